@@ -1,0 +1,23 @@
+/** Bundles the command line into dist/. Heavy parts stay in chunks of their own, loaded when first needed. */
+import { chmod, rm } from 'node:fs/promises';
+import { build } from 'esbuild';
+
+await rm('dist', { recursive: true, force: true });
+await build({
+  entryPoints: { skein: 'src/cli/main.ts', watchdog: 'src/host/watchdog.ts' },
+  outdir: 'dist',
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20.19',
+  chunkNames: 'chunks/[name]-[hash]',
+  minifySyntax: true,
+  legalComments: 'none',
+  banner: {
+    // Bundled CommonJS packages still call require() for Node's own modules.
+    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+  },
+  logLevel: 'warning',
+});
+await chmod('dist/skein.js', 0o755);

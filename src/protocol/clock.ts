@@ -1,0 +1,27 @@
+/** Time and chance as ports, so that a run can be repeated exactly. */
+
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Calls back once, no earlier than `at`; the returned function forgets it. */
+  wakeAt(at: number, wake: () => void): () => void;
+}
+
+/** A number in [0, 1). */
+export type Chance = () => number;
+
+/** setTimeout holds at most 2^31 - 1 ms; a later wake sleeps in legs. */
+const LONGEST_LEG = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  wakeAt(at, wake) {
+    let timer: NodeJS.Timeout;
+    const sleep = () => {
+      const left = Math.max(0, at - Date.now());
+      timer = left > LONGEST_LEG ? setTimeout(sleep, LONGEST_LEG) : setTimeout(wake, left);
+    };
+    sleep();
+    return () => clearTimeout(timer);
+  },
+};

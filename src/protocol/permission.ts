@@ -1,0 +1,80 @@
+/** Nouns of the control plane: modes, rules, requests, rulings, questions and answers. */
+import type { PermissionSubject } from './tool.js';
+
+export const PERMISSION_MODES = [
+  'default',
+  'acceptEdits',
+  'plan',
+  'dontAsk',
+  'bypassPermissions',
+] as const;
+export type PermissionMode = (typeof PERMISSION_MODES)[number];
+
+/** Where a rule or a setting came from, weakest first. */
+export const SETTING_SOURCES = ['user', 'project', 'local', 'flag', 'session', 'policy'] as const;
+export type SettingSource = (typeof SETTING_SOURCES)[number];
+
+export type RuleBehavior = 'allow' | 'deny' | 'ask';
+
+export interface PermissionRule {
+  readonly behavior: RuleBehavior;
+  /** As it was written: `Bash(npm run test:*)`. */
+  readonly text: string;
+  readonly source: SettingSource;
+  /** The file that holds it; rules from flags have none. */
+  readonly file?: string;
+}
+
+/** One call, as the pipeline sees it. */
+export interface PermissionRequest {
+  readonly tool: string;
+  readonly subject: PermissionSubject;
+  readonly readOnly: boolean;
+  /** Absolute working directory of the agent. */
+  readonly cwd: string;
+}
+
+/** The steps of law 5, in order. */
+export type PipelineStep = 'schema' | 'deny' | 'ask' | 'mode' | 'allow' | 'callback' | 'reject';
+
+/** What the pipeline decides before anybody is asked. */
+export interface Ruling {
+  readonly behavior: 'allow' | 'deny' | 'ask';
+  readonly step: PipelineStep;
+  /** One sentence for people and for the model. */
+  readonly reason: string;
+  readonly rule?: PermissionRule;
+}
+
+/** A question to a person. `inputDigest` binds the answer to the exact input. */
+export interface PermissionQuestion {
+  readonly id: string;
+  readonly agent: string;
+  readonly call: string;
+  readonly tool: string;
+  readonly input: unknown;
+  readonly inputDigest: string;
+  readonly description: string;
+  readonly reason: string;
+}
+
+export type AnswerScope = 'once' | 'session' | 'project';
+
+export type PermissionAnswer =
+  | {
+      readonly behavior: 'allow';
+      readonly scope?: AnswerScope;
+      /** Re-enters the pipeline at schema, once. */
+      readonly updatedInput?: unknown;
+    }
+  | {
+      readonly behavior: 'deny';
+      readonly reason: string;
+      /** The person wants the run to end here, not only this call. */
+      readonly interrupt?: boolean;
+    };
+
+/** Whatever can answer: a screen, an inbox, an SDK callback. */
+export interface Surface {
+  ask(question: PermissionQuestion, signal: AbortSignal): Promise<PermissionAnswer>;
+}

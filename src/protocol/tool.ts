@@ -1,0 +1,181 @@
+/**
+ * The contract between a tool and the rest of the house.
+ *
+ * A tool touches the world only through its ToolContext, so that a fake world is one object. Its
+ * ToolFailure is the model's mistake, written to the model: what went wrong and what to try. Any
+ * other error it throws is ours, and is reported as such.
+ */
+import type { z } from 'zod';
+import { SkeinError } from './errors.js';
+
+export interface Tool<Schema extends z.ZodType = z.ZodType> {
+  /** The name that models, rules and hook scripts know. */
+  readonly name: string;
+  readonly kind: ToolKind;
+  /** The whole text that the model reads about the tool. */
+  readonly prompt: string;
+  readonly input: Schema;
+  /** The call as one short line for people: `Read src/main.ts`. */
+  describe(input: z.output<Schema>): string;
+  /** Has no effect on anything: may run before the message has ended, and again after a crash. */
+  isReadOnly(input: z.output<Schema>): boolean;
+  /** May run beside other calls that are safe too. Not the same as read-only. */
+  isConcurrencySafe(input: z.output<Schema>): boolean;
+  /** What is touched and how: the thing that permission rules and people judge. */
+  subject(input: z.output<Schema>): PermissionSubject;
+  /** The tool's own safety check; it belongs to the deny and ask steps, so no rule can skip it. */
+  checkPermissions?(input: z.output<Schema>): SafetyFinding | undefined;
+  /** `cancel`: an interrupt aborts the call. `block`: the call is short and finishes first. */
+  readonly interruptBehavior: 'cancel' | 'block';
+  call(input: z.output<Schema>, context: ToolContext): Promise<ToolOutcome>;
+}
+
+export type ToolKind = 'builtin' | 'mcp' | 'sdk' | 'hook';
+
+export interface PermissionSubject {
+  readonly action: 'read' | 'write' | 'execute' | 'network';
+  /** A path as the model gave it, a command line, or an address. */
+  readonly target: string;
+}
+
+export interface SafetyFinding {
+  readonly behavior: 'deny' | 'ask';
+  readonly reason: string;
+}
+
+/** What a tool may touch while it runs. */
+export interface ToolContext {
+  /** Absolute; relative paths start here. */
+  readonly cwd: string;
+  readonly workspace: Workspace;
+  readonly shell: Shell;
+  /** What this agent knows of a file, by absolute path; undefined when it never read it. */
+  readStamp(path: string): FileStamp | undefined;
+  /** Keeps a large output beside the session and returns the path where it can be read. */
+  openArtifact(name: string): Artifact;
+  readonly signal: AbortSignal;
+  /** Tells people how far it is; never reaches the model. */
+  progress(note: string): void;
+}
+
+export interface ToolOutcome {
+  /** What the model reads. */
+  readonly content: string | readonly ResultBlock[];
+  /** The call ran, but what it did failed: a command that exited with 1. */
+  readonly isError?: boolean;
+  /** Changes to what the agent knows. They are journaled and applied in the order of the calls. */
+  readonly notes?: readonly ToolNote[];
+  /** Small facts for the event index: exit code, digest of a diff. No contents. */
+  readonly facts?: Readonly<Record<string, string | number | boolean>>;
+}
+
+export type ResultBlock =
+  | { readonly type: 'text'; readonly text: string }
+  | {
+      readonly type: 'image';
+      readonly source: {
+        readonly type: 'base64';
+        readonly media_type: string;
+        readonly data: string;
+      };
+    };
+
+/** A context modifier as data, so that it survives a crash with the call that made it. */
+export type ToolNote =
+  | { readonly type: 'file.seen'; readonly path: string; readonly stamp: FileStamp }
+  | { readonly type: 'cwd.changed'; readonly cwd: string };
+
+/** Enough to notice that a file is no longer what the agent saw. */
+export interface FileStamp {
+  /** sha256 of the bytes, hex. */
+  readonly digest: string;
+  readonly mtimeMs: number;
+  readonly size: number;
+}
+
+export interface Workspace {
+  /** Absolute and normalised; `~` is the user's home. Does not look at the disk. */
+  resolve(path: string): string;
+  /** Rejects with a FileError. At most `maxBytes` are read; `size` is the whole. */
+  read(path: string, maxBytes: number): Promise<FileBytes>;
+  /** Undefined when there is nothing at the path. */
+  stat(path: string): Promise<FileStat | undefined>;
+  /**
+   * All or nothing: a temporary file beside the target, synced and renamed over it. A symbolic link
+   * is followed, an existing file keeps its mode. With `expected`, fails as 'changed' when the bytes
+   * there are no longer those.
+   */
+  write(path: string, bytes: Uint8Array, expected?: FileStamp): Promise<FileStamp>;
+}
+
+export interface FileBytes {
+  readonly bytes: Uint8Array;
+  readonly stamp: FileStamp;
+}
+
+export interface FileStat {
+  readonly kind: 'file' | 'directory' | 'other';
+  readonly size: number;
+  readonly mtimeMs: number;
+}
+
+/** What a disk says no with. The tool words it for the model. */
+export class FileError extends SkeinError {
+  readonly code = 'file';
+  readonly why: FileTrouble;
+  readonly path: string;
+  constructor(why: FileTrouble, path: string, options?: ErrorOptions) {
+    super(`${path}: ${why}`, options);
+    this.why = why;
+    this.path = path;
+  }
+}
+
+export type FileTrouble =
+  | 'missing'
+  | 'directory'
+  | 'not-a-file'
+  | 'denied'
+  | 'read-only'
+  | 'full'
+  | 'changed'
+  | 'too-large'
+  | 'io';
+
+export interface Shell {
+  /** Resolves when the command ended for whatever reason; rejects only if it could not be started. */
+  run(command: ShellCommand): Promise<ShellEnd>;
+}
+
+export interface ShellCommand {
+  readonly command: string;
+  readonly cwd: string;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** Each chunk in the order in which the two streams gave them. */
+  onOutput(stream: 'stdout' | 'stderr', chunk: Uint8Array): void;
+}
+
+export interface ShellEnd {
+  readonly reason: 'exited' | 'timeout' | 'aborted';
+  /** Null when a signal ended it. */
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  /** The working directory at the end, when the shell could still tell. */
+  readonly cwd: string | undefined;
+  readonly durationMs: number;
+}
+
+export interface Artifact {
+  readonly path: string;
+  write(chunk: Uint8Array): void;
+  /** Rejects when the disk refused a write on the way. */
+  close(): Promise<void>;
+}
+
+/** The model's mistake, or the world's answer to it: told to the model, so that it can try again. */
+export class ToolFailure extends SkeinError {
+  readonly code = 'tool-failure';
+}
+
+export const defineTool = <Schema extends z.ZodType>(tool: Tool<Schema>): Tool<Schema> => tool;

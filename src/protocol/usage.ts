@@ -1,0 +1,29 @@
+/** What one request consumed, in tokens, and how to add requests up. */
+
+export interface Usage {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite5m: number;
+  readonly cacheWrite1h: number;
+}
+
+export const NO_USAGE: Usage = {
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWrite5m: 0,
+  cacheWrite1h: 0,
+};
+
+export const addUsage = (a: Usage, b: Usage): Usage => ({
+  input: a.input + b.input,
+  output: a.output + b.output,
+  cacheRead: a.cacheRead + b.cacheRead,
+  cacheWrite5m: a.cacheWrite5m + b.cacheWrite5m,
+  cacheWrite1h: a.cacheWrite1h + b.cacheWrite1h,
+});
+
+/** The tokens that stood in the window when the request ended (X3). */
+export const windowTokens = (usage: Usage): number =>
+  usage.input + usage.cacheRead + usage.cacheWrite5m + usage.cacheWrite1h + usage.output;
