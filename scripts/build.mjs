@@ -1,7 +1,10 @@
 /** Bundles the command line into dist/. Heavy parts stay in chunks of their own, loaded when first needed. */
-import { chmod, rm } from 'node:fs/promises';
+import { chmod, rm, writeFile } from 'node:fs/promises';
 import { build } from 'esbuild';
+import { inputsDigest, STAMP } from './installed.mjs';
 
+// Taken first: what changes during the build makes the next start build again.
+const digest = inputsDigest(process.cwd());
 await rm('dist', { recursive: true, force: true });
 await build({
   entryPoints: { skein: 'src/cli/main.ts', watchdog: 'src/host/watchdog.ts' },
@@ -21,3 +24,4 @@ await build({
   logLevel: 'warning',
 });
 await chmod('dist/skein.js', 0o755);
+await writeFile(STAMP, digest);

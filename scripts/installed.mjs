@@ -1,0 +1,91 @@
+/**
+ * Makes a clone ready to run: dependencies as the lockfile says, and a bundle of the present sources.
+ * Imports Node's own modules only, because it runs before anything is installed.
+ */
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Is every package of the lockfile in node_modules, at its version and for this platform? */
+export const isInstalled = (root) => {
+  const wanted = packagesOf(join(root, 'package-lock.json'));
+  const present = packagesOf(join(root, 'node_modules/.package-lock.json'));
+  if (wanted === undefined || present === undefined) return false;
+  return Object.entries(wanted).every(([path, entry]) => {
+    if (path === '') return true;
+    const found = present[path];
+    // npm leaves out optional packages that are made for other platforms.
+    if (found === undefined) return entry.optional === true;
+    const same = found.version === entry.version && found.integrity === entry.integrity;
+    return same && runsHere(found) && existsSync(join(root, path));
+  });
+};
+
+const packagesOf = (lockfile) => {
+  try {
+    return JSON.parse(readFileSync(lockfile, 'utf8')).packages;
+  } catch {
+    return undefined; // Missing or torn: install again.
+  }
+};
+
+/** False for what another system has left in a shared node_modules. */
+const runsHere = ({ os = [], cpu = [] }) => fits(os, process.platform) && fits(cpu, process.arch);
+
+const fits = (list, name) =>
+  !list.includes(`!${name}`) &&
+  (list.includes(name) || list.every((item) => item === 'any' || item.startsWith('!')));
+
+/** Where a build leaves the digest of what it was made from. */
+export const STAMP = 'dist/.inputs';
+
+/** Stands for everything the bundle is made from. By content: a checkout changes times at will. */
+export const inputsDigest = (root) => {
+  const sources = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+  const others = ['scripts/build.mjs', 'package.json', 'package-lock.json', 'tsconfig.json'];
+  const hash = createHash('sha256').update(process.version);
+  for (const file of [...others.map((name) => join(root, name)), ...sources.sort()]) {
+    const bytes = readFileSync(file);
+    hash.update(`\0${file.slice(root.length)}\0${bytes.length}\0`).update(bytes);
+  }
+  return hash.digest('hex');
+};
+
+export const isBuilt = (root) => {
+  const [stamp, bundle] = [join(root, STAMP), join(root, 'dist/skein.js')];
+  if (!existsSync(stamp) || !existsSync(bundle)) return false;
+  return readFileSync(stamp, 'utf8') === inputsDigest(root);
+};
+
+export const ensureInstalled = async (root) => {
+  if (isInstalled(root)) return;
+  process.stderr.write('Installing dependencies (once)…\n');
+  // The npm that runs us, if one does; `prepare` builds. NODE_ENV=production would leave out the bundler.
+  const npm = process.env.npm_execpath ?? '';
+  const [command, args] = npm.endsWith('npm-cli.js') ? [process.execPath, [npm]] : ['npm', []];
+  await run(root, command, [...args, 'ci', '--include=dev', '--loglevel=error']);
+};
+
+export const ensureBuilt = async (root) => {
+  if (!isBuilt(root)) await run(root, process.execPath, ['scripts/build.mjs']);
+};
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
+/** Runs a step to its end, quietly. Whatever ends it otherwise ends this process in the same way. */
+const run = (cwd, command, args) =>
+  new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] });
+    const forward = (signal) => child.kill(signal);
+    for (const signal of SIGNALS) process.on(signal, forward);
+    child.once('error', reject);
+    child.once('exit', (code, signal) => {
+      for (const name of SIGNALS) process.off(name, forward);
+      if (signal !== null) process.kill(process.pid, signal);
+      else if (code === 0) resolve();
+      else process.exit(code);
+    });
+  });
