@@ -1,0 +1,148 @@
+/** The rules of the house as pure functions of its files. Edit a table only together with docs/architecture.md. */
+import { isBuiltin } from 'node:module';
+import { type Import, importsOf, type SourceFile, skeleton } from './source-text.js';
+
+type Files = readonly SourceFile[];
+/** Violations, each a sentence that names the file. */
+type Rule = (files: Files) => readonly string[];
+
+const BELOW_ACTORS = [
+  'machines',
+  'prompt',
+  'context',
+  'tools',
+  'policy',
+  'config',
+  'model',
+  'store',
+  'host',
+  'protocol',
+];
+
+/** Downstairs only: a room may import from the rooms listed, and from itself. */
+const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  cli: ['ui', 'actors', 'simulator', ...BELOW_ACTORS],
+  ui: ['actors', ...BELOW_ACTORS],
+  actors: BELOW_ACTORS,
+  machines: ['protocol'],
+  prompt: ['protocol'],
+  context: ['protocol'],
+  tools: ['protocol'],
+  policy: ['protocol'],
+  config: ['protocol'],
+  model: ['protocol'],
+  store: ['protocol'],
+  host: ['protocol'],
+  simulator: ['protocol'],
+  protocol: [],
+};
+
+/** One door per dependency: the only places where each package may be imported. */
+const DOORS: Readonly<Record<string, RegExp>> = {
+  '@anthropic-ai/sdk': /^src\/model\/anthropic\.ts$/,
+  commander: /^src\/cli\//,
+  'https-proxy-agent': /^src\/model\//,
+  ignore: /^src\/policy\//,
+  nanoid: /^src\/protocol\/ids\.ts$/,
+  xstate: /^src\/(machines|actors)\//,
+  zod: /^src\//,
+};
+
+/** Rooms without clock, disk, network or chance, and the modules of Node that stay pure in them. */
+const PURE: Readonly<Record<string, readonly string[]>> = {
+  machines: [],
+  context: ['path'],
+  prompt: ['path', 'crypto'],
+  policy: ['path', 'crypto'],
+};
+
+const EFFECTS =
+  /\b(?:Date\.now|new Date\(\s*\)|Math\.random|performance\.now|random(?:UUID|Bytes|Int)|console\s*\.)|(?<![.\w])(?:process\s*[.[]|fetch\(|set(?:Timeout|Interval|Immediate)\()/g;
+
+const LONGEST = 300;
+const JUNK = /^(utils?|helpers?|common|misc|shared|types|index)\.tsx?$/;
+const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*(\.test|\.d)?\.tsx?$/;
+
+const roomOf = (file: string) => /^src\/([^/]+)\//.exec(file)?.[1];
+const allImports = (files: Files) => files.flatMap(importsOf);
+const isInside = (target: string) => target.startsWith('src/');
+/** The package of `zod/v4` is zod; relative targets have been resolved to files. */
+const packageOf = (target: string) => /^(@[^/]+\/)?[^/]+/.exec(target)?.[0] ?? target;
+const isPackage = ({ target }: Import) =>
+  !isBuiltin(target) && !isInside(target) && target !== 'package.json';
+
+export const everyFileHasARoom: Rule = (files) =>
+  files
+    .filter(({ file }) => !((roomOf(file) ?? '') in ROOMS))
+    .map(({ file }) => `${file} is in no room`);
+
+export const importsGoDownstairs: Rule = (files) =>
+  allImports(files)
+    .filter(({ target }) => isInside(target))
+    .filter(({ file, target }) => {
+      const [from = '', to = ''] = [roomOf(file), roomOf(target)];
+      return from !== to && !ROOMS[from]?.includes(to);
+    })
+    .map(({ file, target }) => `${file} may not import ${target}`);
+
+export const dependenciesHaveOneDoor: Rule = (files) =>
+  allImports(files)
+    .filter(isPackage)
+    .filter(({ file, target }) => !DOORS[packageOf(target)]?.test(file))
+    .map(({ file, target }) => `${file} is no door for ${target}`);
+
+export const pureRoomsHaveNoEffects: Rule = (files) =>
+  files.flatMap((source) => {
+    const allowed = PURE[roomOf(source.file) ?? ''];
+    if (allowed === undefined) return [];
+    const modules = importsOf(source)
+      .filter(({ target }) => isBuiltin(target) && !allowed.includes(target.replace('node:', '')))
+      .map(({ target }) => target);
+    const words = skeleton(source.text).code.match(EFFECTS) ?? [];
+    return [...modules, ...words].map((effect) => `${source.file} is pure and uses ${effect}`);
+  });
+
+export const filesAreSmall: Rule = (files) =>
+  files
+    .map(({ file, text }) => ({ file, lines: text.replace(/\n$/, '').split('\n').length }))
+    .filter(({ lines }) => lines > LONGEST)
+    .map(({ file, lines }) => `${file} has ${lines} lines`);
+
+export const filesAreNamedForOneThing: Rule = (files) =>
+  files
+    .map(({ file }) => ({ file, name: file.slice(file.lastIndexOf('/') + 1) }))
+    .filter(({ name }) => JUNK.test(name) || !KEBAB.test(name))
+    .map(({ file }) => `${file} needs a name of its own, in kebab-case`);
+
+export const testsPassFakesIn: Rule = (files) =>
+  files
+    .filter(({ text }) => /\bvi\s*\.\s*(mock|doMock|hoisted)\b/.test(skeleton(text).code))
+    .map(({ file }) => `${file} replaces a module instead of passing a fake in`);
+
+/** Tarjan's strongly connected components over imports that remain at run time. */
+export const importsHaveNoCycles: Rule = (files) => {
+  const edges = new Map(files.map((source) => [source.file, [] as string[]]));
+  for (const { file, target, typeOnly } of allImports(files)) {
+    if (!typeOnly && edges.has(target)) edges.get(file)?.push(target);
+  }
+  const order = new Map<string, number>();
+  const low = new Map<string, number>();
+  const stack: string[] = [];
+  const cycles: string[] = [];
+  const lower = (file: string, to: number) => low.set(file, Math.min(low.get(file) ?? to, to));
+  const visit = (file: string) => {
+    order.set(file, order.size);
+    lower(file, order.size - 1);
+    stack.push(file);
+    for (const next of edges.get(file) ?? []) {
+      if (!order.has(next)) visit(next);
+      if (stack.includes(next)) lower(file, low.get(next) ?? 0);
+    }
+    if (low.get(file) !== order.get(file)) return;
+    const knot = stack.splice(stack.indexOf(file));
+    const isCycle = knot.length > 1 || edges.get(file)?.includes(file);
+    if (isCycle) cycles.push(`${knot.join(' → ')} → ${file}`);
+  };
+  for (const { file } of files) if (!order.has(file)) visit(file);
+  return cycles;
+};

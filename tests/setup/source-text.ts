@@ -1,0 +1,55 @@
+/** Reads TypeScript as far as the house rules need it: which words are code, and what is imported. */
+import { posix } from 'node:path';
+
+export interface SourceFile {
+  /** From the root of the repository: `src/prompt/marks.ts`. */
+  readonly file: string;
+  readonly text: string;
+}
+
+export interface Import {
+  readonly file: string;
+  /** As it is written, or for a relative one the file it leads to: `src/protocol/ids.ts`. */
+  readonly target: string;
+  /** Gone after compilation. */
+  readonly typeOnly: boolean;
+}
+
+// In this order: comments, regular expressions (after what cannot end a value), templates, strings.
+const TOKENS =
+  /\/\*[\s\S]*?\*\/|\/\/.*|(?<=(?:[=(,:;!&|?[{}]|=>|\breturn)\s*)\/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/|`(?:\\.|\$\{[^}]*\}|[^`\\])*`|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"/g;
+
+/** The code with comments gone and every string replaced by its number in `strings`. */
+export const skeleton = (text: string) => {
+  const strings: string[] = [];
+  const code = text.replace(TOKENS, (token) => {
+    if (token.startsWith('//') || token.startsWith('/*')) return ' ';
+    if (token.startsWith('/')) return '0';
+    const expressions = token.startsWith('`') ? [...token.matchAll(/\$\{([^}]*)\}/g)] : [];
+    if (expressions.length > 0) return `(${expressions.map(([, inner]) => inner).join(',')})`;
+    return `'${strings.push(token.slice(1, -1)) - 1}'`;
+  });
+  return { code, strings };
+};
+
+const STATIC = /\b(?:import|export)\b([^;'()=]*?)\bfrom\s*'(\d+)'/g;
+const BARE = /\bimport\s*(?:\(\s*)?'(\d+)'/g;
+
+export const importsOf = ({ file, text }: SourceFile): readonly Import[] => {
+  const { code, strings } = skeleton(text);
+  const found = (written: string | undefined, typeOnly: boolean) => {
+    const target = destination(file, strings[Number(written)] ?? '');
+    return { file, target, typeOnly };
+  };
+  return [
+    ...[...code.matchAll(STATIC)].map(([, clause = '', target]) =>
+      found(target, /^\s*type\b/.test(clause)),
+    ),
+    ...[...code.matchAll(BARE)].map(([, target]) => found(target, false)),
+  ];
+};
+
+const destination = (file: string, target: string) =>
+  target.startsWith('.')
+    ? posix.join(posix.dirname(file), target).replace(/\.js(x?)$/, '.ts$1')
+    : target;
