@@ -1,0 +1,131 @@
+/**
+ * Refuses what the Messages API refuses, in its words and with its paths, so that a client's mistake
+ * shows in our tests and not on somebody's bill. Throws an ApiError; what passes is a MessagesRequest.
+ */
+import { modelFacts } from '../protocol/prices.js';
+import { invalidRequest } from './api-error.js';
+import { checkBlock, isRecord, markOf, refuseUnless } from './validate-block.js';
+import { checkConversation } from './validate-conversation.js';
+import type { CacheMark, MessagesRequest } from './wire.js';
+
+const COUNTED_FIELDS = [
+  'model',
+  'messages',
+  'system',
+  'tools',
+  'tool_choice',
+  'thinking',
+  'output_config',
+  'context_management',
+  'cache_control',
+  'mcp_servers',
+  'speed',
+  'user_profile_id',
+  'workspace_id',
+];
+const FIELDS = new Set([
+  ...COUNTED_FIELDS,
+  'max_tokens',
+  'stream',
+  'metadata',
+  'stop_sequences',
+  'temperature',
+  'top_k',
+  'top_p',
+  'service_tier',
+  'container',
+  'diagnostics',
+  'inference_geo',
+  'compaction',
+  'betas',
+]);
+
+/** The body of POST /v1/messages. */
+export const validateMessages = (body: unknown): MessagesRequest => {
+  const request = validatePrompt(body, FIELDS);
+  const { max_tokens, stream, model } = request;
+  refuseUnless(max_tokens !== undefined, 'max_tokens: Field required');
+  const isCount = Number.isInteger(max_tokens) && max_tokens >= 0;
+  refuseUnless(isCount, 'max_tokens: Input should be greater than or equal to 0');
+  refuseUnless(
+    stream === undefined || typeof stream === 'boolean',
+    'stream: Input should be a valid boolean',
+  );
+  const most = modelFacts(model)?.maxOutput;
+  if (most !== undefined && max_tokens > most)
+    throw invalidRequest(
+      `max_tokens: ${max_tokens} > ${most}, which is the maximum allowed number of output tokens for ${model}`,
+    );
+  return request;
+};
+
+/** The body of POST /v1/messages/count_tokens. */
+export const validateCounted = (body: unknown): MessagesRequest =>
+  validatePrompt(body, new Set(COUNTED_FIELDS));
+
+const validatePrompt = (body: unknown, fields: ReadonlySet<string>): MessagesRequest => {
+  if (!isRecord(body)) throw invalidRequest('Input should be a valid dictionary');
+  for (const field of Object.keys(body))
+    refuseUnless(fields.has(field), `${field}: Extra inputs are not permitted`);
+  refuseUnless(body.model !== undefined, 'model: Field required');
+  refuseUnless(typeof body.model === 'string', 'model: Input should be a valid string');
+  refuseUnless(body.messages !== undefined, 'messages: Field required');
+  const marks = [...checkTools(body.tools), ...checkSystem(body.system)];
+  marks.push(...checkConversation(body.messages));
+  const automatic = markOf(body, '');
+  if (automatic) marks.push(automatic);
+  checkMarks(marks);
+  return body as MessagesRequest;
+};
+
+const checkTools = (tools: unknown): CacheMark[] => {
+  if (tools === undefined) return [];
+  if (!Array.isArray(tools)) throw invalidRequest('tools: Input should be a valid list');
+  const names = new Set<string>();
+  return tools.flatMap((tool: unknown, index) => {
+    const at = `tools.${index}`;
+    if (!isRecord(tool)) throw invalidRequest(`${at}: Input should be a valid dictionary`);
+    const isCustom = tool.type === undefined || tool.type === 'custom';
+    if (isCustom) checkCustomTool(tool, isCustom ? `${at}.custom` : at);
+    if (typeof tool.name === 'string') {
+      refuseUnless(!names.has(tool.name), 'tools: Tool names must be unique.');
+      names.add(tool.name);
+    }
+    return markOf(tool, at) ?? [];
+  });
+};
+
+const checkCustomTool = (tool: Record<string, unknown>, at: string): void => {
+  refuseUnless(tool.name !== undefined, `${at}.name: Field required`);
+  const pattern = '^[a-zA-Z0-9_-]{1,128}$';
+  const isName = typeof tool.name === 'string' && new RegExp(pattern).test(tool.name);
+  refuseUnless(isName, `${at}.name: String should match pattern '${pattern}'`);
+  refuseUnless(tool.input_schema !== undefined, `${at}.input_schema: Field required`);
+  const schema = tool.input_schema;
+  const isObject = isRecord(schema) && schema.type === 'object';
+  refuseUnless(isObject, `${at}.input_schema.type: Input should be 'object'`);
+};
+
+const checkSystem = (system: unknown): CacheMark[] => {
+  if (system === undefined || typeof system === 'string') return [];
+  if (!Array.isArray(system)) throw invalidRequest('system: Input should be a valid list');
+  return system.flatMap((block: unknown, index) => {
+    const at = `system.${index}`;
+    const isText = isRecord(block) && block.type === 'text';
+    refuseUnless(isText, `${at}.type: Input should be 'text'`);
+    return checkBlock(block, at, 'system');
+  });
+};
+
+const checkMarks = (marks: readonly CacheMark[]): void => {
+  if (marks.length > 4)
+    throw invalidRequest(
+      `A maximum of 4 blocks with cache_control may be provided. Found ${marks.length}.`,
+    );
+  const firstShort = marks.findIndex((mark) => mark.ttl !== '1h');
+  const isOrdered = firstShort < 0 || marks.slice(firstShort).every((mark) => mark.ttl !== '1h');
+  refuseUnless(
+    isOrdered,
+    "cache_control.ttl: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block. Note that blocks are processed in the following order: `tools`, `system`, `messages`.",
+  );
+};
