@@ -1,0 +1,99 @@
+/** Turns a scripted reply into the content of a message: templates filled in, ids given. */
+import { hash } from 'node:crypto';
+import { tokensOf } from './prompt-blocks.js';
+import type { RequestFacts } from './request-facts.js';
+import type { Reply, ReplyBlock } from './script.js';
+
+export type ContentBlock =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }
+  | { readonly type: 'redacted_thinking'; readonly data: string }
+  | {
+      readonly type: 'tool_use' | 'server_tool_use';
+      readonly id: string;
+      readonly name: string;
+      /** The input as text, which a script may have made malformed. */
+      readonly json: string;
+    }
+  | { readonly type: ServerResult; readonly tool_use_id: string; readonly content: unknown };
+
+type ServerResult = Extract<ReplyBlock, { tool_use_id?: string | undefined }>['type'];
+
+export interface Composed {
+  readonly content: readonly ContentBlock[];
+  readonly stopReason: string;
+  readonly outputTokens: number;
+}
+
+/** `digest` is that of the prompt: the same request gets the same ids, also when it is retried. */
+export const compose = (reply: Reply, facts: RequestFacts, digest: string): Composed => {
+  const fill = (text: string) => fillIn(text, facts);
+  let serverCall = '';
+  const content = listed(reply).map((block, index): ContentBlock => {
+    switch (block.type) {
+      case 'text':
+        return { type: 'text', text: fill(block.text) };
+      case 'thinking': {
+        const signature = block.signature ?? shortId(`${digest} signature ${index}`);
+        return { type: 'thinking', thinking: fill(block.thinking), signature };
+      }
+      case 'redacted_thinking':
+        return block;
+      case 'tool_use':
+      case 'server_tool_use': {
+        const prefix = block.type === 'tool_use' ? 'toolu' : 'srvtoolu';
+        const id = block.id ?? `${prefix}_01${shortId(`${digest} ${index}`)}`;
+        if (block.type === 'server_tool_use') serverCall = id;
+        const json =
+          fill(block.input_json ?? '') || JSON.stringify(fillDeep(block.input ?? {}, fill));
+        return { type: block.type, id, name: block.name, json };
+      }
+      default: {
+        const { type, tool_use_id = serverCall, content } = block;
+        return { type, tool_use_id, content };
+      }
+    }
+  });
+  const asksForTools = content.some((block) => block.type === 'tool_use');
+  return {
+    content,
+    stopReason: reply.stop_reason ?? (asksForTools ? 'tool_use' : 'end_turn'),
+    outputTokens: reply.usage?.output_tokens ?? content.reduce((sum, it) => sum + lengthOf(it), 0),
+  };
+};
+
+/** 22 letters and digits that depend on nothing but the text. */
+export const shortId = (text: string): string => hash('sha1', text, 'hex').slice(0, 22);
+
+const listed = (reply: Reply): readonly ReplyBlock[] => {
+  if (reply.blocks) return reply.blocks;
+  const { thinking, text, tool_use = [] } = reply;
+  return [
+    ...(thinking === undefined ? [] : [{ type: 'thinking' as const, thinking }]),
+    ...(text === undefined ? [] : [{ type: 'text' as const, text }]),
+    ...[tool_use].flat().map((call) => ({ type: 'tool_use' as const, ...call })),
+  ];
+};
+
+const lengthOf = (block: ContentBlock): number => {
+  if (block.type === 'text') return tokensOf(block.text);
+  if (block.type === 'thinking') return tokensOf(block.thinking);
+  if ('json' in block) return tokensOf(block.name + block.json);
+  return 0;
+};
+
+const TEMPLATE = /\{\{(turn|firstUser|lastUser|toolResult|model)\}\}/g;
+
+const fillIn = (text: string, facts: RequestFacts): string =>
+  text.includes('{{')
+    ? text.replace(TEMPLATE, (_, name: keyof RequestFacts) => String(facts[name]))
+    : text;
+
+const fillDeep = (value: unknown, fill: (text: string) => string): unknown => {
+  if (typeof value === 'string') return fill(value);
+  if (Array.isArray(value)) return value.map((item) => fillDeep(item, fill));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, fillDeep(item, fill)]),
+  );
+};
