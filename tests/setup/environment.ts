@@ -14,6 +14,8 @@ export const cleanEnvironment = (
   ...inherited(outside),
   HOME: home,
   SKEIN_HOME: `${home}/.skein`,
+  // What tests leave behind goes with the run.
+  TMPDIR: home,
   NODE_ENV: 'test',
   TZ: 'UTC',
   LC_ALL: 'C.UTF-8',
