@@ -7,13 +7,13 @@ import { type Composed, compose, shortId } from './compose.js';
 import { pause, sendWhole, stream } from './delivery.js';
 import type { Exchange } from './exchange.js';
 import { type Message, messageFrames, wholeMessage } from './message.js';
+import type { MessagesRequest } from './messages-request.js';
 import type { Playbook } from './playbook.js';
 import { type PromptBlock, promptBlocks } from './prompt-blocks.js';
 import { parseBody } from './read-body.js';
 import { type RequestFacts, requestFacts } from './request-facts.js';
 import type { Reply } from './script.js';
 import { validateMessages } from './validate-request.js';
-import type { MessagesRequest } from './wire.js';
 
 export interface Stage {
   readonly playbook: Playbook;

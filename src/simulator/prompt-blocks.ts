@@ -4,7 +4,7 @@
  * digest. One pass over the blocks, one hash each.
  */
 import { hash } from 'node:crypto';
-import { type Block, blocksOf, type CacheMark, type MessagesRequest } from './wire.js';
+import { type Block, blocksOf, type CacheMark, type MessagesRequest } from './messages-request.js';
 
 export interface PromptBlock {
   /** Tokens of the prompt up to and including this block. */

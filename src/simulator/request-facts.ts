@@ -1,5 +1,10 @@
 /** What rules and templates may know of a request: its texts and how far the conversation is. */
-import { type Block, blocksOf, type MessagesRequest, type RequestMessage } from './wire.js';
+import {
+  type Block,
+  blocksOf,
+  type MessagesRequest,
+  type RequestMessage,
+} from './messages-request.js';
 
 export interface RequestFacts {
   readonly model: string;

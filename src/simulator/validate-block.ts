@@ -1,6 +1,6 @@
 /** The rules for one content block, wherever it stands. */
 import { invalidRequest } from './api-error.js';
-import type { Block, CacheMark } from './wire.js';
+import type { Block, CacheMark } from './messages-request.js';
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,7 +1,7 @@
 /** The rules for the messages as a whole: who speaks first, and that every call has its answer. */
 import { invalidRequest } from './api-error.js';
+import type { CacheMark, RequestMessage } from './messages-request.js';
 import { checkBlock, isRecord, refuseUnless } from './validate-block.js';
-import type { CacheMark, RequestMessage } from './wire.js';
 
 /** Throws the API's complaint; returns the marks in the order in which they stand. */
 export const checkConversation = (messages: unknown): CacheMark[] => {

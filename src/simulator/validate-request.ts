@@ -4,9 +4,9 @@
  */
 import { modelFacts } from '../protocol/prices.js';
 import { invalidRequest } from './api-error.js';
+import type { CacheMark, MessagesRequest } from './messages-request.js';
 import { checkBlock, isRecord, markOf, refuseUnless } from './validate-block.js';
 import { checkConversation } from './validate-conversation.js';
-import type { CacheMark, MessagesRequest } from './wire.js';
 
 const COUNTED_FIELDS = [
   'model',
