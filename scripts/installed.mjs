@@ -17,10 +17,14 @@ export const isInstalled = (root) => {
     const found = present[path];
     // npm leaves out optional packages that are made for other platforms.
     if (found === undefined) return entry.optional === true;
-    const same = found.version === entry.version && found.integrity === entry.integrity;
+    const same = found.version === entry.version && sameBytes(found, entry);
     return same && runsHere(found) && existsSync(join(root, path));
   });
 };
+
+/** The lockfile does not know the digest of every package (scripts/complete-lockfile.mjs). */
+const sameBytes = (found, entry) =>
+  entry.integrity === undefined || found.integrity === entry.integrity;
 
 const packagesOf = (lockfile) => {
   try {
