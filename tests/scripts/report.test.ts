@@ -1,0 +1,98 @@
+/** The end of a test run: what is said about skipped tests, and what counts as failed. */
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+
+/** Runs one test file in a project of its own, on a machine that has git and a shell but no tmux. */
+const runTests = async (body: string, environment: Record<string, string> = {}) => {
+  const root = mkdtempSync(join(tmpdir(), 'project-'));
+  const bin = join(root, 'bin');
+  mkdirSync(bin);
+  writeFileSync(join(bin, 'git'), '#!/bin/sh\n', { mode: 0o755 });
+  symlinkSync(resolve('node_modules'), join(root, 'node_modules'));
+  const setup = (file: string) => JSON.stringify(resolve('tests/setup', file));
+  const config = `export default { test: {
+    globalSetup: [${setup('machine.ts')}],
+    setupFiles: [${setup('own-home.ts')}],
+    reporters: [${setup('reporter.ts')}],
+  } };`;
+  writeFileSync(join(root, 'vitest.config.mjs'), config);
+  const imports = `import { expect, test } from 'vitest'; import { needs } from ${setup('needs.ts')};`;
+  writeFileSync(join(root, 'one.test.ts'), `${imports}\n${body}`);
+  const { stdout, code } = await promisify(execFile)(
+    process.execPath,
+    [resolve('node_modules/vitest/vitest.mjs'), 'run', '--root', root],
+    { cwd: root, env: { ...process.env, ...environment, PATH: bin, NO_COLOR: '1' } },
+  ).then(
+    (ended) => ({ ...ended, code: 0 }),
+    (failed: { stdout: string; code: number }) => failed,
+  );
+  return { lines: stdout.trimEnd().split('\n'), code };
+};
+
+describe('a test run', () => {
+  test('ends with a plain line of counts', async () => {
+    const { lines, code } = await runTests("test('a', () => {}); needs('git')('b', () => {});");
+    expect(lines.at(-1)).toBe('2 passed, 0 failed');
+    expect(code).toBe(0);
+  });
+
+  test('lists what was skipped, and why', async () => {
+    const { lines } = await runTests(`
+      needs('git', 'tmux')('draws', () => { throw new Error('ran'); });
+      needs.describe('tmux')('the screen', () => test('scrolls', () => {}));
+      test('asks', ({ skip }) => skip('not today'));
+      test.skip('waits', () => {});`);
+    const tmux =
+      'tmux is missing: install it, or run as root on Debian, where it is installed by itself';
+    expect(lines.slice(lines.indexOf('Skipped:'))).toEqual([
+      'Skipped:',
+      `  one.test.ts > draws: ${tmux}`,
+      `  one.test.ts > the screen > scrolls: ${tmux}`,
+      '  one.test.ts > asks: not today',
+      '  one.test.ts > waits: no reason given',
+      '',
+      '0 passed, 0 failed, 4 skipped',
+    ]);
+  });
+
+  test.each([
+    ['a failing test', "test('a', () => expect(1).toBe(2));", '0 passed, 1 failed'],
+    ['a file that does not load', "throw new Error('no');", '0 passed, 1 failed'],
+    [
+      'a rejection that nobody handles',
+      "test('a', () => { void Promise.reject(new Error('lost')); });",
+      '1 passed, 1 failed',
+    ],
+  ])('fails on %s', async (_, body, counts) => {
+    const { lines, code } = await runTests(body);
+    expect(lines.at(-1)).toBe(counts);
+    expect(code).toBe(1);
+  });
+
+  test('shows tests nothing of the user who started it', async () => {
+    const { lines } = await runTests(
+      `test('a', () => {
+        const seen = Object.keys(process.env).filter((name) => /^(ANTHROPIC|SKEIN|HTTPS?_PROXY)/.test(name));
+        expect(seen.sort()).toEqual(['SKEIN_HOME', 'SKEIN_TEST_REDIS_URL']);
+        expect(process.env.HOME).not.toBe('/home/someone');
+        expect(process.env.SKEIN_HOME).toBe(process.env.HOME + '/.skein');
+        expect(process.env.GIT_CONFIG_GLOBAL).toBe('/dev/null');
+        expect(process.env.GIT_DIR).toBeUndefined();
+      });`,
+      {
+        HOME: '/home/someone',
+        ANTHROPIC_API_KEY: 'secret',
+        SKEIN_HOME: '/home/someone/.skein',
+        SKEIN_MAX_AGENTS: '1',
+        SKEIN_TEST_REDIS_URL: 'redis://x',
+        HTTP_PROXY: 'http://proxy.invalid',
+        GIT_DIR: '/home/someone/.git',
+      },
+    );
+    expect(lines.at(-1)).toBe('1 passed, 0 failed');
+  });
+});
