@@ -96,16 +96,16 @@ export interface FileStamp {
 export interface Workspace {
   /** Absolute and normalised; `~` is the user's home. Does not look at the disk. */
   resolve(path: string): string;
-  /** Rejects with a FileError. At most `maxBytes` are read; `size` is the whole. */
+  /** The whole file. Rejects with a FileError; a file of more than `maxBytes` is 'too-large'. */
   read(path: string, maxBytes: number): Promise<FileBytes>;
   /** Undefined when there is nothing at the path. */
   stat(path: string): Promise<FileStat | undefined>;
   /**
    * All or nothing: a temporary file beside the target, synced and renamed over it. A symbolic link
    * is followed, an existing file keeps its mode. With `expected`, fails as 'changed' when the bytes
-   * there are no longer those.
+   * there are no longer those, or when there is a file after all.
    */
-  write(path: string, bytes: Uint8Array, expected?: FileStamp): Promise<FileStamp>;
+  write(path: string, bytes: Uint8Array, expected?: FileStamp | 'absent'): Promise<FileStamp>;
 }
 
 export interface FileBytes {
@@ -165,6 +165,9 @@ export interface ShellEnd {
   readonly cwd: string | undefined;
   readonly durationMs: number;
 }
+
+/** Bytes that an artifact holds; what comes after is dropped, and its last line says so. */
+export const ARTIFACT_LIMIT = 64 * 1024 * 1024;
 
 export interface Artifact {
   readonly path: string;

@@ -1,0 +1,213 @@
+/**
+ * What an agent knows, folded from its journal. The live agent applies each record right after it
+ * was written, a rebuilt one applies them all: so both are in the same place by construction.
+ */
+import type { CallOutcome, JournalRecord, UserPart } from '../protocol/journal.js';
+import type { FileStamp, ToolNote } from '../protocol/tool.js';
+import { addUsage, NO_USAGE, type Usage, windowTokens } from '../protocol/usage.js';
+import { type RawJson, rawText, type WireBlock } from '../protocol/wire.js';
+import { tokensOfBytes } from './tokens.js';
+
+export interface HistoryMessage {
+  readonly role: 'user' | 'assistant';
+  /** The message as it goes on the wire, without cache marks. */
+  readonly bytes: Buffer;
+  /** A user message that answers calls: it cannot stand without the message before it. */
+  readonly answersCalls: boolean;
+}
+
+/** A call of the newest assistant message, until its result is in the history. */
+export interface HistoryCall {
+  readonly id: string;
+  readonly tool: string;
+  readonly input: unknown;
+  started: { readonly readOnly: boolean } | null;
+  result: { readonly raw: RawJson; readonly outcome: CallOutcome } | null;
+  notes: readonly ToolNote[];
+}
+
+export class History {
+  readonly messages: HistoryMessage[] = [];
+  /** Received and not in a message yet, oldest first. */
+  readonly letters = new Map<string, RawJson>();
+  /** In the order in which the model asked. */
+  readonly calls = new Map<string, HistoryCall>();
+  readonly seen = new Map<string, FileStamp>();
+  cwd = '';
+  model = '';
+  prompt = '';
+  agent = '';
+  runs = 0;
+  turns = 0;
+  usage: Usage = NO_USAGE;
+  usageByModel = new Map<string, { usage: Usage; cost: number | null }>();
+  /** USD; null as soon as one request had no known price. */
+  cost: number | null = 0;
+  /** How the last run ended; null while one is under way. */
+  ended: { readonly reason: string; readonly final: boolean } | null = null;
+  /** The model must speak next: the newest message is the user's, or a pause. */
+  owesAnswer = false;
+  private countedTokens = 0;
+  private bytesSince = 0;
+  /** Calls of attempts whose message has not landed; they count only if it does. */
+  private drafts = new Map<string, Pick<HistoryCall, 'started' | 'result' | 'notes'>>();
+  private attempt = '';
+  private inOrder: HistoryCall[] = [];
+  private applied = 0;
+
+  apply(record: JournalRecord): void {
+    switch (record.type) {
+      case 'agent.created':
+        this.agent = record.agent;
+        this.cwd = record.cwd;
+        this.model = record.model;
+        this.prompt = record.prompt;
+        break;
+      case 'run.started':
+        this.runs = record.run;
+        this.ended = null;
+        break;
+      case 'letter.received':
+        this.letters.set(record.letter, record.raw.slice(1, -1));
+        break;
+      case 'user.sent':
+        this.addUserMessage(record.parts);
+        break;
+      case 'turn.started':
+        this.model = record.model;
+        this.enterAttempt(record);
+        break;
+      case 'assistant.received':
+        this.addAssistantMessage(record);
+        break;
+      case 'call.started':
+        this.callOf(record).started = { readOnly: record.readOnly };
+        break;
+      case 'call.ended': {
+        const call = this.callOf(record);
+        call.result = { raw: record.raw, outcome: record.outcome };
+        call.notes = record.notes ?? [];
+        this.applyNotes();
+        break;
+      }
+      case 'prompt.broken':
+        if (record.dropped !== undefined) this.truncate(record.dropped, record.notice ?? '');
+        break;
+      case 'run.ended':
+        this.ended = { reason: record.reason, final: record.final };
+        break;
+      default:
+        break;
+    }
+  }
+
+  /** Tokens of the next prompt: what the last answer counted, and the rest at four bytes each. */
+  get tokens(): number {
+    return this.countedTokens + tokensOfBytes(this.bytesSince);
+  }
+
+  /** The parts of the next user message: results in call order, then the letters that wait. */
+  nextUserParts(): UserPart[] {
+    return [
+      ...[...this.calls.keys()].map((call) => ({ call })),
+      ...[...this.letters.keys()].map((letter) => ({ letter })),
+    ];
+  }
+
+  /** Records of one attempt may come before its message; a new attempt forgets the old one's. */
+  private enterAttempt({ turn, attempt }: { turn: number; attempt: number }): void {
+    const key = `${this.runs}.${turn}.${attempt}`;
+    if (key !== this.attempt) this.drafts.clear();
+    this.attempt = key;
+  }
+
+  private callOf(record: { turn: number; attempt: number; call: string }) {
+    const landed = this.calls.get(record.call);
+    if (landed !== undefined) return landed;
+    this.enterAttempt(record);
+    const draft = this.drafts.get(record.call) ?? { started: null, result: null, notes: [] };
+    this.drafts.set(record.call, draft);
+    return draft;
+  }
+
+  private addUserMessage(parts: readonly UserPart[]): void {
+    const blocks = parts.map((part) => {
+      if ('text' in part) return rawText(part.text);
+      if ('letter' in part) return this.letters.get(part.letter) ?? '';
+      return this.calls.get(part.call)?.result?.raw ?? '';
+    });
+    this.push('user', `[${blocks.filter((raw) => raw !== '').join(',')}]`, this.calls.size > 0);
+    for (const part of parts) {
+      if ('letter' in part) this.letters.delete(part.letter);
+    }
+    this.calls.clear();
+    this.inOrder = [];
+    this.applied = 0;
+    this.owesAnswer = true;
+  }
+
+  private addAssistantMessage(record: JournalRecord & { type: 'assistant.received' }): void {
+    this.turns += 1;
+    this.usage = addUsage(this.usage, record.usage);
+    this.cost = this.cost === null || record.cost === null ? null : this.cost + record.cost;
+    this.countForModel(record);
+    if (record.raw !== '[]') this.push('assistant', record.raw, false);
+    this.countedTokens = windowTokens(record.usage);
+    this.bytesSince = 0;
+    this.owesAnswer = record.stopReason === 'pause_turn';
+    for (const block of JSON.parse(record.raw) as WireBlock[]) {
+      if (block.type !== 'tool_use') continue;
+      const id = String(block.id);
+      const draft = this.drafts.get(id) ?? { started: null, result: null, notes: [] };
+      const call = { id, tool: String(block.name), input: block.input, ...draft };
+      this.calls.set(id, call);
+      this.inOrder.push(call);
+    }
+    this.drafts.clear();
+    this.applyNotes();
+  }
+
+  private countForModel({
+    model,
+    usage,
+    cost,
+  }: {
+    model: string;
+    usage: Usage;
+    cost: number | null;
+  }) {
+    const sum = this.usageByModel.get(model) ?? { usage: NO_USAGE, cost: 0 };
+    this.usageByModel.set(model, {
+      usage: addUsage(sum.usage, usage),
+      cost: sum.cost === null || cost === null ? null : sum.cost + cost,
+    });
+  }
+
+  /** In the order of the calls, whatever order they ended in. */
+  private applyNotes(): void {
+    for (;;) {
+      const call = this.inOrder[this.applied];
+      if (call === undefined || call.result === null) return;
+      this.applied += 1;
+      for (const note of call.notes) {
+        if (note.type === 'cwd.changed') this.cwd = note.cwd;
+        else this.seen.set(note.path, note.stamp);
+      }
+    }
+  }
+
+  private push(role: 'user' | 'assistant', content: RawJson, answersCalls: boolean): void {
+    const bytes = Buffer.from(`{"role":"${role}","content":${content}}`);
+    this.messages.push({ role, bytes, answersCalls });
+    this.bytesSince += bytes.length;
+  }
+
+  private truncate(dropped: number, notice: string): void {
+    const [first] = this.messages.splice(0, dropped + 1);
+    if (first === undefined) return;
+    const told = first.bytes.subarray(0, -2).toString();
+    this.messages.unshift({ ...first, bytes: Buffer.from(`${told},${rawText(notice)}]}`) });
+    this.countedTokens = 0;
+    this.bytesSince = this.messages.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  }
+}

@@ -1,0 +1,296 @@
+/**
+ * One agent, from first token to last word.
+ *
+ *   waking ──▶ tool-running           a call executes, or can start
+ *     ▲   ├──▶ awaiting-permission    nothing can proceed without an answer
+ *     │   ├──▶ idle | stopped         the run has ended
+ *     │   ├──▶ retrying ──┐           the attempt failed, and the failure may pass
+ *     │   ├──▶ compacting │           the prompt does not fit
+ *     │   └──▶ streaming ◀┘           the model has something to answer
+ *     └── every working state ends here, and a rebuilt agent starts here
+ *
+ * Pure: actors/agent.ts fills the four slots. The crew runs calls for the agent's whole life, so
+ * tools work while the model still streams. Whatever the world refuses ends in `stopped` with a
+ * reason; only our own defects put the actor in error.
+ */
+import { assign, type EventObject, enqueueActions, not, or, sendTo, setup } from 'xstate';
+import type {
+  AgentContext,
+  AgentEvent,
+  AgentInput,
+  AgentReport,
+  CallClass,
+  CrewInput,
+  CrewOrder,
+  PauseInput,
+  RoomNeeded,
+  Stop,
+  StopReason,
+  TurnFailed,
+  TurnInput,
+  TurnOrder,
+} from '../protocol/agent.js';
+import * as schedule from './call-schedule.js';
+import { slot } from './slot.js';
+import * as stops from './stops.js';
+import { afterFailure, afterTurn } from './turn-outcome.js';
+
+/** After these a lingering agent can go on; after the others there is nothing to go on with. */
+const FINAL: readonly StopReason[] = ['budget', 'storage_failed', 'compaction_failed'];
+
+const FRESH_RUN = { turn: 0, retries: 0, overloads: 0, continuations: 0, compactions: 0 };
+
+export const agentMachine = setup({
+  types: {} as {
+    input: AgentInput;
+    context: AgentContext;
+    events: AgentEvent;
+    output: AgentReport;
+  },
+  actors: {
+    crew: slot<CrewOrder, CrewInput>('crew'),
+    modelTurn: slot<TurnOrder, TurnInput>('modelTurn'),
+    compactor: slot<EventObject, RoomNeeded>('compactor'),
+    pause: slot<EventObject, PauseInput>('pause'),
+  },
+  guards: {
+    hasResults: ({ context }) => schedule.hasResults(context.calls),
+    isBusy: ({ context }) => schedule.isBusy(context.calls, context.stop !== null),
+    isAsking: ({ context }) => schedule.isAsking(context.calls),
+    isStopping: ({ context }) => context.stop !== null,
+    mayRest: ({ context: { stop, lingers } }) =>
+      stop !== null && lingers && !FINAL.includes(stop.reason),
+    hasFailedAttempt: ({ context }) => context.failure !== null,
+    keepsFailing: ({ context }) => context.failedTurns >= context.limits.maxFailedTurns,
+    hasNothingToDo: ({ context }) =>
+      !context.owesAnswer && !context.cutShort && context.waiting === 0,
+    isOutOfTurns: ({ context: { turn, limits } }) =>
+      limits.maxTurns !== null && turn >= limits.maxTurns,
+    needsRoom: ({ context }) => context.needsRoom !== null,
+  },
+  actions: {
+    countLetter: assign({ waiting: ({ context }) => context.waiting + 1 }),
+    takeLetters: assign({
+      waiting: ({ context }, { count }: { count: number }) => context.waiting - count,
+      owesAnswer: true,
+      cutShort: false,
+    }),
+    beginRun: assign({ ...FRESH_RUN, failedTurns: 0, stop: null }),
+    beginTurn: assign({ turn: ({ context }) => context.turn + 1, attempt: 1, calls: [] }),
+    beginAttempt: assign({ attempt: ({ context }) => context.attempt + 1, failure: null }),
+    endTurn: assign(({ context }, { stopReason }: { stopReason: string }) =>
+      afterTurn(context, stopReason),
+    ),
+    failTurn: assign(({ context }, failed: TurnFailed) => afterFailure(context, failed)),
+    takeRoom: assign({ needsRoom: null }),
+    stopBecause: assign({ stop: ({ context }, stop: Stop) => context.stop ?? stop }),
+    draftCall: assign({
+      calls: ({ context }, { id }: { id: string }) => [...context.calls, schedule.newCall(id)],
+    }),
+    queueCall: assign({
+      calls: ({ context }, { id, readOnly, safe }: CallClass) =>
+        schedule.updateCall(context.calls, id, { status: 'queued', readOnly, safe }),
+    }),
+    askAboutCall: assign({
+      calls: ({ context }, { id, readOnly, safe }: CallClass) =>
+        schedule.updateCall(context.calls, id, { status: 'asking', readOnly, safe }),
+    }),
+    completeCall: assign({
+      calls: ({ context }, { id, failed }: { id: string; failed: boolean }) =>
+        schedule.updateCall(context.calls, id, { status: 'completed', failed }),
+    }),
+    startReadyCalls: enqueueActions(
+      ({ context, enqueue }, { streamOpen }: { streamOpen: boolean }) => {
+        if (context.stop !== null) return;
+        const ready = schedule.startableCalls(context.calls, streamOpen);
+        if (ready.length === 0) return;
+        enqueue.assign({ calls: schedule.startCalls(context.calls, ready) });
+        for (const { id } of ready) enqueue.sendTo('crew', { type: 'call.start', id });
+      },
+    ),
+    interruptIfStopping: enqueueActions(({ context, enqueue }) => {
+      if (context.stop !== null) enqueue.sendTo('crew', { type: 'calls.interrupt' });
+    }),
+    yieldResults: assign({
+      calls: ({ context }) => schedule.yieldCalls(context.calls),
+      failedTurns: ({ context }) =>
+        context.calls.every(({ failed }) => failed) ? context.failedTurns + 1 : 0,
+      owesAnswer: true,
+    }),
+    judgeCall: sendTo('crew', (_, { id }: { id: string }) => ({ type: 'call.judge', id }) as const),
+    showResults: sendTo('crew', { type: 'calls.yield' }),
+    callOffCrew: sendTo('crew', { type: 'calls.discard' }),
+    interruptCrew: sendTo('crew', { type: 'calls.interrupt' }),
+    cancelTurn: sendTo('turn', { type: 'turn.cancel' }),
+  },
+}).createMachine({
+  id: 'agent',
+  context: ({ input: { openCalls, ...input } }) => ({
+    ...input,
+    ...FRESH_RUN,
+    calls: openCalls.map(({ id, completed }) =>
+      schedule.newCall(id, completed ? 'completed' : 'judging'),
+    ),
+    attempt: 0,
+    failedTurns: 0,
+    onFallback: false,
+    cutShort: false,
+    needsRoom: null,
+    failure: null,
+    stop: null,
+  }),
+  output: ({ context }) => ({ stop: context.stop ?? stops.ENDED, turns: context.turn }),
+  invoke: {
+    id: 'crew',
+    src: 'crew',
+    input: ({ context }) => ({
+      unjudged: context.calls.filter(schedule.isOpen).map(({ id }) => id),
+    }),
+  },
+  on: {
+    'prompt.submit': { actions: 'countLetter' },
+    'call.ruled': {
+      actions: [
+        { type: 'queueCall', params: ({ event }) => event },
+        { type: 'startReadyCalls', params: { streamOpen: false } },
+      ],
+    },
+    'call.asking': {
+      actions: [
+        { type: 'askAboutCall', params: ({ event }) => event },
+        { type: 'startReadyCalls', params: { streamOpen: false } },
+      ],
+    },
+    'call.ended': {
+      actions: [
+        { type: 'completeCall', params: ({ event }) => event },
+        { type: 'startReadyCalls', params: { streamOpen: false } },
+      ],
+    },
+    'agent.interrupt': {
+      target: '.waking',
+      actions: [{ type: 'stopBecause', params: stops.INTERRUPTED }, 'interruptCrew'],
+    },
+    'run.denied': {
+      target: '.waking',
+      actions: [
+        { type: 'stopBecause', params: ({ event }) => stops.denied(event.detail) },
+        'interruptCrew',
+      ],
+    },
+    'storage.failed': {
+      target: '.stopped',
+      actions: { type: 'stopBecause', params: ({ event }) => stops.storageFailed(event.detail) },
+    },
+  },
+  initial: 'waking',
+  states: {
+    waking: {
+      always: [
+        { guard: 'hasResults', actions: ['yieldResults', 'showResults'] },
+        { guard: 'isBusy', target: 'tool-running' },
+        { guard: 'isAsking', target: 'awaiting-permission' },
+        { guard: 'mayRest', target: 'idle' },
+        { guard: 'isStopping', target: 'stopped' },
+        { guard: 'hasFailedAttempt', target: 'retrying' },
+        { guard: 'keepsFailing', actions: { type: 'stopBecause', params: stops.KEEPS_FAILING } },
+        { guard: 'hasNothingToDo', actions: { type: 'stopBecause', params: stops.ENDED } },
+        { guard: 'isOutOfTurns', actions: { type: 'stopBecause', params: stops.OUT_OF_TURNS } },
+        { guard: 'needsRoom', target: 'compacting' },
+        { target: 'streaming', actions: 'beginTurn' },
+      ],
+    },
+    idle: {
+      on: {
+        'prompt.submit': { target: 'waking', actions: ['beginRun', 'countLetter'] },
+        'agent.interrupt': {},
+      },
+    },
+    streaming: {
+      invoke: {
+        id: 'turn',
+        src: 'modelTurn',
+        input: ({ context: { turn, attempt, onFallback, cutShort } }) => {
+          return { turn, attempt, onFallback, cutShort };
+        },
+      },
+      on: {
+        'letters.taken': { actions: { type: 'takeLetters', params: ({ event }) => event } },
+        'call.drafted': {
+          actions: [
+            { type: 'draftCall', params: ({ event }) => event },
+            { type: 'judgeCall', params: ({ event }) => event },
+          ],
+        },
+        'call.ruled': {
+          actions: [
+            { type: 'queueCall', params: ({ event }) => event },
+            { type: 'startReadyCalls', params: { streamOpen: true } },
+          ],
+        },
+        'call.asking': { actions: { type: 'askAboutCall', params: ({ event }) => event } },
+        'call.ended': {
+          actions: [
+            { type: 'completeCall', params: ({ event }) => event },
+            { type: 'startReadyCalls', params: { streamOpen: true } },
+          ],
+        },
+        'turn.ended': {
+          target: 'waking',
+          actions: [
+            { type: 'endTurn', params: ({ event }) => event },
+            { type: 'startReadyCalls', params: { streamOpen: false } },
+            'interruptIfStopping',
+          ],
+        },
+        'turn.failed': {
+          target: 'waking',
+          actions: [{ type: 'failTurn', params: ({ event }) => event }, 'callOffCrew'],
+        },
+        'turn.refused': {
+          target: 'waking',
+          actions: { type: 'stopBecause', params: ({ event }) => event.stop },
+        },
+        // The turn keeps what it has been given so far, and then says that it has ended.
+        'agent.interrupt': {
+          actions: [{ type: 'stopBecause', params: stops.INTERRUPTED }, 'cancelTurn'],
+        },
+        'run.denied': {
+          actions: [
+            { type: 'stopBecause', params: ({ event }) => stops.denied(event.detail) },
+            'cancelTurn',
+          ],
+        },
+      },
+    },
+    'tool-running': { always: { guard: not('isBusy'), target: 'waking' } },
+    'awaiting-permission': {
+      always: { guard: or([not('isAsking'), 'isBusy']), target: 'waking' },
+    },
+    compacting: {
+      invoke: { src: 'compactor', input: ({ context }) => context.needsRoom ?? NO_GAP },
+      on: {
+        'context.compacted': { target: 'waking', actions: 'takeRoom' },
+        'compaction.failed': {
+          target: 'waking',
+          actions: {
+            type: 'stopBecause',
+            params: ({ event }) => stops.compactionFailed(event.detail),
+          },
+        },
+      },
+    },
+    retrying: {
+      invoke: {
+        src: 'pause',
+        input: ({ context: { retries, failure } }) => {
+          return { retries, retryAfterMs: failure?.retryAfterMs ?? null };
+        },
+      },
+      on: { 'pause.over': { target: 'streaming', actions: 'beginAttempt' } },
+    },
+    stopped: { type: 'final' },
+  },
+});
+
+const NO_GAP: RoomNeeded = { gapTokens: null };

@@ -1,0 +1,9 @@
+/** A typed hole in a machine: src/actors fills it with real work, tests with a script. */
+import { type EventObject, fromCallback, type NonReducibleUnknown } from 'xstate';
+import { EmptySlotError } from '../protocol/errors.js';
+
+/** Work that reports on the way: it takes `Order`s and sends facts back to the machine. */
+export const slot = <Order extends EventObject, Input extends NonReducibleUnknown>(name: string) =>
+  fromCallback<Order, Input>(() => {
+    throw new EmptySlotError(name);
+  });

@@ -1,0 +1,25 @@
+/** Why an agent stops, each with the sentence that people read. */
+import type { Stop, StopReason } from '../protocol/agent.js';
+
+const stop = (reason: StopReason, detail: string | null = null): Stop => ({ reason, detail });
+
+export const ENDED = stop('end_turn');
+export const INTERRUPTED = stop('interrupted');
+export const REFUSED = stop('refusal', 'The model declined to answer this request.');
+export const OUT_OF_TURNS = stop(
+  'max_turns',
+  'The run used all its turns; resume it or raise --max-turns.',
+);
+export const KEEPS_FAILING = stop(
+  'repeated_tool_failure',
+  'Every tool call of several turns in a row failed; see their results in the transcript.',
+);
+export const CUT_TOO_OFTEN = stop(
+  'model_error',
+  'The answer was cut at the output limit again and again; raise skein.maxOutputTokens.',
+);
+
+export const denied = (detail: string): Stop => stop('denied', detail);
+export const storageFailed = (detail: string): Stop => stop('storage_failed', detail);
+export const compactionFailed = (detail: string): Stop => stop('compaction_failed', detail);
+export const modelError = (detail: string): Stop => stop('model_error', detail);

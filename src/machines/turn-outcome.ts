@@ -1,0 +1,58 @@
+/** What a turn's end or failure means for the agent: each recovery is counted and bounded here. */
+import type { AgentContext, TurnFailed } from '../protocol/agent.js';
+import { isPassing } from '../protocol/model.js';
+import * as stops from './stops.js';
+
+type Change = Partial<AgentContext>;
+
+/** The model has ended its message with the API's `stopReason`. */
+export const afterTurn = (context: AgentContext, stopReason: string): Change => {
+  const settled: Change = {
+    ...{ owesAnswer: false, cutShort: false, failure: null },
+    ...{ retries: 0, overloads: 0, continuations: 0, compactions: 0 },
+  };
+  if (context.stop !== null) return settled;
+  switch (stopReason) {
+    case 'refusal':
+      return { ...settled, stop: stops.REFUSED };
+    case 'pause_turn':
+      return { ...settled, owesAnswer: true };
+    case 'model_context_window_exceeded':
+      return { ...settled, ...makeRoom(context, null, 'The context window is full.') };
+    case 'max_tokens':
+      // Complete calls are run; their results are continuation enough.
+      return context.calls.length > 0 ? settled : { ...settled, ...continueCut(context) };
+    default:
+      return settled;
+  }
+};
+
+/** The request did not end. A change that leaves `failure` set asks for another attempt. */
+export const afterFailure = (context: AgentContext, failed: TurnFailed): Change => {
+  const discarded: Change = { calls: [], failure: null };
+  if (context.stop !== null) return discarded;
+  if (failed.kind === 'prompt-too-long') {
+    return { ...discarded, ...makeRoom(context, failed.gapTokens, failed.message) };
+  }
+  const overloads = failed.kind === 'overloaded' ? context.overloads + 1 : 0;
+  if (isFallbackDue(context, overloads)) {
+    return { ...discarded, failure: failed, onFallback: true, retries: 0, overloads: 0 };
+  }
+  if (isPassing(failed.kind) && context.retries < context.limits.maxRetries) {
+    return { ...discarded, failure: failed, retries: context.retries + 1, overloads };
+  }
+  return { ...discarded, stop: stops.modelError(failed.message) };
+};
+
+const isFallbackDue = (context: AgentContext, overloads: number): boolean =>
+  context.hasFallback && !context.onFallback && overloads >= context.limits.overloadsBeforeFallback;
+
+const makeRoom = (context: AgentContext, gapTokens: number | null, why: string): Change =>
+  context.compactions < context.limits.maxCompactions
+    ? { needsRoom: { gapTokens }, compactions: context.compactions + 1, owesAnswer: true }
+    : { stop: stops.compactionFailed(why) };
+
+const continueCut = (context: AgentContext): Change =>
+  context.continuations < context.limits.maxContinuations
+    ? { cutShort: true, continuations: context.continuations + 1 }
+    : { stop: stops.CUT_TOO_OFTEN };

@@ -1,0 +1,186 @@
+/** An agent as its machine sees it: identities, statuses and counts, never contents. */
+import type { FailureKind } from './model.js';
+
+export const AGENT_STATES = [
+  'idle',
+  'waking',
+  'streaming',
+  'tool-running',
+  'awaiting-permission',
+  'compacting',
+  'retrying',
+  'stopped',
+] as const;
+export type AgentState = (typeof AGENT_STATES)[number];
+
+export const STOP_REASONS = [
+  'end_turn',
+  'max_turns',
+  'budget',
+  'interrupted',
+  'denied',
+  'compaction_failed',
+  'repeated_tool_failure',
+  'refusal',
+  'model_error',
+  'storage_failed',
+] as const;
+export type StopReason = (typeof STOP_REASONS)[number];
+
+export interface Stop {
+  readonly reason: StopReason;
+  /** One sentence for people; null where the reason says it all. */
+  readonly detail: string | null;
+}
+
+export type CallStatus = 'judging' | 'asking' | 'queued' | 'executing' | 'completed' | 'yielded';
+
+/** One tool call. Its class is unknown (and taken for the worst) until it has been judged. */
+export interface Call {
+  readonly id: string;
+  readonly status: CallStatus;
+  /** May start before the message has ended, and again after a crash. */
+  readonly readOnly: boolean;
+  /** May run beside other safe calls. */
+  readonly safe: boolean;
+  /** It ended in an error, a denial or an invalid input. */
+  readonly failed: boolean;
+}
+
+export interface AgentLimits {
+  /** Turns in one run; null is no limit, zero is none at all. */
+  readonly maxTurns: number | null;
+  /** Retries of one turn after passing failures. */
+  readonly maxRetries: number;
+  /** Overloads in a row after which the fallback model takes over, where there is one. */
+  readonly overloadsBeforeFallback: number;
+  /** Continuations after the output limit, in a row. */
+  readonly maxContinuations: number;
+  /** Attempts to make room for one prompt that is too long. */
+  readonly maxCompactions: number;
+  /** Turns in a row in which every call failed. */
+  readonly maxFailedTurns: number;
+}
+
+export const DEFAULT_LIMITS: AgentLimits = {
+  maxTurns: null,
+  maxRetries: 10,
+  overloadsBeforeFallback: 3,
+  maxContinuations: 3,
+  maxCompactions: 3,
+  maxFailedTurns: 5,
+};
+
+export interface AgentInput {
+  readonly id: string;
+  /** Rests in `idle` after a run instead of stopping: interactive leads and teammates. */
+  readonly lingers: boolean;
+  readonly hasFallback: boolean;
+  readonly limits: AgentLimits;
+  /** Calls of the last message that have no result in the history yet. */
+  readonly openCalls: readonly { readonly id: string; readonly completed: boolean }[];
+  /** Letters that are not in the history yet. */
+  readonly waiting: number;
+  /** The history ends with something that the model has not answered. */
+  readonly owesAnswer: boolean;
+}
+
+export interface AgentContext {
+  readonly id: string;
+  readonly lingers: boolean;
+  readonly hasFallback: boolean;
+  readonly limits: AgentLimits;
+  readonly calls: readonly Call[];
+  readonly waiting: number;
+  readonly owesAnswer: boolean;
+  /** Turns of this run, and the attempt of the present one. */
+  readonly turn: number;
+  readonly attempt: number;
+  readonly retries: number;
+  readonly overloads: number;
+  readonly continuations: number;
+  readonly compactions: number;
+  readonly failedTurns: number;
+  readonly onFallback: boolean;
+  /** The next user message says that the output limit cut the last one. */
+  readonly cutShort: boolean;
+  /** The prompt did not fit: make room before the next request. */
+  readonly needsRoom: RoomNeeded | null;
+  readonly failure: TurnFailed | null;
+  /** Set while the agent winds down, and when it has stopped. */
+  readonly stop: Stop | null;
+}
+
+/** What is known of the gap: tokens over the limit, or null when the server did not say. */
+export interface RoomNeeded {
+  readonly gapTokens: number | null;
+}
+
+export interface TurnFailed {
+  readonly kind: FailureKind;
+  readonly message: string;
+  readonly retryAfterMs: number | null;
+  readonly gapTokens: number | null;
+}
+
+export type AgentEvent =
+  // Commands, from whoever runs the agent.
+  | { readonly type: 'prompt.submit' }
+  | { readonly type: 'agent.interrupt' }
+  // Facts, from the turn.
+  | { readonly type: 'letters.taken'; readonly count: number }
+  | { readonly type: 'call.drafted'; readonly id: string }
+  | { readonly type: 'turn.ended'; readonly stopReason: string }
+  | { readonly type: 'turn.refused'; readonly stop: Stop }
+  | ({ readonly type: 'turn.failed' } & TurnFailed)
+  // Facts, from the crew.
+  | ({ readonly type: 'call.ruled' } & CallClass)
+  | ({ readonly type: 'call.asking' } & CallClass)
+  | { readonly type: 'call.ended'; readonly id: string; readonly failed: boolean }
+  | { readonly type: 'run.denied'; readonly detail: string }
+  // Facts, from the rest of the house.
+  | { readonly type: 'pause.over' }
+  | { readonly type: 'context.compacted' }
+  | { readonly type: 'compaction.failed'; readonly detail: string }
+  | { readonly type: 'storage.failed'; readonly detail: string };
+
+export interface AgentReport {
+  readonly stop: Stop;
+  readonly turns: number;
+}
+
+export interface CallClass {
+  readonly id: string;
+  readonly readOnly: boolean;
+  readonly safe: boolean;
+}
+
+export interface CrewInput {
+  /** Calls of a rebuilt agent that the crew must judge before anything else. */
+  readonly unjudged: readonly string[];
+}
+
+/** What the machine tells the crew. */
+export type CrewOrder =
+  | { readonly type: 'call.judge'; readonly id: string }
+  | { readonly type: 'call.start'; readonly id: string }
+  /** All calls have ended: their results may be shown, in order. */
+  | { readonly type: 'calls.yield' }
+  /** The attempt that wanted these calls is void; so are they. */
+  | { readonly type: 'calls.discard' }
+  | { readonly type: 'calls.interrupt' };
+
+/** What the machine tells a turn that is under way. */
+export type TurnOrder = { readonly type: 'turn.cancel' };
+
+export interface TurnInput {
+  readonly turn: number;
+  readonly attempt: number;
+  readonly onFallback: boolean;
+  readonly cutShort: boolean;
+}
+
+export interface PauseInput {
+  readonly retries: number;
+  readonly retryAfterMs: number | null;
+}

@@ -1,0 +1,199 @@
+/**
+ * The journal of one agent: the only input of its recovery. Every record is one line of JSON.
+ *
+ * `raw` is JSON text that goes on the wire as it stands. It is the last key of its line and is
+ * spliced in, never built again from a parsed value, so the bytes of a prompt are the bytes of the
+ * journal (law 3). Records that are folded into messages cite each other instead of repeating.
+ */
+import { z } from 'zod';
+import { STOP_REASONS } from './agent.js';
+
+export const JOURNAL_VERSION = 1;
+
+const usage = z.object({
+  input: z.number(),
+  output: z.number(),
+  cacheRead: z.number(),
+  cacheWrite5m: z.number(),
+  cacheWrite1h: z.number(),
+});
+
+/** Which attempt of which turn a record belongs to. */
+const attempt = { turn: z.number().int(), attempt: z.number().int() };
+
+const stamp = z.object({ digest: z.string(), mtimeMs: z.number(), size: z.number() });
+
+const note = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('file.seen'), path: z.string(), stamp }),
+  z.object({ type: z.literal('cwd.changed'), cwd: z.string() }),
+]);
+
+export const userPart = z.union([
+  z.object({ call: z.string() }),
+  z.object({ letter: z.string() }),
+  z.object({ text: z.string() }),
+]);
+export type UserPart = z.infer<typeof userPart>;
+
+export const CALL_OUTCOMES = ['ok', 'error', 'invalid', 'denied', 'interrupted'] as const;
+export type CallOutcome = (typeof CALL_OUTCOMES)[number];
+
+export const journalBody = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('agent.created'),
+    agent: z.string(),
+    parent: z.string().nullable(),
+    cwd: z.string(),
+    model: z.string(),
+    /** Name of the artifact that holds the bytes ahead of the messages. */
+    prompt: z.string(),
+    /** The session and agent whose records up to `seq` are this agent's beginning. */
+    forkedFrom: z.object({ session: z.string(), agent: z.string() }).optional(),
+  }),
+  z.object({ type: z.literal('epoch.began'), owner: z.string() }),
+  z.object({ type: z.literal('run.started'), run: z.number().int() }),
+  z.object({
+    type: z.literal('letter.received'),
+    letter: z.string(),
+    from: z.string(),
+    /** An array of user blocks. */
+    raw: z.string(),
+  }),
+  z.object({ type: z.literal('user.sent'), parts: z.array(userPart) }),
+  z.object({
+    type: z.literal('turn.started'),
+    ...attempt,
+    model: z.string(),
+    estimatedTokens: z.number(),
+    tools: z.number().int(),
+    messages: z.number().int(),
+  }),
+  z.object({
+    type: z.literal('assistant.received'),
+    ...attempt,
+    model: z.string(),
+    messageId: z.string().nullable(),
+    requestId: z.string().nullable(),
+    stopReason: z.string(),
+    usage,
+    /** USD; null when the price of the model is not known. */
+    cost: z.number().nullable(),
+    durationMs: z.number(),
+    /** An array of assistant blocks, as received; `[]` when there was nothing to keep. */
+    raw: z.string(),
+  }),
+  z.object({
+    type: z.literal('turn.failed'),
+    ...attempt,
+    kind: z.string(),
+    message: z.string(),
+    status: z.number().nullable(),
+    durationMs: z.number(),
+  }),
+  z.object({
+    type: z.literal('call.ruled'),
+    ...attempt,
+    call: z.string(),
+    tool: z.string(),
+    behavior: z.enum(['allow', 'deny', 'ask']),
+    step: z.string(),
+    reason: z.string(),
+    rule: z.string().optional(),
+    source: z.string().optional(),
+    file: z.string().optional(),
+    /** Who answered, where somebody was asked. */
+    by: z.string().optional(),
+  }),
+  z.object({
+    type: z.literal('question.asked'),
+    ...attempt,
+    question: z.string(),
+    call: z.string(),
+    tool: z.string(),
+    inputDigest: z.string(),
+    description: z.string(),
+    reason: z.string(),
+  }),
+  z.object({
+    type: z.literal('call.started'),
+    ...attempt,
+    call: z.string(),
+    tool: z.string(),
+    readOnly: z.boolean(),
+    inputDigest: z.string(),
+    description: z.string(),
+  }),
+  z.object({
+    type: z.literal('call.ended'),
+    ...attempt,
+    call: z.string(),
+    tool: z.string(),
+    outcome: z.enum(CALL_OUTCOMES),
+    durationMs: z.number(),
+    notes: z.array(note).optional(),
+    facts: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
+    /** The tool_result block. */
+    raw: z.string(),
+  }),
+  z.object({
+    type: z.literal('prompt.broken'),
+    reason: z.enum(['truncation', 'model']),
+    /** What changed, in words. */
+    section: z.string(),
+    /** Truncation: this many messages after the first one are gone, and the first one says so. */
+    dropped: z.number().int().optional(),
+    notice: z.string().optional(),
+    tokensBefore: z.number().optional(),
+    tokensAfter: z.number().optional(),
+  }),
+  z.object({
+    type: z.literal('run.ended'),
+    reason: z.enum(STOP_REASONS),
+    detail: z.string().nullable(),
+    turns: z.number().int(),
+    /** The agent is over; otherwise it rests and waits for a prompt. */
+    final: z.boolean(),
+  }),
+  z.object({
+    type: z.literal('bound.hit'),
+    what: z.string(),
+    limit: z.number(),
+    detail: z.string(),
+  }),
+]);
+export type JournalBody = z.infer<typeof journalBody>;
+
+export const journalHead = z.object({
+  v: z.literal(JOURNAL_VERSION),
+  /** Counts from 1 in each journal. */
+  seq: z.number().int(),
+  /** Milliseconds since 1970. */
+  ts: z.number(),
+  /** The lease under which it was written; older epochs after newer ones are a zombie's (law 8). */
+  epoch: z.number().int(),
+});
+export type JournalHead = z.infer<typeof journalHead>;
+
+export type JournalRecord = JournalHead & JournalBody;
+
+/** One line without its newline. `raw` is spliced in as it stands, as the last key. */
+export const formatRecord = (record: JournalRecord): string => {
+  if (!('raw' in record)) return JSON.stringify(record);
+  const { raw, ...rest } = record;
+  return `${JSON.stringify(rest).slice(0, -1)},"raw":${raw}}`;
+};
+
+/** Undefined when the line is not a record of this version; never throws. */
+export const parseRecord = (line: string): JournalRecord | undefined => {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  const flat = 'raw' in value ? { ...value, raw: JSON.stringify(value.raw) } : value;
+  const head = journalHead.safeParse(flat);
+  const body = journalBody.safeParse(flat);
+  return head.success && body.success ? { ...head.data, ...body.data } : undefined;
+};

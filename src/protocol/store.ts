@@ -1,0 +1,65 @@
+/** What outlives a process: sessions, their journals, their event index and their artifacts. */
+import type { SwarmEvent } from './events.js';
+import type { JournalBody, JournalRecord } from './journal.js';
+
+export const SESSION_FORMAT = 1;
+
+/** `session.json`. A swarm is a session. */
+export interface SessionMeta {
+  readonly format: typeof SESSION_FORMAT;
+  readonly id: string;
+  readonly cwd: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly lead: string;
+  readonly model: string;
+  /** Fixed when the session is created: what varies by version or entry point. */
+  readonly version: string;
+  readonly entrypoint: string;
+  /** The session that this one was forked from. */
+  readonly parentId: string | null;
+  /** The beginning of the first prompt, for listings. */
+  readonly title: string;
+}
+
+export interface SessionStore {
+  create(meta: SessionMeta): Promise<Session>;
+  /** Takes the lease; rejects with a UsageError for an unknown, owned or newer session. */
+  open(id: string): Promise<Session>;
+  /** Without taking it: for listings and forks. Unreadable sessions are left out. */
+  list(): Promise<readonly SessionMeta[]>;
+  /** A journal as it stands, without the lease. */
+  peek(id: string, agent: string): Promise<JournalContents>;
+  peekArtifact(id: string, name: string): Promise<Uint8Array>;
+}
+
+/** A session that this process owns. */
+export interface Session {
+  readonly meta: SessionMeta;
+  /** The fencing number of the lease. Every record carries it. */
+  readonly epoch: number;
+  journal(agent: string, parent: string | null): Promise<Journal>;
+  readEvents(from?: number, to?: number): Promise<readonly SwarmEvent[]>;
+  updateMeta(change: Partial<Omit<SessionMeta, 'id' | 'format'>>): Promise<void>;
+  putArtifact(name: string, bytes: Uint8Array): Promise<void>;
+  readArtifact(name: string): Promise<Uint8Array>;
+  /** Where outputs that are too large for a message are kept. */
+  artifactDirectory(): string;
+  /** Everything is on disk, and somebody else may open the session. */
+  close(): Promise<void>;
+}
+
+export interface Journal {
+  /** Returns when write() has returned. Throws a StorageError; then the record was not written. */
+  append(body: JournalBody): JournalRecord;
+  /** What was there when the journal was opened. */
+  readonly past: JournalContents;
+  /** Resolves when everything appended so far survives the machine. */
+  sync(): Promise<void>;
+}
+
+export interface JournalContents {
+  readonly records: readonly JournalRecord[];
+  /** Lines that could not be read, with the reason; they are kept aside, never deleted. */
+  readonly damage: readonly string[];
+}

@@ -1,0 +1,63 @@
+/** `events.jsonl`: written behind the journals, a tick late, and mended from them when it lags. */
+
+import { EVENTS_VERSION, type SwarmEvent, swarmEvent } from '../protocol/events.js';
+import type { JournalRecord } from '../protocol/journal.js';
+import { eventOf } from './event-projection.js';
+
+export interface EventSink {
+  append(text: string): void;
+}
+
+/** Lines that wait for a disk that does not take them; older ones are found in the journals. */
+const MAX_WAITING = 10_000;
+
+export class EventIndex {
+  private seq = 0;
+  private waiting: string[] = [];
+  private flushing: NodeJS.Immediate | undefined;
+  /** The newest journal entry of each agent that the index already cites. */
+  private readonly cited = new Map<string, number>();
+  private readonly swarm: string;
+  private readonly sink: EventSink;
+
+  constructor(swarm: string, sink: EventSink, past: readonly SwarmEvent[]) {
+    this.swarm = swarm;
+    this.sink = sink;
+    for (const { seq, agent, cites } of past) {
+      this.seq = Math.max(this.seq, seq);
+      this.cited.set(agent, Math.max(this.cited.get(agent) ?? 0, cites.seq));
+    }
+  }
+
+  add(agent: string, parent: string | null, record: JournalRecord): void {
+    if (record.seq <= (this.cited.get(agent) ?? 0)) return;
+    this.cited.set(agent, record.seq);
+    this.seq += 1;
+    const { type, ...fact } = eventOf(record);
+    const head = { v: EVENTS_VERSION, seq: this.seq, ts: record.ts, swarm: this.swarm };
+    this.waiting.push(`${JSON.stringify({ ...head, agent, parent, type, ...fact })}\n`);
+    this.flushing ??= setImmediate(() => this.flush());
+  }
+
+  flush(): void {
+    clearImmediate(this.flushing);
+    this.flushing = undefined;
+    if (this.waiting.length === 0) return;
+    try {
+      this.sink.append(this.waiting.join(''));
+      this.waiting = [];
+    } catch {
+      // The journals hold the truth, and the next owner draws the missing events from them.
+      this.waiting = this.waiting.slice(-MAX_WAITING);
+    }
+  }
+}
+
+/** Undefined when the line is no event of this version. */
+export const parseEvent = (line: string): SwarmEvent | undefined => {
+  try {
+    return swarmEvent.safeParse(JSON.parse(line)).data;
+  } catch {
+    return undefined;
+  }
+};

@@ -1,0 +1,87 @@
+/** The event that viewers see for a journal record: a pure function, so the index can be rebuilt. */
+import { createHash } from 'node:crypto';
+import type { EventType } from '../protocol/events.js';
+import type { JournalRecord } from '../protocol/journal.js';
+
+export interface ProjectedEvent {
+  readonly type: EventType;
+  readonly cites: { readonly seq: number; readonly digest?: string };
+  readonly [key: string]: unknown;
+}
+
+export const eventOf = (record: JournalRecord): ProjectedEvent => {
+  const cites =
+    'raw' in record ? { seq: record.seq, digest: digest(record.raw) } : { seq: record.seq };
+  switch (record.type) {
+    case 'agent.created': {
+      const { cwd, model, forkedFrom } = record;
+      return { type: 'agent.spawned', cites, cwd, model, ...(forkedFrom && { forkedFrom }) };
+    }
+    case 'epoch.began':
+      return { type: 'epoch.began', cites, epoch: record.epoch };
+    case 'run.started':
+      return { type: 'run.started', cites, run: record.run };
+    case 'letter.received':
+      return { type: 'letter.delivered', cites, letter: record.letter, from: record.from };
+    case 'user.sent':
+      return { type: 'message.sent', cites, parts: record.parts.length };
+    case 'turn.started': {
+      const { turn, attempt, model, estimatedTokens, tools, messages } = record;
+      return {
+        type: 'turn.started',
+        cites,
+        turn,
+        attempt,
+        model,
+        estimatedTokens,
+        tools,
+        messages,
+      };
+    }
+    case 'assistant.received': {
+      const { turn, attempt, model, stopReason, usage, cost, durationMs, requestId } = record;
+      return {
+        ...{ type: 'turn.ended', cites, turn, attempt, model },
+        ...{ stopReason, usage, cost, durationMs, requestId },
+      };
+    }
+    case 'turn.failed': {
+      const { turn, attempt, kind, message, status, durationMs } = record;
+      return { type: 'turn.failed', cites, turn, attempt, kind, message, status, durationMs };
+    }
+    case 'question.asked': {
+      const { question, call, tool, inputDigest, description, reason } = record;
+      const asked = { question, call, tool, inputDigest, description, reason };
+      return { type: 'permission.requested', cites, ...asked };
+    }
+    case 'call.ruled': {
+      const { call, tool, behavior, step, reason, rule, source, file, by } = record;
+      const why = { rule, source, file, by };
+      return { type: 'permission.ruled', cites, call, tool, behavior, step, reason, ...why };
+    }
+    case 'call.started': {
+      const { turn, call, tool, readOnly, inputDigest, description } = record;
+      const started = { turn, call, tool, readOnly, inputDigest, description };
+      return { type: 'tool.started', cites, ...started };
+    }
+    case 'call.ended': {
+      const { turn, call, tool, outcome, durationMs, facts } = record;
+      return { type: 'tool.ended', cites, turn, call, tool, outcome, durationMs, ...facts };
+    }
+    case 'prompt.broken': {
+      const { reason, section, dropped, tokensBefore, tokensAfter } = record;
+      if (reason !== 'truncation') return { type: 'prompt.broken', cites, reason, section };
+      return { type: 'context.compacted', cites, reason, dropped, tokensBefore, tokensAfter };
+    }
+    case 'run.ended': {
+      const { reason, detail, turns, final } = record;
+      return { type: final ? 'agent.stopped' : 'run.ended', cites, reason, detail, turns };
+    }
+    case 'bound.hit': {
+      const { what, limit, detail } = record;
+      return { type: 'bound.hit', cites, what, limit, detail };
+    }
+  }
+};
+
+const digest = (raw: string): string => createHash('sha256').update(raw).digest('hex').slice(0, 16);

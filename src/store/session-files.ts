@@ -1,0 +1,218 @@
+/** Sessions as files: one folder each under `sessions/`, owned by one process at a time. */
+import fs from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '../protocol/clock.js';
+import { UsageError } from '../protocol/errors.js';
+import type { SwarmEvent } from '../protocol/events.js';
+import {
+  formatRecord,
+  JOURNAL_VERSION,
+  type JournalBody,
+  type JournalRecord,
+} from '../protocol/journal.js';
+import type {
+  Journal,
+  JournalContents,
+  Session,
+  SessionMeta,
+  SessionStore,
+} from '../protocol/store.js';
+import { EventIndex, parseEvent } from './event-index.js';
+import { readJournal } from './journal-lines.js';
+import { type Lease, type LeaseOwner, takeLease } from './lease-file.js';
+import { LineFile, readLines, storageError } from './line-file.js';
+import { checkSessionId, parseMeta } from './session-meta.js';
+
+export interface FileStoreOptions {
+  /** The `sessions` folder of the state directory. */
+  readonly root: string;
+  readonly owner: LeaseOwner;
+  readonly ownerLives: (marker: string) => boolean;
+  readonly clock: Clock;
+}
+
+export class SessionFiles implements SessionStore {
+  private readonly options: FileStoreOptions;
+
+  constructor(options: FileStoreOptions) {
+    this.options = options;
+  }
+
+  async create(meta: SessionMeta): Promise<Session> {
+    const folder = join(this.options.root, checkSessionId(meta.id));
+    try {
+      fs.mkdirSync(this.options.root, { recursive: true, mode: 0o700 });
+      fs.mkdirSync(folder, { mode: 0o700 });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') {
+        throw new UsageError(
+          `Session ${meta.id} exists already; continue it with --resume ${meta.id}.`,
+        );
+      }
+      throw storageError(error, folder);
+    }
+    writeAtomically(join(folder, 'session.json'), JSON.stringify(meta, null, 2));
+    return this.own(folder, meta);
+  }
+
+  async open(id: string): Promise<Session> {
+    const folder = join(this.options.root, checkSessionId(id));
+    return this.own(folder, readMeta(folder, id));
+  }
+
+  async list(): Promise<readonly SessionMeta[]> {
+    if (!fs.existsSync(this.options.root)) return [];
+    return fs.readdirSync(this.options.root).flatMap((id) => {
+      try {
+        return [readMeta(join(this.options.root, id), id)];
+      } catch {
+        return [];
+      }
+    });
+  }
+
+  async peek(id: string, agent: string): Promise<JournalContents> {
+    const path = join(this.options.root, checkSessionId(id), 'agents', `${agent}.jsonl`);
+    return readJournal(readLines(path), path);
+  }
+
+  async peekArtifact(id: string, name: string): Promise<Uint8Array> {
+    return fs.readFileSync(join(this.options.root, checkSessionId(id), 'artifacts', name));
+  }
+
+  private own(folder: string, meta: SessionMeta): Session {
+    const { owner, ownerLives, clock } = this.options;
+    const lease = takeLease(join(folder, 'lease'), owner, ownerLives);
+    for (const name of ['agents', 'artifacts']) {
+      fs.mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
+    }
+    return new OwnedSession(folder, meta, lease, clock);
+  }
+}
+
+class OwnedSession implements Session {
+  meta: SessionMeta;
+  readonly epoch: number;
+  private readonly folder: string;
+  private readonly lease: Lease;
+  private readonly clock: Clock;
+  private readonly eventFile: LineFile;
+  private readonly index: EventIndex;
+  private readonly journals = new Map<string, JournalFile>();
+
+  constructor(folder: string, meta: SessionMeta, lease: Lease, clock: Clock) {
+    this.folder = folder;
+    this.meta = meta;
+    this.lease = lease;
+    this.epoch = lease.epoch;
+    this.clock = clock;
+    this.eventFile = new LineFile(join(folder, 'events.jsonl'));
+    this.index = new EventIndex(meta.id, this.eventFile, readEvents(this.eventFile.path));
+  }
+
+  async journal(agent: string, parent: string | null): Promise<Journal> {
+    const open = this.journals.get(agent);
+    if (open !== undefined) return open;
+    const path = join(this.folder, 'agents', `${agent}.jsonl`);
+    const journal = new JournalFile(path, this.epoch, this.clock, (record) =>
+      this.index.add(agent, parent, record),
+    );
+    this.journals.set(agent, journal);
+    return journal;
+  }
+
+  async readEvents(from = 1, to = Number.POSITIVE_INFINITY): Promise<readonly SwarmEvent[]> {
+    this.index.flush();
+    return readEvents(this.eventFile.path).filter(({ seq }) => seq >= from && seq <= to);
+  }
+
+  async updateMeta(change: Partial<SessionMeta>): Promise<void> {
+    this.meta = { ...this.meta, ...change };
+    writeAtomically(join(this.folder, 'session.json'), JSON.stringify(this.meta, null, 2));
+  }
+
+  async putArtifact(name: string, bytes: Uint8Array): Promise<void> {
+    writeAtomically(join(this.artifactDirectory(), name), bytes);
+  }
+
+  async readArtifact(name: string): Promise<Uint8Array> {
+    return fs.readFileSync(join(this.artifactDirectory(), name));
+  }
+
+  artifactDirectory(): string {
+    return join(this.folder, 'artifacts');
+  }
+
+  async close(): Promise<void> {
+    this.index.flush();
+    for (const journal of this.journals.values()) {
+      await journal.sync();
+      journal.close();
+    }
+    this.eventFile.close();
+    this.lease.release();
+  }
+}
+
+class JournalFile implements Journal {
+  readonly past: JournalContents;
+  private readonly file: LineFile;
+  private readonly epoch: number;
+  private readonly clock: Clock;
+  private readonly written: (record: JournalRecord) => void;
+  private seq: number;
+
+  constructor(path: string, epoch: number, clock: Clock, written: (record: JournalRecord) => void) {
+    this.file = new LineFile(path);
+    this.past = readJournal(readLines(path), path);
+    this.epoch = epoch;
+    this.clock = clock;
+    this.written = written;
+    this.seq = this.past.records.at(-1)?.seq ?? 0;
+    for (const record of this.past.records) written(record);
+  }
+
+  append(body: JournalBody): JournalRecord {
+    const head = { v: JOURNAL_VERSION, seq: this.seq + 1, ts: this.clock.now(), epoch: this.epoch };
+    const record = { ...head, ...body } as JournalRecord;
+    this.file.append(`${formatRecord(record)}\n`);
+    this.seq += 1;
+    this.written(record);
+    return record;
+  }
+
+  sync(): Promise<void> {
+    return this.file.sync();
+  }
+
+  close(): void {
+    this.file.close();
+  }
+}
+
+const readMeta = (folder: string, id: string): SessionMeta => {
+  const path = join(folder, 'session.json');
+  let text: string;
+  try {
+    text = fs.readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new UsageError(`There is no session "${id}"; see \`ls ${join(folder, '..')}\`.`, {
+      cause: error,
+    });
+  }
+  return parseMeta(text, path);
+};
+
+const readEvents = (path: string): readonly SwarmEvent[] =>
+  readLines(path).flatMap((line) => parseEvent(line) ?? []);
+
+const writeAtomically = (path: string, content: string | Uint8Array): void => {
+  const draft = `${path}.${process.pid}.draft`;
+  try {
+    fs.writeFileSync(draft, content, { mode: 0o600 });
+    fs.renameSync(draft, path);
+  } catch (error) {
+    fs.rmSync(draft, { force: true });
+    throw storageError(error, path);
+  }
+};

@@ -1,0 +1,158 @@
+/** Sessions that end with the process: for `--no-session-persistence` and for tests. */
+import fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Clock } from '../protocol/clock.js';
+import { UsageError } from '../protocol/errors.js';
+import type { SwarmEvent } from '../protocol/events.js';
+import {
+  formatRecord,
+  JOURNAL_VERSION,
+  type JournalBody,
+  type JournalRecord,
+} from '../protocol/journal.js';
+import type {
+  Journal,
+  JournalContents,
+  Session,
+  SessionMeta,
+  SessionStore,
+} from '../protocol/store.js';
+import { EventIndex, parseEvent } from './event-index.js';
+import { readJournal } from './journal-lines.js';
+import { checkSessionId } from './session-meta.js';
+
+interface MemoryFolder {
+  meta: SessionMeta;
+  epoch: number;
+  owned: boolean;
+  readonly journals: Map<string, string[]>;
+  readonly events: string[];
+  readonly artifacts: Map<string, Uint8Array>;
+}
+
+export class SessionMemory implements SessionStore {
+  private readonly folders = new Map<string, MemoryFolder>();
+  private readonly clock: Clock;
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+  }
+
+  async create(meta: SessionMeta): Promise<Session> {
+    if (this.folders.has(checkSessionId(meta.id))) {
+      throw new UsageError(`Session ${meta.id} exists already.`);
+    }
+    const fresh = { journals: new Map(), events: [], artifacts: new Map() };
+    this.folders.set(meta.id, { meta, epoch: 0, owned: false, ...fresh });
+    return this.open(meta.id);
+  }
+
+  async open(id: string): Promise<Session> {
+    const folder = this.folder(id);
+    if (folder.owned) {
+      throw new UsageError(`The session is open in another process (pid ${process.pid}).`);
+    }
+    folder.owned = true;
+    folder.epoch += 1;
+    return new MemorySession(folder, this.clock);
+  }
+
+  async list(): Promise<readonly SessionMeta[]> {
+    return [...this.folders.values()].map(({ meta }) => meta);
+  }
+
+  async peek(id: string, agent: string): Promise<JournalContents> {
+    return readJournal(this.folder(id).journals.get(agent) ?? [], agent);
+  }
+
+  async peekArtifact(id: string, name: string): Promise<Uint8Array> {
+    return artifactOf(this.folder(id), name);
+  }
+
+  private folder(id: string): MemoryFolder {
+    const folder = this.folders.get(id);
+    if (folder === undefined) throw new UsageError(`There is no session "${id}".`);
+    return folder;
+  }
+}
+
+class MemorySession implements Session {
+  readonly epoch: number;
+  private readonly folder: MemoryFolder;
+  private readonly clock: Clock;
+  private readonly index: EventIndex;
+  private readonly open = new Map<string, Journal>();
+  private outputs: string | undefined;
+
+  constructor(folder: MemoryFolder, clock: Clock) {
+    this.folder = folder;
+    this.epoch = folder.epoch;
+    this.clock = clock;
+    const past = folder.events.flatMap((line) => parseEvent(line) ?? []);
+    const sink = { append: (text: string) => void folder.events.push(...lines(text)) };
+    this.index = new EventIndex(folder.meta.id, sink, past);
+  }
+
+  get meta(): SessionMeta {
+    return this.folder.meta;
+  }
+
+  async journal(agent: string, parent: string | null): Promise<Journal> {
+    const open = this.open.get(agent);
+    if (open !== undefined) return open;
+    const written = this.folder.journals.get(agent) ?? [];
+    this.folder.journals.set(agent, written);
+    const past = readJournal(written, agent);
+    let seq = past.records.at(-1)?.seq ?? 0;
+    const append = (body: JournalBody): JournalRecord => {
+      seq += 1;
+      const head = { v: JOURNAL_VERSION, seq, ts: this.clock.now(), epoch: this.epoch };
+      const record = { ...head, ...body } as JournalRecord;
+      written.push(formatRecord(record));
+      this.index.add(agent, parent, record);
+      return record;
+    };
+    const journal: Journal = { past, append, sync: async () => {} };
+    this.open.set(agent, journal);
+    return journal;
+  }
+
+  async readEvents(from = 1, to = Number.POSITIVE_INFINITY): Promise<readonly SwarmEvent[]> {
+    this.index.flush();
+    return this.folder.events
+      .flatMap((line) => parseEvent(line) ?? [])
+      .filter(({ seq }) => seq >= from && seq <= to);
+  }
+
+  async updateMeta(change: Partial<SessionMeta>): Promise<void> {
+    this.folder.meta = { ...this.folder.meta, ...change };
+  }
+
+  async putArtifact(name: string, bytes: Uint8Array): Promise<void> {
+    this.folder.artifacts.set(name, bytes);
+  }
+
+  async readArtifact(name: string): Promise<Uint8Array> {
+    return artifactOf(this.folder, name);
+  }
+
+  artifactDirectory(): string {
+    this.outputs ??= fs.mkdtempSync(join(tmpdir(), 'skein-outputs-'));
+    return this.outputs;
+  }
+
+  async close(): Promise<void> {
+    this.index.flush();
+    if (this.outputs !== undefined) fs.rmSync(this.outputs, { recursive: true, force: true });
+    this.folder.owned = false;
+  }
+}
+
+const artifactOf = (folder: MemoryFolder, name: string): Uint8Array => {
+  const bytes = folder.artifacts.get(name);
+  if (bytes === undefined) throw new UsageError(`There is no artifact "${name}".`);
+  return bytes;
+};
+
+const lines = (text: string): string[] => text.split('\n').slice(0, -1);
