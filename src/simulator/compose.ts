@@ -57,9 +57,14 @@ export const compose = (reply: Reply, facts: RequestFacts, digest: string): Comp
   const asksForTools = content.some((block) => block.type === 'tool_use');
   return {
     content,
-    stopReason: reply.stop_reason ?? (asksForTools ? 'tool_use' : 'end_turn'),
+    stopReason: reply.stop_reason ?? naturalEnd(reply, asksForTools),
     outputTokens: reply.usage?.output_tokens ?? content.reduce((sum, it) => sum + lengthOf(it), 0),
   };
+};
+
+const naturalEnd = (reply: Reply, asksForTools: boolean): string => {
+  if (reply.stop_sequence !== undefined) return 'stop_sequence';
+  return asksForTools ? 'tool_use' : 'end_turn';
 };
 
 /** 22 letters and digits that depend on nothing but the text. */

@@ -55,14 +55,6 @@ describe('the cache books', () => {
     expect(books.size).toBe(0);
   });
 
-  test('count the bytes of each block divided by four and rounded up', () => {
-    const { send } = shop();
-    const blocks = ['a', 'abcd', 'abcde', 'žž', '日本'].map(
-      (it): Block => ({ type: 'text', text: it }),
-    );
-    expect(send(prompt(blocks))).toEqual([0, 0, 1 + 1 + 2 + 1 + 2]);
-  });
-
   test('read the history and write what a turn added', () => {
     const { send } = shop();
     const first = text('first', 2000);
@@ -76,20 +68,6 @@ describe('the cache books', () => {
     const { send } = shop();
     send(prompt([text('a', 2000, '5m')]));
     expect(send(prompt([text('a', 2000), text('b', 8, '5m')]))).toEqual([2000, 8, 0]);
-  });
-
-  test('take a string for the one text block that it is', () => {
-    const { send } = shop();
-    const block = text('same', 2000, '5m');
-    send(prompt([block]));
-    const request: MessagesRequest = {
-      ...prompt([]),
-      messages: [
-        { role: 'user', content: block.text ?? '' },
-        { role: 'assistant', content: [text('more', 10, '5m')] },
-      ],
-    };
-    expect(send(request)).toEqual([2000, 10, 0]);
   });
 
   test('stop at a byte that changed', () => {
@@ -279,30 +257,5 @@ describe('an entry', () => {
     for (const name of ['a', 'b', 'c']) send(prompt([text(name, 2000, '5m')]), 0);
     send(prompt([text('d', 2000, '5m')]), 6 * MINUTE);
     expect(books.size).toBe(1);
-  });
-});
-
-describe('a mark on the request itself', () => {
-  test('stands for one on its last block', () => {
-    const { send } = shop();
-    const automatic = { cache_control: { type: 'ephemeral' } as const };
-    expect(send(prompt([text('a', 2000)], automatic))).toEqual([0, 2000, 0]);
-    expect(send(prompt([text('a', 2000), text('b', 9)], automatic))).toEqual([2000, 9, 0]);
-  });
-});
-
-describe('an image', () => {
-  const image = (data: string): Block => ({
-    type: 'image',
-    source: { type: 'base64', media_type: 'image/png', data },
-  });
-
-  test('costs the same however large it is, and still decides the prefix', () => {
-    const { send } = shop();
-    const asking = (data: string) => prompt([image(data), text('what is it', 100, '5m')]);
-    const [, large = 0] = send(asking('A'.repeat(400_000)));
-    expect(large).toBeLessThan(2000);
-    expect(send(asking('A'.repeat(400_000)))).toEqual([large, 0, 0]);
-    expect(send(asking('B'.repeat(400_000)))).toEqual([0, large, 0]);
   });
 });

@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest';
+import { ASK, drain, HEADERS, post, simulate } from './raw-client.js';
+
+describe('the simulator', () => {
+  test.each([
+    [{ 'x-api-key': 'k', 'anthropic-version': '1' }, 200],
+    [{ authorization: 'Bearer k', 'anthropic-version': '1' }, 200],
+    [{ 'anthropic-version': '1' }, 401],
+    [{ authorization: 'Basic k', 'anthropic-version': '1' }, 401],
+    [{ 'x-api-key': 'k' }, 400],
+  ])('answers the headers %j with %i', async (headers, status) => {
+    const simulator = await simulate([{ reply: 'ok' }]);
+    const response = await post(simulator, ASK, { headers: headers as Record<string, string> });
+    expect(response.status).toBe(status);
+  });
+
+  test('has no other address', async () => {
+    const simulator = await simulate([]);
+    const response = await post(simulator, ASK, { path: '/v1/complete' });
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ error: { type: 'not_found_error' } });
+  });
+
+  test('takes an address with a query', async () => {
+    const simulator = await simulate([{ reply: 'ok' }]);
+    expect((await post(simulator, ASK, { path: '/v1/messages?beta=true' })).status).toBe(200);
+  });
+
+  test('refuses a body that is not JSON', async () => {
+    const simulator = await simulate([]);
+    const response = await post(simulator, '{"model":');
+    expect(response.status).toBe(400);
+    const { error } = (await response.json()) as { error: { message: string } };
+    expect(error.message).toMatch(/^The request body is not valid JSON: /);
+  });
+
+  test('refuses a body of more than 32 MB', async () => {
+    const simulator = await simulate([]);
+    const response = await post(simulator, 'x'.repeat(32 * 1024 * 1024 + 1));
+    expect(response.status).toBe(413);
+    expect(await response.json()).toMatchObject({ error: { type: 'request_too_large' } });
+  });
+
+  test('refuses a prompt that is longer than the window of the model', async () => {
+    const simulator = await simulate([{ reply: 'ok' }]);
+    const content = 'x'.repeat(4 * 200_000 + 1);
+    const long = { ...ASK, model: 'claude-haiku-4-5', messages: [{ role: 'user', content }] };
+    expect(await (await post(simulator, long)).json()).toMatchObject({
+      error: {
+        type: 'invalid_request_error',
+        message: 'prompt is too long: 200001 tokens > 200000 maximum',
+      },
+    });
+  });
+
+  test('keeps the raw bytes of the last requests and counts the rest', async () => {
+    const simulator = await simulate([{ reply: 'ok' }], { keepRequests: 2 });
+    const bodies = ['a', 'b', 'c'].map((content) =>
+      JSON.stringify({ ...ASK, messages: [{ role: 'user', content }] }, null, 1),
+    );
+    for (const body of bodies) await drain(await post(simulator, body));
+    expect(simulator.requests.map(({ body }) => body.toString())).toEqual(bodies.slice(1));
+    expect(simulator.requests[0]).toMatchObject({
+      method: 'POST',
+      path: '/v1/messages',
+      status: 200,
+    });
+    expect(simulator.requests[0]?.headers['x-api-key']).toBe(HEADERS['x-api-key']);
+    expect(simulator.totals).toMatchObject({ requests: 3, messages: 3 });
+  });
+
+  test('adds up what everything cost, unknown as soon as one price is', async () => {
+    const simulator = await simulate([{ reply: { text: 'ok', usage: { output_tokens: 1000 } } }]);
+    await post(simulator, ASK);
+    // Two tokens in at $4 and a thousand out at $20 a million.
+    expect(simulator.totals.cost).toBeCloseTo(0.020008, 10);
+    expect(simulator.totals.uncachedCost).toBeCloseTo(0.020008, 10);
+    await post(simulator, { ...ASK, model: 'nobody-knows' });
+    expect(simulator.totals).toMatchObject({ messages: 2, cost: undefined });
+  });
+
+  test('tells a listener of each request as its response starts', async () => {
+    const seen: number[] = [];
+    const simulator = await simulate([{ replies: [{ error: { status: 529 } }, 'ok'] }], {
+      onRequest: ({ status }) => seen.push(status),
+    });
+    await post(simulator, ASK);
+    await post(simulator, ASK);
+    expect(seen).toEqual([529, 200]);
+  });
+});
+
+describe('a request for no tokens', () => {
+  const warm = {
+    ...ASK,
+    max_tokens: 0,
+    system: [{ type: 'text', text: 's'.repeat(4000), cache_control: { type: 'ephemeral' } }],
+  };
+
+  test('warms the cache, says nothing and needs no rule', async () => {
+    const simulator = await simulate([]);
+    expect(await (await post(simulator, warm)).json()).toMatchObject({
+      content: [],
+      stop_reason: 'max_tokens',
+      usage: { cache_creation_input_tokens: 1000, output_tokens: 0 },
+    });
+    const next = (await (await post(simulator, warm)).json()) as object;
+    expect(next).toMatchObject({ usage: { cache_read_input_tokens: 1000 } });
+  });
+
+  test('uses up no reply but an error', async () => {
+    const simulator = await simulate([
+      { replies: [{ error: { status: 529 } }, 'first', 'second'] },
+    ]);
+    expect((await post(simulator, warm)).status).toBe(529);
+    expect((await post(simulator, warm)).status).toBe(200);
+    const answer = (await (await post(simulator, ASK)).json()) as object;
+    expect(answer).toMatchObject({ content: [{ text: 'first' }] });
+  });
+});
