@@ -27,7 +27,7 @@ export interface InputUsage {
 export interface Booking {
   readonly usage: InputUsage;
   /** The response has started: what this request wrote is there for others from now on. */
-  begin(now: number): void;
+  readonly begin: (now: number) => void;
 }
 
 const LOOK_BACK = 20;

@@ -116,7 +116,7 @@ describe('an accident in a stream', () => {
     expect(eventNames(first)).toHaveLength(5);
     const next = reader?.read();
     await simulator.close();
-    await expect(next).rejects.toThrow();
+    await expect(next).rejects.toThrow('terminated');
   });
 
   test('also happens to a message that is not streamed', async () => {
@@ -178,7 +178,7 @@ describe('a paced reply', () => {
     });
     await until(() => sleepers.size === 1);
     leaving.abort();
-    await expect(asked).rejects.toThrow();
+    await expect(asked).rejects.toThrow('aborted');
     await until(() => sleepers.size === 0);
     expect(simulator.totals.messages).toBe(0);
   });
