@@ -1,18 +1,23 @@
 /** The house rules over the house as it stands, and over small houses that break one rule each. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import * as rules from './setup/house-rules.js';
 import type { SourceFile } from './setup/source-text.js';
 
-const readAll = (folder: string): SourceFile[] =>
+const read = (file: string): SourceFile => ({ file, text: readFileSync(file, 'utf8') });
+
+const readAll = (folder: string, name = /\.tsx?$/): SourceFile[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((file) => /\.tsx?$/.test(file))
-    .map((file) => join(folder, file))
-    .map((file) => ({ file, text: readFileSync(file, 'utf8') }));
+    .filter((file) => name.test(file))
+    .map((file) => read(join(folder, file)));
 
 const src = readAll('src');
 const tests = readAll('tests');
+const documents = [
+  ...readAll('docs', /\.md$/),
+  ...['README.md', 'CONTRIBUTING.md', 'AGENTS.md'].filter((file) => existsSync(file)).map(read),
+];
 
 describe('the house', () => {
   test('has a room for every file', () => {
@@ -43,6 +48,13 @@ describe('the house', () => {
 
   test('has tests that replace no module', () => {
     expect(rules.testsPassFakesIn(tests)).toEqual([]);
+  });
+
+  test('looks as its documents say', () => {
+    const files = [...src, ...tests, ...readAll('scripts', /\.mjs$/)];
+    expect(rules.documentsNameRealFiles(documents, files)).toEqual([]);
+    const picture = /```\n([\s\S]*?)```/.exec(readFileSync('docs/architecture.md', 'utf8'))?.[1];
+    expect(rules.ROOM_NAMES.filter((room) => !picture?.includes(room))).toEqual([]);
   });
 });
 
@@ -155,6 +167,13 @@ describe('the house rules', () => {
       'tests/b.test.ts': "test('has no vi.mock', () => {});",
     });
     expect(rules.testsPassFakesIn(files)).toHaveLength(1);
+  });
+
+  test('catch a document that speaks of a file that is gone', () => {
+    const documents = house({ 'docs/a.md': 'See `src/cli/main.ts` and `src/cli/gone.ts`.' });
+    expect(rules.documentsNameRealFiles(documents, house({ 'src/cli/main.ts': '' }))).toEqual([
+      'docs/a.md speaks of src/cli/gone.ts, which is not there',
+    ]);
   });
 
   test('see no import in a comment, a string or a file that is written out', () => {

@@ -37,6 +37,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
 };
 
+export const ROOM_NAMES = Object.keys(ROOMS);
+
 /** One door per dependency: the only places where each package may be imported. */
 const DOORS: Readonly<Record<string, RegExp>> = {
   '@anthropic-ai/sdk': /^src\/model\/anthropic\.ts$/,
@@ -118,6 +120,16 @@ export const testsPassFakesIn: Rule = (files) =>
   files
     .filter(({ text }) => /\bvi\s*\.\s*(mock|doMock|hoisted)\b/.test(skeleton(text).code))
     .map(({ file }) => `${file} replaces a module instead of passing a fake in`);
+
+/** Documents speak of files as they are: `src/cli/main.ts` in backticks must exist. */
+export const documentsNameRealFiles = (documents: Files, files: Files): readonly string[] => {
+  const real = new Set(files.map(({ file }) => file));
+  return documents.flatMap(({ file, text }) =>
+    [...text.matchAll(/`((?:src|tests|scripts)\/[\w./-]+\.(?:tsx?|mjs))`/g)]
+      .filter(([, name = '']) => !real.has(name))
+      .map(([, name]) => `${file} speaks of ${name}, which is not there`),
+  );
+};
 
 /** Tarjan's strongly connected components over imports that remain at run time. */
 export const importsHaveNoCycles: Rule = (files) => {
