@@ -1,0 +1,98 @@
+/** From whatever the SDK or the network threw to a ModelFailure that says what to do about it. */
+import { type FailureKind, ModelFailure, type PartialTurn } from '../protocol/model.js';
+import { StalledError } from './stall-watch.js';
+
+/** What the SDK's errors have in common, without naming its classes. */
+interface ApiErrorShape {
+  readonly status?: number;
+  readonly type?: string | null;
+  readonly message: string;
+  readonly headers?: { get(name: string): string | null };
+  readonly error?: unknown;
+  readonly cause?: unknown;
+}
+
+export const failureOf = (
+  thrown: unknown,
+  partial: PartialTurn,
+  started: boolean,
+): ModelFailure => {
+  if (thrown instanceof ModelFailure) return thrown;
+  const error = thrown as ApiErrorShape;
+  const stall = causeChain(thrown).find((cause) => cause instanceof StalledError);
+  if (stall instanceof StalledError) {
+    return new ModelFailure('stalled', stall.message, { partial, cause: thrown });
+  }
+  if (typeof error.status === 'number' || typeof error.type === 'string') {
+    const said = saidBy(error);
+    const kind = kindOf(error.status, error.type ?? '', said);
+    return new ModelFailure(kind, sentence(kind, error.status, said), {
+      status: error.status,
+      retryAfterMs: retryAfter(error.headers),
+      partial,
+      cause: thrown,
+    });
+  }
+  const kind = started ? 'dropped' : 'unreachable';
+  const [root] = causeChain(thrown).reverse();
+  const why = root instanceof Error ? root.message : String(thrown);
+  const what = started ? 'The connection to the model was cut' : 'The model could not be reached';
+  return new ModelFailure(kind, `${what}: ${why}.`, { partial, cause: thrown });
+};
+
+const kindOf = (status: number | undefined, type: string, said: string): FailureKind => {
+  if (status === 413 || type === 'request_too_large' || isTooLong(said)) return 'prompt-too-long';
+  if (status === 429 || type === 'rate_limit_error') return 'rate-limited';
+  if (status === 529 || type === 'overloaded_error') return 'overloaded';
+  if (status === 401 || status === 403) return 'unauthorised';
+  if (status === 408 || status === 409 || (status ?? 0) >= 500) return 'server';
+  if (type === 'api_error' || type === 'timeout_error') return 'server';
+  return status === undefined ? 'dropped' : 'rejected';
+};
+
+const isTooLong = (said: string): boolean =>
+  /prompt is too long|exceeds? the (maximum )?context (window|length)|input length and `?max_tokens/i.test(
+    said,
+  );
+
+/** `prompt is too long: 213423 tokens > 200000 maximum` tells how much has to go. */
+export const gapOf = (message: string): number | null => {
+  const [, tokens, limit] = /(\d+) tokens? > (\d+)/.exec(message) ?? [];
+  const gap = Number(tokens) - Number(limit);
+  return Number.isFinite(gap) && gap > 0 ? gap : null;
+};
+
+const saidBy = (error: ApiErrorShape): string => {
+  const inner = (error.error as { error?: { message?: unknown } } | undefined)?.error?.message;
+  return (typeof inner === 'string' ? inner : error.message).slice(0, MAX_QUOTE);
+};
+
+/** A server's error page can be huge. */
+const MAX_QUOTE = 500;
+
+const sentence = (kind: FailureKind, status: number | undefined, said: string): string => {
+  const code = status === undefined ? '' : ` (HTTP ${status})`;
+  if (kind === 'unauthorised') {
+    return `The model API refused the credentials${code}: ${said} Check ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN.`;
+  }
+  return `The model API answered with an error${code}: ${said}`;
+};
+
+const retryAfter = (headers: ApiErrorShape['headers']): number | undefined => {
+  const ms = Number(headers?.get('retry-after-ms') ?? Number.NaN);
+  if (Number.isFinite(ms) && ms >= 0) return ms;
+  const value = headers?.get('retry-after');
+  if (value === null || value === undefined || value === '') return undefined;
+  const seconds = Number(value);
+  if (Number.isFinite(seconds) && seconds >= 0) return seconds * 1000;
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
+};
+
+const causeChain = (error: unknown): unknown[] => {
+  const chain: unknown[] = [];
+  for (let cause = error; cause instanceof Error && chain.length < 10; cause = cause.cause) {
+    chain.push(cause);
+  }
+  return chain;
+};

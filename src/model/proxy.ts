@@ -1,0 +1,30 @@
+/** Which proxy a request goes through, by the environment variables that everybody sets. */
+
+export type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
+
+export const proxyFor = (url: URL, env: ProxyEnvironment): string | undefined => {
+  const name = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
+  const proxy = read(env, name);
+  if (proxy === undefined || bypasses(url, read(env, 'no_proxy') ?? '')) return undefined;
+  return proxy.includes('://') ? proxy : `http://${proxy}`;
+};
+
+const read = (env: ProxyEnvironment, name: string): string | undefined =>
+  env[name] || env[name.toUpperCase()] || undefined;
+
+/** `NO_PROXY`: hosts, domains with or without a leading dot, `host:port`, or `*`. */
+const bypasses = (url: URL, noProxy: string): boolean => {
+  const host = url.hostname.replace(/^\[|\]$/g, '').toLowerCase();
+  const port = url.port || (url.protocol === 'https:' ? '443' : '80');
+  return noProxy
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== '')
+    .some((entry) => {
+      if (entry === '*') return true;
+      const [, name = '', wantedPort] = /^(.*?)(?::(\d+))?$/.exec(entry) ?? [];
+      if (wantedPort !== undefined && wantedPort !== port) return false;
+      const domain = name.replace(/^\*?\./, '');
+      return host === domain || host.endsWith(`.${domain}`);
+    });
+};
