@@ -1,0 +1,28 @@
+/** The rule that would have allowed exactly this call: what a lasting answer is remembered as. */
+import type { PermissionRequest } from '../protocol/permission.js';
+import { literalTextPattern } from './command-pattern.js';
+import { touchesFile } from './judged-call.js';
+import { literalPathPattern } from './path-pattern.js';
+import { absolutePath } from './path-policy.js';
+import { isMcpTool } from './rule-grammar.js';
+
+export interface GrantWorld {
+  readonly home: string;
+  /** A grant names the place a link leads to, so that it dies when the link is turned elsewhere. */
+  readonly realPath: (path: string) => string;
+}
+
+export const grantFor = (request: PermissionRequest, world: GrantWorld): string => {
+  const { tool, subject, cwd } = request;
+  if (isMcpTool(tool)) return tool;
+  if (touchesFile(request)) {
+    const place = world.realPath(absolutePath(subject.target, cwd, world.home));
+    return `${subject.action === 'read' ? 'Read' : 'Edit'}(${literalPathPattern(place)})`;
+  }
+  const target = subject.target.trim();
+  if (target === '') return tool;
+  if (subject.action === 'network' && URL.canParse(target)) {
+    return `${tool}(domain:${new URL(target).hostname})`;
+  }
+  return `${tool}(${literalTextPattern(target)})`;
+};

@@ -1,0 +1,73 @@
+/** What the steps of the pipeline may ask about: rules, mode, folders, answers already given. */
+import { join } from 'node:path';
+import type {
+  PermissionMode,
+  PermissionRequest,
+  PermissionRule,
+  RuleBehavior,
+} from '../protocol/permission.js';
+import { grantFor } from './grant.js';
+import type { JudgedCall } from './judged-call.js';
+import { isInside, type PathWorld, placesOf } from './path-policy.js';
+import type { Rulebook } from './rule-matcher.js';
+
+export interface PolicyFacts {
+  readonly mode: PermissionMode;
+  /** Somebody can answer a question. */
+  readonly surface: boolean;
+  firstMatch(behavior: RuleBehavior, call: JudgedCall): PermissionRule | undefined;
+  /** The answer for the session that a person gave to exactly this call. */
+  rememberedAnswer(request: PermissionRequest): PermissionRule | undefined;
+  grantFor(request: PermissionRequest): string;
+  readonly isInWorkspace: (place: string) => boolean;
+  /** Large outputs of this session, which its agents may read though they lie in SKEIN_HOME. */
+  readonly isArtifact: (place: string) => boolean;
+  isForbidden(place: string, call: JudgedCall): boolean;
+}
+
+export interface Folders {
+  readonly roots: readonly string[];
+  readonly skeinHome: string;
+  readonly artifacts?: string | undefined;
+}
+
+export const policyFacts = (
+  mode: PermissionMode,
+  surface: boolean,
+  book: Rulebook,
+  folders: Folders,
+  world: PathWorld,
+): PolicyFacts => {
+  const within = (paths: readonly string[]) => {
+    const bases = paths.flatMap((path) => placesOf(path, world));
+    return (place: string) => bases.some((base) => isInside(base, place, world.ignoreCase));
+  };
+  const isState = within([folders.skeinHome]);
+  const isWorktree = within([join(folders.skeinHome, 'worktrees')]);
+  // A workspace may lie in SKEIN_HOME only as a worktree: no other root opens the state folder.
+  const isOwnWorktree = within(
+    folders.roots.filter(
+      (root) => isWorktree(root) && !isInside(root, join(folders.skeinHome, 'worktrees')),
+    ),
+  );
+  const isArtifact = within(folders.artifacts === undefined ? [] : [folders.artifacts]);
+  const grant = (request: PermissionRequest) => grantFor(request, world);
+  return {
+    mode,
+    surface,
+    firstMatch: (behavior, call) =>
+      book.rules.find(({ rule, matches }) => rule.behavior === behavior && matches(call))?.rule,
+    rememberedAnswer(request) {
+      const text = grant(request);
+      return book.rules.find(({ rule }) => isAnswer(rule) && rule.text === text)?.rule;
+    },
+    grantFor: grant,
+    isInWorkspace: within(folders.roots),
+    isArtifact,
+    isForbidden: (place, { request }) =>
+      isState(place) && !isOwnWorktree(place) && !(request.readOnly && isArtifact(place)),
+  };
+};
+
+const isAnswer = ({ behavior, source }: PermissionRule) =>
+  behavior === 'allow' && source === 'session';

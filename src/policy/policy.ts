@@ -1,0 +1,66 @@
+/**
+ * The control plane: no call has an effect without a ruling from here.
+ *
+ * A policy is a value. When the mode, the rules or the presence of a surface change, make another.
+ */
+import type {
+  PermissionMode,
+  PermissionRequest,
+  PermissionRule,
+  Ruling,
+} from '../protocol/permission.js';
+import type { SafetyFinding } from '../protocol/tool.js';
+import { judgedCall } from './judged-call.js';
+import type { PathWorld } from './path-policy.js';
+import { judge, PIPELINE, type Step } from './pipeline.js';
+import { policyFacts } from './policy-facts.js';
+import { compileRules, type RuleProblem } from './rule-matcher.js';
+
+export interface PolicyOptions {
+  readonly rules: readonly PermissionRule[];
+  readonly mode: PermissionMode;
+  /** Absolute: the workspace first, then added directories. */
+  readonly roots: readonly [string, ...string[]];
+  readonly home: string;
+  readonly skeinHome: string;
+  /** Somebody can answer a question: a screen, an inbox, an SDK callback. */
+  readonly surface: boolean;
+  /** Follows symbolic links as far as the path exists; keeps the rest. Must not throw. */
+  readonly realPath: (path: string) => string;
+  /** The folder of this session's large outputs: readable although it lies in SKEIN_HOME. */
+  readonly artifacts?: string;
+  /** True where `README` and `readme` are one file, as on macOS. */
+  readonly ignoreCase?: boolean;
+}
+
+export interface Policy {
+  /** `finding` is what the tool's own checkPermissions said. */
+  rule(request: PermissionRequest, finding?: SafetyFinding): Ruling;
+  /** The text of the allow rule that an answer for the session or the project becomes. */
+  grantFor(request: PermissionRequest): string;
+  /** Rules that cannot be read and therefore never match. Stop on a fatal one. */
+  readonly problems: readonly RuleProblem[];
+}
+
+export const createPolicy = (
+  options: PolicyOptions,
+  pipeline: readonly Step[] = PIPELINE,
+): Policy => {
+  const { mode, surface, roots, home, realPath, ignoreCase = false } = options;
+  const world: PathWorld = { home, realPath, ignoreCase };
+  const book = compileRules(options.rules, roots[0], world);
+  const facts = policyFacts(mode, surface, book, options, world);
+  return {
+    problems: book.problems,
+    grantFor: facts.grantFor,
+    rule: (request, finding) =>
+      judge(pipeline, judgedCall(request, finding, world), facts) ?? UNDECIDED,
+  };
+};
+
+/** A pipeline without its last step must still allow nothing. */
+const UNDECIDED: Ruling = {
+  behavior: 'deny',
+  step: 'reject',
+  reason: 'No step of the permission pipeline allowed this call.',
+};

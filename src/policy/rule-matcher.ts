@@ -1,0 +1,117 @@
+/** Turns written rules into matchers, and names the rules that cannot be read. */
+import type { PermissionRule } from '../protocol/permission.js';
+import { compileTextPattern } from './command-pattern.js';
+import { commandPieces, isCompound } from './command-words.js';
+import { type JudgedCall, runsCommand, touchesFile } from './judged-call.js';
+import { compilePathPattern, pathPatternProblem } from './path-pattern.js';
+import type { PathWorld } from './path-policy.js';
+import { coversTool, type ParsedRule, parseRule } from './rule-grammar.js';
+
+export interface CompiledRule {
+  readonly rule: PermissionRule;
+  matches(call: JudgedCall): boolean;
+}
+
+export interface RuleProblem {
+  readonly rule: PermissionRule;
+  /** One sentence that names the rule, the file and the fix. */
+  readonly message: string;
+  /** A deny or ask rule that cannot be read protects nothing: do not go on without telling. */
+  readonly fatal: boolean;
+}
+
+export interface Rulebook {
+  readonly rules: readonly CompiledRule[];
+  readonly problems: readonly RuleProblem[];
+}
+
+export const compileRules = (
+  rules: readonly PermissionRule[],
+  root: string,
+  world: PathWorld,
+): Rulebook => {
+  const compiled: CompiledRule[] = [];
+  const problems: RuleProblem[] = [];
+  for (const rule of rules) {
+    const reading = parseRule(rule.text);
+    const trouble = reading.ok ? patternProblem(reading.rule) : reading.problem;
+    if (trouble !== undefined) problems.push(report(rule, trouble));
+    else if (reading.ok) compiled.push({ rule, matches: matcher(rule, reading.rule, root, world) });
+  }
+  return { rules: compiled, problems };
+};
+
+/** What is wrong with these rules, without building a policy. */
+export const ruleProblems = (rules: readonly PermissionRule[]): readonly RuleProblem[] =>
+  compileRules(rules, '/', { home: '/', realPath: (path) => path, ignoreCase: false }).problems;
+
+type Matches = CompiledRule['matches'];
+
+const matcher = (
+  rule: PermissionRule,
+  parsed: ParsedRule,
+  root: string,
+  world: PathWorld,
+): Matches => {
+  const { tool, pattern } = parsed;
+  const covers = (call: JudgedCall) => coversCall(tool, call);
+  if (pattern === undefined) return covers;
+  const { home, ignoreCase } = world;
+  const onPath = compilePathPattern(pattern, { home, root, file: rule.file, ignoreCase });
+  const bases = [...new Set([onPath.base, world.realPath(onPath.base)])];
+  const hits = (place: string) => bases.some((base) => onPath.matches(place, base));
+  const onText = textMatcher(rule, pattern);
+  // To forbid, one name of a file is enough; to allow, every name of it must be covered.
+  const onPlaces =
+    rule.behavior === 'allow'
+      ? (places: readonly string[]) => places.every(hits)
+      : (places: readonly string[]) => places.some(hits);
+  return (call) => {
+    if (!covers(call)) return namedByCommand(rule, tool, call, onPlaces);
+    return touchesFile(call.request) ? onPlaces(call.places) : onText(call);
+  };
+};
+
+/** A rule for Read speaks of every tool that reads files, one for Edit of every one that writes. */
+const coversCall = (tool: string, { request }: JudgedCall) => {
+  if (coversTool(tool, request.tool)) return true;
+  if (!touchesFile(request)) return false;
+  return tool === (request.subject.action === 'read' ? 'Read' : 'Edit');
+};
+
+/** `cat secrets/key` does what a deny rule for Read(secrets/**) forbids. */
+const namedByCommand = (
+  rule: PermissionRule,
+  tool: string,
+  call: JudgedCall,
+  onPlaces: (places: readonly string[]) => boolean,
+) => rule.behavior !== 'allow' && (tool === 'Read' || tool === 'Edit') && call.named.some(onPlaces);
+
+const textMatcher = (rule: PermissionRule, pattern: string): Matches => {
+  const text = compileTextPattern(pattern);
+  const host = pattern.startsWith('domain:') ? pattern.slice('domain:'.length) : undefined;
+  return ({ request }) => {
+    const target = request.subject.target.trim();
+    if (host !== undefined && request.subject.action === 'network') return isHost(target, host);
+    if (!runsCommand(request)) return text.matches(target);
+    if (rule.behavior !== 'allow') return commandPieces(target).some((it) => text.matches(it));
+    return text.matches(target) && (text.exact || pattern === '*' || !isCompound(target));
+  };
+};
+
+const isHost = (address: string, pattern: string) =>
+  URL.canParse(address) &&
+  compileTextPattern(pattern.toLowerCase()).matches(new URL(address).hostname);
+
+const patternProblem = ({ tool, pattern }: ParsedRule) =>
+  pattern !== undefined && FILE_TOOLS.has(tool) ? pathPatternProblem(pattern) : undefined;
+
+const FILE_TOOLS = new Set(['Read', 'Write', 'Edit', 'MultiEdit', 'NotebookEdit', 'Grep', 'Glob']);
+
+const report = (rule: PermissionRule, trouble: string): RuleProblem => {
+  const place = rule.file ?? `${rule.source} settings`;
+  const fatal = rule.behavior !== 'allow';
+  const effect = fatal ? 'It protects nothing until it is fixed.' : 'It is ignored.';
+  const message = `The ${rule.behavior} rule "${rule.text}" in ${place} cannot be read: ${trouble}. ${effect}`;
+  return { rule, message, fatal };
+};

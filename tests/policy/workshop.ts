@@ -1,0 +1,42 @@
+/** A small world for policy tests: one workspace, one home, no disk. */
+import { createPolicy, type Policy, type PolicyOptions } from '../../src/policy/policy.js';
+import type {
+  PermissionRequest,
+  PermissionRule,
+  RuleBehavior,
+  SettingSource,
+} from '../../src/protocol/permission.js';
+import type { PermissionSubject } from '../../src/protocol/tool.js';
+
+export const policyOf = (options: Partial<PolicyOptions> = {}): Policy =>
+  createPolicy({
+    rules: [],
+    mode: 'default',
+    roots: ['/repo'],
+    home: '/home/ada',
+    skeinHome: '/home/ada/.skein',
+    surface: true,
+    realPath: (path) => path,
+    ...options,
+  });
+
+export const rule = (
+  behavior: RuleBehavior,
+  text: string,
+  source: SettingSource = 'project',
+  file?: string,
+): PermissionRule => ({ behavior, text, source, ...(file !== undefined && { file }) });
+
+const request = (
+  tool: string,
+  action: PermissionSubject['action'],
+  target: string,
+  readOnly: boolean,
+): PermissionRequest => ({ tool, subject: { action, target }, readOnly, cwd: '/repo' });
+
+export const read = (path: string, tool = 'Read') => request(tool, 'read', path, true);
+export const write = (path: string, tool = 'Write') => request(tool, 'write', path, false);
+export const bash = (command: string) => request('Bash', 'execute', command, false);
+export const look = (command: string) => request('Bash', 'execute', command, true);
+export const fetchUrl = (url: string) => request('WebFetch', 'network', url, true);
+export const mcp = (tool: string, readOnly = false) => request(tool, 'execute', '', readOnly);
