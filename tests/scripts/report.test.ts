@@ -3,11 +3,10 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 
 /** Runs one test file in a project of its own, on a machine that has git and a shell but no tmux. */
-const runTests = async (body: string, environment: Record<string, string> = {}) => {
+const runTests = (body: string, environment: Record<string, string> = {}) => {
   const root = mkdtempSync(join(tmpdir(), 'project-'));
   const bin = join(root, 'bin');
   mkdirSync(bin);
@@ -22,15 +21,14 @@ const runTests = async (body: string, environment: Record<string, string> = {}) 
   writeFileSync(join(root, 'vitest.config.mjs'), config);
   const imports = `import { expect, test } from 'vitest'; import { needs } from ${setup('needs.ts')};`;
   writeFileSync(join(root, 'one.test.ts'), `${imports}\n${body}`);
-  const { stdout, code } = await promisify(execFile)(
-    process.execPath,
-    [resolve('node_modules/vitest/vitest.mjs'), 'run', '--root', root],
-    { cwd: root, env: { ...process.env, ...environment, PATH: bin, NO_COLOR: '1' } },
-  ).then(
-    (ended) => ({ ...ended, code: 0 }),
-    (failed: { stdout: string; code: number }) => failed,
-  );
-  return { lines: stdout.trimEnd().split('\n'), code };
+  return new Promise<{ lines: string[]; code: number | null }>((done) => {
+    const vitest = execFile(
+      process.execPath,
+      [resolve('node_modules/vitest/vitest.mjs'), 'run', '--root', root],
+      { cwd: root, env: { ...process.env, ...environment, PATH: bin, NO_COLOR: '1' } },
+      (_, stdout) => done({ lines: stdout.trimEnd().split('\n'), code: vitest.exitCode }),
+    );
+  });
 };
 
 describe('a test run', () => {
