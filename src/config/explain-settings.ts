@@ -1,0 +1,51 @@
+/** The rows of `skein config`: every effective value and where it came from, secrets masked. */
+import type { LoadedSettings } from './load-settings.js';
+import type { Sourced } from './merge-settings.js';
+import { SKEIN_KEYS, type SkeinKey } from './skein-settings.js';
+
+export interface SettingRow {
+  readonly key: string;
+  readonly value: unknown;
+  readonly source: string;
+  readonly file?: string;
+}
+
+export const explainSettings = (settings: LoadedSettings): readonly SettingRow[] => [
+  ...(settings.model ? [row('model', settings.model)] : []),
+  ...(settings.fallbackModel ? [row('fallbackModel', settings.fallbackModel)] : []),
+  row('permissions.defaultMode', settings.mode),
+  ...settings.additionalDirectories.map((it) => row('permissions.additionalDirectories', it)),
+  ...settings.rules.map(({ behavior, text, ...origin }) =>
+    row(`permissions.${behavior}`, { value: text, ...origin }),
+  ),
+  ...Object.entries(settings.env).map(([name, it]) =>
+    row(`env.${name}`, { ...it, value: maskEnv(name, it.value) }),
+  ),
+  ...settings.hooks.map((it) => row('hooks', it)),
+  ...(Object.keys(SKEIN_KEYS) as SkeinKey[]).map((key) =>
+    row(`skein.${key}`, {
+      value: settings.skein[key],
+      source: 'default',
+      ...settings.skeinOrigins[key],
+    }),
+  ),
+];
+
+const row = (
+  key: string,
+  { value, source, file }: Pick<Sourced<unknown>, 'value' | 'file'> & { readonly source: string },
+): SettingRow => ({
+  key,
+  value: typeof value === 'string' ? maskPassword(value) : value,
+  source,
+  ...(file !== undefined && { file }),
+});
+
+const SECRET_NAME = /key|token|secret|passw|credential|auth|cookie|private|dsn/i;
+const SECRET_VALUE = /^(?:sk-|gh[pousr]_|github_pat_|xox|glpat-|AKIA|eyJ|-----BEGIN)/;
+
+const maskEnv = (name: string, value: string) =>
+  SECRET_NAME.test(name) || SECRET_VALUE.test(value) ? '***' : value;
+
+/** `redis://user:password@host` without the password. */
+const maskPassword = (text: string) => text.replace(/(:\/\/[^\s/:@]*):[^\s/]*@/, '$1:***@');

@@ -1,0 +1,97 @@
+/**
+ * The settings that are only ours: the key `skein` of settings.json, and an environment variable of
+ * the same name for each (`skein.maxAgents` is `SKEIN_MAX_AGENTS`).
+ */
+import { z } from 'zod';
+
+export interface SkeinSettings {
+  /** Agents that one run may spawn. */
+  readonly maxAgents: number;
+  /** Agents at work at once; the rest queue. */
+  readonly maxConcurrentAgents: number;
+  readonly maxDepth: number;
+  readonly maxConcurrentRequests: number;
+  /** A ceiling for a run. */
+  readonly maxBudgetUsd?: number;
+  readonly agentIdleTimeoutMs: number;
+  readonly agentWallTimeoutMs: number;
+  readonly permissionTimeoutMs: number;
+  /** `embedded` or a Redis URL. */
+  readonly store: string;
+  readonly effort?: 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+  /** A number is a budget in tokens. */
+  readonly thinking?: 'off' | 'adaptive' | number;
+  readonly maxOutputTokens?: number;
+  readonly streamIdleTimeoutMs?: number;
+  readonly maxRetries?: number;
+  readonly modelAliases: Readonly<Record<string, string>>;
+  readonly sessionRetentionDays: number;
+  readonly checkpointRetentionDays: number;
+  readonly worktreeRetentionDays: number;
+}
+
+export type SkeinKey = keyof SkeinSettings;
+
+export const SKEIN_DEFAULTS: SkeinSettings = {
+  maxAgents: 200,
+  maxConcurrentAgents: 20,
+  maxDepth: 3,
+  maxConcurrentRequests: 64,
+  agentIdleTimeoutMs: 600_000,
+  agentWallTimeoutMs: 3_600_000,
+  permissionTimeoutMs: 600_000,
+  store: 'embedded',
+  modelAliases: {},
+  sessionRetentionDays: 30,
+  checkpointRetentionDays: 30,
+  worktreeRetentionDays: 30,
+};
+
+export interface KeyRule {
+  readonly schema: z.ZodType;
+  /** Completes the sentence "expected …". */
+  readonly expects: string;
+}
+
+const atLeastNone: KeyRule = { schema: z.int().min(0), expects: 'a whole number of 0 or more' };
+const atLeastOne: KeyRule = { schema: z.int().min(1), expects: 'a whole number of 1 or more' };
+
+/** In the order in which `skein config` shows them. */
+export const SKEIN_KEYS: Readonly<Record<SkeinKey, KeyRule>> = {
+  maxAgents: atLeastNone,
+  maxConcurrentAgents: atLeastOne,
+  maxDepth: atLeastNone,
+  maxConcurrentRequests: atLeastOne,
+  maxBudgetUsd: { schema: z.number().min(0), expects: 'an amount in US dollars of 0 or more' },
+  agentIdleTimeoutMs: atLeastOne,
+  agentWallTimeoutMs: atLeastOne,
+  permissionTimeoutMs: atLeastOne,
+  store: {
+    schema: z.string().regex(/^(?:embedded|(?:rediss?(?:\+sentinel)?|unix):\/\/.+)$/),
+    expects: '"embedded" or a URL that begins with redis:// or rediss://',
+  },
+  effort: {
+    schema: z.enum(['low', 'medium', 'high', 'xhigh', 'max']),
+    expects: 'one of low, medium, high, xhigh, max',
+  },
+  thinking: {
+    schema: z.union([z.enum(['off', 'adaptive']), z.int().min(1)]),
+    expects: '"off", "adaptive" or a number of tokens',
+  },
+  maxOutputTokens: atLeastOne,
+  streamIdleTimeoutMs: atLeastOne,
+  maxRetries: atLeastNone,
+  modelAliases: {
+    schema: z.record(z.string(), z.string().min(1)),
+    expects: 'an object of names and model ids',
+  },
+  sessionRetentionDays: atLeastNone,
+  checkpointRetentionDays: atLeastNone,
+  worktreeRetentionDays: atLeastNone,
+};
+
+export const isSkeinKey = (key: string): key is SkeinKey => Object.hasOwn(SKEIN_KEYS, key);
+
+/** `maxBudgetUsd` → `SKEIN_MAX_BUDGET_USD`. */
+export const environmentName = (key: string): string =>
+  `SKEIN_${key.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;

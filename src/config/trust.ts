@@ -1,0 +1,73 @@
+/**
+ * Which workspaces a person trusts: SKEIN_HOME/trust.json, by real path, with a digest of the
+ * files that were there. When those files change, the trust is gone until it is given again.
+ */
+import { createHash } from 'node:crypto';
+import { relative } from 'node:path';
+import { UsageError } from '../protocol/errors.js';
+import { type ProjectFile, projectFiles } from './project-files.js';
+import { realPath } from './real-path.js';
+import { isObject, readSettingsFile } from './settings-file.js';
+import type { Surroundings } from './surroundings.js';
+import type { Workspace } from './workspace-root.js';
+import { writeAtomically } from './write-atomically.js';
+
+export type TrustState = 'trusted' | 'changed' | 'untrusted';
+
+/** `--trust`, or `SKEIN_TRUST=1`. */
+export const isTrustGiven = (flag: boolean, env: Surroundings['env']): boolean =>
+  flag || env.SKEIN_TRUST === '1' || env.SKEIN_TRUST === 'true';
+
+/** `files` are those that were read for use, so that what is judged is what applies. */
+export const trustState = (
+  trustFile: string,
+  workspace: Workspace,
+  files: readonly ProjectFile[] = projectFiles(workspace),
+): TrustState => {
+  const digest = readTrust(trustFile)[realPath(workspace.root)];
+  if (digest === undefined) return 'untrusted';
+  return digest === digestOf(workspace, files) ? 'trusted' : 'changed';
+};
+
+export const isTrusted = (trustFile: string, workspace: Workspace): boolean =>
+  trustState(trustFile, workspace) === 'trusted';
+
+/** Give the files a person has looked at, when they were read before. */
+export const trustWorkspace = (
+  trustFile: string,
+  workspace: Workspace,
+  files: readonly ProjectFile[] = projectFiles(workspace),
+): void => {
+  const digest = digestOf(workspace, files);
+  writeTrust(trustFile, { ...readTrust(trustFile), [realPath(workspace.root)]: digest });
+};
+
+export const untrustWorkspace = (trustFile: string, workspace: Workspace): void => {
+  const { [realPath(workspace.root)]: _, ...rest } = readTrust(trustFile);
+  writeTrust(trustFile, rest);
+};
+
+const digestOf = ({ root }: Workspace, files: readonly ProjectFile[]): string => {
+  const hash = createHash('sha256');
+  for (const { path, text } of files) {
+    if (text !== undefined) hash.update(`${JSON.stringify([relative(root, path), text])}\n`);
+  }
+  return hash.digest('hex');
+};
+
+type TrustBook = Readonly<Record<string, string>>;
+
+const readTrust = (file: string): TrustBook => {
+  const raw = readSettingsFile(file);
+  if (raw === undefined) return {};
+  const { version, workspaces } = raw;
+  if (version === 1 && isObject(workspaces) && Object.values(workspaces).every(isText)) {
+    return workspaces as TrustBook;
+  }
+  throw new UsageError(`${file} is not a trust file of this version; delete it and trust again.`);
+};
+
+const isText = (value: unknown) => typeof value === 'string';
+
+const writeTrust = (file: string, workspaces: TrustBook) =>
+  writeAtomically(file, `${JSON.stringify({ version: 1, workspaces }, null, 2)}\n`);
