@@ -1,0 +1,131 @@
+/**
+ * The Shell port: one bash per command, in a process group of its own, with no input.
+ *
+ * A command ends when its shell exits. What it left behind in the group is ended then; what left the
+ * group is found by the command's mark when it still holds our pipes, or when we had to stop it.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { stat } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { setTimeout as after } from 'node:timers/promises';
+import { SkeinError } from '../protocol/errors.js';
+import { FileError, type Shell, type ShellCommand, type ShellEnd } from '../protocol/tool.js';
+import { killMarked } from './orphans.js';
+import { endGroup } from './process-group.js';
+import { findShell, reportedDirectory, reportingDirectory } from './shell-script.js';
+import type { WatchdogLink } from './watchdog-link.js';
+
+export interface HostShellOptions {
+  /** From child-environment.ts. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly watchdog: WatchdogLink;
+}
+
+/** The shell itself could not be started. */
+export class ShellError extends SkeinError {
+  readonly code = 'shell';
+}
+
+const COMMAND_VARIABLE = 'SKEIN_COMMAND';
+/** Between the request to end and the order. */
+const GRACE_MS = 1_000;
+/** For pipes that somebody still holds when the shell is gone. */
+const DRAIN_MS = 250;
+/** Even SIGKILL waits for a process that waits for a broken disk. */
+const GIVE_UP_MS = 5_000;
+const LONGEST_REPORT = 64 * 1024;
+
+export const hostShell = ({ environment, watchdog }: HostShellOptions): Shell => ({
+  async run(command) {
+    const began = performance.now();
+    if (command.signal.aborted)
+      return { ...KILLED, reason: 'aborted', cwd: undefined, durationMs: 0 };
+    await refuseMissing(command.cwd);
+    await watchdog.ready();
+    const mark = randomUUID();
+    const child = start(command, { ...environment, PWD: command.cwd, [COMMAND_VARIABLE]: mark });
+    const group = child.pid ?? (await neverStarted(child));
+    watchdog.add(group);
+    try {
+      const end = await follow(child, group, mark, command);
+      return { ...end, durationMs: Math.round(performance.now() - began) };
+    } finally {
+      watchdog.remove(group);
+    }
+  },
+});
+
+const start = ({ command, cwd }: ShellCommand, env: Record<string, string>): ChildProcess => {
+  const shell = findShell();
+  return spawn(shell.path, ['-c', reportingDirectory(command, shell)], {
+    cwd,
+    env,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+  });
+};
+
+const follow = async (
+  child: ChildProcess,
+  group: number,
+  mark: string,
+  { timeoutMs, signal, onOutput }: ShellCommand,
+): Promise<Omit<ShellEnd, 'durationMs'>> => {
+  const exited = once(child, 'exit').then(([exitCode, by]) => ({ exitCode, signal: by }) as Exit);
+  const closed = once(child, 'close').then(() => true);
+  const [, stdout, stderr, report] = child.stdio as Readable[];
+  stdout?.on('data', (chunk: Buffer) => onOutput('stdout', chunk));
+  stderr?.on('data', (chunk: Buffer) => onOutput('stderr', chunk));
+  const reported = collect(report);
+
+  const first = await untilExitOr(exited, timeoutMs, signal);
+  const reason = typeof first === 'string' ? first : 'exited';
+  await endGroup(group, GRACE_MS);
+  const exit = await Promise.race([exited, after(GIVE_UP_MS, KILLED, { ref: false })]);
+
+  const drained = () => Promise.race([closed, after(DRAIN_MS, false, { ref: false })]);
+  if (reason !== 'exited' || !(await drained())) {
+    await killMarked(COMMAND_VARIABLE, (value) => value === mark);
+    await drained();
+  }
+  for (const stream of child.stdio) stream?.destroy();
+  return { reason, ...exit, cwd: reportedDirectory(reported()) };
+};
+
+type Exit = Pick<ShellEnd, 'exitCode' | 'signal'>;
+
+const KILLED: Exit = { exitCode: null, signal: 'SIGKILL' };
+
+const untilExitOr = async (exited: Promise<Exit>, timeoutMs: number, signal: AbortSignal) => {
+  const settled = new AbortController();
+  const options = { signal: settled.signal };
+  const timeout = after(timeoutMs, 'timeout' as const, options);
+  const aborted = once(signal, 'abort', options).then(() => 'aborted' as const);
+  try {
+    return await Promise.race([exited, timeout, aborted]);
+  } finally {
+    settled.abort();
+    await Promise.allSettled([timeout, aborted]);
+  }
+};
+
+const collect = (stream: Readable | undefined): (() => string) => {
+  let text = '';
+  stream?.setEncoding('utf8').on('data', (chunk: string) => {
+    if (text.length < LONGEST_REPORT) text += chunk;
+  });
+  return () => text;
+};
+
+const neverStarted = async (child: ChildProcess): Promise<never> => {
+  const [error] = await once(child, 'error').catch((cause: unknown) => [cause]);
+  throw new ShellError('The shell could not be started.', { cause: error });
+};
+
+/** Otherwise the error would say that the shell itself is missing. */
+const refuseMissing = async (directory: string) => {
+  const there = await stat(directory).catch(() => undefined);
+  if (there?.isDirectory() !== true) throw new FileError('missing', directory);
+};

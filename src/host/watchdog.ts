@@ -1,0 +1,43 @@
+/**
+ * A process of its own that outlives its owner by a moment, to end what the owner started.
+ *
+ * The owner writes lines to its input: `=marker` once, `+group` and `-group` as children come and
+ * go. When the input closes, for whatever reason, the owner is gone. It holds nothing else of its owner.
+ */
+import { createInterface } from 'node:readline';
+import { OWNER_VARIABLE } from './child-environment.js';
+import { killMarked } from './orphans.js';
+import { signalGroup } from './process-group.js';
+
+for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM', 'SIGQUIT'] as const) {
+  process.on(signal, () => undefined);
+}
+process.chdir('/');
+
+const groups = new Set<number>();
+let marker: string | undefined;
+
+const obey = (line: string) => {
+  const word = line.slice(1);
+  const group = Number(word);
+  if (line.startsWith('=')) marker = word;
+  else if (!Number.isInteger(group) || group < 2) return;
+  else if (line.startsWith('+')) groups.add(group);
+  else groups.delete(group);
+};
+
+const killGroups = () => {
+  for (const group of groups) signalGroup(group, 'SIGKILL');
+};
+
+const lines = createInterface({ input: process.stdin });
+lines.on('line', obey);
+process.stdin.on('error', () => lines.close());
+process.stdout.on('error', () => undefined);
+process.stdout.write('ready\n');
+await new Promise((resolve) => lines.once('close', resolve));
+
+killGroups();
+if (marker !== undefined) await killMarked(OWNER_VARIABLE, (value) => value === marker);
+killGroups();
+process.exit(0);
