@@ -1,0 +1,8 @@
+/** The tools that every agent starts with, in the order in which the model reads them. */
+import type { Tool } from '../protocol/tool.js';
+import { editFile } from './edit-file.js';
+import { readFile } from './read-file.js';
+import { runCommand } from './run-command.js';
+import { writeFile } from './write-file.js';
+
+export const builtinTools: readonly Tool[] = [readFile, editFile, writeFile, runCommand];

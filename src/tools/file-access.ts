@@ -1,0 +1,50 @@
+/** What all file tools share: finding the path, and wording a disk's refusal for the model. */
+import { isAbsolute, join } from 'node:path';
+import { FileError, type ToolContext, ToolFailure } from '../protocol/tool.js';
+
+/** Absolute, from the agent's working directory. */
+export const locate = (path: string, { cwd, workspace }: ToolContext): string => {
+  if (path.includes('\0')) throw new ToolFailure('file_path contains a NUL character. Remove it.');
+  const startsAtHome = path === '~' || path.startsWith('~/');
+  return workspace.resolve(isAbsolute(path) || startsAtHome ? path : join(cwd, path));
+};
+
+/** Lets the work pass, and turns a FileError into a sentence that says what to do. */
+export const orExplain = async <Result>(work: Promise<Result>): Promise<Result> => {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof FileError) throw new ToolFailure(explain(error), { cause: error });
+    throw error;
+  }
+};
+
+export const changedSinceRead = (path: string) =>
+  `${path} changed since you read it. Read it again, then repeat the change on what is there now.`;
+
+const explain = (error: FileError): string => {
+  const { path } = error;
+  switch (error.why) {
+    case 'missing':
+      return `There is no file at ${path}. Check the path; \`ls\` in Bash shows what is there.`;
+    case 'directory':
+      return `${path} is a directory, not a file. List it with \`ls\` in Bash.`;
+    case 'not-a-file':
+      return `${path} is a device, pipe or socket. Only regular files can be used.`;
+    case 'denied':
+      return `The system denies access to ${path}. Use another file, or tell the user.`;
+    case 'read-only':
+      return `${path} is on a read-only file system, so nothing was changed. Use another place, or tell the user.`;
+    case 'full':
+      return `The disk is full, so ${path} is as it was. Free some space or tell the user.`;
+    case 'changed':
+      return changedSinceRead(path);
+    case 'too-large':
+      return `${path} is too large to load as a whole. Take the part you need with Bash: grep, head, or sed -n '100,200p'.`;
+    case 'io':
+      return `${path} could not be used: ${reasonOf(error.cause)}.`;
+  }
+};
+
+const reasonOf = (cause: unknown) =>
+  cause instanceof Error ? cause.message : 'input/output error';

@@ -1,0 +1,27 @@
+/** What a replacement does to lines, as figures and a digest, so that an event need not hold the text. */
+import { createHash } from 'node:crypto';
+
+export interface LineChange {
+  readonly added: number;
+  readonly removed: number;
+  /** sha256 of the changed lines, old then new, hex. */
+  readonly digest: string;
+}
+
+export const lineChange = (before: string, after: string): LineChange => {
+  const old = before.split('\n');
+  const next = after.split('\n');
+  const shorter = Math.min(old.length, next.length);
+  let head = 0;
+  while (head < shorter && old[head] === next[head]) head += 1;
+  let tail = 0;
+  while (tail < shorter - head && old.at(-1 - tail) === next.at(-1 - tail)) tail += 1;
+  const removed = old.slice(head, old.length - tail);
+  const added = next.slice(head, next.length - tail);
+  const diff = [...removed.map((line) => `-${line}`), ...added.map((line) => `+${line}`)];
+  return {
+    added: added.length,
+    removed: removed.length,
+    digest: createHash('sha256').update(diff.join('\n')).digest('hex'),
+  };
+};

@@ -1,0 +1,85 @@
+/**
+ * Finds and fills passages without regard to how lines end. A model writes `\n`; the file may have
+ * `\r\n`, or both, and keeps what it has outside of the passage.
+ */
+
+/** A stretch of a text, end exclusive. */
+export interface Passage {
+  readonly start: number;
+  readonly end: number;
+}
+
+export const toUnix = (text: string): string => text.replaceAll('\r\n', '\n');
+
+/**
+ * Where `wanted` occurs in `text`, from left to right, at most `atMost` times. Overlapping finds
+ * `aa` twice in `aaa`: what is to be unique must not be ambiguous either.
+ */
+export const findPassages = (
+  text: string,
+  wanted: string,
+  { overlapping, atMost }: { readonly overlapping: boolean; readonly atMost: number },
+): readonly Passage[] => {
+  const unixText = toUnix(text);
+  const unixWanted = toUnix(wanted);
+  const original = originalPosition(text);
+  const step = overlapping ? 1 : unixWanted.length;
+  const passages: Passage[] = [];
+  let at = unixText.indexOf(unixWanted);
+  while (at !== -1 && passages.length < atMost) {
+    passages.push({ start: original(at), end: original(at + unixWanted.length) });
+    at = unixText.indexOf(unixWanted, at + step);
+  }
+  return passages;
+};
+
+/** Puts `replacement` in place of each passage, with the line endings that were there. */
+export const fillPassages = (
+  text: string,
+  passages: readonly Passage[],
+  replacement: string,
+): string => {
+  const unix = toUnix(replacement);
+  const usual = usualEnding(text);
+  const parts: string[] = [];
+  let done = 0;
+  for (const { start, end } of passages) {
+    const ending = firstEnding(text.slice(start, end)) ?? usual;
+    parts.push(text.slice(done, start), ending === '\n' ? unix : unix.replaceAll('\n', ending));
+    done = end;
+  }
+  parts.push(text.slice(done));
+  return parts.join('');
+};
+
+const firstEnding = (text: string): '\n' | '\r\n' | undefined => {
+  const at = text.indexOf('\n');
+  if (at === -1) return undefined;
+  return text[at - 1] === '\r' ? '\r\n' : '\n';
+};
+
+const usualEnding = (text: string): '\n' | '\r\n' => {
+  const windows = text.split('\r\n').length - 1;
+  const all = text.split('\n').length - 1;
+  return windows * 2 > all ? '\r\n' : '\n';
+};
+
+/** From a position in the text with plain `\n` to the same place in the text as it is. */
+const originalPosition = (text: string): ((position: number) => number) => {
+  const shortened: number[] = [];
+  for (let at = text.indexOf('\r\n'); at !== -1; at = text.indexOf('\r\n', at + 2)) {
+    shortened.push(at - shortened.length);
+  }
+  return (position) => position + countBelow(shortened, position);
+};
+
+const countBelow = (sorted: readonly number[], bound: number): number => {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] ?? bound) < bound) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+};

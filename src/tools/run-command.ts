@@ -1,0 +1,153 @@
+/** Runs a command in the agent's shell and reports what it printed and how it ended. */
+import { Buffer } from 'node:buffer';
+import { dirname } from 'node:path';
+import { z } from 'zod';
+import {
+  defineTool,
+  FileError,
+  type ShellEnd,
+  type ToolContext,
+  ToolFailure,
+  type ToolOutcome,
+} from '../protocol/tool.js';
+import { CapturedOutput } from './captured-output.js';
+import { isCompoundCommand } from './compound-command.js';
+import { startsSkein } from './forbidden-program.js';
+import { paced } from './paced.js';
+import { shortLine } from './truncation.js';
+
+const DEFAULT_TIMEOUT_MS = 120_000;
+const LONGEST_TIMEOUT_MS = 600_000;
+const INLINE_CHARACTERS = 30_000;
+/** Linux takes 128 KiB in one argument. */
+const LONGEST_COMMAND_BYTES = 120_000;
+const PROGRESS_INTERVAL_MS = 300;
+
+const PROMPT = `Runs a command in bash and returns what it prints.
+
+- Every call is a fresh shell: the working directory carries over to the next call; variables, functions and aliases do not.
+- There is no terminal and no input: choose flags that never ask, and never start an editor or a pager.
+- Whatever the command leaves running in the background is ended when it returns.
+- It may run ${DEFAULT_TIMEOUT_MS} ms unless you set timeout, at most ${LONGEST_TIMEOUT_MS}.
+- Up to ${INLINE_CHARACTERS} characters are shown. From longer output you see both ends, and the path of a file that holds all of it.
+- Quote paths that contain spaces. To read, write or change files use Read, Write and Edit: they are checked and can be undone.
+- Commands that do not depend on each other are better as separate calls; join dependent ones with &&.`;
+
+export const runCommand = defineTool({
+  name: 'Bash',
+  kind: 'builtin',
+  prompt: PROMPT,
+  input: z.strictObject({
+    command: z.string().min(1).describe('The command line to run.'),
+    timeout: z
+      .int()
+      .min(1)
+      .max(LONGEST_TIMEOUT_MS)
+      .optional()
+      .describe(`Milliseconds before it is stopped; ${DEFAULT_TIMEOUT_MS} if left out.`),
+    description: z
+      .string()
+      .optional()
+      .describe('What the command does, in a few words, for the user.'),
+  }),
+  describe: ({ command, description }) => `Bash ${oneLine(description ?? command)}`,
+  isReadOnly: () => false,
+  isConcurrencySafe: () => false,
+  subject: ({ command }) => ({ action: 'execute', target: command }),
+  checkPermissions({ command }) {
+    if (startsSkein(command)) {
+      return { behavior: 'deny', reason: 'Agents may not run skein itself.' };
+    }
+    if (isCompoundCommand(command)) {
+      return { behavior: 'ask', reason: 'The command line does more than start one program.' };
+    }
+    return undefined;
+  },
+  interruptBehavior: 'cancel',
+  async call({ command, timeout = DEFAULT_TIMEOUT_MS }, context) {
+    refuseUnrunnable(command);
+    const output = new CapturedOutput(INLINE_CHARACTERS, () =>
+      context.openArtifact('bash-output.txt'),
+    );
+    const tell = paced(PROGRESS_INTERVAL_MS, () =>
+      context.progress(`${output.bytes} bytes: ${output.lastLine}`),
+    );
+    const { cwd, shell, signal } = context;
+    let end: ShellEnd;
+    try {
+      end = await shell.run({
+        command,
+        cwd,
+        timeoutMs: timeout,
+        signal,
+        onOutput(stream, chunk) {
+          output.add(stream, chunk);
+          tell();
+        },
+      });
+    } catch (error) {
+      if (error instanceof FileError && error.why === 'missing') return moveOut(context);
+      throw error;
+    }
+    return report(end, output, timeout, cwd);
+  },
+});
+
+const report = async (
+  end: ShellEnd,
+  output: CapturedOutput,
+  timeout: number,
+  cwd: string,
+): Promise<ToolOutcome> => {
+  const status = statusOf(end, timeout);
+  const { text, truncated } = await output.close(INLINE_CHARACTERS - status.length - 2);
+  const parts = [text.trimEnd() === '' ? '' : text, status].filter((part) => part !== '');
+  return {
+    content: parts.length === 0 ? '(no output)' : parts.join(text.endsWith('\n') ? '\n' : '\n\n'),
+    isError: end.reason !== 'exited' || end.exitCode !== 0,
+    notes: end.cwd === undefined || end.cwd === cwd ? [] : [{ type: 'cwd.changed', cwd: end.cwd }],
+    facts: {
+      reason: end.reason,
+      ...(end.exitCode === null ? {} : { exitCode: end.exitCode }),
+      ...(end.signal === null ? {} : { signal: end.signal }),
+      bytes: output.bytes,
+      truncated,
+      durationMs: end.durationMs,
+    },
+  };
+};
+
+/** Nothing to say about a command that ended well. */
+const statusOf = ({ reason, exitCode, signal }: ShellEnd, timeout: number): string => {
+  if (reason === 'timeout') {
+    return `[Stopped after ${timeout} ms, its time limit. Set a longer timeout (at most ${LONGEST_TIMEOUT_MS}), or do less in one command.]`;
+  }
+  if (reason === 'aborted') return '[Interrupted before it ended.]';
+  if (signal !== null) return `[Ended by signal ${signal}.]`;
+  return exitCode === 0 ? '' : `[Exit code ${exitCode}.]`;
+};
+
+const refuseUnrunnable = (command: string) => {
+  if (command.includes('\0'))
+    throw new ToolFailure('The command contains a NUL character. Remove it.');
+  if (Buffer.byteLength(command) > LONGEST_COMMAND_BYTES) {
+    throw new ToolFailure(
+      `The command is longer than ${LONGEST_COMMAND_BYTES} bytes. Write it to a file with Write, and run that.`,
+    );
+  }
+};
+
+/** The working directory was deleted, perhaps by the agent itself: go on from what is left of it. */
+const moveOut = async ({ cwd, workspace }: ToolContext): Promise<ToolOutcome> => {
+  let there = dirname(cwd);
+  while (there !== dirname(there) && (await workspace.stat(there))?.kind !== 'directory') {
+    there = dirname(there);
+  }
+  return {
+    content: `The working directory ${cwd} no longer exists, so nothing ran. It is now ${there}; run the command again.`,
+    isError: true,
+    notes: [{ type: 'cwd.changed', cwd: there }],
+  };
+};
+
+const oneLine = (text: string) => shortLine(text.trim().replace(/\s+/g, ' '), 120);

@@ -1,0 +1,50 @@
+/** Creates a file or replaces all of it, and never replaces what the agent has not seen. */
+import { z } from 'zod';
+import { defineTool, ToolFailure } from '../protocol/tool.js';
+import { locate, orExplain } from './file-access.js';
+import { encodeText } from './file-text.js';
+import { countLines } from './line-numbers.js';
+
+const PROMPT = `Writes a whole file: creates it, with the directories it needs, or replaces everything in it.
+
+- An existing file must have been read first, and must not have changed since.
+- To change part of a file use Edit: it is shorter and keeps the rest as it is.
+- The content is written exactly as given, so end it with a line break where the file should have one.`;
+
+export const writeFile = defineTool({
+  name: 'Write',
+  kind: 'builtin',
+  prompt: PROMPT,
+  input: z.strictObject({
+    file_path: z
+      .string()
+      .min(1)
+      .describe('The file to write, absolute or from the working directory.'),
+    content: z.string().describe('The whole new content of the file.'),
+  }),
+  describe: ({ file_path }) => `Write ${file_path}`,
+  isReadOnly: () => false,
+  isConcurrencySafe: () => false,
+  subject: ({ file_path }) => ({ action: 'write', target: file_path }),
+  interruptBehavior: 'block',
+  async call({ file_path, content }, context) {
+    const path = locate(file_path, context);
+    const bytes = encodeText(content, 'content');
+    const there = await orExplain(context.workspace.stat(path));
+    if (there !== undefined && there.kind !== 'file') {
+      throw new ToolFailure(`${path} is not a regular file (${there.kind}). Choose another path.`);
+    }
+    const seen = context.readStamp(path);
+    if (there !== undefined && seen === undefined) {
+      throw new ToolFailure(`${path} exists and you have not read it. Read it first, then write.`);
+    }
+    const expected = there === undefined ? 'absent' : seen;
+    const stamp = await orExplain(context.workspace.write(path, bytes, expected));
+    const lines = countLines(content);
+    return {
+      content: `${there === undefined ? 'Created' : 'Replaced'} ${path} (${lines} lines).`,
+      notes: [{ type: 'file.seen', path, stamp }],
+      facts: { path, created: there === undefined, lines, bytes: stamp.size, digest: stamp.digest },
+    };
+  },
+});

@@ -1,0 +1,93 @@
+import type {
+  Artifact,
+  FileStamp,
+  Shell,
+  ShellCommand,
+  ShellEnd,
+  ToolContext,
+  ToolOutcome,
+  Workspace,
+} from '../../src/protocol/tool.js';
+
+export interface TestContext extends ToolContext {
+  readonly said: string[];
+  readonly artifacts: Map<string, Buffer>;
+  /** Does with the notes of a call what an agent does. */
+  learn(outcome: ToolOutcome): ToolOutcome;
+}
+
+/** A world for one agent: its memory of files, its directory, and what it told people. */
+export const toolContext = (
+  workspace: Workspace,
+  {
+    cwd = '/work',
+    shell = noShell,
+    signal = new AbortController().signal,
+    artifact,
+  }: Partial<Options> = {},
+): TestContext => {
+  const seen = new Map<string, FileStamp>();
+  const artifacts = new Map<string, Buffer>();
+  const said: string[] = [];
+  const context = {
+    cwd,
+    workspace,
+    shell,
+    signal,
+    said,
+    artifacts,
+    readStamp: (path: string) => seen.get(path),
+    openArtifact: artifact ?? ((name: string) => memoryArtifact(artifacts, name)),
+    progress: (note: string) => said.push(note),
+    learn(outcome: ToolOutcome) {
+      for (const note of outcome.notes ?? []) {
+        if (note.type === 'file.seen') seen.set(note.path, note.stamp);
+        else context.cwd = note.cwd;
+      }
+      return outcome;
+    },
+  };
+  return context;
+};
+
+interface Options {
+  readonly cwd: string;
+  readonly shell: Shell;
+  readonly signal: AbortSignal;
+  readonly artifact: (name: string) => Artifact;
+}
+
+/** A shell that prints what it is told to, and ends as it is told to. */
+export const scriptedShell = (
+  output: readonly (readonly ['stdout' | 'stderr', string | Uint8Array])[],
+  end: Partial<ShellEnd> = {},
+): Shell & { readonly asked: ShellCommand[] } => {
+  const asked: ShellCommand[] = [];
+  return {
+    asked,
+    async run(command) {
+      asked.push(command);
+      for (const [stream, chunk] of output) command.onOutput(stream, Buffer.from(chunk as string));
+      return {
+        reason: 'exited',
+        exitCode: 0,
+        signal: null,
+        cwd: command.cwd,
+        durationMs: 1,
+        ...end,
+      };
+    },
+  };
+};
+
+const noShell: Shell = { run: () => Promise.reject(new Error('toolContext: no shell here')) };
+
+const memoryArtifact = (artifacts: Map<string, Buffer>, name: string): Artifact => {
+  const path = `/artifacts/${name}`;
+  return {
+    path,
+    write: (chunk) =>
+      artifacts.set(path, Buffer.concat([artifacts.get(path) ?? Buffer.of(), chunk])),
+    close: () => Promise.resolve(),
+  };
+};
