@@ -2,9 +2,10 @@
  * The built-in Messages API: a real HTTP server that answers from a script and keeps prompt-cache
  * books. Runs inside a test or in a process of its own; nothing on the wire tells it from a provider.
  */
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Clock, systemClock } from '../protocol/clock.js';
+import { UsageError } from '../protocol/errors.js';
 import { KNOWN_MODELS, modelFacts } from '../protocol/prices.js';
 import { ApiError } from './api-error.js';
 import { CacheBooks } from './cache-books.js';
@@ -65,10 +66,9 @@ export const startSimulator = async (options: SimulatorOptions): Promise<Simulat
       else exchange.fail(error instanceof ApiError ? error : defect(error));
     });
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
+  // Longer than any client keeps a connection, so that none is closed under a request on its way.
+  server.keepAliveTimeout = 120_000;
+  await listen(server, port, host);
   const address = server.address() as AddressInfo;
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`,
@@ -86,6 +86,16 @@ export const startSimulator = async (options: SimulatorOptions): Promise<Simulat
       }),
   };
 };
+
+const listen = (server: Server, port: number, host: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once('error', (cause) => {
+      const sentence = `The simulator cannot listen on ${host}:${port}: ${cause.message}.`;
+      reject(new UsageError(sentence, { cause }));
+    });
+    // A swarm connects all at once: the usual queue of 511 would make some of it wait a second.
+    server.listen({ port, host, backlog: 4096 }, resolve);
+  });
 
 const route = async (exchange: Exchange, stage: Stage): Promise<void> => {
   requireHeaders(exchange);

@@ -37,7 +37,6 @@ const FIELDS = new Set([
   'diagnostics',
   'inference_geo',
   'compaction',
-  'betas',
 ]);
 
 /** The body of POST /v1/messages. */

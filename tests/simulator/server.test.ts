@@ -14,6 +14,29 @@ describe('the simulator', () => {
     expect(response.status).toBe(status);
   });
 
+  test('says which port it cannot have', async () => {
+    const { port } = await simulate([]);
+    await expect(simulate([], { port })).rejects.toThrow(
+      `The simulator cannot listen on 127.0.0.1:${port}: `,
+    );
+  });
+
+  test('plays a loop of fifty turns from one rule', async () => {
+    const simulator = await simulate([
+      { match: { turn: { max: 49 } }, reply: { tool_use: { name: 'Read' } } },
+      { reply: 'done after {{turn}}' },
+    ]);
+    const messages: object[] = [...ASK.messages];
+    for (let turn = 0; turn < 50; turn++) {
+      const answer = await (await post(simulator, { ...ASK, messages })).json();
+      const { content } = answer as { content: { id: string }[] };
+      const results = content.map(({ id }) => ({ type: 'tool_result', tool_use_id: id }));
+      messages.push({ role: 'assistant', content }, { role: 'user', content: results });
+    }
+    const last = (await (await post(simulator, { ...ASK, messages })).json()) as object;
+    expect(last).toMatchObject({ content: [{ type: 'text', text: 'done after 50' }] });
+  });
+
   test('has no other address', async () => {
     const simulator = await simulate([]);
     const response = await post(simulator, ASK, { path: '/v1/complete' });
