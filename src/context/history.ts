@@ -51,7 +51,6 @@ export class History {
   private bytesSince = 0;
   /** Calls of attempts whose message has not landed; they count only if it does. */
   private drafts = new Map<string, Pick<HistoryCall, 'started' | 'result' | 'notes'>>();
-  private attempt = '';
   private inOrder: HistoryCall[] = [];
   private applied = 0;
 
@@ -75,10 +74,14 @@ export class History {
         break;
       case 'turn.started':
         this.model = record.model;
-        this.enterAttempt(record);
+        // Whatever an earlier attempt had begun is void.
+        this.drafts.clear();
         break;
       case 'assistant.received':
         this.addAssistantMessage(record);
+        break;
+      case 'turn.failed':
+        this.countUsage(record);
         break;
       case 'call.started':
         this.callOf(record).started = { readOnly: record.readOnly };
@@ -114,19 +117,12 @@ export class History {
     ];
   }
 
-  /** Records of one attempt may come before its message; a new attempt forgets the old one's. */
-  private enterAttempt({ turn, attempt }: { turn: number; attempt: number }): void {
-    const key = `${this.runs}.${turn}.${attempt}`;
-    if (key !== this.attempt) this.drafts.clear();
-    this.attempt = key;
-  }
-
-  private callOf(record: { turn: number; attempt: number; call: string }) {
-    const landed = this.calls.get(record.call);
-    if (landed !== undefined) return landed;
-    this.enterAttempt(record);
-    const draft = this.drafts.get(record.call) ?? { started: null, result: null, notes: [] };
-    this.drafts.set(record.call, draft);
+  /** A call whose message has not landed yet is a draft. */
+  private callOf({ call }: { call: string }) {
+    const known = this.calls.get(call) ?? this.drafts.get(call);
+    if (known !== undefined) return known;
+    const draft = { started: null, result: null, notes: [] };
+    this.drafts.set(call, draft);
     return draft;
   }
 
@@ -148,9 +144,7 @@ export class History {
 
   private addAssistantMessage(record: JournalRecord & { type: 'assistant.received' }): void {
     this.turns += 1;
-    this.usage = addUsage(this.usage, record.usage);
-    this.cost = this.cost === null || record.cost === null ? null : this.cost + record.cost;
-    this.countForModel(record);
+    this.countUsage(record);
     if (record.raw !== '[]') this.push('assistant', record.raw, false);
     this.countedTokens = windowTokens(record.usage);
     this.bytesSince = 0;
@@ -167,20 +161,15 @@ export class History {
     this.applyNotes();
   }
 
-  private countForModel({
-    model,
-    usage,
-    cost,
-  }: {
-    model: string;
-    usage: Usage;
-    cost: number | null;
-  }) {
+  private countUsage(spent: { model: string; usage: Usage; cost: number | null }): void {
+    const { model, usage, cost } = spent;
     const sum = this.usageByModel.get(model) ?? { usage: NO_USAGE, cost: 0 };
     this.usageByModel.set(model, {
       usage: addUsage(sum.usage, usage),
-      cost: sum.cost === null || cost === null ? null : sum.cost + cost,
+      cost: addCost(sum.cost, cost),
     });
+    this.usage = addUsage(this.usage, usage);
+    this.cost = addCost(this.cost, cost);
   }
 
   /** In the order of the calls, whatever order they ended in. */
@@ -211,3 +200,6 @@ export class History {
     this.bytesSince = this.messages.reduce((sum, { bytes }) => sum + bytes.length, 0);
   }
 }
+
+const addCost = (sum: number | null, cost: number | null): number | null =>
+  sum === null || cost === null ? null : sum + cost;

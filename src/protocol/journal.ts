@@ -89,6 +89,10 @@ export const journalBody = z.discriminatedUnion('type', [
     message: z.string(),
     status: z.number().nullable(),
     durationMs: z.number(),
+    /** A stream that was cut is paid for as far as it went. */
+    model: z.string(),
+    usage,
+    cost: z.number().nullable(),
   }),
   z.object({
     type: z.literal('call.ruled'),

@@ -46,8 +46,9 @@ export const eventOf = (record: JournalRecord): ProjectedEvent => {
       };
     }
     case 'turn.failed': {
-      const { turn, attempt, kind, message, status, durationMs } = record;
-      return { type: 'turn.failed', cites, turn, attempt, kind, message, status, durationMs };
+      const { turn, attempt, model, kind, message, status, durationMs, usage, cost } = record;
+      const failed = { turn, attempt, model, kind, message, status, durationMs, usage, cost };
+      return { type: 'turn.failed', cites, ...failed };
     }
     case 'question.asked': {
       const { question, call, tool, inputDigest, description, reason } = record;

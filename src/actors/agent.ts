@@ -1,0 +1,115 @@
+/** One living agent: the machine with its slots filled, and the few things others may do to it. */
+import { type Actor, createActor } from 'xstate';
+import { agentMachine } from '../machines/agent-machine.js';
+import type {
+  AgentContext,
+  AgentInput,
+  AgentLimits,
+  AgentReport,
+  AgentState,
+  Stop,
+} from '../protocol/agent.js';
+import type { Chance } from '../protocol/clock.js';
+import { StorageError } from '../protocol/errors.js';
+import type { RawJson } from '../protocol/wire.js';
+import { compactor } from './compactor.js';
+import { type CrewDeps, crew } from './crew.js';
+import { modelTurn, type TurnDeps } from './model-turn.js';
+import type { Notebook } from './notebook.js';
+import { pause } from './pause.js';
+
+export interface AgentDeps extends Omit<CrewDeps, 'attempt'>, TurnDeps {
+  readonly chance: Chance;
+  readonly limits: AgentLimits;
+  /** Rests after a run instead of stopping. */
+  readonly lingers: boolean;
+}
+
+export interface Agent {
+  readonly state: AgentState;
+  /** Writes the letter down and lets the agent know. Throws a StorageError. */
+  submit(from: string, blocks: RawJson): void;
+  interrupt(): void;
+  /** The agent is over. Rejects only for a defect of ours. */
+  readonly stopped: Promise<AgentReport>;
+}
+
+export const startAgent = (deps: AgentDeps): Agent => {
+  const { notebook, ids, feed } = deps;
+  const actor: Actor<typeof agentMachine> = createActor(
+    agentMachine.provide({
+      actors: {
+        crew: crew({ ...deps, attempt: () => attemptOf(actor.getSnapshot().context) }),
+        modelTurn: modelTurn(deps),
+        compactor: compactor(notebook, feed),
+        pause: pause(deps.clock, deps.chance),
+      },
+    }),
+    { input: inputOf(deps) },
+  );
+  let ended: Stop | null = null;
+  const endRun = (stop: Stop, turns: number, final: boolean) => {
+    if (stop === ended) return;
+    ended = stop;
+    const { reason, detail } = stop;
+    recordIfPossible(notebook, { type: 'run.ended', reason, detail, turns, final });
+    feed.emit({ type: 'run.ended', stop, turns });
+  };
+  const stopped = new Promise<AgentReport>((resolve, reject) => {
+    actor.subscribe({
+      next({ value, context: { stop, turn } }) {
+        if (value === 'idle' && stop !== null) endRun(stop, turn, false);
+      },
+      error: reject,
+      complete() {
+        const report = actor.getSnapshot().output as AgentReport;
+        endRun(report.stop, report.turns, true);
+        resolve(report);
+      },
+    });
+  });
+  recordIfPossible(notebook, { type: 'run.started', run: notebook.history.runs + 1 });
+  actor.start();
+  return {
+    get state() {
+      return actor.getSnapshot().value as AgentState;
+    },
+    submit(from, blocks) {
+      notebook.record({ type: 'letter.received', letter: ids('letter'), from, raw: blocks });
+      if (actor.getSnapshot().matches('idle')) {
+        notebook.record({ type: 'run.started', run: notebook.history.runs + 1 });
+      }
+      ended = null;
+      actor.send({ type: 'prompt.submit' });
+    },
+    interrupt: () => actor.send({ type: 'agent.interrupt' }),
+    stopped,
+  };
+};
+
+const attemptOf = ({ turn, attempt }: AgentContext) => ({ turn, attempt });
+
+/** Where the journal says that the agent is. */
+const inputOf = ({ notebook, agent, lingers, fallbackModel, limits }: AgentDeps): AgentInput => {
+  const { history } = notebook;
+  return {
+    id: agent,
+    lingers,
+    limits,
+    hasFallback: fallbackModel !== undefined,
+    openCalls: [...history.calls.values()].map(({ id, result }) => {
+      return { id, completed: result !== null };
+    }),
+    waiting: history.letters.size,
+    owesAnswer: history.owesAnswer,
+  };
+};
+
+/** The end of a run that a full disk stopped cannot be written down; the next start sees as much. */
+const recordIfPossible = (notebook: Notebook, body: Parameters<Notebook['record']>[0]): void => {
+  try {
+    notebook.record(body);
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error;
+  }
+};

@@ -1,0 +1,46 @@
+/** Where calls are judged: the policy of the moment, and who can be asked. */
+
+import { createPolicy, type Policy, type PolicyOptions } from '../policy/policy.js';
+import type { PermissionRequest, Ruling, Surface } from '../protocol/permission.js';
+import type { SafetyFinding } from '../protocol/tool.js';
+
+export interface ControlDesk {
+  readonly surface: Surface | undefined;
+  readonly permissionTimeoutMs: number;
+  rule(request: PermissionRequest, finding: SafetyFinding | undefined): Ruling;
+  /** The same call is allowed for the rest of the session. */
+  allowForSession(request: PermissionRequest): void;
+  /** ... and in this project from now on. */
+  allowForProject(request: PermissionRequest): void;
+}
+
+export interface ControlDeskOptions {
+  readonly policy: Omit<PolicyOptions, 'surface'>;
+  readonly surface: Surface | undefined;
+  readonly permissionTimeoutMs: number;
+  /** Writes an allow rule to the project's local settings. */
+  readonly keepRule: (text: string) => void;
+}
+
+export const controlDesk = (options: ControlDeskOptions): ControlDesk => {
+  const { surface, permissionTimeoutMs, keepRule } = options;
+  const policyOf = (rules: PolicyOptions['rules']): Policy =>
+    createPolicy({ ...options.policy, rules, surface: surface !== undefined });
+  let rules = options.policy.rules;
+  let policy = policyOf(rules);
+  const allowForSession = (request: PermissionRequest) => {
+    const text = policy.grantFor(request);
+    rules = [...rules, { behavior: 'allow', text, source: 'session' }];
+    policy = policyOf(rules);
+  };
+  return {
+    surface,
+    permissionTimeoutMs,
+    rule: (request, finding) => policy.rule(request, finding),
+    allowForSession,
+    allowForProject(request) {
+      keepRule(policy.grantFor(request));
+      allowForSession(request);
+    },
+  };
+};

@@ -1,0 +1,282 @@
+/**
+ * Fills the slot `crew`: judges calls, asks about them and runs them, for the agent's whole life.
+ * A call is journaled before it starts and after it ends (law 7).
+ */
+import { fromCallback } from 'xstate';
+import type { AgentEvent, CrewInput, CrewOrder } from '../protocol/agent.js';
+import { StorageError } from '../protocol/errors.js';
+import type { Ids } from '../protocol/ids.js';
+import type { CallOutcome, JournalBody } from '../protocol/journal.js';
+import type { PermissionAnswer, Ruling } from '../protocol/permission.js';
+import type { ResultBlock, ToolOutcome } from '../protocol/tool.js';
+import type { WantedCall } from '../protocol/wire.js';
+import type { Toolbox } from '../tools/toolbox.js';
+import { INTERRUPTED, isOverBound, LOST, MAX_RESULT_CHARS, resultBlock } from './call-result.js';
+import type { ControlDesk } from './control-desk.js';
+import { judgeCall, type SoundCall } from './judge.js';
+import { askSurface, digestOf, questionAbout } from './question.js';
+import { runTool, type ToolWorld } from './tool-run.js';
+
+export interface CrewDeps extends ToolWorld {
+  readonly agent: string;
+  readonly toolbox: Toolbox;
+  readonly desk: ControlDesk;
+  readonly ids: Ids;
+  /** The attempt that calls belong to, as the machine counts it. */
+  readonly attempt: () => { turn: number; attempt: number };
+}
+
+interface Job {
+  readonly wanted: WantedCall;
+  readonly at: { turn: number; attempt: number };
+  readonly controller: AbortController;
+  call: SoundCall | undefined;
+  running: boolean;
+  /** Its result is journaled, or nobody wants it any more. */
+  over: boolean;
+}
+
+export const crew = (deps: CrewDeps) =>
+  fromCallback<CrewOrder, CrewInput>(({ input, receive, sendBack }) => {
+    const members = new Crew(deps, sendBack);
+    for (const id of input.unjudged) members.takeUp(id);
+    receive((order) => members.obey(order));
+    return () => members.disband();
+  });
+
+class Crew {
+  private readonly jobs = new Map<string, Job>();
+  private readonly deps: CrewDeps;
+  private readonly tell: (event: AgentEvent) => void;
+
+  constructor(deps: CrewDeps, tell: (event: AgentEvent) => void) {
+    this.deps = deps;
+    this.tell = tell;
+  }
+
+  obey(order: CrewOrder): void {
+    switch (order.type) {
+      case 'call.judge':
+        this.judge(order.id);
+        break;
+      case 'call.start':
+        this.start(order.id);
+        break;
+      case 'calls.yield':
+        this.show();
+        break;
+      case 'calls.discard':
+        this.disband();
+        break;
+      case 'calls.interrupt':
+        for (const job of this.jobs.values()) this.interrupt(job);
+    }
+  }
+
+  /** After a crash: what had begun and could have had an effect is reported, never repeated. */
+  takeUp(id: string): void {
+    const started = this.deps.notebook.history.calls.get(id)?.started;
+    const isLost = started != null && !started.readOnly;
+    const job = this.employ(id);
+    if (job === undefined) return;
+    if (isLost) this.end(job, 'interrupted', LOST);
+    else this.rule(job);
+  }
+
+  disband(): void {
+    for (const job of this.jobs.values()) {
+      job.over = true;
+      job.controller.abort();
+    }
+    this.jobs.clear();
+  }
+
+  private employ(id: string): Job | undefined {
+    const wanted = this.deps.notebook.wantedCall(id);
+    if (wanted === undefined) return undefined;
+    const job: Job = {
+      ...{ wanted, at: this.deps.attempt(), controller: new AbortController() },
+      ...{ call: undefined, running: false, over: false },
+    };
+    this.jobs.set(id, job);
+    return job;
+  }
+
+  private judge(id: string): void {
+    const job = this.employ(id);
+    if (job !== undefined) this.rule(job);
+  }
+
+  private rule(job: Job): void {
+    const { toolbox, desk, notebook } = this.deps;
+    const judgement = judgeCall(job.wanted, toolbox, desk, notebook.history.cwd);
+    if (judgement.kind === 'invalid') {
+      this.end(job, 'invalid', judgement.message);
+      return;
+    }
+    job.call = judgement.call;
+    const { ruling } = judgement;
+    if (!this.recordRuling(job, ruling)) return;
+    if (ruling.behavior === 'allow') this.admit(job);
+    else if (ruling.behavior === 'deny') this.deny(job, ruling.reason);
+    else void this.ask(job, ruling);
+  }
+
+  private admit({ wanted, call }: Job): void {
+    const { readOnly = false, safe = false } = call ?? {};
+    this.tell({ type: 'call.ruled', id: wanted.id, readOnly, safe });
+  }
+
+  private deny(job: Job, reason: string): void {
+    const { id, tool, input } = job.wanted;
+    this.deps.feed.emit({ type: 'call.denied', denial: { tool, call: id, input, reason } });
+    this.end(job, 'denied', reason);
+  }
+
+  private async ask(job: Job, ruling: Ruling): Promise<void> {
+    const { call, wanted } = job;
+    const { desk, feed } = this.deps;
+    if (call === undefined || desk.surface === undefined) {
+      this.deny(job, ruling.reason);
+      return;
+    }
+    const question = questionAbout(call, ruling, {
+      id: this.deps.ids('question'),
+      agent: this.deps.agent,
+      call: wanted.id,
+    });
+    const { id, tool, inputDigest, description, reason } = question;
+    const asked = { question: id, call: wanted.id, tool, inputDigest, description, reason };
+    if (!this.write({ type: 'question.asked', ...job.at, ...asked })) return;
+    this.tell({ type: 'call.asking', id: wanted.id, readOnly: call.readOnly, safe: call.safe });
+    feed.emit({ type: 'question.asked', question });
+    const answer = await askSurface(desk.surface, question, {
+      signal: job.controller.signal,
+      clock: this.deps.clock,
+      timeoutMs: desk.permissionTimeoutMs,
+    });
+    if (!job.over) this.takeAnswer(job, call, answer);
+  }
+
+  private takeAnswer(job: Job, call: SoundCall, answer: PermissionAnswer): void {
+    const { desk } = this.deps;
+    if (answer.behavior === 'deny') {
+      const ruling = { behavior: 'deny', step: 'callback', reason: answer.reason } as const;
+      if (!this.recordRuling(job, ruling, 'surface')) return;
+      this.deny(job, answer.reason);
+      if (answer.interrupt === true) this.tell({ type: 'run.denied', detail: answer.reason });
+      return;
+    }
+    const reason = 'A person allowed this call.';
+    const allowed = { behavior: 'allow', step: 'callback', reason } as const;
+    if (answer.updatedInput !== undefined && !this.accept(job, answer.updatedInput)) return;
+    if (!this.recordRuling(job, allowed, 'surface')) return;
+    if (answer.scope === 'session') desk.allowForSession(call.request);
+    if (answer.scope === 'project') desk.allowForProject(call.request);
+    this.admit(job);
+  }
+
+  /** Input that a person changed goes through schema and policy once more; it is not asked again. */
+  private accept(job: Job, input: unknown): boolean {
+    const { toolbox, desk, notebook } = this.deps;
+    const wanted = { id: job.wanted.id, tool: job.wanted.tool, input };
+    const judgement = judgeCall(wanted, toolbox, desk, notebook.history.cwd);
+    if (judgement.kind === 'invalid') {
+      this.end(job, 'invalid', judgement.message);
+      return false;
+    }
+    job.call = judgement.call;
+    if (judgement.ruling.behavior !== 'deny') return true;
+    if (this.recordRuling(job, judgement.ruling)) this.deny(job, judgement.ruling.reason);
+    return false;
+  }
+
+  private start(id: string): void {
+    const job = this.jobs.get(id);
+    const call = job?.call;
+    if (job === undefined || call === undefined || job.over) return;
+    const description = call.tool.describe(call.input);
+    const recorded = this.write({
+      ...{ type: 'call.started', ...job.at, call: id, tool: call.tool.name },
+      ...{ readOnly: call.readOnly, inputDigest: digestOf(call.input), description },
+    });
+    if (!recorded) return;
+    job.running = true;
+    this.deps.feed.emit({ type: 'tool.started', call: id, description });
+    void this.run(job, call);
+  }
+
+  private async run(job: Job, call: SoundCall): Promise<void> {
+    const began = this.deps.clock.now();
+    const outcome = await runTool(call, this.deps, job.wanted.id, job.controller.signal);
+    const durationMs = this.deps.clock.now() - began;
+    const interrupted = job.controller.signal.aborted && call.tool.interruptBehavior === 'cancel';
+    if (interrupted) {
+      const said = typeof outcome.content === 'string' ? `\n\n${outcome.content}` : '';
+      this.end(job, 'interrupted', `${INTERRUPTED}${said}`, durationMs, outcome);
+    } else this.end(job, outcome.failed ? 'error' : 'ok', outcome.content, durationMs, outcome);
+  }
+
+  private interrupt(job: Job): void {
+    if (job.over) return;
+    if (!job.running) {
+      this.end(job, 'interrupted', INTERRUPTED);
+      job.controller.abort();
+    } else if (job.call?.tool.interruptBehavior === 'cancel') job.controller.abort();
+  }
+
+  private end(
+    job: Job,
+    outcome: CallOutcome,
+    content: string | readonly ResultBlock[],
+    durationMs = 0,
+    { notes, facts, isError }: Partial<ToolOutcome> = {},
+  ): void {
+    if (job.over) return;
+    job.over = true;
+    const { id, tool } = job.wanted;
+    const raw = resultBlock(id, content, isError === true || outcome !== 'ok');
+    const written = this.write({
+      ...{ type: 'call.ended', ...job.at, call: id, tool, outcome, durationMs, raw },
+      ...(notes !== undefined && { notes: [...notes] }),
+      ...(facts !== undefined && { facts: { ...facts } }),
+    });
+    if (!written) return;
+    if (isOverBound(content)) {
+      const detail = `The result of ${tool} was cut to its head and tail.`;
+      this.write({ type: 'bound.hit', what: 'tool-result', limit: MAX_RESULT_CHARS, detail });
+    }
+    this.tell({ type: 'call.ended', id, failed: outcome !== 'ok' && outcome !== 'interrupted' });
+  }
+
+  private show(): void {
+    const { history } = this.deps.notebook;
+    const results = [...history.calls.values()].map(({ result }) => result?.raw ?? '');
+    const content = `[${results.filter((raw) => raw !== '').join(',')}]`;
+    this.deps.feed.emit({ type: 'tool.results', content });
+    this.jobs.clear();
+  }
+
+  private recordRuling(job: Job, ruling: Ruling, by?: string): boolean {
+    const { behavior, step, reason, rule } = ruling;
+    return this.write({
+      ...{ type: 'call.ruled', ...job.at, call: job.wanted.id, tool: job.wanted.tool },
+      ...{ behavior, step, reason },
+      ...(rule !== undefined && { rule: rule.text, source: rule.source }),
+      ...(rule?.file !== undefined && { file: rule.file }),
+      ...(by !== undefined && { by }),
+    });
+  }
+
+  /** False when the disk refused: the machine is told, and nothing more may happen. */
+  private write(body: JournalBody): boolean {
+    try {
+      this.deps.notebook.record(body);
+      return true;
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error;
+      this.tell({ type: 'storage.failed', detail: error.message });
+      return false;
+    }
+  }
+}

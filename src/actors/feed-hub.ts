@@ -1,0 +1,60 @@
+/** Hands what an agent says to whoever listens in this process, at once and without a copy. */
+import type { Feed, FeedItem, FeedListener } from '../protocol/feed.js';
+
+export class FeedHub implements Feed {
+  readonly wantsStreamEvents: boolean;
+  private readonly listeners = new Set<FeedListener>();
+
+  constructor(wantsStreamEvents: boolean) {
+    this.wantsStreamEvents = wantsStreamEvents;
+  }
+
+  emit(item: FeedItem): void {
+    for (const listener of this.listeners) listener(item);
+  }
+
+  /** The returned function ends it. */
+  listen(listener: FeedListener): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /**
+   * The same as a stream, for those who would rather pull, until `isLast` says so. A reader that
+   * falls far behind loses raw stream events, which are only for show, and is told; nothing else.
+   */
+  async *follow(isLast: (item: FeedItem) => boolean): AsyncGenerator<FeedItem, void> {
+    const queue: FeedItem[] = [];
+    let dropped = 0;
+    let wake: (() => void) | undefined;
+    const stop = this.listen((item) => {
+      if (item.type === 'stream.event' && queue.length >= MAX_BEHIND) dropped += 1;
+      else queue.push(item);
+      wake?.();
+    });
+    try {
+      for (;;) {
+        while (queue.length === 0) {
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+        }
+        for (const item of queue.splice(0)) {
+          yield item;
+          if (isLast(item)) return;
+        }
+        if (dropped > 0) {
+          yield {
+            type: 'notice',
+            text: `The reader fell behind: ${dropped} stream events dropped.`,
+          };
+          dropped = 0;
+        }
+      }
+    } finally {
+      stop();
+    }
+  }
+}
+
+const MAX_BEHIND = 10_000;

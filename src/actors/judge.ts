@@ -1,0 +1,46 @@
+/** Takes a call through law 5 up to the point where a person is needed: schema, then the policy. */
+import type { PermissionRequest, Ruling } from '../protocol/permission.js';
+import { type Tool, ToolFailure } from '../protocol/tool.js';
+import type { WantedCall } from '../protocol/wire.js';
+import type { Toolbox } from '../tools/toolbox.js';
+import { explainInvalid, explainMalformed } from './call-result.js';
+import type { ControlDesk } from './control-desk.js';
+
+/** A call whose input is known to be good. */
+export interface SoundCall {
+  readonly tool: Tool;
+  readonly input: unknown;
+  readonly readOnly: boolean;
+  readonly safe: boolean;
+  readonly request: PermissionRequest;
+}
+
+export type Judgement =
+  | { readonly kind: 'invalid'; readonly message: string }
+  | { readonly kind: 'judged'; readonly call: SoundCall; readonly ruling: Ruling };
+
+export const judgeCall = (
+  wanted: WantedCall,
+  toolbox: Toolbox,
+  desk: ControlDesk,
+  cwd: string,
+): Judgement => {
+  if (wanted.malformed !== undefined) return { kind: 'invalid', message: explainMalformed(wanted) };
+  let tool: Tool;
+  try {
+    tool = toolbox.executable(wanted.tool);
+  } catch (error) {
+    if (!(error instanceof ToolFailure)) throw error;
+    return { kind: 'invalid', message: error.message };
+  }
+  const parsed = tool.input.safeParse(wanted.input);
+  if (!parsed.success) {
+    return { kind: 'invalid', message: explainInvalid(tool.name, parsed.error) };
+  }
+  const input = parsed.data;
+  const readOnly = tool.isReadOnly(input);
+  const request = { tool: tool.name, subject: tool.subject(input), readOnly, cwd };
+  const ruling = desk.rule(request, tool.checkPermissions?.(input));
+  const safe = tool.isConcurrencySafe(input);
+  return { kind: 'judged', call: { tool, input, readOnly, safe, request }, ruling };
+};

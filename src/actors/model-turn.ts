@@ -1,0 +1,197 @@
+/** Fills the slot `modelTurn`: one request, from the user message that it sends to the answer. */
+import { fromCallback } from 'xstate';
+import { gapOf } from '../model/failure.js';
+import type { Governor } from '../model/governor.js';
+import { requestBody } from '../prompt/request-body.js';
+import type { AgentEvent, TurnInput, TurnOrder } from '../protocol/agent.js';
+import type { Clock } from '../protocol/clock.js';
+import { StorageError } from '../protocol/errors.js';
+import type { Feed } from '../protocol/feed.js';
+import { ModelFailure, type ModelPort, type StreamEvent, type TurnEnd } from '../protocol/model.js';
+import { costOf } from '../protocol/prices.js';
+import { NO_USAGE } from '../protocol/usage.js';
+import { type EndedBlock, rawText } from '../protocol/wire.js';
+import type { Budget } from './budget.js';
+import type { Notebook } from './notebook.js';
+
+export interface TurnDeps {
+  readonly notebook: Notebook;
+  readonly model: ModelPort;
+  readonly governor: Governor;
+  readonly clock: Clock;
+  readonly feed: Feed;
+  readonly budget: Budget;
+  readonly modelName: string;
+  readonly fallbackModel: string | undefined;
+  /** The body up to its messages, for a model; made once for each. */
+  readonly headFor: (model: string) => Buffer;
+  readonly toolCount: number;
+}
+
+const CONTINUE =
+  'Your last message was cut off at the output limit. Go on exactly where it ended, in smaller pieces.';
+
+/** An assistant message may not end with thinking; an interrupted one can. */
+const INTERRUPTED_TEXT = rawText('(interrupted)');
+
+export const modelTurn = (deps: TurnDeps) =>
+  fromCallback<TurnOrder, TurnInput>(({ input, sendBack, receive }) => {
+    const controller = new AbortController();
+    let over = false;
+    const tell = (event: AgentEvent) => {
+      if (!over) sendBack(event);
+    };
+    receive(() => controller.abort());
+    runTurn(deps, input, controller.signal, tell).catch((error: unknown) => {
+      if (!(error instanceof StorageError)) throw error;
+      tell({ type: 'storage.failed', detail: error.message });
+    });
+    return () => {
+      over = true;
+      controller.abort();
+    };
+  });
+
+const runTurn = async (
+  deps: TurnDeps,
+  input: TurnInput,
+  signal: AbortSignal,
+  tell: (event: AgentEvent) => void,
+): Promise<void> => {
+  const { notebook, feed, clock, budget } = deps;
+  const { turn, attempt } = input;
+  const { history } = notebook;
+  if (attempt === 1) sendUserMessage(notebook, input, tell);
+  const model = chooseModel(deps, input);
+  const refusal = budget.refusal(model, history);
+  if (refusal !== null) return tell({ type: 'turn.refused', stop: refusal });
+
+  const leave = await deps.governor.enter(signal).catch(() => undefined);
+  if (leave === undefined) return tell({ type: 'turn.ended', stopReason: 'interrupted' });
+  const began = clock.now();
+  const blocks: EndedBlock[] = [];
+  let storageFailure: StorageError | undefined;
+  try {
+    notebook.forgetDrafts();
+    notebook.record({
+      ...{ type: 'turn.started', turn, attempt, model },
+      ...{ estimatedTokens: history.tokens, tools: deps.toolCount },
+      messages: history.messages.length,
+    });
+    feed.emit({ type: 'request.started', turn, attempt, model });
+    const body = requestBody(deps.headFor(model), history.messages);
+    const sink = {
+      started: () => {},
+      blockEnded(block: EndedBlock) {
+        blocks.push(block);
+        if (block.call === undefined) return;
+        notebook.draftCall(block.call);
+        tell({ type: 'call.drafted', id: block.call.id });
+      },
+      ...(feed.wantsStreamEvents && {
+        event: (event: StreamEvent) => feed.emit({ type: 'stream.event', event }),
+      }),
+    };
+    const end = await deps.model.stream({ model, body }, sink, signal);
+    keepAnswer(deps, input, end, blocks, clock.now() - began);
+    tell({ type: 'turn.ended', stopReason: end.stopReason });
+  } catch (error) {
+    if (error instanceof StorageError) storageFailure = error;
+    else if (!(error instanceof ModelFailure)) throw error;
+    else if (error.kind === 'aborted') {
+      keepInterrupted(deps, input, model, error, blocks, clock.now() - began);
+      tell({ type: 'turn.ended', stopReason: 'interrupted' });
+    } else giveUpAttempt(deps, input, model, error, clock.now() - began, tell);
+  } finally {
+    leave();
+  }
+  if (storageFailure !== undefined) throw storageFailure;
+  notebook.sync().catch((error: unknown) => {
+    tell({ type: 'storage.failed', detail: String(error) });
+  });
+};
+
+/** Results first, in call order, then whatever was said meanwhile. */
+const sendUserMessage = (
+  notebook: Notebook,
+  { cutShort }: TurnInput,
+  tell: (event: AgentEvent) => void,
+): void => {
+  const parts = notebook.history.nextUserParts();
+  if (cutShort && parts.length === 0) parts.push({ text: CONTINUE });
+  if (parts.length === 0) return;
+  notebook.record({ type: 'user.sent', parts });
+  tell({ type: 'letters.taken', count: parts.filter((part) => 'letter' in part).length });
+};
+
+/** A change of model voids the cached prefix, so it is declared. */
+const chooseModel = (
+  { notebook, modelName, fallbackModel }: TurnDeps,
+  input: TurnInput,
+): string => {
+  const wanted = input.onFallback ? (fallbackModel ?? modelName) : modelName;
+  const before = notebook.history.model;
+  if (before !== wanted && notebook.history.turns > 0) {
+    const section = `model ${before} → ${wanted}`;
+    notebook.record({ type: 'prompt.broken', reason: 'model', section });
+  }
+  return wanted;
+};
+
+const keepAnswer = (
+  { notebook, feed }: TurnDeps,
+  { turn, attempt }: TurnInput,
+  end: TurnEnd,
+  blocks: readonly EndedBlock[],
+  durationMs: number,
+): void => {
+  const { messageId, requestId, stopReason, usage, model } = end;
+  const raw = `[${blocks.map((block) => block.raw).join(',')}]`;
+  const cost = costOf(model, usage) ?? null;
+  notebook.record({
+    ...{ type: 'assistant.received', turn, attempt, model, messageId, requestId },
+    ...{ stopReason, usage, cost, durationMs, raw },
+  });
+  feed.emit({ type: 'assistant.message', messageId, model, content: raw, stopReason, usage });
+};
+
+/** Complete blocks and unfinished text are kept; unfinished thinking and tool_use are dropped. */
+const keepInterrupted = (
+  deps: TurnDeps,
+  input: TurnInput,
+  model: string,
+  { partial }: ModelFailure,
+  blocks: readonly EndedBlock[],
+  durationMs: number,
+): void => {
+  const kept = [...blocks];
+  if (partial?.unfinishedText) {
+    kept.push({ type: 'text', raw: JSON.stringify(partial.unfinishedText) });
+  }
+  if (kept.length === 0) return;
+  if (kept.at(-1)?.type.includes('thinking')) kept.push({ type: 'text', raw: INTERRUPTED_TEXT });
+  const usage = partial?.usage ?? NO_USAGE;
+  const messageId = partial?.messageId ?? '';
+  const end = { messageId, requestId: null, stopReason: 'interrupted', usage, model };
+  keepAnswer(deps, input, end, kept, durationMs);
+};
+
+const giveUpAttempt = (
+  { notebook, feed, governor, clock }: TurnDeps,
+  { turn, attempt }: TurnInput,
+  model: string,
+  failure: ModelFailure,
+  durationMs: number,
+  tell: (event: AgentEvent) => void,
+): void => {
+  const { kind, message, status, retryAfterMs } = failure;
+  const usage = failure.partial?.usage ?? NO_USAGE;
+  const cost = usage === NO_USAGE ? 0 : (costOf(model, usage) ?? null);
+  notebook.record({
+    ...{ type: 'turn.failed', turn, attempt, kind, message, status },
+    ...{ durationMs, model, usage, cost },
+  });
+  feed.emit({ type: 'attempt.discarded', turn, attempt, reason: message });
+  if (kind === 'rate-limited') governor.holdUntil(clock.now() + (retryAfterMs ?? 1_000));
+  tell({ type: 'turn.failed', kind, message, retryAfterMs, gapTokens: gapOf(message) });
+};

@@ -1,0 +1,40 @@
+/** An agent's memory while it lives: what it writes down it also knows, in that order. */
+import { History } from '../context/history.js';
+import type { JournalBody, JournalRecord } from '../protocol/journal.js';
+import type { Journal } from '../protocol/store.js';
+import type { WantedCall } from '../protocol/wire.js';
+
+export class Notebook {
+  readonly history = new History();
+  private readonly journal: Journal;
+  /** Inputs of the calls that the present attempt asks for; the message may not have landed yet. */
+  private readonly wanted = new Map<string, WantedCall>();
+
+  constructor(journal: Journal) {
+    this.journal = journal;
+    for (const record of journal.past.records) this.history.apply(record);
+  }
+
+  /** Throws a StorageError; then nothing was written and nothing is known. */
+  record(body: JournalBody): JournalRecord {
+    const record = this.journal.append(body);
+    this.history.apply(record);
+    return record;
+  }
+
+  sync(): Promise<void> {
+    return this.journal.sync();
+  }
+
+  draftCall(call: WantedCall): void {
+    this.wanted.set(call.id, call);
+  }
+
+  forgetDrafts(): void {
+    this.wanted.clear();
+  }
+
+  wantedCall(id: string): WantedCall | undefined {
+    return this.wanted.get(id) ?? this.history.calls.get(id);
+  }
+}

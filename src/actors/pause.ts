@@ -1,0 +1,21 @@
+/** Fills the slot `pause`: waits before another attempt, as long as the server asks or longer each time. */
+import { type EventObject, fromCallback } from 'xstate';
+import type { PauseInput } from '../protocol/agent.js';
+import type { Chance, Clock } from '../protocol/clock.js';
+
+const FIRST_MS = 500;
+const LONGEST_MS = 32_000;
+/** A server that asks for more is answered with this. */
+const LONGEST_ASKED_MS = 3_600_000;
+
+/** Doubles each time, with up to a quarter taken off by chance, so that agents do not march in step. */
+export const backoffMs = ({ retries, retryAfterMs }: PauseInput, chance: Chance): number => {
+  if (retryAfterMs !== null) return Math.min(retryAfterMs, LONGEST_ASKED_MS);
+  const doubled = FIRST_MS * 2 ** Math.max(0, Math.min(retries, 20) - 1);
+  return Math.round(Math.min(doubled, LONGEST_MS) * (1 - chance() / 4));
+};
+
+export const pause = (clock: Clock, chance: Chance) =>
+  fromCallback<EventObject, PauseInput>(({ input, sendBack }) =>
+    clock.wakeAt(clock.now() + backoffMs(input, chance), () => sendBack({ type: 'pause.over' })),
+  );

@@ -1,0 +1,149 @@
+/** How a session comes to be: created, taken up again, or begun as a copy of another. */
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import type { PromptHead } from '../prompt/request-body.js';
+import type { Clock } from '../protocol/clock.js';
+import { UsageError } from '../protocol/errors.js';
+import type { Ids } from '../protocol/ids.js';
+import type { JournalBody } from '../protocol/journal.js';
+import {
+  SESSION_FORMAT,
+  type Session,
+  type SessionMeta,
+  type SessionStore,
+} from '../protocol/store.js';
+
+/** Which session: a new one, a former one, or a new one that begins as a copy of another. */
+export type SessionChoice =
+  | { readonly kind: 'new'; readonly id?: string }
+  | { readonly kind: 'resume'; readonly id: string }
+  | { readonly kind: 'fork'; readonly from: string; readonly id?: string };
+
+export interface NewSession {
+  readonly cwd: string;
+  readonly version: string;
+  readonly entrypoint: string;
+  readonly title: string;
+}
+
+export interface BeginOptions {
+  readonly store: SessionStore;
+  readonly choice: SessionChoice;
+  readonly fresh: NewSession;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  /** Undefined keeps the model that the session has. */
+  readonly modelName: string | undefined;
+  readonly defaultModel: string;
+  /** The prompt of a new session; a former one keeps its own (law 3). */
+  readonly promptHead: (cwd: string, model: string) => PromptHead;
+}
+
+/** A session that this process now owns, with what its lead is to say first. */
+export interface Begun {
+  readonly session: Session;
+  readonly model: string;
+  readonly head: PromptHead;
+}
+
+export const beginSession = (options: BeginOptions): Promise<Begun> => {
+  switch (options.choice.kind) {
+    case 'new':
+      return createNew(options, options.choice.id);
+    case 'resume':
+      return resume(options, options.choice.id);
+    case 'fork':
+      return fork(options, options.choice.from, options.choice.id);
+  }
+};
+
+const createNew = async (options: BeginOptions, id: string | undefined): Promise<Begun> => {
+  const model = options.modelName ?? options.defaultModel;
+  const { cwd } = options.fresh;
+  const head = options.promptHead(cwd, model);
+  const meta = metaOf(options, id, { cwd, model, parentId: null, title: options.fresh.title });
+  const session = await options.store.create(meta);
+  const prompt = await keepHead(session, head);
+  const journal = await session.journal(meta.lead, null);
+  const { lead } = meta;
+  journal.append({ type: 'agent.created', agent: lead, parent: null, cwd, model, prompt });
+  return { session, model, head };
+};
+
+const resume = async (options: BeginOptions, id: string): Promise<Begun> => {
+  const session = await options.store.open(id);
+  try {
+    refuseWithoutDirectory(session.meta);
+    const { records } = (await session.journal(session.meta.lead, null)).past;
+    const created = records.find((record) => record.type === 'agent.created');
+    if (created?.type !== 'agent.created') {
+      throw new UsageError(`The journal of session ${id} has no beginning; it cannot be resumed.`);
+    }
+    const head = readHead(await session.readArtifact(created.prompt));
+    return { session, head, model: options.modelName ?? session.meta.model };
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
+};
+
+/** A new session whose journal begins with the records of another: the same bytes, a new owner. */
+const fork = async (
+  options: BeginOptions,
+  from: string,
+  id: string | undefined,
+): Promise<Begun> => {
+  const { store } = options;
+  const source = (await store.list()).find((meta) => meta.id === from);
+  if (source === undefined) throw new UsageError(`There is no session "${from}".`);
+  refuseWithoutDirectory(source);
+  const { records } = await store.peek(from, source.lead);
+  const { cwd, model, title } = source;
+  const meta = metaOf(options, id, { cwd, model, title, parentId: from });
+  const session = await store.create({ ...meta, lead: source.lead });
+  const journal = await session.journal(source.lead, null);
+  let head: PromptHead | undefined;
+  for (const { v, seq, ts, epoch, ...body } of records) {
+    if (body.type === 'agent.created') {
+      head = readHead(await store.peekArtifact(from, body.prompt));
+      await keepHead(session, head);
+      journal.append({ ...body, forkedFrom: { session: from, agent: source.lead } });
+    } else journal.append(body as JournalBody);
+  }
+  await session.close();
+  return resume(options, meta.id);
+};
+
+const metaOf = (
+  { fresh, ids, clock }: BeginOptions,
+  id: string | undefined,
+  known: Pick<SessionMeta, 'cwd' | 'model' | 'parentId' | 'title'>,
+): SessionMeta => {
+  const now = clock.now();
+  return {
+    ...{ format: SESSION_FORMAT, id: id ?? ids('session'), lead: ids('agent') },
+    ...{ createdAt: now, updatedAt: now, version: fresh.version, entrypoint: fresh.entrypoint },
+    ...known,
+  };
+};
+
+const refuseWithoutDirectory = ({ id, cwd }: SessionMeta): void => {
+  if (!existsSync(cwd)) {
+    throw new UsageError(
+      `Session ${id} works in ${cwd}, which does not exist any more; restore the directory to resume it.`,
+    );
+  }
+};
+
+const keepHead = async (session: Session, { tools, system }: PromptHead): Promise<string> => {
+  const bytes = Buffer.from(`{"tools":${tools},"system":${system}}`);
+  const name = `prompt-${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}.json`;
+  await session.putArtifact(name, bytes);
+  return name;
+};
+
+/** Parsing and writing JSON that was written by JSON.stringify gives the same text again. */
+const readHead = (bytes: Uint8Array): PromptHead => {
+  const { tools, system } = JSON.parse(Buffer.from(bytes).toString()) as Record<string, unknown>;
+  return { tools: JSON.stringify(tools), system: JSON.stringify(system) };
+};

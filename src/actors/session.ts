@@ -1,0 +1,115 @@
+/**
+ * A session from the outside: created, resumed or forked, with its lead agent alive in it. Every
+ * host (print mode, a REPL, a program) runs agents through this one door.
+ */
+import { bodyHead, type RequestSettings } from '../prompt/request-body.js';
+import type { AgentReport, AgentState } from '../protocol/agent.js';
+import type { FeedItem, FeedListener } from '../protocol/feed.js';
+import type { SessionMeta } from '../protocol/store.js';
+import type { RawJson } from '../protocol/wire.js';
+import { type AgentDeps, startAgent } from './agent.js';
+import { runBudget } from './budget.js';
+import { FeedHub } from './feed-hub.js';
+import { Notebook } from './notebook.js';
+import { type BeginOptions, beginSession } from './session-begin.js';
+
+type Given = 'notebook' | 'feed' | 'headFor' | 'budget' | 'agent' | 'modelName' | 'ids' | 'clock';
+
+/** What an agent's equipment depends on: where it works, and where large outputs are kept. */
+export interface OpenedSession {
+  readonly meta: SessionMeta;
+  readonly artifacts: string;
+}
+
+export interface SessionOptions extends BeginOptions {
+  /** What marks this process as the owner, for the journal. */
+  readonly owner: string;
+  readonly requestSettings: (model: string) => Omit<RequestSettings, 'model'>;
+  readonly maxBudgetUsd: number | null;
+  readonly wantsStreamEvents: boolean;
+  readonly equip: (session: OpenedSession) => Omit<AgentDeps, Given>;
+}
+
+export interface LeadSession {
+  readonly id: string;
+  readonly meta: SessionMeta;
+  readonly model: string;
+  readonly notebook: Notebook;
+  /** Lines of the journal that could not be read. */
+  readonly damage: readonly string[];
+  readonly state: AgentState;
+  start(): void;
+  submit(blocks: RawJson): void;
+  interrupt(): void;
+  listen(listener: FeedListener): () => void;
+  /** Submits a prompt and yields everything until that run has ended. */
+  run(blocks: RawJson): AsyncGenerator<FeedItem, void>;
+  readonly stopped: Promise<AgentReport>;
+  close(): Promise<void>;
+}
+
+export const openSession = async (options: SessionOptions): Promise<LeadSession> => {
+  const { session, model, head } = await beginSession(options);
+  const { meta } = session;
+  const journal = await session.journal(meta.lead, null);
+  const notebook = new Notebook(journal);
+  notebook.record({ type: 'epoch.began', owner: options.owner });
+  const feed = new FeedHub(options.wantsStreamEvents);
+  const heads = new Map<string, Buffer>();
+  const headFor = (name: string): Buffer => {
+    const made =
+      heads.get(name) ?? bodyHead({ model: name, ...options.requestSettings(name) }, head);
+    heads.set(name, made);
+    return made;
+  };
+  const deps: AgentDeps = {
+    ...options.equip({ meta, artifacts: session.artifactDirectory() }),
+    ...{ notebook, feed, headFor, modelName: model, agent: meta.lead },
+    ...{ ids: options.ids, clock: options.clock },
+    budget: runBudget(options.maxBudgetUsd, notebook.history.cost ?? 0),
+  };
+  let agent: ReturnType<typeof startAgent> | undefined;
+  let settle: (report: Promise<AgentReport>) => void;
+  const stopped = new Promise<AgentReport>((resolve) => {
+    settle = resolve;
+  });
+  const start = () => {
+    if (agent !== undefined) return;
+    agent = startAgent(deps);
+    settle(agent.stopped);
+  };
+  const submit = (blocks: RawJson) => {
+    if (agent !== undefined) agent.submit('user', blocks);
+    else {
+      const letter = deps.ids('letter');
+      notebook.record({ type: 'letter.received', letter, from: 'user', raw: blocks });
+    }
+  };
+  return {
+    id: meta.id,
+    meta,
+    model,
+    notebook,
+    damage: journal.past.damage,
+    get state() {
+      return agent?.state ?? 'idle';
+    },
+    start,
+    submit,
+    interrupt: () => agent?.interrupt(),
+    listen: (listener) => feed.listen(listener),
+    async *run(blocks) {
+      submit(blocks);
+      const items = feed.follow(({ type }) => type === 'run.ended');
+      // Listening begins with the first pull, so the agent starts after it.
+      const first = items.next();
+      start();
+      const { value, done } = await first;
+      if (done) return;
+      yield value;
+      yield* items;
+    },
+    stopped,
+    close: () => session.close(),
+  };
+};

@@ -1,0 +1,58 @@
+/** What an agent says while it runs, to listeners in its own process. Never stored as such. */
+import type { Stop } from './agent.js';
+import type { StreamEvent } from './model.js';
+import type { PermissionQuestion } from './permission.js';
+import type { Usage } from './usage.js';
+import type { RawJson } from './wire.js';
+
+export type FeedItem =
+  | {
+      readonly type: 'request.started';
+      readonly turn: number;
+      readonly attempt: number;
+      readonly model: string;
+    }
+  | { readonly type: 'stream.event'; readonly event: StreamEvent }
+  | {
+      readonly type: 'assistant.message';
+      readonly messageId: string | null;
+      readonly model: string;
+      /** The blocks as they are kept. */
+      readonly content: RawJson;
+      readonly stopReason: string;
+      readonly usage: Usage;
+    }
+  | { readonly type: 'tool.started'; readonly call: string; readonly description: string }
+  | { readonly type: 'tool.progress'; readonly call: string; readonly note: string }
+  | {
+      readonly type: 'tool.results';
+      /** The tool_result blocks in the order of the calls. */
+      readonly content: RawJson;
+    }
+  | {
+      /** A tombstone: whatever this attempt streamed does not count. */
+      readonly type: 'attempt.discarded';
+      readonly turn: number;
+      readonly attempt: number;
+      readonly reason: string;
+    }
+  | { readonly type: 'question.asked'; readonly question: PermissionQuestion }
+  | { readonly type: 'call.denied'; readonly denial: Denial }
+  | { readonly type: 'context.compacted'; readonly summary: string }
+  | { readonly type: 'notice'; readonly text: string }
+  | { readonly type: 'run.ended'; readonly stop: Stop; readonly turns: number };
+
+export interface Denial {
+  readonly tool: string;
+  readonly call: string;
+  readonly input: unknown;
+  readonly reason: string;
+}
+
+export type FeedListener = (item: FeedItem) => void;
+
+export interface Feed {
+  emit(item: FeedItem): void;
+  /** Somebody wants every raw stream event; otherwise they are not even passed on. */
+  readonly wantsStreamEvents: boolean;
+}
