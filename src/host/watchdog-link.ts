@@ -42,22 +42,26 @@ export const watchdogLink = ({ command, marker }: WatchdogOptions): WatchdogLink
     starts += 1;
     if (starts > MOST_STARTS) throw new WatchdogError('The watchdog process keeps dying.');
     const child = launch(command);
-    child.once('exit', () => {
-      if (onDuty !== child) return;
-      onDuty = undefined;
-      starting = undefined;
-      if (groups.size > 0) ready().catch(() => undefined);
-    });
-    await reportsReady(child);
     onDuty = child;
+    // It is told before it can listen: what is in the pipe reaches it even if we die meanwhile.
     tell(`=${marker}`);
     for (const group of groups) tell(`+${group}`);
+    await reportsReady(child);
+    child.once('exit', () => {
+      dismiss();
+      if (groups.size > 0) ready().catch(() => undefined);
+    });
     letGo(child);
+  };
+
+  const dismiss = () => {
+    onDuty = undefined;
+    starting = undefined;
   };
 
   const ready = () => {
     starting ??= start().catch((error: unknown) => {
-      starting = undefined;
+      dismiss();
       throw error;
     });
     return starting;

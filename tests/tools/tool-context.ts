@@ -84,10 +84,10 @@ const noShell: Shell = { run: () => Promise.reject(new Error('toolContext: no sh
 
 const memoryArtifact = (artifacts: Map<string, Buffer>, name: string): Artifact => {
   const path = `/artifacts/${name}`;
+  const chunks: Uint8Array[] = [];
   return {
     path,
-    write: (chunk) =>
-      artifacts.set(path, Buffer.concat([artifacts.get(path) ?? Buffer.of(), chunk])),
-    close: () => Promise.resolve(),
+    write: (chunk) => chunks.push(chunk),
+    close: async () => void artifacts.set(path, Buffer.concat(chunks)),
   };
 };

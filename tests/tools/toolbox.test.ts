@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { defineTool, type ToolKind } from '../../src/protocol/tool.js';
+import { builtinTools } from '../../src/tools/builtin-tools.js';
+import { toolbox } from '../../src/tools/toolbox.js';
+
+const tool = (name: string, kind: ToolKind = 'builtin') =>
+  defineTool({
+    name,
+    kind,
+    prompt: `About ${name}.`,
+    input: z.strictObject({ path: z.string().describe('Where.') }),
+    describe: () => name,
+    isReadOnly: () => true,
+    isConcurrencySafe: () => true,
+    subject: ({ path }) => ({ action: 'read', target: path }),
+    interruptBehavior: 'cancel',
+    call: () => Promise.resolve({ content: '' }),
+  });
+
+const names = (tools: readonly { readonly name: string }[]) => tools.map(({ name }) => name);
+
+describe('a toolbox', () => {
+  test('refuses two tools of one name', () => {
+    expect(() => toolbox([tool('A'), tool('A', 'mcp')])).toThrow('Two tools are named "A"');
+  });
+
+  test('answers an unknown name with the names it knows', () => {
+    expect(() => toolbox([tool('A'), tool('B')]).find('C')).toThrow(
+      'There is no tool named "C". The tools are: A, B.',
+    );
+  });
+
+  test('does not take names from objects for tools', () => {
+    expect(toolbox([tool('A')]).has('constructor')).toBe(false);
+  });
+
+  test('puts built-in tools first and the others in the order of their names', () => {
+    const kinds: ToolKind[] = ['mcp', 'sdk', 'hook'];
+    const others = kinds.map((kind, n) => tool(`x${9 - n}`, kind));
+    expect(names(toolbox([...others, tool('B'), tool('A')]).all)).toEqual([
+      'B',
+      'A',
+      'x7',
+      'x8',
+      'x9',
+    ]);
+    expect(names(toolbox([...others].reverse()).all)).toEqual(['x7', 'x8', 'x9']);
+  });
+
+  test('can use a tool that it does not show, and show one that it may not use', () => {
+    const box = toolbox([
+      { tool: tool('hidden'), visible: false, executable: true },
+      { tool: tool('shown'), visible: true, executable: false },
+    ]);
+    expect(names(box.wireTools())).toEqual(['shown']);
+    expect(box.executable('hidden').name).toBe('hidden');
+    expect(() => box.executable('shown')).toThrow('cannot be used by this agent');
+  });
+
+  test('shows the same after it was limited', () => {
+    const box = toolbox(builtinTools);
+    const limited = box.limitedTo((one) => one.name === 'Read');
+    expect(limited.wireTools()).toEqual(box.wireTools());
+    expect(() => limited.executable('Bash')).toThrow('cannot be used');
+  });
+
+  test('writes a schema for the wire once, without its address', () => {
+    const box = toolbox([tool('A')]);
+    expect(box.wireTools()).toEqual([
+      {
+        name: 'A',
+        description: 'About A.',
+        input_schema: {
+          type: 'object',
+          properties: { path: { type: 'string', description: 'Where.' } },
+          required: ['path'],
+          additionalProperties: false,
+        },
+      },
+    ]);
+    expect(box.wireTools()).toBe(box.wireTools());
+  });
+});
+
+describe('the built-in tools', () => {
+  test('have the names and inputs that models and rules know', () => {
+    const inputs = toolbox(builtinTools)
+      .wireTools()
+      .map(({ name, input_schema }) => [name, Object.keys(input_schema.properties as object)]);
+    expect(inputs).toEqual([
+      ['Read', ['file_path', 'offset', 'limit']],
+      ['Edit', ['file_path', 'old_string', 'new_string', 'replace_all']],
+      ['Write', ['file_path', 'content']],
+      ['Bash', ['command', 'timeout', 'description']],
+    ]);
+  });
+
+  test('describe each of their inputs', () => {
+    const fields = toolbox(builtinTools)
+      .wireTools()
+      .flatMap(({ input_schema }) => Object.values(input_schema.properties as object));
+    expect(fields.every(({ description }) => description.length > 10)).toBe(true);
+  });
+
+  test.each([
+    ['Read', true, true, 'cancel', { action: 'read', target: 'x' }],
+    ['Edit', false, false, 'block', { action: 'write', target: 'x' }],
+    ['Write', false, false, 'block', { action: 'write', target: 'x' }],
+    ['Bash', false, false, 'cancel', { action: 'execute', target: 'x' }],
+  ])('say what %s touches and how it may run', (name, readOnly, safe, interrupt, subject) => {
+    const found = toolbox(builtinTools).find(name);
+    const input = { file_path: 'x', command: 'x' };
+    expect(found.isReadOnly(input)).toBe(readOnly);
+    expect(found.isConcurrencySafe(input)).toBe(safe);
+    expect(found.interruptBehavior).toBe(interrupt);
+    expect(found.subject(input)).toEqual(subject);
+    expect(found.describe(input)).toBe(`${name} x`);
+  });
+});
