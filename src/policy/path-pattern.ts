@@ -31,7 +31,8 @@ export interface PathPattern {
 
 export const compilePathPattern = (pattern: string, where: PatternHome): PathPattern => {
   const { base, glob } = anchor(pattern, where);
-  const matcher = ignore({ ignorecase: where.ignoreCase }).add(glob);
+  // As an object: a text would be cut into one pattern per line.
+  const matcher = ignore({ ignorecase: where.ignoreCase }).add({ pattern: glob });
   return {
     base,
     matches(path, from) {
@@ -57,12 +58,14 @@ export const pathPatternProblem = (pattern: string): string | undefined => {
 
 /** A path spelled so that a pattern means only this path. */
 export const literalPathPattern = (absolute: string): string =>
-  `/${absolute.replaceAll(/[\\*?[\]!# ]/g, '\\$&')}`;
+  // In brackets, because white space at the end of a pattern is otherwise dropped.
+  `/${absolute.replaceAll(/[\\*?[\]!#]/g, '\\$&').replaceAll(/\s/g, '[$&]')}`;
 
 /** No file of people has this name, so only a wildcard matches it. */
 const ANY_NAME = '\u{1}';
 
 const anchor = (pattern: string, where: PatternHome): { base: string; glob: string } => {
+  if (pattern === '//') return { base: '/', glob: '/**' };
   if (pattern.startsWith('//')) return { base: '/', glob: pattern.slice(1) };
   if (pattern === '~' || pattern.startsWith('~/')) {
     return { base: where.home, glob: pattern.slice(1) || '/**' };

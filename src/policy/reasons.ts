@@ -43,7 +43,10 @@ export const noRule = (request: PermissionRequest) =>
 
 /** Nobody is there to ask: the hint differs, because no allow rule answers an ask rule. */
 export const nobodyAnswers = (why: string, rule: string | undefined) => {
-  const flag = rule === undefined ? '' : `pass --allowed-tools ${quoted(rule)}, or `;
+  const flag =
+    rule === undefined || rule.length > LONGEST_QUOTE
+      ? ''
+      : `pass --allowed-tools ${quoted(rule)}, or `;
   return `${why} Nobody can answer in this run, so it was denied; to allow it, ${flag}run with --ask and answer with skein approve.`;
 };
 

@@ -39,7 +39,7 @@ const SECRETS: readonly Secret[] = [
   { pattern: /(?<![A-Za-z0-9])(AKIA|ASIA)([0-9A-Z]{16})(?![0-9A-Z])/g, replace: keepStart },
   { pattern: /(?<![A-Za-z0-9])AIza[A-Za-z0-9_-]{30,}/g, replace: hide('AIza') },
   {
-    pattern: /(?<![A-Za-z0-9])eyJ[\w-]{8,4096}\.[\w-]{8,4096}\.[\w-]{8,4096}/g,
+    pattern: /(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}/g,
     replace: hide('eyJ'),
   },
   { pattern: /\b(bearer\s{1,4})([A-Za-z0-9._~+/-]{8,}={0,2})/gi, replace: hideIfKey },

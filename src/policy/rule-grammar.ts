@@ -28,7 +28,8 @@ export const parseRule = (text: string): RuleReading => {
   if (open < 0) return { ok: true, rule: { tool } };
   // Commands may hold parentheses of their own, so only the first and the last are ours.
   if (!rule.endsWith(')')) return problem('the closing parenthesis is missing at its end');
-  const pattern = rule.slice(open + 1, -1).trim();
+  // A path may end with an escaped space, so the end is left to those who know the tool.
+  const pattern = rule.slice(open + 1, -1).trimStart();
   if (pattern === '') return problem(`the parentheses are empty; write ${tool} for every call`);
   return { ok: true, rule: { tool, pattern } };
 };

@@ -88,14 +88,14 @@ const namedByCommand = (
 ) => rule.behavior !== 'allow' && (tool === 'Read' || tool === 'Edit') && call.named.some(onPlaces);
 
 const textMatcher = (rule: PermissionRule, pattern: string): Matches => {
-  const text = compileTextPattern(pattern);
-  const host = pattern.startsWith('domain:') ? pattern.slice('domain:'.length) : undefined;
+  const text = compileTextPattern(pattern.trim());
+  const host = pattern.startsWith('domain:') ? pattern.trim().slice('domain:'.length) : undefined;
   return ({ request }) => {
     const target = request.subject.target.trim();
     if (host !== undefined && request.subject.action === 'network') return isHost(target, host);
     if (!runsCommand(request)) return text.matches(target);
     if (rule.behavior !== 'allow') return commandPieces(target).some((it) => text.matches(it));
-    return text.matches(target) && (text.exact || pattern === '*' || !isCompound(target));
+    return text.matches(target) && (text.exact || pattern.trim() === '*' || !isCompound(target));
   };
 };
 

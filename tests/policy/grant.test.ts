@@ -1,0 +1,81 @@
+import { resolve } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { isInside } from '../../src/policy/path-policy.js';
+import type { PermissionRequest } from '../../src/protocol/permission.js';
+import { bash, fetchUrl, mcp, policyOf, read, rule, write } from './workshop.js';
+
+const granting = (request: PermissionRequest, options: Parameters<typeof policyOf>[0] = {}) =>
+  policyOf({
+    ...options,
+    rules: [
+      ...(options.rules ?? []),
+      rule('allow', policyOf(options).grantFor(request), 'session'),
+    ],
+  });
+
+describe('a grant', () => {
+  test.each([
+    [bash('npm test'), 'Bash(npm test)'],
+    [bash('ls *.ts'), 'Bash(ls \\*.ts)'],
+    [write('src/a b.ts'), 'Edit(//repo/src/a[ ]b.ts)'],
+    [read('/etc/hosts', 'Grep'), 'Read(//etc/hosts)'],
+    [fetchUrl('https://example.com/a?b'), 'WebFetch(domain:example.com)'],
+    [mcp('mcp__git__push'), 'mcp__git__push'],
+  ])('is the narrowest rule that covers the call: %#', (request, text) => {
+    expect(policyOf().grantFor(request)).toBe(text);
+    expect(granting(request).rule(request)).toMatchObject({ behavior: 'allow', step: 'allow' });
+  });
+
+  test('covers its call and no other, whatever the command or the path', () => {
+    const text = fc
+      .string({ unit: fc.constantFrom(...'ab*\\ :()[]!#?/.\n') })
+      .filter((it) => it.trim() !== '');
+    fc.assert(
+      fc.property(text, text, (one, other) => {
+        for (const make of [bash, write]) {
+          const policy = granting(make(one));
+          expect(policy.problems).toEqual([]);
+          expect(policy.rule(make(one)).behavior).toBe('allow');
+        }
+        if (!isInside(resolve('/repo', one), resolve('/repo', other))) {
+          expect(granting(write(one)).rule(write(other)).behavior).toBe('ask');
+        }
+        if (one.trim() !== other.trim())
+          expect(granting(bash(one)).rule(bash(other)).behavior).toBe('ask');
+      }),
+    );
+  });
+
+  test('for the session answers an ask match of exactly the same call', () => {
+    const compound = { behavior: 'ask', reason: 'It is a compound command.' } as const;
+    const policy = granting(bash('a && b'), { rules: [rule('ask', 'Bash')] });
+    expect(policy.rule(bash('a && b'), compound)).toMatchObject({
+      behavior: 'allow',
+      step: 'callback',
+    });
+    expect(policy.rule(bash('a && c'), compound).behavior).toBe('ask');
+  });
+
+  test('from a settings file answers no ask match', () => {
+    const rules = [rule('ask', 'Bash'), rule('allow', 'Bash(npm test)', 'local')];
+    expect(policyOf({ rules }).rule(bash('npm test')).behavior).toBe('ask');
+  });
+
+  test('dies when a link is turned elsewhere', () => {
+    const linked = (target: string) => (path: string) => path.replace('/repo/link', target);
+    const text = policyOf({ realPath: linked('/data/a') }).grantFor(write('link'));
+    const rules = [rule('ask', 'Edit'), rule('allow', text, 'session')];
+    expect(policyOf({ rules, realPath: linked('/data/a') }).rule(write('link')).behavior).toBe(
+      'allow',
+    );
+    expect(policyOf({ rules, realPath: linked('/etc/b') }).rule(write('link')).behavior).toBe(
+      'ask',
+    );
+  });
+
+  test('never opens what is denied', () => {
+    const policy = granting(write('a'), { rules: [rule('deny', 'Edit(a)')] });
+    expect(policy.rule(write('a')).behavior).toBe('deny');
+  });
+});

@@ -1,0 +1,174 @@
+import { describe, expect, test } from 'vitest';
+import { PIPELINE } from '../../src/policy/pipeline.js';
+import { createPolicy } from '../../src/policy/policy.js';
+import type {
+  PermissionMode,
+  PermissionRequest,
+  PermissionRule,
+} from '../../src/protocol/permission.js';
+import type { SafetyFinding } from '../../src/protocol/tool.js';
+import { bash, look, mcp, policyOf, read, rule, write } from './workshop.js';
+
+describe('the steps', () => {
+  test('are those of law 5, in its order', () => {
+    const names = PIPELINE.map(({ name }) => name);
+    expect(names).toEqual(['deny', 'ask', 'mode', 'allow', 'callback', 'reject']);
+  });
+
+  /** For each pair of neighbours, a case that tells one order from the other. */
+  const WITNESSES: readonly [PermissionMode, readonly PermissionRule[], PermissionRequest][] = [
+    ['default', [rule('deny', 'Bash'), rule('ask', 'Bash')], bash('ls')],
+    ['bypassPermissions', [rule('ask', 'Bash')], bash('ls')],
+    ['plan', [rule('allow', 'Bash')], bash('ls')],
+    ['default', [rule('allow', 'Bash')], bash('ls')],
+    ['default', [], bash('ls')],
+  ];
+
+  for (const [first, [mode, rules, request]] of WITNESSES.entries()) {
+    const names = PIPELINE.slice(first, first + 2).map(({ name }) => name);
+    test(`cannot trade places: ${names.join(' and ')}`, () => {
+      const swapped = [...PIPELINE];
+      swapped.splice(first, 2, ...PIPELINE.slice(first, first + 2).reverse());
+      const options = { rules, mode, surface: true, home: '/h', skeinHome: '/h/.skein' };
+      const world = { ...options, roots: ['/repo'] as const, realPath: (path: string) => path };
+      const right = createPolicy({ ...world, roots: ['/repo'] }).rule(request);
+      const wrong = createPolicy({ ...world, roots: ['/repo'] }, swapped).rule(request);
+      expect(wrong.behavior).not.toBe(right.behavior);
+    });
+  }
+
+  test('allow nothing when there are none', () => {
+    const options = { rules: [], mode: 'bypassPermissions', surface: true } as const;
+    const policy = createPolicy(
+      { ...options, roots: ['/repo'], home: '/h', skeinHome: '/s', realPath: (path) => path },
+      [],
+    );
+    expect(policy.rule(read('a')).behavior).toBe('deny');
+  });
+});
+
+describe('the finding of a tool', () => {
+  const compound: SafetyFinding = { behavior: 'ask', reason: 'It is a compound command.' };
+  const lethal: SafetyFinding = { behavior: 'deny', reason: 'It would erase the disk.' };
+  const rules = [rule('allow', 'Bash')];
+
+  test('that denies beats every mode and allow rule', () => {
+    for (const mode of ['default', 'bypassPermissions'] as const) {
+      const ruling = policyOf({ mode, rules }).rule(bash('rm -rf /'), lethal);
+      expect(ruling).toEqual({ behavior: 'deny', step: 'deny', reason: lethal.reason });
+    }
+  });
+
+  test('that asks goes to a person although a rule allows the command', () => {
+    expect(policyOf({ rules }).rule(bash('a && b'), compound)).toMatchObject({
+      behavior: 'ask',
+      step: 'ask',
+    });
+    expect(policyOf({ rules, surface: false }).rule(bash('a && b'), compound).behavior).toBe(
+      'deny',
+    );
+    expect(policyOf({ rules, mode: 'dontAsk' }).rule(bash('a && b'), compound).behavior).toBe(
+      'deny',
+    );
+  });
+
+  test('that asks is answered by bypassPermissions, unlike an ask rule or a secret', () => {
+    const mode = 'bypassPermissions';
+    expect(policyOf({ mode }).rule(bash('a && b'), compound).behavior).toBe('allow');
+    expect(policyOf({ mode, rules: [rule('ask', 'Bash')] }).rule(bash('a')).behavior).toBe('ask');
+    expect(policyOf({ mode }).rule(write('.env')).behavior).toBe('ask');
+  });
+
+  test('does not lead to a question in plan mode when the call has effects', () => {
+    const ruling = policyOf({ mode: 'plan' }).rule(bash('a && b'), compound);
+    expect(ruling).toMatchObject({ behavior: 'deny', step: 'mode' });
+  });
+});
+
+describe('the state of Skein', () => {
+  const everything = {
+    mode: 'bypassPermissions',
+    rules: [rule('allow', 'Read'), rule('allow', 'Edit')],
+  } as const;
+
+  test('is closed to every tool, also through a link or a command', () => {
+    const realPath = (path: string) =>
+      path === '/repo/link' ? '/home/ada/.skein/trust.json' : path;
+    const policy = policyOf({ ...everything, realPath });
+    for (const path of [
+      '~/.skein/trust.json',
+      '/home/ada/.skein',
+      '/home/ada/x/../.skein/a',
+      'link',
+    ]) {
+      expect(policy.rule(read(path)), path).toMatchObject({ behavior: 'deny', step: 'deny' });
+      expect(policy.rule(write(path)), path).toMatchObject({ behavior: 'deny', step: 'deny' });
+      expect(policy.rule(bash(`cat ${path}`)), path).toMatchObject({ behavior: 'deny' });
+    }
+    expect(policy.rule(read('~/.skein2/a')).behavior).toBe('allow');
+  });
+
+  test('does not open when a root lies in it', () => {
+    const policy = policyOf({ ...everything, roots: ['/home/ada/.skein'] });
+    expect(policy.rule(read('/home/ada/.skein/trust.json')).behavior).toBe('deny');
+  });
+
+  test('lets an agent work in its own worktree and read the outputs of its session', () => {
+    const roots = ['/home/ada/.skein/worktrees/w1'] as [string];
+    const artifacts = '/home/ada/.skein/sessions/s1/artifacts';
+    const policy = policyOf({ roots, artifacts, mode: 'acceptEdits' });
+    expect(policy.rule(write('/home/ada/.skein/worktrees/w1/a.ts')).behavior).toBe('allow');
+    expect(policy.rule(write('/home/ada/.skein/worktrees/w2/a.ts')).behavior).toBe('deny');
+    expect(policy.rule(read(`${artifacts}/out.txt`)).behavior).toBe('allow');
+    expect(policy.rule(write(`${artifacts}/out.txt`)).behavior).toBe('deny');
+    expect(policy.rule(read('/home/ada/.skein/sessions/s1/session.json')).behavior).toBe('deny');
+  });
+});
+
+describe('free reading', () => {
+  test('needs the place, and the place its links lead to, to be in the workspace', () => {
+    const realPath = (path: string) => path.replace('/repo/out', '/etc');
+    const policy = policyOf({ realPath });
+    expect(policy.rule(read('src/a.ts')).behavior).toBe('allow');
+    expect(policy.rule(read('out/passwd')).behavior).toBe('ask');
+    expect(policy.rule(read('../repo2/a')).behavior).toBe('ask');
+  });
+
+  test('works in a workspace that is itself behind a link', () => {
+    const realPath = (path: string) => path.replace(/^\/repo/, '/data/repo');
+    expect(policyOf({ realPath }).rule(read('a')).behavior).toBe('allow');
+    expect(policyOf({ realPath }).rule(read('/data/repo/a')).behavior).toBe('allow');
+  });
+
+  test.each([
+    'cat /etc/passwd',
+    'cat ../other/a',
+    'cat ~/notes',
+    'cat $HOME/notes',
+    'cat "$(pwd)/a"',
+    'head --lines=1 --file=/etc/passwd',
+    'grep -f/etc/passwd x',
+    'cat /et"c"/passwd',
+    "cat '/etc/passwd'",
+    'cat \\/etc/passwd',
+    'cat </etc/passwd',
+    'cd && cat notes',
+    'cat .e*',
+  ])('is not given to a command that may reach outside: %s', (command) => {
+    expect(policyOf().rule(look(command)).behavior).toBe('ask');
+  });
+
+  test.each([
+    'ls',
+    'ls -la src',
+    "grep -n 'foo$' src/a.ts",
+    'cat a 2>/dev/null',
+    'git log --oneline',
+  ])('is given to a command that stays inside: %s', (command) => {
+    expect(policyOf().rule(look(command))).toMatchObject({ behavior: 'allow', step: 'mode' });
+  });
+
+  test('is not given to a server that says its tool only reads', () => {
+    expect(policyOf().rule(mcp('mcp__git__log', true)).behavior).toBe('ask');
+  });
+});

@@ -1,0 +1,129 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  PERMISSION_MODES,
+  type PermissionRule,
+  SETTING_SOURCES,
+} from '../../src/protocol/permission.js';
+import type { SafetyFinding } from '../../src/protocol/tool.js';
+import { bash, fetchUrl, look, mcp, policyOf, read, write } from './workshop.js';
+
+const REQUESTS = [
+  ...[read('src/a.ts'), read('/etc/hosts'), read('.env'), read('~/.skein/trust.json')],
+  ...[write('src/a.ts'), write('/etc/hosts'), write('.claude/settings.json')],
+  ...[bash('npm test'), bash('npm test && rm x'), look('ls src'), look('cat /etc/hosts')],
+  ...[fetchUrl('https://example.com'), mcp('mcp__git__push')],
+];
+const TEXTS = [
+  ...[
+    '*',
+    'Read',
+    'Edit',
+    'Write',
+    'Bash',
+    'Read(src/**)',
+    'Edit(src/**)',
+    'Read(//etc/**)',
+    'Edit(//**)',
+  ],
+  ...[
+    'Bash(npm test:*)',
+    'Bash(npm test)',
+    'Bash(ls:*)',
+    'Bash(*)',
+    'Read(.env)',
+    'WebFetch',
+    'mcp__git',
+  ],
+  ...['Bash(', '', 'WebFetch(domain:example.com)', 'Read(~/.skein/**)'],
+];
+
+const aRule: fc.Arbitrary<PermissionRule> = fc.record({
+  behavior: fc.constantFrom('allow', 'deny', 'ask'),
+  text: fc.oneof(fc.constantFrom(...TEXTS), fc.string()),
+  source: fc.constantFrom(...SETTING_SOURCES),
+});
+const aFinding: fc.Arbitrary<SafetyFinding | undefined> = fc.option(
+  fc.record({ behavior: fc.constantFrom('deny', 'ask'), reason: fc.constant('Careful.') }),
+  { nil: undefined },
+);
+const aCase = fc.record({
+  rules: fc.array(aRule, { maxLength: 6 }),
+  mode: fc.constantFrom(...PERMISSION_MODES),
+  surface: fc.boolean(),
+  request: fc.constantFrom(...REQUESTS),
+  finding: aFinding,
+});
+
+const STRICTNESS = { allow: 0, ask: 1, deny: 2 };
+
+describe('whatever the rules, the mode and the call', () => {
+  test('deny beats allow, ask and mode', () => {
+    fc.assert(
+      fc.property(aCase, ({ rules, mode, surface, request, finding }) => {
+        const deny = { behavior: 'deny', text: request.tool, source: 'user' } as const;
+        const ruling = policyOf({ rules: [...rules, deny], mode, surface }).rule(request, finding);
+        expect(ruling).toMatchObject({ behavior: 'deny', step: 'deny' });
+      }),
+    );
+  });
+
+  test('one more deny or ask rule never allows more', () => {
+    const stricter = aRule.filter(({ behavior }) => behavior !== 'allow');
+    fc.assert(
+      fc.property(aCase, stricter, ({ rules, mode, surface, request, finding }, extra) => {
+        const before = policyOf({ rules, mode, surface }).rule(request, finding);
+        const after = policyOf({ rules: [...rules, extra], mode, surface }).rule(request, finding);
+        // An ask rule can hand to a person what nobody allowed; a deny can only deny.
+        const floor = extra.behavior === 'deny' ? before.behavior : 'ask';
+        const least = before.behavior === 'allow' ? 'allow' : floor;
+        expect(STRICTNESS[after.behavior]).toBeGreaterThanOrEqual(STRICTNESS[least]);
+      }),
+    );
+  });
+
+  test('an effect is allowed only by a mode or a rule that says so', () => {
+    fc.assert(
+      fc.property(aCase, ({ rules, mode, surface, request, finding }) => {
+        const ruling = policyOf({ rules, mode, surface }).rule(request, finding);
+        if (ruling.behavior !== 'allow' || request.readOnly) return;
+        if (ruling.step === 'mode') expect(['acceptEdits', 'bypassPermissions']).toContain(mode);
+        else expect(ruling.rule?.behavior).toBe('allow');
+        expect(mode).not.toBe('plan');
+        expect(finding?.behavior).not.toBe('deny');
+      }),
+    );
+  });
+
+  test('nobody is asked when nobody can answer, or when the mode says not to ask', () => {
+    fc.assert(
+      fc.property(aCase, ({ rules, mode, surface, request, finding }) => {
+        const { behavior } = policyOf({ rules, mode, surface }).rule(request, finding);
+        if (!surface || mode === 'dontAsk') expect(behavior).not.toBe('ask');
+      }),
+    );
+  });
+
+  test('the order of rules changes no behaviour', () => {
+    fc.assert(
+      fc.property(aCase, ({ rules, mode, surface, request, finding }) => {
+        const forward = policyOf({ rules, mode, surface }).rule(request, finding);
+        const backward = policyOf({ rules: rules.toReversed(), mode, surface }).rule(
+          request,
+          finding,
+        );
+        expect(backward.behavior).toBe(forward.behavior);
+      }),
+    );
+  });
+
+  test('a ruling says why, and which rule it follows', () => {
+    fc.assert(
+      fc.property(aCase, ({ rules, mode, surface, request, finding }) => {
+        const ruling = policyOf({ rules, mode, surface }).rule(request, finding);
+        expect(ruling.reason).toMatch(/\S.*\.$/s);
+        if (ruling.step === 'allow') expect(ruling.rule).toBeDefined();
+      }),
+    );
+  });
+});
