@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest';
+import { splitRules } from '../../src/config/flag-settings.js';
+import { MODEL_ALIASES, resolveModel } from '../../src/config/model-aliases.js';
+import { environmentName, SKEIN_KEYS } from '../../src/config/skein-settings.js';
+import { temporaryFolder } from './folder.js';
+
+describe('the environment variable of a setting', () => {
+  test('is its name in capitals, word by word', () => {
+    expect(Object.keys(SKEIN_KEYS).map(environmentName)).toEqual([
+      ...['SKEIN_MAX_AGENTS', 'SKEIN_MAX_CONCURRENT_AGENTS', 'SKEIN_MAX_DEPTH'],
+      ...['SKEIN_MAX_CONCURRENT_REQUESTS', 'SKEIN_MAX_BUDGET_USD', 'SKEIN_AGENT_IDLE_TIMEOUT_MS'],
+      ...['SKEIN_AGENT_WALL_TIMEOUT_MS', 'SKEIN_PERMISSION_TIMEOUT_MS', 'SKEIN_STORE'],
+      ...['SKEIN_EFFORT', 'SKEIN_THINKING', 'SKEIN_MAX_OUTPUT_TOKENS'],
+      ...['SKEIN_STREAM_IDLE_TIMEOUT_MS', 'SKEIN_MAX_RETRIES', 'SKEIN_MODEL_ALIASES'],
+      ...['SKEIN_SESSION_RETENTION_DAYS', 'SKEIN_CHECKPOINT_RETENTION_DAYS'],
+      'SKEIN_WORKTREE_RETENTION_DAYS',
+    ]);
+  });
+
+  test.each([
+    ['SKEIN_MAX_BUDGET_USD', '2.5', { maxBudgetUsd: 2.5 }],
+    ['SKEIN_MAX_AGENTS', '0', { maxAgents: 0 }],
+    ['SKEIN_THINKING', 'adaptive', { thinking: 'adaptive' }],
+    ['SKEIN_THINKING', '4096', { thinking: 4096 }],
+    ['SKEIN_MODEL_ALIASES', '{"fast":"haiku"}', { modelAliases: { fast: 'haiku' } }],
+    ['SKEIN_MAX_AGENTS', '', { maxAgents: 200 }],
+    ['SKEIN_REDIS_URL', 'redis://host', { store: 'redis://host' }],
+  ])('is read as what the setting is: %s=%s', (name, value, expected) => {
+    expect(temporaryFolder().load({ env: { [name]: value } }).skein).toMatchObject(expected);
+  });
+
+  test('names the store before the Redis URL does', () => {
+    const env = { SKEIN_STORE: 'embedded', SKEIN_REDIS_URL: 'redis://host' };
+    expect(temporaryFolder().load({ env }).skein.store).toBe('embedded');
+  });
+
+  test.each([
+    ['SKEIN_MAX_AGENTS', '1.5'],
+    ['SKEIN_MAX_BUDGET_USD', '-1'],
+    ['SKEIN_MAX_BUDGET_USD', 'Infinity'],
+    ['SKEIN_AGENT_IDLE_TIMEOUT_MS', '0'],
+    ['SKEIN_STORE', 'mysql://me:hush@host'],
+  ])('ends the command when it cannot be used, without showing secrets: %s=%s', (name, value) => {
+    const load = () => temporaryFolder().load({ env: { [name]: value } });
+    expect(load).toThrow(`${name} cannot be used: expected `);
+    expect(load).not.toThrow('hush');
+  });
+});
+
+describe('a model name', () => {
+  test('is an alias or passes through as it was given', () => {
+    expect(MODEL_ALIASES).toEqual({
+      default: 'claude-sonnet-5-5',
+      opus: 'claude-opus-5-5',
+      sonnet: 'claude-sonnet-5-5',
+      haiku: 'claude-haiku-5-5',
+      fable: 'claude-fable-5-1',
+    });
+    expect(resolveModel('Opus')).toBe('claude-opus-5-5');
+    expect(resolveModel('Some-Model-9')).toBe('Some-Model-9');
+    expect(resolveModel('constructor')).toBe('constructor');
+  });
+
+  test('may be an alias of the user, for an id or for another alias', () => {
+    const own = { fast: 'haiku', opus: 'my-opus', sonnet: 'sonnet' };
+    expect(['fast', 'opus', 'sonnet'].map((name) => resolveModel(name, own))).toEqual([
+      ...['claude-haiku-5-5', 'my-opus', 'claude-sonnet-5-5'],
+    ]);
+  });
+});
+
+test.each([
+  ['Read,Edit', ['Read', 'Edit']],
+  ['Bash(npm run test:*) Read', ['Bash(npm run test:*)', 'Read']],
+  ['Bash(echo (a, b)), Read', ['Bash(echo (a, b))', 'Read']],
+  ['  ', []],
+  ['Bash(broken, Read', ['Bash(broken, Read']],
+])('a list of rules is split outside parentheses: %s', (text, rules) => {
+  expect(splitRules(text)).toEqual(rules);
+});
