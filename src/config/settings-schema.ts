@@ -99,7 +99,8 @@ export const describe = (value: unknown): string => {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'an object';
-  if (typeof value !== 'string') return String(value);
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (typeof value !== 'string') return 'something else';
   return `the text "${value.length > 60 ? `${value.slice(0, 60)}…` : value}"`;
 };
 

@@ -56,7 +56,7 @@ describe('a settings file that is not JSON', () => {
         } catch {
           valid = false;
         }
-        if (valid) expect(text.slice(offset)).toBe('');
+        expect(valid ? text.slice(offset) : '').toBe('');
         expect(offset).toBeLessThanOrEqual(text.length);
       }),
       { numRuns: 2000 },

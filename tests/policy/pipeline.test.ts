@@ -101,9 +101,9 @@ describe('the state of Skein', () => {
       '/home/ada/x/../.skein/a',
       'link',
     ]) {
-      expect(policy.rule(read(path)), path).toMatchObject({ behavior: 'deny', step: 'deny' });
-      expect(policy.rule(write(path)), path).toMatchObject({ behavior: 'deny', step: 'deny' });
-      expect(policy.rule(bash(`cat ${path}`)), path).toMatchObject({ behavior: 'deny' });
+      expect(policy.rule(read(path))).toMatchObject({ behavior: 'deny', step: 'deny' });
+      expect(policy.rule(write(path))).toMatchObject({ behavior: 'deny', step: 'deny' });
+      expect(policy.rule(bash(`cat ${path}`))).toMatchObject({ behavior: 'deny' });
     }
     expect(policy.rule(read('~/.skein2/a')).behavior).toBe('allow');
   });
