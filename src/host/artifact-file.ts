@@ -5,7 +5,7 @@
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { join, parse } from 'node:path';
 import { ARTIFACT_LIMIT, type Artifact } from '../protocol/tool.js';
-import { errorCode } from './file-errors.js';
+import { errorCode, fileError } from './file-errors.js';
 
 const END_NOTE = Buffer.from('\n[The output went on, but this file is full.]\n');
 
@@ -36,7 +36,7 @@ export const openArtifactFile = (
     },
     async close() {
       if (fd !== -1) closeSync(fd);
-      if (trouble !== undefined) throw trouble;
+      if (trouble !== undefined) throw fileError(trouble, path);
     },
   };
 };

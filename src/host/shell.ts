@@ -13,6 +13,7 @@ import { setTimeout as after } from 'node:timers/promises';
 import { SkeinError } from '../protocol/errors.js';
 import { FileError, type Shell, type ShellCommand, type ShellEnd } from '../protocol/tool.js';
 import { killMarked } from './orphans.js';
+import { closeWriters, openOutputPipes } from './output-pipes.js';
 import { endGroup } from './process-group.js';
 import { findShell, reportedDirectory, reportingDirectory } from './shell-script.js';
 import type { WatchdogLink } from './watchdog-link.js';
@@ -45,11 +46,12 @@ export const hostShell = ({ environment, watchdog }: HostShellOptions): Shell =>
     await refuseMissing(command.cwd);
     await watchdog.ready();
     const mark = randomUUID();
-    const child = start(command, { ...environment, PWD: command.cwd, [COMMAND_VARIABLE]: mark });
+    const env = { ...environment, PWD: command.cwd, [COMMAND_VARIABLE]: mark };
+    const { child, streams } = await start(command, env);
     const group = child.pid ?? (await neverStarted(child));
     watchdog.add(group);
     try {
-      const end = await follow(child, group, mark, command);
+      const end = await follow(child, streams, group, mark, command);
       return { ...end, durationMs: Math.round(performance.now() - began) };
     } finally {
       watchdog.remove(group);
@@ -57,28 +59,44 @@ export const hostShell = ({ environment, watchdog }: HostShellOptions): Shell =>
   },
 });
 
-const start = ({ command, cwd }: ShellCommand, env: Record<string, string>): ChildProcess => {
+interface Streams {
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Where the shell tells its directory. */
+  readonly report: Readable;
+}
+
+const start = async ({ command, cwd }: ShellCommand, env: Record<string, string>) => {
   const shell = findShell();
-  return spawn(shell.path, ['-c', reportingDirectory(command, shell)], {
+  const pipes = (await openOutputPipes(2)) ?? [];
+  const [output, errors] = pipes;
+  const child = spawn(shell.path, ['-c', reportingDirectory(command, shell)], {
     cwd,
     env,
     detached: true,
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    stdio: ['ignore', output?.writer ?? 'pipe', errors?.writer ?? 'pipe', 'pipe'],
   });
+  closeWriters(pipes);
+  const streams = {
+    stdout: output?.reader ?? child.stdout,
+    stderr: errors?.reader ?? child.stderr,
+    report: child.stdio[3],
+  };
+  return { child, streams: streams as Streams };
 };
 
 const follow = async (
   child: ChildProcess,
+  streams: Streams,
   group: number,
   mark: string,
   { timeoutMs, signal, onOutput }: ShellCommand,
 ): Promise<Omit<ShellEnd, 'durationMs'>> => {
   const exited = once(child, 'exit').then(([exitCode, by]) => ({ exitCode, signal: by }) as Exit);
-  const closed = once(child, 'close').then(() => true);
-  const [, stdout, stderr, report] = child.stdio as Readable[];
-  stdout?.on('data', (chunk: Buffer) => onOutput('stdout', chunk));
-  stderr?.on('data', (chunk: Buffer) => onOutput('stderr', chunk));
-  const reported = collect(report);
+  const closed = Promise.all(Object.values(streams).map(untilClosed)).then(() => true);
+  streams.stdout.on('data', (chunk: Buffer) => onOutput('stdout', chunk));
+  streams.stderr.on('data', (chunk: Buffer) => onOutput('stderr', chunk));
+  const reported = collect(streams.report);
 
   const first = await untilExitOr(exited, timeoutMs, signal);
   const reason = typeof first === 'string' ? first : 'exited';
@@ -90,7 +108,7 @@ const follow = async (
     await killMarked(COMMAND_VARIABLE, (value) => value === mark);
     await drained();
   }
-  for (const stream of child.stdio) stream?.destroy();
+  for (const stream of Object.values(streams)) stream.destroy();
   return { reason, ...exit, cwd: reportedDirectory(reported()) };
 };
 
@@ -99,6 +117,8 @@ type Exit = Pick<ShellEnd, 'exitCode' | 'signal'>;
 const KILLED: Exit = { exitCode: null, signal: 'SIGKILL' };
 
 const untilExitOr = async (exited: Promise<Exit>, timeoutMs: number, signal: AbortSignal) => {
+  // It may have come while the command was being started, and would not come again.
+  if (signal.aborted) return 'aborted';
   const settled = new AbortController();
   const options = { signal: settled.signal };
   const timeout = after(timeoutMs, 'timeout' as const, options);
@@ -111,9 +131,15 @@ const untilExitOr = async (exited: Promise<Exit>, timeoutMs: number, signal: Abo
   }
 };
 
-const collect = (stream: Readable | undefined): (() => string) => {
+const untilClosed = (stream: Readable) =>
+  new Promise<void>((resolve) => {
+    stream.on('error', () => undefined);
+    stream.once('close', resolve);
+  });
+
+const collect = (stream: Readable): (() => string) => {
   let text = '';
-  stream?.setEncoding('utf8').on('data', (chunk: string) => {
+  stream.setEncoding('utf8').on('data', (chunk: string) => {
     if (text.length < LONGEST_REPORT) text += chunk;
   });
   return () => text;

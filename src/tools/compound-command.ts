@@ -20,9 +20,13 @@ export const isCompoundCommand = (command: string): boolean => {
 
 const OPERATORS = new Set(';&|`<>(){}\n\r'.split(''));
 
-/** The position after the next character, escape or quoted stretch; undefined when it is compound. */
+/**
+ * The position after the next character, escape or quoted stretch; undefined when it is compound.
+ * A quote inside of a comment is none, so a comment could hide a line: it counts as compound.
+ */
 const skipWord = (line: string, at: number): number | undefined => {
   const character = line[at];
+  if (character === '#' && /^$|\s/.test(line.slice(Math.max(0, at - 1), at))) return undefined;
   if (character === "'") return afterSingleQuotes(line, at);
   if (character === '"') return afterDoubleQuotes(line, at);
   if (character === '\\') return afterEscape(line, at);

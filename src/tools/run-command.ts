@@ -50,7 +50,8 @@ export const runCommand = defineTool({
       .optional()
       .describe('What the command does, in a few words, for the user.'),
   }),
-  describe: ({ command, description }) => `Bash ${oneLine(description ?? command)}`,
+  describe: ({ command, description }) =>
+    `Bash ${oneLine(command)}${description === undefined ? '' : ` (${oneLine(description)})`}`,
   isReadOnly: () => false,
   isConcurrencySafe: () => false,
   subject: ({ command }) => ({ action: 'execute', target: command }),

@@ -42,6 +42,11 @@ describe('a shell', () => {
     expect(await run('echo out; echo err >&2')).toMatchObject({ stdout: 'out\n', stderr: 'err\n' });
   });
 
+  test('lets programs open their own streams by name', async () => {
+    const { stdout, stderr } = await run('echo out | tee /dev/stderr > /dev/stdout');
+    expect([stdout, stderr]).toEqual(['out\n', 'out\n']);
+  });
+
   test.each([
     ['true', 0],
     ['exit 3', 3],
@@ -164,6 +169,13 @@ describe('a command that must stop', () => {
     });
     expect(end).toMatchObject({ reason: 'aborted', exitCode: null });
     expect(isAlive(Number(stdout))).toBe(false);
+  });
+
+  test('is stopped by an interrupt that comes while it starts', async () => {
+    const interrupt = new AbortController();
+    const end = run('sleep 1000', { signal: interrupt.signal });
+    interrupt.abort();
+    expect(await end).toMatchObject({ reason: 'aborted' });
   });
 
   test('does not start when it was interrupted before', async () => {

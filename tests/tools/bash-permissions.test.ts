@@ -15,6 +15,7 @@ describe('a plain command', () => {
     'git commit -m "one\n\ntwo"',
     'ls *.ts',
     'node --test=x',
+    'git log a#b',
   ])('is one program with arguments: %s', (command) => {
     expect(isCompoundCommand(command)).toBe(false);
   });
@@ -51,6 +52,8 @@ describe('a compound command', () => {
     "a 'x'; b",
     'a "x\\"" ; b',
     'a \\\\; b',
+    "a # '\nb #'",
+    '# a',
   ])('is anything that may do more: %s', (command) => {
     expect(isCompoundCommand(command)).toBe(true);
   });

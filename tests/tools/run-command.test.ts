@@ -97,9 +97,11 @@ describe('Bash', () => {
     expect(runCommand.input.safeParse({ command: 'ls', timeout: 600_001 }).success).toBe(false);
   });
 
-  test('describes itself in one line', () => {
+  test('describes itself in one line, and always by its command', () => {
     expect(runCommand.describe({ command: 'a\n  b' })).toBe('Bash a b');
-    expect(runCommand.describe({ command: 'make', description: 'Build it' })).toBe('Bash Build it');
+    expect(runCommand.describe({ command: 'make', description: 'Build it' })).toBe(
+      'Bash make (Build it)',
+    );
   });
 });
 
