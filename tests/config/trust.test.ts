@@ -45,7 +45,12 @@ describe('a workspace that nobody trusts', () => {
       'ask WebFetch',
     ]);
     expect(settings.mode.value).toBe('default');
-    expect(settings).toMatchObject({ env: {}, hooks: [], additionalDirectories: [] });
+    const { env, hooks, additionalDirectories } = settings;
+    expect({ env, hooks, additionalDirectories }).toEqual({
+      env: {},
+      hooks: [],
+      additionalDirectories: [],
+    });
     expect(settings.model).toBeUndefined();
     expect(settings.skein).toMatchObject({ maxAgents: 200, store: 'embedded' });
   });
