@@ -1,10 +1,11 @@
 /** Bundles the command line into dist/. Heavy parts stay in chunks of their own, loaded when first needed. */
-import { chmod, rm, writeFile } from 'node:fs/promises';
+import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
 import { build } from 'esbuild';
 import { inputsDigest, STAMP } from './installed.mjs';
 
 // Taken first: what changes during the build makes the next start build again.
 const digest = inputsDigest(process.cwd());
+const { version } = JSON.parse(await readFile('package.json', 'utf8'));
 await rm('dist', { recursive: true, force: true });
 await build({
   entryPoints: { skein: 'src/cli/main.ts', watchdog: 'src/host/watchdog.ts' },
@@ -16,6 +17,7 @@ await build({
   target: 'node20.19',
   chunkNames: 'chunks/[name]-[hash]',
   minifySyntax: true,
+  define: { SKEIN_VERSION: JSON.stringify(version) },
   legalComments: 'none',
   banner: {
     // Bundled CommonJS packages still call require() for Node's own modules.

@@ -10,9 +10,10 @@ export class Notebook {
   /** Inputs of the calls that the present attempt asks for; the message may not have landed yet. */
   private readonly wanted = new Map<string, WantedCall>();
 
-  constructor(journal: Journal) {
+  /** `past` is all that the journal holds already. */
+  constructor(journal: Journal, past: readonly JournalRecord[]) {
     this.journal = journal;
-    for (const record of journal.past.records) this.history.apply(record);
+    for (const record of past) this.history.apply(record);
   }
 
   /** Throws a StorageError; then nothing was written and nothing is known. */

@@ -5,7 +5,7 @@ import type { PromptHead } from '../prompt/request-body.js';
 import type { Clock } from '../protocol/clock.js';
 import { UsageError } from '../protocol/errors.js';
 import type { Ids } from '../protocol/ids.js';
-import type { JournalBody } from '../protocol/journal.js';
+import type { JournalBody, JournalRecord } from '../protocol/journal.js';
 import {
   SESSION_FORMAT,
   type Session,
@@ -44,6 +44,8 @@ export interface Begun {
   readonly session: Session;
   readonly model: string;
   readonly head: PromptHead;
+  /** All that the lead's journal holds. */
+  readonly past: readonly JournalRecord[];
 }
 
 export const beginSession = (options: BeginOptions): Promise<Begun> => {
@@ -66,8 +68,8 @@ const createNew = async (options: BeginOptions, id: string | undefined): Promise
   const prompt = await keepHead(session, head);
   const journal = await session.journal(meta.lead, null);
   const { lead } = meta;
-  journal.append({ type: 'agent.created', agent: lead, parent: null, cwd, model, prompt });
-  return { session, model, head };
+  const created = { type: 'agent.created', agent: lead, parent: null, cwd, model, prompt } as const;
+  return { session, model, head, past: [journal.append(created)] };
 };
 
 const resume = async (options: BeginOptions, id: string): Promise<Begun> => {
@@ -80,7 +82,7 @@ const resume = async (options: BeginOptions, id: string): Promise<Begun> => {
       throw new UsageError(`The journal of session ${id} has no beginning; it cannot be resumed.`);
     }
     const head = readHead(await session.readArtifact(created.prompt));
-    return { session, head, model: options.modelName ?? session.meta.model };
+    return { session, head, past: records, model: options.modelName ?? session.meta.model };
   } catch (error) {
     await session.close();
     throw error;

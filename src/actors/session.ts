@@ -49,10 +49,10 @@ export interface LeadSession {
 }
 
 export const openSession = async (options: SessionOptions): Promise<LeadSession> => {
-  const { session, model, head } = await beginSession(options);
+  const { session, model, head, past } = await beginSession(options);
   const { meta } = session;
   const journal = await session.journal(meta.lead, null);
-  const notebook = new Notebook(journal);
+  const notebook = new Notebook(journal, past);
   notebook.record({ type: 'epoch.began', owner: options.owner });
   const feed = new FeedHub(options.wantsStreamEvents);
   const heads = new Map<string, Buffer>();

@@ -1,0 +1,30 @@
+/** `skein config`: every effective setting, its value and its origin. */
+import { resolve } from 'node:path';
+import { explainSettings, type SettingRow } from '../config/explain-settings.js';
+import { EXIT } from './exit-code.js';
+import type { Machine } from './machine.js';
+import type { RunFlags } from './run-flags.js';
+import { settingsFor } from './workbench-settings.js';
+
+export const showConfig = (flags: RunFlags & { json?: boolean }, machine: Machine): number => {
+  const cwd = flags.cwd === undefined ? machine.cwd : resolve(machine.cwd, flags.cwd);
+  const settings = settingsFor(machine, flags, cwd);
+  for (const warning of settings.warnings) machine.err(`skein: ${warning}\n`);
+  if (settings.ignoredNotice !== undefined) machine.err(`skein: ${settings.ignoredNotice}\n`);
+  const rows = explainSettings(settings);
+  if (flags.json === true) {
+    const { skeinHome, trust } = settings;
+    machine.out(`${JSON.stringify({ skeinHome, trust, settings: rows }, null, 2)}\n`);
+  } else machine.out(table(rows));
+  return EXIT.done;
+};
+
+const table = (rows: readonly SettingRow[]): string => {
+  const width = Math.max(...rows.map(({ key }) => key.length));
+  return rows
+    .map(({ key, value, source, file }) => {
+      const shown = value === undefined ? '(not set)' : JSON.stringify(value);
+      return `${key.padEnd(width)}  ${shown}  (${file ?? source})\n`;
+    })
+    .join('');
+};

@@ -1,0 +1,170 @@
+/** `skein demo`: a real run, with real tools and real files, against the built-in simulator. */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type LeadSession, openSession } from '../actors/session.js';
+import type { FeedItem } from '../protocol/feed.js';
+import type { StreamEvent } from '../protocol/model.js';
+import { uncachedCostOf } from '../protocol/prices.js';
+import type { WireBlock } from '../protocol/wire.js';
+import { startSimulator } from '../simulator/server.js';
+import { type DemoRepository, makeDemoRepository } from './demo-repository.js';
+import { DEMO_TASK, demoScript } from './demo-script.js';
+import { EXIT, exitCodeOf } from './exit-code.js';
+import type { Machine } from './machine.js';
+import { promptBlocks } from './prompt-text.js';
+import { RunTally, textOf } from './run-tally.js';
+import { setUpWorkbench } from './workbench.js';
+
+export const demo = async (machine: Machine, json: boolean): Promise<number> => {
+  const repository = await makeDemoRepository();
+  const simulator = await startSimulator({ script: demoScript() });
+  const say = json ? () => undefined : machine.out;
+  try {
+    say(introduction(repository));
+    const session = await openDemoSession(machine, repository, simulator.url);
+    const tally = new RunTally();
+    const stopListening = machine.onInterrupt(() => session.interrupt());
+    let calls = 0;
+    for await (const item of session.run(promptBlocks(DEMO_TASK))) {
+      tally.take(item);
+      if (item.type === 'tool.started') calls += 1;
+      say(describe(item));
+    }
+    stopListening();
+    const figures = await figuresOf(session, tally, calls, repository);
+    await session.close();
+    machine.out(json ? `${JSON.stringify(figures, null, 2)}\n` : conclusion(figures));
+    if (tally.stop?.reason !== 'end_turn') return exitCodeOf(tally.stop?.reason ?? 'model_error');
+    return figures.testsPass ? EXIT.done : EXIT.failed;
+  } finally {
+    await simulator.close();
+    await rm(repository.folder, { recursive: true, force: true });
+  }
+};
+
+/** Nothing of the user's is read or written: home and state are in the throw-away folder too. */
+const openDemoSession = async (
+  machine: Machine,
+  { folder, path }: DemoRepository,
+  baseUrl: string,
+): Promise<LeadSession> => {
+  const { PATH, LANG, TMPDIR } = machine.env;
+  const { options } = await setUpWorkbench({
+    machine: {
+      ...machine,
+      home: folder,
+      cwd: path,
+      env: { PATH, LANG, TMPDIR, HOME: folder, SKEIN_HOME: join(folder, 'state') },
+    },
+    flags: {
+      ...{ outputFormat: 'text', inputFormat: 'text', sessionPersistence: true },
+      ...{ permissionMode: 'acceptEdits', allowedTools: ['Bash(node --test)'] },
+    },
+    ...{ title: DEMO_TASK, surface: undefined, lingers: false, wantsStreamEvents: true },
+    provider: { baseUrl, apiKey: 'simulated', authToken: undefined },
+  });
+  return openSession(options);
+};
+
+const introduction = ({ path, hasGit }: DemoRepository): string =>
+  [
+    'skein demo: one agent mends a failing test. The model is simulated; everything else is real.',
+    `  repository   ${path}${hasGit ? '' : ' (git is not installed, so without history)'}`,
+    '  permissions  edits are accepted, and "node --test" is allowed; anything else would be denied',
+    `  task         ${DEMO_TASK}`,
+    '',
+    '',
+  ].join('\n');
+
+const describe = (item: FeedItem): string => {
+  switch (item.type) {
+    case 'stream.event':
+      return describeEvent(item.event);
+    case 'tool.started':
+      return `  ▸ ${item.description}\n`;
+    case 'tool.results':
+      return (JSON.parse(item.content) as WireBlock[]).map(describeResult).join('');
+    case 'call.denied':
+      return `  ✗ ${item.denial.tool} was denied: ${item.denial.reason}\n`;
+    default:
+      return '';
+  }
+};
+
+/** Text as it is written; the rest of a message shows when it is done. */
+const describeEvent = ({ type, content_block, delta }: StreamEvent): string => {
+  const block = content_block as { type?: string } | undefined;
+  const piece = delta as { type?: string; text?: string } | undefined;
+  if (type === 'content_block_start' && block?.type === 'text') return '\n● ';
+  if (type === 'content_block_delta' && piece?.type === 'text_delta') return piece.text ?? '';
+  return type === 'content_block_stop' ? '\n' : '';
+};
+
+const describeResult = ({ is_error, content }: WireBlock): string => {
+  const text = typeof content === 'string' ? content : textOf((content ?? []) as WireBlock[]);
+  const lines = text.trimEnd().split('\n');
+  const telling = lines.find((line) => /\b(fail|pass) [1-9]/.test(line)) ?? lines[0] ?? '';
+  return `    ${is_error === true ? '✗' : '✓'} ${telling.trim().slice(0, 90)}\n`;
+};
+
+interface Figures {
+  readonly testsPass: boolean;
+  readonly stopReason: string;
+  readonly turns: number;
+  readonly calls: number;
+  readonly inputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly outputTokens: number;
+  readonly costUsd: number | null;
+  readonly uncachedCostUsd: number | null;
+  readonly savedShare: number | null;
+  readonly diff: string;
+}
+
+const figuresOf = async (
+  session: LeadSession,
+  tally: RunTally,
+  calls: number,
+  repository: DemoRepository,
+): Promise<Figures> => {
+  const { usage, cost, usageByModel } = session.notebook.history;
+  const uncached = [...usageByModel].map(([model, spent]) => uncachedCostOf(model, spent.usage));
+  const uncachedCostUsd = uncached.reduce<number | null>(
+    (sum, one) => (sum === null || one === undefined ? null : sum + one),
+    0,
+  );
+  return {
+    testsPass: await repository.testsPass(),
+    stopReason: tally.stop?.reason ?? 'none',
+    turns: tally.turns,
+    calls,
+    inputTokens: usage.input,
+    cacheReadTokens: usage.cacheRead,
+    cacheWriteTokens: usage.cacheWrite5m + usage.cacheWrite1h,
+    outputTokens: usage.output,
+    costUsd: cost,
+    uncachedCostUsd,
+    savedShare: cost === null || !uncachedCostUsd ? null : 1 - cost / uncachedCostUsd,
+    diff: await repository.diff(),
+  };
+};
+
+const conclusion = (figures: Figures): string => {
+  const { testsPass, turns, calls, costUsd, uncachedCostUsd, savedShare, diff } = figures;
+  const money = (usd: number | null) => (usd === null ? 'unknown' : `$${usd.toFixed(4)}`);
+  const share = savedShare === null ? 'unknown' : `${Math.round(savedShare * 100)} %`;
+  const { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens } = figures;
+  return [
+    ...diff
+      .split('\n')
+      .filter((line) => /^[+-]{1,3}/.test(line))
+      .map((line) => `    ${line}`),
+    '',
+    `  tests   ${testsPass ? 'pass' : 'FAIL'}, checked once more from outside`,
+    `  work    ${turns} turns, ${calls} tool calls`,
+    `  tokens  ${inputTokens} new, ${cacheWriteTokens} written to the cache, ${cacheReadTokens} read from it, ${outputTokens} out`,
+    `  cost    ${money(costUsd)} at list prices; without the cache ${money(uncachedCostUsd)}: ${share} saved`,
+    '',
+  ].join('\n');
+};

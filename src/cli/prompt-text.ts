@@ -1,0 +1,65 @@
+/** The prompt of a print run: from the arguments, from stdin, or both. */
+import { fstatSync } from 'node:fs';
+import { UsageError } from '../protocol/errors.js';
+import type { RawJson } from '../protocol/wire.js';
+import type { Machine } from './machine.js';
+
+/** More than any model's window holds. */
+const MAX_STDIN = 16 * 1024 * 1024;
+/** How long a pipe may be silent when the arguments already say what to do. */
+const PATIENCE_MS = 3_000;
+
+export const readPrompt = async (
+  given: string | undefined,
+  { stdin, err }: Machine,
+): Promise<string> => {
+  const piped = stdin.isTTY ? '' : await readPiped(stdin, given !== undefined, err);
+  const prompt = [given ?? '', piped].map((text) => text.trim()).filter((text) => text !== '');
+  if (prompt.length === 0) {
+    throw new UsageError('There is no prompt: give one, as in skein -p "…", or pipe one in.');
+  }
+  return prompt.join('\n\n');
+};
+
+/** Half a surrogate pair is not text, and servers refuse the whole request for it. */
+export const promptBlocks = (prompt: string): RawJson =>
+  JSON.stringify([{ type: 'text', text: prompt.toWellFormed() }]);
+
+const readPiped = async (
+  stdin: Machine['stdin'],
+  hasPrompt: boolean,
+  err: Machine['err'],
+): Promise<string> => {
+  if (hasPrompt && !isPipeOrFile(stdin)) return '';
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const timer = hasPrompt
+    ? setTimeout(() => {
+        err('Nothing came from stdin for 3 seconds; going on without it.\n');
+        stdin.destroy();
+      }, PATIENCE_MS)
+    : undefined;
+  try {
+    for await (const chunk of stdin) {
+      clearTimeout(timer);
+      size += (chunk as Buffer).length;
+      if (size > MAX_STDIN)
+        throw new UsageError('stdin holds more than 16 MiB; write it to a file.');
+      chunks.push(chunk as Buffer);
+    }
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+  return Buffer.concat(chunks).toString();
+};
+
+const isPipeOrFile = ({ fd }: Machine['stdin']): boolean => {
+  try {
+    const stat = fstatSync(fd);
+    return stat.isFIFO() || stat.isFile() || stat.isSocket();
+  } catch {
+    return false;
+  }
+};

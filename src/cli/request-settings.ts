@@ -1,0 +1,37 @@
+/** What a request says besides its prompt: limits, thinking, effort, the form of the answer. */
+import type { LoadedSettings } from '../config/load-settings.js';
+import { UsageError } from '../protocol/errors.js';
+import { modelFacts } from '../protocol/prices.js';
+import type { RunFlags } from './run-flags.js';
+
+const DEFAULT_MAX_TOKENS = 32_000;
+
+export const requestSettings = (name: string, { skein }: LoadedSettings, flags: RunFlags) => {
+  const facts = modelFacts(name);
+  const wanted = skein.maxOutputTokens ?? DEFAULT_MAX_TOKENS;
+  const outputConfig = {
+    ...(skein.effort !== undefined && { effort: skein.effort }),
+    ...(flags.jsonSchema !== undefined && { format: jsonFormat(flags.jsonSchema) }),
+  };
+  return {
+    maxTokens: Math.min(wanted, facts?.maxOutput ?? wanted),
+    ...(skein.thinking !== undefined && { thinking: thinkingOf(skein.thinking) }),
+    ...(Object.keys(outputConfig).length > 0 && { outputConfig: JSON.stringify(outputConfig) }),
+  };
+};
+
+const thinkingOf = (thinking: 'off' | 'adaptive' | number): string => {
+  if (thinking === 'off') return '{"type":"disabled"}';
+  if (thinking === 'adaptive') return '{"type":"adaptive"}';
+  return JSON.stringify({ type: 'enabled', budget_tokens: thinking });
+};
+
+const jsonFormat = (text: string) => {
+  try {
+    const schema: unknown = JSON.parse(text);
+    if (typeof schema === 'object' && schema !== null) return { type: 'json_schema', schema };
+  } catch (error) {
+    throw new UsageError(`--json-schema is not valid JSON: ${(error as Error).message}.`);
+  }
+  throw new UsageError('--json-schema must be a JSON object.');
+};

@@ -1,0 +1,98 @@
+/** Counts along while a run goes on, and says at the end what it came to. */
+import type { LeadSession } from '../actors/session.js';
+import type { Stop } from '../protocol/agent.js';
+import type { Denial, FeedItem } from '../protocol/feed.js';
+import type { Usage } from '../protocol/usage.js';
+import type { WireBlock } from '../protocol/wire.js';
+
+export class RunTally {
+  text = '';
+  turns = 0;
+  stop: Stop | undefined;
+  readonly denials: Denial[] = [];
+  private readonly began = performance.now();
+  private apiMs = 0;
+  private requestBegan = 0;
+
+  take(item: FeedItem): void {
+    switch (item.type) {
+      case 'request.started':
+        this.requestBegan = performance.now();
+        break;
+      case 'attempt.discarded':
+        this.apiMs += performance.now() - this.requestBegan;
+        break;
+      case 'assistant.message':
+        this.apiMs += performance.now() - this.requestBegan;
+        this.turns += 1;
+        this.text = textOf(JSON.parse(item.content) as WireBlock[]);
+        break;
+      case 'call.denied':
+        this.denials.push(item.denial);
+        break;
+      case 'run.ended':
+        this.stop = item.stop;
+        break;
+      default:
+        break;
+    }
+  }
+
+  /** The last line of stream-json, and all of json. */
+  result(session: LeadSession, stop: Stop, uuid: string): Record<string, unknown> {
+    const { history } = session.notebook;
+    const isError = stop.reason !== 'end_turn';
+    return {
+      type: 'result',
+      subtype: SUBTYPES[stop.reason] ?? 'error_during_execution',
+      is_error: isError,
+      result: isError && stop.detail !== null ? stop.detail : this.text,
+      ...(isError && this.text !== '' && { partial_result: this.text }),
+      stop_reason: stop.reason,
+      num_turns: this.turns,
+      duration_ms: Math.round(performance.now() - this.began),
+      duration_api_ms: Math.round(this.apiMs),
+      total_cost_usd: history.cost,
+      usage: wireUsage(history.usage),
+      modelUsage: Object.fromEntries(
+        [...history.usageByModel].map(([model, { usage, cost }]) => [
+          model,
+          modelUsage(usage, cost),
+        ]),
+      ),
+      permission_denials: this.denials.map(({ tool, call, input, reason }) => ({
+        ...{ tool_name: tool, tool_use_id: call, tool_input: input, reason },
+      })),
+      session_id: session.id,
+      uuid,
+    };
+  }
+}
+
+const SUBTYPES: Readonly<Record<string, string>> = {
+  end_turn: 'success',
+  max_turns: 'error_max_turns',
+  budget: 'error_max_budget_usd',
+};
+
+export const textOf = (content: readonly WireBlock[]): string =>
+  content.flatMap((block) => (block.type === 'text' ? [String(block.text)] : [])).join('');
+
+export const wireUsage = (usage: Usage) => ({
+  input_tokens: usage.input,
+  cache_creation_input_tokens: usage.cacheWrite5m + usage.cacheWrite1h,
+  cache_read_input_tokens: usage.cacheRead,
+  output_tokens: usage.output,
+  cache_creation: {
+    ephemeral_5m_input_tokens: usage.cacheWrite5m,
+    ephemeral_1h_input_tokens: usage.cacheWrite1h,
+  },
+});
+
+const modelUsage = (usage: Usage, costUSD: number | null) => ({
+  inputTokens: usage.input,
+  outputTokens: usage.output,
+  cacheReadInputTokens: usage.cacheRead,
+  cacheCreationInputTokens: usage.cacheWrite5m + usage.cacheWrite1h,
+  costUSD,
+});

@@ -1,0 +1,49 @@
+/** The lines of `--output-format stream-json`, in the vocabulary that agent clients parse. */
+import type { LeadSession } from '../actors/session.js';
+import type { FeedItem } from '../protocol/feed.js';
+import { wireUsage } from './run-tally.js';
+
+export interface InitFacts {
+  readonly tools: readonly string[];
+  readonly permissionMode: string;
+  readonly version: string;
+}
+
+export const initLine = (session: LeadSession, facts: InitFacts, uuid: string): string =>
+  JSON.stringify({
+    ...{ type: 'system', subtype: 'init', session_id: session.id, cwd: session.meta.cwd },
+    ...{ model: session.model, tools: facts.tools, agents: [], mcp_servers: [] },
+    ...{ permissionMode: facts.permissionMode, version: facts.version, uuid },
+  });
+
+/** Undefined for what only people see. Contents are spliced in as they are kept. */
+export const feedLine = (item: FeedItem, session: string): string | undefined => {
+  const tail = `"parent_tool_use_id":null,"session_id":${JSON.stringify(session)}}`;
+  switch (item.type) {
+    case 'stream.event':
+      return `{"type":"stream_event","event":${JSON.stringify(item.event)},${tail}`;
+    case 'assistant.message': {
+      const { messageId, model, content, stopReason, usage } = item;
+      const head = { id: messageId, type: 'message', role: 'assistant', model };
+      const end = { stop_reason: stopReason, stop_sequence: null, usage: wireUsage(usage) };
+      const message = `${open(head)},"content":${content},${JSON.stringify(end).slice(1)}`;
+      return `{"type":"assistant","message":${message},${tail}`;
+    }
+    case 'tool.results':
+      return `{"type":"user","message":{"role":"user","content":${item.content}},${tail}`;
+    case 'attempt.discarded': {
+      const { turn, attempt, reason } = item;
+      const head = { type: 'system', subtype: 'attempt_discarded', turn, attempt, reason };
+      return `${open(head)},${tail}`;
+    }
+    case 'context.compacted': {
+      const head = { type: 'system', subtype: 'compact_boundary', summary: item.summary };
+      return `${open(head)},${tail}`;
+    }
+    default:
+      return undefined;
+  }
+};
+
+/** An object that goes on. */
+const open = (value: object): string => JSON.stringify(value).slice(0, -1);

@@ -1,0 +1,27 @@
+/** The settings that apply to a command: files, environment and the flags it was given. */
+import { resolve } from 'node:path';
+import { splitRules } from '../config/flag-settings.js';
+import { type LoadedSettings, loadSettings } from '../config/load-settings.js';
+import type { Machine } from './machine.js';
+import type { RunFlags } from './run-flags.js';
+
+export const settingsFor = (machine: Machine, flags: RunFlags, cwd: string): LoadedSettings => {
+  const { env, home, platform } = machine;
+  return loadSettings({
+    ...{ env, home, cwd, platform },
+    trust: flags.trust ?? false,
+    flags: {
+      ...(flags.settings !== undefined && { settings: flags.settings }),
+      ...(flags.allowedTools && { allowedTools: flags.allowedTools.flatMap(splitRules) }),
+      ...(flags.disallowedTools && { disallowedTools: flags.disallowedTools.flatMap(splitRules) }),
+      ...(flags.permissionMode !== undefined && { permissionMode: flags.permissionMode }),
+      ...(flags.model !== undefined && { model: flags.model }),
+      ...(flags.fallbackModel !== undefined && { fallbackModel: flags.fallbackModel }),
+      ...(flags.addDir && { addDirs: flags.addDir.map((dir) => resolve(machine.cwd, dir)) }),
+      skein: {
+        ...(flags.effort !== undefined && { effort: flags.effort }),
+        ...(flags.maxBudgetUsd !== undefined && { maxBudgetUsd: flags.maxBudgetUsd }),
+      },
+    },
+  });
+};

@@ -1,0 +1,161 @@
+/** Puts a run together from flags, settings and this machine. The only place that knows them all. */
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { controlDesk } from '../actors/control-desk.js';
+import type { SessionOptions } from '../actors/session.js';
+import type { LoadedSettings } from '../config/load-settings.js';
+import { addTrustedAllowRule } from '../config/local-rules.js';
+import { resolveModel } from '../config/model-aliases.js';
+import { realPath } from '../config/real-path.js';
+import { openStateDirectory, stateLayout } from '../config/state-directory.js';
+import { openArtifactFile } from '../host/artifact-file.js';
+import { childEnvironment } from '../host/child-environment.js';
+import { diskWorkspace } from '../host/disk-workspace.js';
+import { ownerLives, ownerMarker } from '../host/owner-marker.js';
+import { hostShell } from '../host/shell.js';
+import { watchdogLink } from '../host/watchdog-link.js';
+import { anthropicModel } from '../model/anthropic.js';
+import { governor } from '../model/governor.js';
+import { systemBlocks } from '../prompt/system-prompt.js';
+import { DEFAULT_LIMITS } from '../protocol/agent.js';
+import { systemClock } from '../protocol/clock.js';
+import { UsageError } from '../protocol/errors.js';
+import { randomIds } from '../protocol/ids.js';
+import type { Surface } from '../protocol/permission.js';
+import { modelFacts } from '../protocol/prices.js';
+import type { SessionStore } from '../protocol/store.js';
+import { SessionFiles } from '../store/session-files.js';
+import { SessionMemory } from '../store/session-memory.js';
+import { builtinTools } from '../tools/builtin-tools.js';
+import { toolbox } from '../tools/toolbox.js';
+import type { Machine } from './machine.js';
+import { type Provider, providerOf } from './provider.js';
+import { requestSettings } from './request-settings.js';
+import type { RunFlags } from './run-flags.js';
+import { chooseSession } from './session-choice.js';
+import { VERSION } from './version.js';
+import { settingsFor } from './workbench-settings.js';
+
+export interface Workbench {
+  readonly settings: LoadedSettings;
+  readonly toolNames: readonly string[];
+  readonly options: SessionOptions;
+}
+
+export interface WorkbenchRequest {
+  readonly machine: Machine;
+  readonly flags: RunFlags;
+  readonly title: string;
+  readonly surface: Surface | undefined;
+  /** Rests between prompts instead of stopping. */
+  readonly lingers: boolean;
+  readonly wantsStreamEvents: boolean;
+  /** Where the model is, when it is not where the environment says. */
+  readonly provider?: Provider;
+}
+
+const DEFAULT_STREAM_IDLE_MS = 120_000;
+
+export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workbench> => {
+  const { machine, flags } = request;
+  const here = flags.cwd === undefined ? machine.cwd : resolve(machine.cwd, flags.cwd);
+  const settings = settingsFor(machine, flags, here);
+  const env = { ...machine.env, ...settingsEnv(settings) };
+  const provider = request.provider ?? providerOf(env);
+  const store = storeFor(settings, flags);
+  const tools = toolbox(builtinTools);
+  const { skein } = settings;
+  const alias = (name: string) => resolveModel(name, skein.modelAliases);
+  const modelName = settings.model === undefined ? undefined : alias(settings.model.value);
+  const choice = await chooseSession(flags, store.sessions, here);
+  const fallback = settings.fallbackModel && alias(settings.fallbackModel.value);
+  checkBudget(skein.maxBudgetUsd, modelName ?? alias('default'));
+  const model = anthropicModel({
+    ...provider,
+    ...{ env, clock: systemClock },
+    streamIdleTimeoutMs: skein.streamIdleTimeoutMs ?? DEFAULT_STREAM_IDLE_MS,
+  });
+  const shell = hostShell({
+    environment: childEnvironment(env, store.owner),
+    watchdog: watchdogLink({ command: machine.watchdog, marker: store.owner }),
+  });
+  const options: SessionOptions = {
+    ...{ store: store.sessions, choice, owner: store.owner, ids: randomIds, clock: systemClock },
+    // A former session keeps its model unless this command names another.
+    modelName: choice.kind === 'new' || settings.model?.source === 'flag' ? modelName : undefined,
+    defaultModel: alias('default'),
+    fresh: { cwd: here, version: VERSION, entrypoint: 'cli', title: request.title },
+    promptHead: (cwd, name) => ({
+      tools: JSON.stringify(tools.wireTools()),
+      system: systemBlocks(placeOf(cwd, name, machine), overridesOf(flags)),
+    }),
+    requestSettings: (name) => requestSettings(name, settings, flags),
+    maxBudgetUsd: skein.maxBudgetUsd ?? null,
+    wantsStreamEvents: request.wantsStreamEvents,
+    equip: ({ meta, artifacts }) => ({
+      ...{ toolbox: tools, toolCount: tools.visible.length, shell, model },
+      workspace: diskWorkspace(machine.home),
+      // Ids come from the server, and names end up in a path.
+      openArtifact: (name) => openArtifactFile(artifacts, name.replaceAll(/[^\w.-]/g, '_')),
+      governor: governor(systemClock, skein.maxConcurrentRequests),
+      fallbackModel: fallback,
+      chance: Math.random,
+      limits: {
+        ...DEFAULT_LIMITS,
+        maxTurns: flags.maxTurns ?? null,
+        maxRetries: skein.maxRetries ?? DEFAULT_LIMITS.maxRetries,
+      },
+      lingers: request.lingers,
+      desk: controlDesk({
+        policy: {
+          rules: settings.rules,
+          mode: settings.mode.value,
+          roots: [meta.cwd, ...settings.additionalDirectories.map(({ value }) => value)],
+          home: machine.home,
+          skeinHome: settings.skeinHome,
+          artifacts,
+          realPath,
+          ignoreCase: machine.platform === 'darwin',
+        },
+        surface: request.surface,
+        permissionTimeoutMs: skein.permissionTimeoutMs,
+        keepRule: (text) => {
+          addTrustedAllowRule(stateLayout(settings.skeinHome).trust, settings.workspace, text);
+        },
+      }),
+    }),
+  };
+  return { settings, toolNames: tools.visible.map(({ name }) => name), options };
+};
+
+const settingsEnv = (settings: LoadedSettings): Record<string, string> =>
+  Object.fromEntries(Object.entries(settings.env).map(([name, { value }]) => [name, value]));
+
+const storeFor = (
+  { skeinHome }: LoadedSettings,
+  { sessionPersistence }: RunFlags,
+): { sessions: SessionStore; owner: string } => {
+  const owner = ownerMarker(randomIds('owner'));
+  if (!sessionPersistence) return { sessions: new SessionMemory(systemClock), owner };
+  const { sessions: root } = openStateDirectory(skeinHome);
+  const lease = { marker: owner, pid: process.pid };
+  const sessions = new SessionFiles({ root, owner: lease, ownerLives, clock: systemClock });
+  return { sessions, owner };
+};
+
+const placeOf = (cwd: string, model: string, { platform }: Machine) => ({
+  ...{ cwd, platform, model },
+  isGitRepository: existsSync(join(cwd, '.git')),
+});
+
+const overridesOf = ({ systemPrompt, appendSystemPrompt }: RunFlags) => ({
+  ...(systemPrompt !== undefined && { systemPrompt }),
+  ...(appendSystemPrompt !== undefined && { appendSystemPrompt }),
+});
+
+const checkBudget = (maxUsd: number | undefined, model: string): void => {
+  if (maxUsd === undefined || modelFacts(model) !== undefined) return;
+  throw new UsageError(
+    `The price of ${model} is unknown, so a budget cannot be kept: choose another model or leave the budget out.`,
+  );
+};
