@@ -62,12 +62,15 @@ export const beginSession = (options: BeginOptions): Promise<Begun> => {
 const createNew = async (options: BeginOptions, id: string | undefined): Promise<Begun> => {
   const model = options.modelName ?? options.defaultModel;
   const { cwd } = options.fresh;
-  const head = options.promptHead(cwd, model);
   const meta = metaOf(options, id, { cwd, model, parentId: null, title: options.fresh.title });
-  const session = await options.store.create(meta);
+  return layBeginning(options, await options.store.create(meta));
+};
+
+const layBeginning = async (options: BeginOptions, session: Session): Promise<Begun> => {
+  const { lead, cwd, model } = session.meta;
+  const head = options.promptHead(cwd, model);
   const prompt = await keepHead(session, head);
-  const journal = await session.journal(meta.lead, null);
-  const { lead } = meta;
+  const journal = await session.journal(lead, null);
   const created = { type: 'agent.created', agent: lead, parent: null, cwd, model, prompt } as const;
   return { session, model, head, past: [journal.append(created)] };
 };
@@ -77,10 +80,9 @@ const resume = async (options: BeginOptions, id: string): Promise<Begun> => {
   try {
     refuseWithoutDirectory(session.meta);
     const { records } = (await session.journal(session.meta.lead, null)).past;
-    const created = records.find((record) => record.type === 'agent.created');
-    if (created?.type !== 'agent.created') {
-      throw new UsageError(`The journal of session ${id} has no beginning; it cannot be resumed.`);
-    }
+    const created = records.find(({ type }) => type === 'agent.created');
+    // It was killed before its first record: nothing had been said, so it begins now.
+    if (created?.type !== 'agent.created') return await layBeginning(options, session);
     const head = readHead(await session.readArtifact(created.prompt));
     return { session, head, past: records, model: options.modelName ?? session.meta.model };
   } catch (error) {
@@ -105,16 +107,20 @@ const fork = async (
   const session = await store.create({ ...meta, lead: source.lead });
   const journal = await session.journal(source.lead, null);
   let head: PromptHead | undefined;
-  for (const { v, seq, ts, epoch, ...body } of records) {
+  for (const record of records) {
+    const body = bodyOf(record);
     if (body.type === 'agent.created') {
       head = readHead(await store.peekArtifact(from, body.prompt));
       await keepHead(session, head);
       journal.append({ ...body, forkedFrom: { session: from, agent: source.lead } });
-    } else journal.append(body as JournalBody);
+    } else journal.append(body);
   }
   await session.close();
   return resume(options, meta.id);
 };
+
+const bodyOf = ({ v: _v, seq: _seq, ts: _ts, epoch: _epoch, ...body }: JournalRecord) =>
+  body as JournalBody;
 
 const metaOf = (
   { fresh, ids, clock }: BeginOptions,

@@ -16,6 +16,7 @@ import { hostShell } from '../host/shell.js';
 import { watchdogLink } from '../host/watchdog-link.js';
 import { anthropicModel } from '../model/anthropic.js';
 import { governor } from '../model/governor.js';
+import { ruleProblems } from '../policy/rule-matcher.js';
 import { systemBlocks } from '../prompt/system-prompt.js';
 import { DEFAULT_LIMITS } from '../protocol/agent.js';
 import { systemClock } from '../protocol/clock.js';
@@ -60,6 +61,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
   const { machine, flags } = request;
   const here = flags.cwd === undefined ? machine.cwd : resolve(machine.cwd, flags.cwd);
   const settings = settingsFor(machine, flags, here);
+  refuseBrokenRules(settings);
   const env = { ...machine.env, ...settingsEnv(settings) };
   const provider = request.provider ?? providerOf(env);
   const store = storeFor(settings, flags);
@@ -126,6 +128,12 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
     }),
   };
   return { settings, toolNames: tools.visible.map(({ name }) => name), options };
+};
+
+/** A deny or ask rule that cannot be read must not vanish: nothing runs until it is mended. */
+const refuseBrokenRules = ({ rules }: LoadedSettings): void => {
+  const broken = ruleProblems(rules).find(({ fatal }) => fatal);
+  if (broken !== undefined) throw new UsageError(broken.message);
 };
 
 const settingsEnv = (settings: LoadedSettings): Record<string, string> =>

@@ -75,7 +75,7 @@ export class BlockAssembler {
   unfinishedText(): WireBlock | null {
     for (const { start, pieces } of this.open.values()) {
       if (start.type !== 'text') continue;
-      const text = String(start.text ?? '') + (pieces.get('text') ?? []).join('');
+      const text = (asText(start.text) ?? '') + (pieces.get('text') ?? []).join('');
       return text.trim() === '' ? null : { type: 'text', text };
     }
     return null;
@@ -90,7 +90,7 @@ export class BlockAssembler {
     }
     const growth = GROWS[String(delta.type)];
     if (growth === undefined) return;
-    const piece = String(delta[growth.from] ?? '');
+    const piece = asText(delta[growth.from]) ?? '';
     this.length += piece.length;
     if (this.length > MAX_LENGTH) throw new ModelFailure('rejected', TOO_MUCH);
     const pieces = block.pieces.get(growth.field);
@@ -105,13 +105,13 @@ export class BlockAssembler {
     const { start, pieces, citations } = block;
     const fields: Fields = { ...start };
     for (const [field, parts] of pieces) {
-      if (field !== 'input') fields[field] = String(start[field] ?? '') + parts.join('');
+      if (field !== 'input') fields[field] = (asText(start[field]) ?? '') + parts.join('');
     }
     if (citations.length > 0) fields.citations = citations;
     const input = readInput(start, pieces.get('input'));
     if (input !== undefined) fields.input = input.value;
     // The API refuses text blocks without text when they come back.
-    if (start.type === 'text' && String(fields.text ?? '').trim() === '') return undefined;
+    if (start.type === 'text' && (asText(fields.text) ?? '').trim() === '') return undefined;
     const ended = { type: start.type, raw: JSON.stringify(fields) };
     if (start.type !== 'tool_use') return ended;
     const call = { id: String(start.id), tool: String(start.name), input: fields.input };
