@@ -1,0 +1,213 @@
+/**
+ * The command line as people meet it: the built program in a process of its own, in an empty home,
+ * with a simulator as its model. What it may see of this machine is what is set here.
+ */
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { JournalRecord } from '../../src/protocol/journal.js';
+import type { Script, ScriptInput } from '../../src/simulator/script.js';
+import { type Simulator, startSimulator } from '../../src/simulator/server.js';
+
+/** Where the build is, for those who keep one of their own. */
+const PROGRAM = resolve(process.env.SKEIN_TEST_DIST ?? 'dist', 'skein.js');
+
+export type Rules = ScriptInput['rules'];
+export type Reply = NonNullable<Script['rules'][number]['reply']>;
+
+/** A line of stream-json, or any other object that was printed. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into what programs outside parse themselves.
+export type Line = Record<string, any>;
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Every line of stdout as JSON; throws where one is not. */
+  readonly lines: readonly Line[];
+  /** The last line of stdout. */
+  readonly result: Line;
+}
+
+export interface RunOptions {
+  readonly env?: Record<string, string | undefined>;
+  readonly cwd?: string;
+  /** All of stdin; without it stdin is empty. */
+  readonly stdin?: string;
+}
+
+/** A process that still runs. */
+export interface Running {
+  readonly pid: number;
+  readonly ended: Promise<Ended>;
+  readonly stdout: string;
+  readonly stderr: string;
+  kill(signal: NodeJS.Signals): void;
+  /** One JSON line on stdin. */
+  say(line: unknown): void;
+  /** Text on stdin as it is. */
+  write(text: string): void;
+  endInput(): void;
+  /** Resolves with the first line that fits; rejects when the process ends without one. */
+  line(fits: (line: Line) => boolean): Promise<Line>;
+}
+
+export interface Scene {
+  readonly simulator: Simulator;
+  readonly root: string;
+  readonly home: string;
+  readonly skeinHome: string;
+  readonly workspace: string;
+  readonly tmp: string;
+  /** Runs to the end. */
+  run(args: readonly string[], options?: RunOptions): Promise<Ended>;
+  /** Leaves stdin open. */
+  start(args: readonly string[], options?: RunOptions): Running;
+  /** The messages API bodies that were received, oldest first. */
+  bodies(): readonly Line[];
+  /** The journal of the lead of a session; of the only one without an id. */
+  journal(session?: string): Promise<readonly JournalRecord[]>;
+}
+
+/** Sets up a home, a workspace and a model that answers by `rules`; all of it goes with the test. */
+export const setScene = async (rules: Rules = [{ reply: 'Done.' }]): Promise<Scene> => {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'scene-')));
+  const place = (name: string) => join(root, name);
+  const [home, workspace, tmp] = [place('home'), place('workspace'), place('tmp')];
+  for (const folder of [home, workspace, tmp]) await mkdir(folder);
+  const skeinHome = join(home, '.skein');
+  const simulator = await startSimulator({ script: { rules } });
+  const alive = new Set<ChildProcessWithoutNullStreams>();
+  onTestFinished(async () => {
+    for (const child of alive) child.kill('SIGKILL');
+    await simulator.close();
+    await rm(root, { recursive: true, force: true, maxRetries: 5 });
+  });
+
+  const start = (args: readonly string[], { env = {}, cwd = workspace }: RunOptions = {}) => {
+    const child = spawn(process.execPath, [PROGRAM, ...args], {
+      cwd,
+      env: {
+        PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
+        LANG: 'C.UTF-8',
+        TMPDIR: tmp,
+        HOME: home,
+        SKEIN_HOME: skeinHome,
+        ANTHROPIC_API_KEY: 'sk-of-the-test',
+        ANTHROPIC_BASE_URL: simulator.url,
+        ...env,
+      },
+    });
+    alive.add(child);
+    child.once('close', () => alive.delete(child));
+    return running(child);
+  };
+
+  return {
+    ...{ simulator, root, home, skeinHome, workspace, tmp, start },
+    run(args, options = {}) {
+      const process = start(args, options);
+      if (options.stdin !== undefined) process.write(options.stdin);
+      process.endInput();
+      return process.ended;
+    },
+    bodies: () =>
+      simulator.requests
+        .filter(({ path }) => path.startsWith('/v1/messages'))
+        .map(({ body }) => JSON.parse(body.toString()) as Line),
+    async journal(session) {
+      const id = session ?? (await readdir(join(skeinHome, 'sessions')))[0] ?? '';
+      const folder = join(skeinHome, 'sessions', id, 'agents');
+      const [name = ''] = (await readdir(folder)).filter((file) => file.endsWith('.jsonl'));
+      return linesOf(await readFile(join(folder, name), 'utf8')) as unknown as JournalRecord[];
+    },
+  };
+};
+
+const running = (child: ChildProcessWithoutNullStreams): Running => {
+  const said = { stdout: '', stderr: '' };
+  const watchers = new Set<() => void>();
+  for (const stream of ['stdout', 'stderr'] as const) {
+    child[stream].setEncoding('utf8');
+    child[stream].on('data', (text: string) => {
+      said[stream] += text;
+      for (const look of watchers) look();
+    });
+  }
+  // A process that has ended reads nothing more.
+  child.stdin.on('error', () => {});
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => {
+      resolve({
+        ...{ code, signal, ...said },
+        get lines() {
+          return linesOf(said.stdout);
+        },
+        get result() {
+          return linesOf(said.stdout).at(-1) ?? {};
+        },
+      });
+    });
+  });
+  return {
+    pid: child.pid ?? 0,
+    ended,
+    get stdout() {
+      return said.stdout;
+    },
+    get stderr() {
+      return said.stderr;
+    },
+    kill: (signal) => void child.kill(signal),
+    say: (line) => void child.stdin.write(`${JSON.stringify(line)}\n`),
+    write: (text) => void child.stdin.write(text),
+    endInput: () => void child.stdin.end(),
+    line: (fits) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          const whole = said.stdout.slice(0, said.stdout.lastIndexOf('\n') + 1);
+          const found = linesOf(whole).find(fits);
+          if (found === undefined) return;
+          watchers.delete(look);
+          resolve(found);
+        };
+        watchers.add(look);
+        look();
+        void ended.then(({ code, stderr }) => {
+          watchers.delete(look);
+          reject(new Error(`It ended with ${code} before it printed the line. ${stderr}`));
+        });
+      }),
+  };
+};
+
+const linesOf = (text: string): Line[] =>
+  text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Line);
+
+export const STREAM = ['--output-format', 'stream-json'] as const;
+export const DRIVEN = ['-p', '--input-format', 'stream-json', ...STREAM] as const;
+
+export const userLine = (text: string): Line => ({
+  type: 'user',
+  message: { role: 'user', content: text },
+});
+
+/** A reply that calls one tool. */
+export const calls = (name: string, input: Record<string, unknown>): Reply => ({
+  tool_use: [{ name, input }],
+});
+
+/** The tool_result blocks of the last message of a request. */
+export const resultsIn = (body: Line | undefined): readonly Line[] =>
+  (body?.messages.at(-1)?.content ?? []).filter(({ type }: Line) => type === 'tool_result');
+
+/** A body without its cache marks, as text: what must only ever grow. */
+export const unmarked = (body: Line | undefined): string =>
+  JSON.stringify(body, (key, value: unknown) => (key === 'cache_control' ? undefined : value));
