@@ -11,7 +11,7 @@ import type { Machine } from './machine.js';
 import { promptBlocks, readPrompt } from './prompt-text.js';
 import type { Provider } from './provider.js';
 import type { RunFlags } from './run-flags.js';
-import { RunTally } from './run-tally.js';
+import { lastAnswer, RunTally } from './run-tally.js';
 import { feedLine, initLine } from './stream-json.js';
 import { VERSION } from './version.js';
 import { setUpWorkbench } from './workbench.js';
@@ -28,18 +28,16 @@ export const printMode = async (
   const control = isDriven ? new ControlLines(line) : undefined;
   const isResumed = flags.resume !== undefined || flags.continue === true;
   const prompt = isDriven ? given : await readPromptOrNone(given, machine, isResumed);
-  const { settings, toolNames, options } = await setUpWorkbench({
+  const { settings, notices, toolNames, options } = await setUpWorkbench({
     ...{ machine, flags, surface: control, lingers: isDriven },
     title: titleOf(prompt ?? ''),
     wantsStreamEvents: flags.includePartialMessages === true,
     ...(provider && { provider }),
   });
-  for (const warning of settings.warnings) machine.err(`skein: ${warning}\n`);
-  if (settings.ignoredNotice !== undefined) machine.err(`skein: ${settings.ignoredNotice}\n`);
-
   const session = await openSession(options);
-  for (const damage of session.damage) machine.err(`skein: ${damage}\n`);
-  const printer = new Printer(session, flags, machine, line);
+  for (const notice of [...notices, ...session.damage]) machine.err(`skein: ${notice}\n`);
+  const said = prompt === undefined ? lastAnswer(session) : '';
+  const printer = new Printer(session, flags, machine, line, said);
   if (flags.outputFormat === 'stream-json') {
     const facts = { tools: toolNames, permissionMode: settings.mode.value, version: VERSION };
     line(initLine(session, facts, randomUUID()));
@@ -118,7 +116,7 @@ const closeQuietly = async (session: LeadSession): Promise<void> => {
 
 class Printer {
   lastStop: Stop | undefined;
-  private tally = new RunTally();
+  private tally: RunTally;
   private swept = false;
   private readonly session: LeadSession;
   private readonly flags: RunFlags;
@@ -130,8 +128,10 @@ class Printer {
     flags: RunFlags,
     machine: Machine,
     line: (text: string) => void,
+    said: string,
   ) {
     this.session = session;
+    this.tally = new RunTally(said);
     this.flags = flags;
     this.machine = machine;
     this.line = line;

@@ -6,12 +6,21 @@ import type { RunFlags } from './run-flags.js';
 
 const DEFAULT_MAX_TOKENS = 32_000;
 
-export const requestSettings = (name: string, { skein }: LoadedSettings, flags: RunFlags) => {
+export interface AnswerFormat {
+  readonly type: 'json_schema';
+  readonly schema: object;
+}
+
+export const requestSettings = (
+  name: string,
+  { skein }: LoadedSettings,
+  format: AnswerFormat | undefined,
+) => {
   const facts = modelFacts(name);
   const wanted = skein.maxOutputTokens ?? DEFAULT_MAX_TOKENS;
   const outputConfig = {
     ...(skein.effort !== undefined && { effort: skein.effort }),
-    ...(flags.jsonSchema !== undefined && { format: jsonFormat(flags.jsonSchema) }),
+    ...(format !== undefined && { format }),
   };
   return {
     maxTokens: Math.min(wanted, facts?.maxOutput ?? wanted),
@@ -26,12 +35,17 @@ const thinkingOf = (thinking: 'off' | 'adaptive' | number): string => {
   return JSON.stringify({ type: 'enabled', budget_tokens: thinking });
 };
 
-const jsonFormat = (text: string) => {
+/** Throws a UsageError, so it is read before anything begins. */
+export const answerFormat = ({ jsonSchema }: RunFlags): AnswerFormat | undefined => {
+  if (jsonSchema === undefined) return undefined;
+  let schema: unknown;
   try {
-    const schema: unknown = JSON.parse(text);
-    if (typeof schema === 'object' && schema !== null) return { type: 'json_schema', schema };
+    schema = JSON.parse(jsonSchema);
   } catch (error) {
     throw new UsageError(`--json-schema is not valid JSON: ${(error as Error).message}.`);
   }
-  throw new UsageError('--json-schema must be a JSON object.');
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) {
+    throw new UsageError('--json-schema must be a JSON object.');
+  }
+  return { type: 'json_schema', schema };
 };

@@ -6,13 +6,18 @@ import type { Usage } from '../protocol/usage.js';
 import type { WireBlock } from '../protocol/wire.js';
 
 export class RunTally {
-  text = '';
+  text: string;
   turns = 0;
   stop: Stop | undefined;
   readonly denials: Denial[] = [];
   private readonly began = performance.now();
   private apiMs = 0;
   private requestBegan = 0;
+
+  /** `said` is the answer so far: a resumed run that has nothing left to do ends with it. */
+  constructor(said = '') {
+    this.text = said;
+  }
 
   take(item: FeedItem): void {
     switch (item.type) {
@@ -77,6 +82,13 @@ const SUBTYPES: Readonly<Record<string, string>> = {
 
 export const textOf = (content: readonly WireBlock[]): string =>
   content.flatMap((block) => (block.type === 'text' ? [String(block.text)] : [])).join('');
+
+/** The newest answer that a session holds. */
+export const lastAnswer = ({ notebook }: LeadSession): string => {
+  const message = notebook.history.messages.at(-1);
+  if (message?.role !== 'assistant') return '';
+  return textOf((JSON.parse(message.bytes.toString()) as { content: WireBlock[] }).content);
+};
 
 export const wireUsage = (usage: Usage) => ({
   input_tokens: usage.input,

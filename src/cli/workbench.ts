@@ -31,7 +31,7 @@ import { builtinTools } from '../tools/builtin-tools.js';
 import { toolbox } from '../tools/toolbox.js';
 import type { Machine } from './machine.js';
 import { type Provider, providerOf } from './provider.js';
-import { requestSettings } from './request-settings.js';
+import { answerFormat, requestSettings } from './request-settings.js';
 import type { RunFlags } from './run-flags.js';
 import { chooseSession } from './session-choice.js';
 import { VERSION } from './version.js';
@@ -40,6 +40,8 @@ import { settingsFor } from './workbench-settings.js';
 export interface Workbench {
   readonly settings: LoadedSettings;
   readonly toolNames: readonly string[];
+  /** Sentences that a person should see before anything runs. */
+  readonly notices: readonly string[];
   readonly options: SessionOptions;
 }
 
@@ -61,9 +63,10 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
   const { machine, flags } = request;
   const here = flags.cwd === undefined ? machine.cwd : resolve(machine.cwd, flags.cwd);
   const settings = settingsFor(machine, flags, here);
-  refuseBrokenRules(settings);
+  const notices = noticesOf(settings);
   const env = { ...machine.env, ...settingsEnv(settings) };
   const provider = request.provider ?? providerOf(env);
+  const format = answerFormat(flags);
   const store = storeFor(settings, flags);
   const tools = toolbox(builtinTools);
   const { skein } = settings;
@@ -91,7 +94,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
       tools: JSON.stringify(tools.wireTools()),
       system: systemBlocks(placeOf(cwd, name, machine), overridesOf(flags)),
     }),
-    requestSettings: (name) => requestSettings(name, settings, flags),
+    requestSettings: (name) => requestSettings(name, settings, format),
     maxBudgetUsd: skein.maxBudgetUsd ?? null,
     wantsStreamEvents: request.wantsStreamEvents,
     equip: ({ meta, artifacts }) => ({
@@ -127,13 +130,16 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
       }),
     }),
   };
-  return { settings, toolNames: tools.visible.map(({ name }) => name), options };
+  return { settings, notices, toolNames: tools.visible.map(({ name }) => name), options };
 };
 
 /** A deny or ask rule that cannot be read must not vanish: nothing runs until it is mended. */
-const refuseBrokenRules = ({ rules }: LoadedSettings): void => {
-  const broken = ruleProblems(rules).find(({ fatal }) => fatal);
+const noticesOf = ({ rules, warnings, ignoredNotice }: LoadedSettings): readonly string[] => {
+  const problems = ruleProblems(rules);
+  const broken = problems.find(({ fatal }) => fatal);
   if (broken !== undefined) throw new UsageError(broken.message);
+  const notice = ignoredNotice === undefined ? [] : [ignoredNotice];
+  return [...warnings, ...problems.map(({ message }) => message), ...notice];
 };
 
 const settingsEnv = (settings: LoadedSettings): Record<string, string> =>

@@ -1,0 +1,28 @@
+/**
+ * Loaded into a skein process before anything else: kills it with SIGKILL at its n-th write to a
+ * journal. KILL_AT counts from 1; KILL_WHEN is `before` the write, `torn` in the middle of it, or
+ * `after` it. Without KILL_AT it only counts, and leaves the number in KILL_COUNT_FILE.
+ */
+import fs from 'node:fs';
+
+const { KILL_AT, KILL_WHEN, KILL_COUNT_FILE } = process.env;
+const write = fs.writeSync;
+let writes = 0;
+
+const die = () => {
+  process.kill(process.pid, 'SIGKILL');
+  // The signal is on its way; nothing else may happen until it is here.
+  for (;;);
+};
+
+fs.writeSync = (fd, bytes, offset, length, position) => {
+  if (!/\/agents\/[^/]+\.jsonl$/.test(fs.readlinkSync(`/proc/self/fd/${fd}`))) {
+    return write(fd, bytes, offset, length, position);
+  }
+  writes += 1;
+  if (KILL_COUNT_FILE) fs.writeFileSync(KILL_COUNT_FILE, String(writes));
+  if (writes !== Number(KILL_AT)) return write(fd, bytes, offset, length, position);
+  if (KILL_WHEN === 'torn') write(fd, bytes, offset, Math.floor(length / 2), position);
+  if (KILL_WHEN === 'after') write(fd, bytes, offset, length, position);
+  return die();
+};

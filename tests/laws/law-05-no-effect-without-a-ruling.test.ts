@@ -1,0 +1,149 @@
+/** Law 5: no effect without a ruling. Rules, modes and the callback; whatever is asked is asked first. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { systemClock } from '../../src/protocol/clock.js';
+import type { JournalRecord } from '../../src/protocol/journal.js';
+import {
+  PERMISSION_MODES,
+  type PermissionAnswer,
+  type PermissionRule,
+} from '../../src/protocol/permission.js';
+import { defineTool, type Tool } from '../../src/protocol/tool.js';
+import { SessionMemory } from '../../src/store/session-memory.js';
+import { finish, openRig, speaks } from './session-rig.js';
+
+/** A tool that keeps the ids of what it was really asked to do. */
+const counting = (name: string, readOnly: boolean, ran: string[]): Tool =>
+  defineTool({
+    ...{ name, kind: 'builtin', prompt: name, interruptBehavior: 'cancel' },
+    input: z.object({ target: z.string() }),
+    describe: ({ target }) => `${name} ${target}`,
+    isReadOnly: () => readOnly,
+    isConcurrencySafe: () => readOnly,
+    subject: ({ target }) => ({ action: readOnly ? 'read' : 'write', target }),
+    async call({ target }) {
+      ran.push(`${name} ${target}`);
+      return { content: 'done' };
+    },
+  }) as Tool;
+
+/** Calls that started although nothing before them had allowed them. */
+const unruled = (journal: readonly JournalRecord[]): readonly string[] => {
+  const allowed = new Set<string>();
+  const found: string[] = [];
+  for (const record of journal) {
+    if (record.type === 'call.ruled') {
+      if (record.behavior === 'allow') allowed.add(record.call);
+      else allowed.delete(record.call);
+    }
+    if (record.type === 'call.started' && !allowed.has(record.call)) found.push(record.call);
+  }
+  return found;
+};
+
+const runOnce = async (
+  calls: readonly { tool: string; target: string }[],
+  rules: readonly PermissionRule[],
+  mode: (typeof PERMISSION_MODES)[number],
+  answer: PermissionAnswer | undefined,
+) => {
+  const ran: string[] = [];
+  const store = new SessionMemory(systemClock);
+  const asked: string[] = [];
+  const wanted = calls.map(({ tool, target }, index) => ({
+    ...{ id: `c${index}`, tool, input: { target } },
+  }));
+  const session = await openRig({
+    ...{ store, rules, mode, tools: [counting('Edit', false, ran), counting('Read', true, ran)] },
+    model: speaks([{ calls: wanted }, { text: 'Done.' }]),
+    ...(answer && {
+      surface: {
+        ask: async ({ call }) => {
+          asked.push(call);
+          return answer;
+        },
+      },
+    }),
+  });
+  await finish(session, 'Go.');
+  const { records } = await store.peek(session.id, session.meta.lead);
+  await session.close();
+  return { ran, asked, journal: records };
+};
+
+const call = fc.record({
+  tool: fc.constantFrom('Edit', 'Read', 'Gone'),
+  target: fc.constantFrom('src/a.ts', 'src/b.ts', '/etc/passwd', '.env'),
+});
+const rule = fc.record({
+  behavior: fc.constantFrom('allow', 'deny', 'ask'),
+  text: fc.constantFrom('Edit', 'Read', 'Edit(src/**)', 'Read(src/a.ts)', 'Edit(//etc/**)'),
+  source: fc.constantFrom('user', 'project', 'flag'),
+}) as fc.Arbitrary<PermissionRule>;
+const answers = fc.constantFrom<(PermissionAnswer | undefined)[]>(
+  undefined,
+  { behavior: 'allow' },
+  { behavior: 'deny', reason: 'no' },
+  { behavior: 'allow', updatedInput: { target: 'src/b.ts' } },
+);
+
+describe('law 5, no effect without a ruling', () => {
+  test('whatever the rules, the mode and the person say, nothing runs before it is allowed', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(call, { minLength: 1, maxLength: 5 }),
+        fc.array(rule, { maxLength: 4 }),
+        fc.constantFrom(...PERMISSION_MODES),
+        answers,
+        async (calls, rules, mode, answer) => {
+          const { ran, journal } = await runOnce(calls, rules, mode, answer);
+          expect(unruled(journal)).toEqual([]);
+          const started = journal.filter(({ type }) => type === 'call.started');
+          expect(ran).toHaveLength(started.length);
+          if (rules.some(({ behavior, text }) => behavior === 'deny' && text === 'Edit')) {
+            expect(ran.filter((line) => line.startsWith('Edit'))).toEqual([]);
+          }
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  test('an ask rule goes to the person even where everything else would allow it', async () => {
+    const rules = [
+      { behavior: 'ask', text: 'Edit', source: 'user' },
+      { behavior: 'allow', text: 'Edit', source: 'user' },
+    ] as const;
+    const calls = [{ tool: 'Edit', target: 'src/a.ts' }];
+    const allowed = await runOnce(calls, rules, 'bypassPermissions', { behavior: 'allow' });
+    expect(allowed).toMatchObject({ asked: ['c0'], ran: ['Edit src/a.ts'] });
+    const nobody = await runOnce(calls, rules, 'bypassPermissions', undefined);
+    expect(nobody.ran).toEqual([]);
+  });
+
+  test('input that a person changed is judged again, and a deny still holds', async () => {
+    const rules = [{ behavior: 'deny', text: 'Edit(src/b.ts)', source: 'user' }] as const;
+    const answer = { behavior: 'allow', updatedInput: { target: 'src/b.ts' } } as const;
+    const { ran, journal } = await runOnce(
+      [{ tool: 'Edit', target: 'src/a.ts' }],
+      rules,
+      'default',
+      answer,
+    );
+    expect(ran).toEqual([]);
+    expect(journal).toContainEqual(
+      expect.objectContaining({ type: 'call.ended', outcome: 'denied' }),
+    );
+  });
+
+  test('catches a call that started without a ruling', async () => {
+    const { journal } = await runOnce(
+      [{ tool: 'Read', target: 'src/a.ts' }],
+      [],
+      'default',
+      undefined,
+    );
+    expect(unruled(journal.filter(({ type }) => type !== 'call.ruled'))).toEqual(['c0']);
+  });
+});

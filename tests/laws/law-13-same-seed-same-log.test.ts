@@ -1,0 +1,127 @@
+/** Law 13: the same script twice gives the same log, byte for byte in one process. */
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { Clock } from '../../src/protocol/clock.js';
+import { ModelFailure, type ModelPort } from '../../src/protocol/model.js';
+import { defineTool, type Tool } from '../../src/protocol/tool.js';
+import { SessionMemory } from '../../src/store/session-memory.js';
+import { finish, openRig, type ScriptedTurn, speaks } from './session-rig.js';
+import { makePlace } from './workspace.js';
+
+/** Time that passes only when somebody waits for it. */
+const patientClock = (): Clock => {
+  let now = 1_000;
+  return {
+    now: () => now,
+    wakeAt(at, wake) {
+      const timer = setImmediate(() => {
+        now = Math.max(now, at);
+        wake();
+      });
+      return () => clearImmediate(timer);
+    },
+  };
+};
+
+const look = defineTool({
+  ...{ name: 'Look', kind: 'builtin', prompt: 'Looks.', interruptBehavior: 'cancel' },
+  input: z.object({ at: z.string(), slow: z.number().default(0) }),
+  describe: ({ at }) => `Look ${at}`,
+  isReadOnly: () => true,
+  isConcurrencySafe: () => true,
+  subject: () => ({ action: 'read', target: 'x' }),
+  async call({ at, slow }) {
+    for (let tick = 0; tick < slow; tick += 1) await Promise.resolve();
+    return { content: `seen ${at}` };
+  },
+}) as Tool;
+
+const turns = (word: string): readonly ScriptedTurn[] => [
+  {
+    text: word,
+    calls: [
+      { id: 'c1', tool: 'Look', input: { at: 'a', slow: 9 } },
+      { id: 'c2', tool: 'Look', input: { at: 'b' } },
+      { id: 'c3', tool: 'Lost', input: {} },
+    ],
+  },
+  { calls: [{ id: 'c4', tool: 'Look', input: { at: 3 } }] },
+  { text: 'Done.' },
+];
+
+/** Fails once before it speaks, so that chance and the clock have a part in the log. */
+const stumbles = (model: ModelPort): ModelPort => {
+  let calls = 0;
+  return {
+    stream(request, sink, signal) {
+      calls += 1;
+      if (calls === 1) return Promise.reject(new ModelFailure('overloaded', 'busy'));
+      return model.stream(request, sink, signal);
+    },
+  };
+};
+
+const logOf = async (word: string): Promise<string> => {
+  const clock = patientClock();
+  const store = new SessionMemory(clock);
+  const session = await openRig({
+    ...{ clock, store, tools: [look], model: stumbles(speaks(turns(word))) },
+  });
+  await finish(session, 'Go.');
+  const { records } = await store.peek(session.id, session.meta.lead);
+  await session.close();
+  const reopened = await store.open(session.id);
+  const events = await reopened.readEvents();
+  await reopened.close();
+  return JSON.stringify({ records, events });
+};
+
+/** What may differ between two runs over real processes: when, how long, and under which id. */
+const VARIES = new Set([
+  'ts',
+  'durationMs',
+  'swarm',
+  'agent',
+  'owner',
+  'letter',
+  'from',
+  'mtimeMs',
+]);
+
+const withoutTimes = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value, (key, inner) => (VARIES.has(key) ? undefined : inner)));
+
+describe('law 13, same seed, same log', () => {
+  test('two runs in one process write the same journal and the same events', async () => {
+    expect(await logOf('Look.')).toBe(await logOf('Look.'));
+  });
+
+  test('catches two runs of which one says another word', async () => {
+    expect(await logOf('Look.')).not.toBe(await logOf('Look!'));
+  });
+
+  test('two runs over HTTP and real processes do the same things in the same order', async () => {
+    const script = {
+      rules: [
+        {
+          match: { turn: 0 },
+          reply: { tool_use: [{ name: 'Read', input: { file_path: 'a.txt' } }] },
+        },
+        { reply: 'Done.' },
+      ],
+    };
+    const run = async () => {
+      const place = await makePlace(script, { 'a.txt': 'x\n' });
+      await place.run(['Go.', '--session-id', 'same']);
+      const journal = place.journal('same');
+      await place.close();
+      return JSON.stringify(withoutTimes(journal)).replaceAll(place.workspace, '/work');
+    };
+    // The simulator draws its ids from the prompt, and the prompt names the working directory.
+    const blind = (text: string) =>
+      text
+        .replaceAll(/"(letter|prompt|owner|requestId)":"[^"]*"/g, '"$1":""')
+        .replaceAll(/\b(toolu|msg)_\w+/g, '$1');
+    expect(blind(await run())).toBe(blind(await run()));
+  });
+});

@@ -1,0 +1,99 @@
+/** A session in this process: real machine, crew, policy and journal; the rest is handed in. */
+import { controlDesk } from '../../src/actors/control-desk.js';
+import { type LeadSession, openSession, type SessionOptions } from '../../src/actors/session.js';
+import { governor } from '../../src/model/governor.js';
+import { DEFAULT_LIMITS } from '../../src/protocol/agent.js';
+import { type Clock, systemClock } from '../../src/protocol/clock.js';
+import { countedIds } from '../../src/protocol/ids.js';
+import type { ModelPort, StreamEvent, TurnSink } from '../../src/protocol/model.js';
+import type { PermissionMode, PermissionRule, Surface } from '../../src/protocol/permission.js';
+import type { SessionStore } from '../../src/protocol/store.js';
+import type { Tool } from '../../src/protocol/tool.js';
+import { NO_USAGE } from '../../src/protocol/usage.js';
+import { SessionMemory } from '../../src/store/session-memory.js';
+import { toolbox } from '../../src/tools/toolbox.js';
+
+export interface Wanted {
+  readonly model: ModelPort;
+  readonly tools: readonly Tool[];
+  readonly clock?: Clock;
+  readonly store?: SessionStore;
+  readonly rules?: readonly PermissionRule[];
+  readonly mode?: PermissionMode;
+  readonly surface?: Surface;
+  readonly choice?: SessionOptions['choice'];
+}
+
+const nowhere = () => {
+  throw new Error('this law needs no disk and no shell');
+};
+
+export const openRig = (wanted: Wanted): Promise<LeadSession> => {
+  const { model, tools, clock = systemClock, store = new SessionMemory(clock) } = wanted;
+  const box = toolbox(tools);
+  return openSession({
+    ...{ store, clock, ids: countedIds(), owner: 'law', choice: wanted.choice ?? { kind: 'new' } },
+    ...{ modelName: 'claude-sonnet-5-5', defaultModel: 'claude-sonnet-5-5' },
+    fresh: { cwd: process.cwd(), version: 'law', entrypoint: 'test', title: 'law' },
+    promptHead: () => ({ tools: JSON.stringify(box.wireTools()), system: '[]' }),
+    requestSettings: () => ({ maxTokens: 1_000 }),
+    ...{ maxBudgetUsd: null, wantsStreamEvents: false },
+    equip: () => ({
+      ...{ model, toolbox: box, toolCount: tools.length, lingers: false, chance: () => 0.5 },
+      ...{ limits: DEFAULT_LIMITS, fallbackModel: undefined, governor: governor(clock, 8) },
+      workspace: { resolve: nowhere, read: nowhere, stat: nowhere, write: nowhere },
+      shell: { run: nowhere },
+      openArtifact: nowhere,
+      desk: controlDesk({
+        policy: {
+          rules: wanted.rules ?? [],
+          mode: wanted.mode ?? 'default',
+          roots: [process.cwd()],
+          ...{ home: '/home/law', skeinHome: '/home/law/.skein', realPath: (path) => path },
+        },
+        surface: wanted.surface,
+        permissionTimeoutMs: 60_000,
+        keepRule: () => undefined,
+      }),
+    }),
+  });
+};
+
+export interface ScriptedTurn {
+  readonly text?: string;
+  readonly calls?: readonly { id: string; tool: string; input: unknown }[];
+}
+
+/** A model that says its turns in order. One request too many is an error. */
+export const speaks = (turns: readonly ScriptedTurn[]): ModelPort => {
+  let next = 0;
+  return {
+    async stream({ model }, sink) {
+      const turn = turns[next];
+      next += 1;
+      if (turn === undefined) throw new Error('the script has no turn left');
+      sink.started();
+      say(turn, sink);
+      const stopReason = turn.calls === undefined ? 'end_turn' : 'tool_use';
+      const usage = { ...NO_USAGE, input: 100, output: 10 };
+      return { messageId: `m${next}`, requestId: null, stopReason, usage, model };
+    },
+  };
+};
+
+const say = ({ text, calls = [] }: ScriptedTurn, sink: TurnSink): void => {
+  if (text !== undefined) {
+    sink.event?.({ type: 'text', text } as StreamEvent);
+    sink.blockEnded({ type: 'text', raw: JSON.stringify({ type: 'text', text }) });
+  }
+  for (const call of calls) {
+    const { id, tool: name, input } = call;
+    const raw = JSON.stringify({ type: 'tool_use', id, name, input });
+    sink.blockEnded({ type: 'tool_use', raw, call });
+  }
+};
+
+export const finish = async (session: LeadSession, prompt: string): Promise<void> => {
+  const items = session.run(JSON.stringify([{ type: 'text', text: prompt }]));
+  for await (const _ of items);
+};
