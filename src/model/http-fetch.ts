@@ -60,9 +60,11 @@ const exchange = (
     const body = bytesOf(init?.body);
     if (body !== undefined) headers['content-length'] = String(body.length);
     const request = transport.request(url, { method: init?.method ?? 'GET', headers, agent });
+    let answer: http.IncomingMessage | undefined;
     const release = stallWatch.watch({
       progress: () => request.socket?.bytesRead ?? 0,
-      stalled: (error) => request.destroy(error),
+      // An answer that has begun must fail with this error: its reader hears of no other.
+      stalled: (error) => (answer ?? request).destroy(error),
     });
     const abort = () => request.destroy(abortError());
     const settle = () => {
@@ -76,6 +78,7 @@ const exchange = (
       reject(stale ? new StaleConnection('stale connection', { cause: error }) : error);
     });
     request.on('response', (response) => {
+      answer = response;
       response.on('close', settle);
       resolve(responseOf(response, url));
     });
