@@ -1,0 +1,65 @@
+/** The two programs that are compared, each as a process of its own. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Arena } from './arena.js';
+
+export type Name = 'floor' | 'ours' | 'watched';
+
+export interface Sample {
+  readonly ms: number;
+  /** µs of all threads, user and system. */
+  readonly cpu: number;
+  /** Bytes; taken now and then. */
+  readonly memory: number | null;
+}
+
+/** One sample at each request and one at the end. */
+export type Trace = readonly Sample[];
+
+export interface Contenders {
+  start(name: Name, prompt: string, url: string, nodeArgs?: readonly string[]): ChildProcess;
+  /** Runs to the end with the probe in it. */
+  measure(name: Name, prompt: string, url: string): Promise<Trace>;
+}
+
+const here = (file: string) => join(import.meta.dirname, file);
+
+/** `head` is the file with what Skein sends ahead of its messages; the floor sends the same. */
+export const contenders = (arena: Arena, head: string): Contenders => {
+  const probed = join(arena.root, 'probe.json');
+  const outputFile = join(arena.root, 'stdout');
+  const command = (name: Name, prompt: string): readonly string[] => {
+    if (name === 'floor') return [here('floor.mjs'), head, prompt];
+    const format = ['--output-format', 'stream-json'];
+    const watched = name === 'watched' ? ['--include-partial-messages'] : [];
+    return [arena.skein, '-p', prompt, ...format, ...watched];
+  };
+  const start: Contenders['start'] = (name, prompt, url, nodeArgs = []) => {
+    const output = openSync(outputFile, 'w');
+    try {
+      return spawn(process.execPath, [...nodeArgs, ...command(name, prompt)], {
+        cwd: arena.workspace,
+        env: {
+          ...{ PATH: process.env.PATH, HOME: arena.home, SKEIN_HOME: arena.skeinHome },
+          ...{ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'bench', BENCH_PROBE: probed },
+        },
+        stdio: ['ignore', output, 'inherit'],
+      });
+    } finally {
+      closeSync(output);
+    }
+  };
+  return {
+    start,
+    async measure(name, prompt, url) {
+      rmSync(probed, { force: true });
+      const child = start(name, prompt, url, ['--require', here('probe.cjs')]);
+      const [code] = (await once(child, 'exit')) as [number | null];
+      if (code !== 0) throw new Error(`${name} ended with ${code} at "${prompt}".`);
+      const samples = JSON.parse(readFileSync(probed, 'utf8')) as [number, number, number | null][];
+      return samples.map(([ms, cpu, memory]) => ({ ms, cpu, memory }));
+    },
+  };
+};

@@ -1,0 +1,19 @@
+/** What Linux says of a living process and its children. */
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** ms of CPU used so far by the threads that it has now. */
+export const cpuOf = (pid: number): number => {
+  const nanoseconds = readdirSync(`/proc/${pid}/task`).map((thread) =>
+    Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]),
+  );
+  return nanoseconds.reduce((sum, value) => sum + value, 0) / 1e6;
+};
+
+/** MB that are resident, with those of the processes it has started. */
+export const memoryOf = (pid: number): number => {
+  const [, kilobytes] =
+    /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ');
+  const started = children.filter((child) => child !== '').map((child) => memoryOf(Number(child)));
+  return started.reduce((sum, value) => sum + value, Number(kilobytes) / 1024);
+};

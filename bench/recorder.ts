@@ -1,0 +1,40 @@
+/** Stands between a client and the simulator, and keeps what the client sent. Never used while timing. */
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+
+export interface Recorder {
+  readonly url: string;
+  readonly bodies: readonly Buffer[];
+  close(): void;
+}
+
+export const startRecorder = async (target: string): Promise<Recorder> => {
+  const bodies: Buffer[] = [];
+  const pass = async (request: http.IncomingMessage, response: http.ServerResponse) => {
+    const body = await buffer(request);
+    bodies.push(body);
+    const { method, headers } = request;
+    const onward = http.request(new URL(request.url ?? '/', target), { method, headers });
+    onward.on('response', (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    onward.on('error', () => response.destroy());
+    onward.end(body);
+  };
+  const server = http.createServer((request, response) => {
+    pass(request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    bodies,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+};

@@ -1,0 +1,61 @@
+/** The figures as a table for people, and as JSON for programs. */
+import { cpus } from 'node:os';
+import type { Calibrated } from './calibrate.js';
+import { judge, type Row } from './row.js';
+
+export const machineFacts = () => ({
+  date: new Date().toISOString(),
+  node: process.version,
+  cores: cpus().length,
+  cpu: cpus()[0]?.model ?? 'unknown',
+});
+
+export const asJson = (rows: readonly Row[], sizes: Calibrated['sizes']): string => {
+  const judged = rows.map((row) => {
+    const { floor, ours, ...verdict } = judge(row);
+    return { ...row, median: { floor, ours }, ...verdict };
+  });
+  return JSON.stringify({ ...machineFacts(), requestBytes: sizes, rows: judged }, null, 2);
+};
+
+const HEADINGS = ['', 'floor', 'skein', '', 'ratio', '(range)', 'target', ''];
+
+export const asTable = (rows: readonly Row[], sizes: Calibrated['sizes']): string => {
+  const { date, node, cores, cpu } = machineFacts();
+  const lines = [HEADINGS, ...rows.map(cells)];
+  const widths = HEADINGS.map((_, column) =>
+    Math.max(...lines.map((line) => line[column]?.length ?? 0)),
+  );
+  const aligned = lines.map((line) =>
+    line
+      .map((cell, column) =>
+        IS_TEXT.has(column) ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
+      )
+      .join('  ')
+      .trimEnd(),
+  );
+  const [first, last] = [0, 1].map((at) => `${sizes.floor[at]} and ${sizes.ours[at]}`);
+  return [
+    `${date.slice(0, 10)}, Node ${node}, ${cores} cores, ${cpu}`,
+    `bytes of floor and skein: first request ${first}, last of the short loop ${last}`,
+    '',
+    ...aligned,
+  ].join('\n');
+};
+
+/** The row's name, its unit and its verdict. */
+const IS_TEXT: ReadonlySet<number> = new Set([0, 3, 7]);
+
+const cells = (row: Row): string[] => {
+  const { floor, ours, ratio, lowest, highest, verdict } = judge(row);
+  return [
+    row.what,
+    floor.toPrecision(3),
+    ours.toPrecision(3),
+    row.unit,
+    ratio.toFixed(2),
+    `(${lowest.toFixed(2)}–${highest.toFixed(2)})`,
+    row.target === undefined ? '' : `≤ ${row.target.toFixed(1)}`,
+    verdict,
+  ];
+};

@@ -1,0 +1,30 @@
+/** The simulator in a process of its own, so that nothing it does is counted. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Arena } from './arena.js';
+import { PLAYBOOK } from './playbook.js';
+
+export interface SimulatorProcess {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export const startSimulatorProcess = async (arena: Arena): Promise<SimulatorProcess> => {
+  const script = join(arena.root, 'playbook.json');
+  writeFileSync(script, JSON.stringify(PLAYBOOK));
+  const child = spawn(process.execPath, [arena.skein, 'sim', '--script', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [url] = (await once(createInterface(child.stdout), 'line')) as [string];
+  return { url, close: () => end(child) };
+};
+
+export const end = async (child: ChildProcess): Promise<void> => {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exited;
+};

@@ -1,0 +1,67 @@
+/** What a turn of one tool call costs, in a short loop and as the history grows long. */
+import type { Bench } from './bench.js';
+import type { Trace } from './contender.js';
+import { LONG_TURNS, LOOP_TURNS, PROMPTS } from './playbook.js';
+import type { Row } from './row.js';
+import { type Point, slope } from './statistics.js';
+
+/** From the first request to the last: neither the start nor the end is a turn's. */
+const perTurn = (trace: Trace, turns: number, figure: 'ms' | 'cpu'): number => {
+  const [first, last] = [trace[0], trace[turns]];
+  if (first === undefined || last === undefined) throw new Error('A loop was cut short.');
+  return (last[figure] - first[figure]) / turns;
+};
+
+const both = <T>(traces: Record<'floor' | 'ours', Trace[]>, figure: (trace: Trace) => T) => ({
+  floor: traces.floor.map(figure),
+  ours: traces.ours.map(figure),
+});
+
+export const toolLoop = async (bench: Bench): Promise<readonly Row[]> => {
+  const traces = await bench.measure(PROMPTS.loop, bench.quick ? 1 : 9);
+  return [
+    {
+      ...{ id: 'turn-cpu', what: `CPU per turn, ${LOOP_TURNS} turns`, unit: 'µs', target: 1.2 },
+      ...both(traces, (trace) => perTurn(trace, LOOP_TURNS, 'cpu')),
+    },
+    {
+      ...{ id: 'turn-time', what: `time per turn, ${LOOP_TURNS} turns, with the server's` },
+      ...{ unit: 'ms', ...both(traces, (trace) => perTurn(trace, LOOP_TURNS, 'ms')) },
+    },
+  ];
+};
+
+/** Before it, code is still being compiled and memory still being taken. */
+const WARM_TURN = 50;
+
+const cpuByTurn = (trace: Trace): Point[] =>
+  trace.slice(WARM_TURN, LONG_TURNS).map(({ cpu }, index) => ({
+    x: index,
+    y: (trace[WARM_TURN + index + 1]?.cpu ?? Number.NaN) - cpu,
+  }));
+
+const memoryByTurn = (trace: Trace): Point[] =>
+  trace
+    .slice(0, LONG_TURNS + 1)
+    .flatMap(({ memory }, turn) =>
+      memory === null || turn < WARM_TURN ? [] : [{ x: turn, y: memory / 1024 }],
+    );
+
+export const longRun = async (bench: Bench): Promise<readonly Row[]> => {
+  const traces = await bench.measure(PROMPTS.long, bench.quick ? 1 : 5);
+  return [
+    {
+      ...{ id: 'turn-slope', what: `growth of CPU per turn up to ${LONG_TURNS} turns` },
+      ...{ unit: 'µs per 100 turns', target: 1 },
+      ...both(traces, (trace) => slope(cpuByTurn(trace)) * 100),
+    },
+    {
+      ...{ id: 'long-turn-cpu', what: `CPU per turn, ${LONG_TURNS} turns`, unit: 'µs' },
+      ...both(traces, (trace) => perTurn(trace, LONG_TURNS, 'cpu')),
+    },
+    {
+      ...{ id: 'turn-memory', what: `growth of resident memory per turn, ${LONG_TURNS} turns` },
+      ...{ unit: 'KB', target: 1.5, ...both(traces, (trace) => slope(memoryByTurn(trace))) },
+    },
+  ];
+};

@@ -1,0 +1,16 @@
+/** `npm run bench`: the figures of docs/benchmarks.md, from whatever state the clone is in. */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { ensureBuilt, ensureInstalled } from './installed.mjs';
+
+const root = join(import.meta.dirname, '..');
+await ensureInstalled(root);
+await ensureBuilt(root);
+
+const args = ['--import', 'tsx', 'bench/main.ts', ...process.argv.slice(2)];
+const bench = spawn(process.execPath, args, { cwd: root, stdio: 'inherit' });
+// Ctrl-C reaches the whole group: the bench tidies up and ends by itself.
+process.on('SIGINT', () => {});
+bench.once('exit', (code) => {
+  process.exitCode = code ?? 1;
+});
