@@ -4,16 +4,16 @@
  *   waking ──▶ tool-running           a call executes, or can start
  *     ▲   ├──▶ awaiting-permission    nothing can proceed without an answer
  *     │   ├──▶ idle | stopped         the run has ended
- *     │   ├──▶ retrying ──┐           the attempt failed, and the failure may pass
- *     │   ├──▶ compacting │           the prompt does not fit
- *     │   └──▶ streaming ◀┘           the model has something to answer
+ *     │   ├──▶ retrying ───┐          the attempt failed, and the failure may pass
+ *     │   ├──▶ compacting ─┤          the prompt does not fit
+ *     │   └──▶ streaming ◀─┘          the model has something to answer
  *     └── every working state ends here, and a rebuilt agent starts here
  *
  * Pure: actors/agent.ts fills the four slots. The crew runs calls for the agent's whole life, so
  * tools work while the model still streams. Whatever the world refuses ends in `stopped` with a
  * reason; only our own defects put the actor in error.
  */
-import { assign, type EventObject, enqueueActions, not, or, sendTo, setup } from 'xstate';
+import { and, assign, type EventObject, enqueueActions, not, or, sendTo, setup } from 'xstate';
 import type {
   AgentContext,
   AgentEvent,
@@ -25,7 +25,6 @@ import type {
   PauseInput,
   RoomNeeded,
   Stop,
-  StopReason,
   TurnFailed,
   TurnInput,
   TurnOrder,
@@ -35,10 +34,10 @@ import { slot } from './slot.js';
 import * as stops from './stops.js';
 import { afterFailure, afterTurn } from './turn-outcome.js';
 
-/** After these a lingering agent can go on; after the others there is nothing to go on with. */
-const FINAL: readonly StopReason[] = ['budget', 'storage_failed', 'compaction_failed'];
-
-const FRESH_RUN = { turn: 0, retries: 0, overloads: 0, continuations: 0, compactions: 0 };
+const FRESH_RUN = {
+  ...{ turn: 0, retries: 0, overloads: 0, continuations: 0, compactions: 0, failedTurns: 0 },
+  ...{ failure: null, stop: null },
+};
 
 export const agentMachine = setup({
   types: {} as {
@@ -59,7 +58,7 @@ export const agentMachine = setup({
     isAsking: ({ context }) => schedule.isAsking(context.calls),
     isStopping: ({ context }) => context.stop !== null,
     mayRest: ({ context: { stop, lingers } }) =>
-      stop !== null && lingers && !FINAL.includes(stop.reason),
+      stop !== null && lingers && !stops.FINAL.includes(stop.reason),
     hasFailedAttempt: ({ context }) => context.failure !== null,
     keepsFailing: ({ context }) => context.failedTurns >= context.limits.maxFailedTurns,
     hasNothingToDo: ({ context }) =>
@@ -75,7 +74,7 @@ export const agentMachine = setup({
       owesAnswer: true,
       cutShort: false,
     }),
-    beginRun: assign({ ...FRESH_RUN, failedTurns: 0, stop: null }),
+    beginRun: assign(FRESH_RUN),
     beginTurn: assign({ turn: ({ context }) => context.turn + 1, attempt: 1, calls: [] }),
     beginAttempt: assign({ attempt: ({ context }) => context.attempt + 1, failure: null }),
     endTurn: assign(({ context }, { stopReason }: { stopReason: string }) =>
@@ -83,7 +82,9 @@ export const agentMachine = setup({
     ),
     failTurn: assign(({ context }, failed: TurnFailed) => afterFailure(context, failed)),
     takeRoom: assign({ needsRoom: null }),
+    takeTurnBack: assign({ turn: ({ context }) => context.turn - 1 }),
     stopBecause: assign({ stop: ({ context }, stop: Stop) => context.stop ?? stop }),
+    stopAfterAll: assign({ stop: (_, stop: Stop) => stop }),
     draftCall: assign({
       calls: ({ context }, { id }: { id: string }) => [...context.calls, schedule.newCall(id)],
     }),
@@ -132,12 +133,9 @@ export const agentMachine = setup({
       schedule.newCall(id, completed ? 'completed' : 'judging'),
     ),
     attempt: 0,
-    failedTurns: 0,
     onFallback: false,
     cutShort: false,
     needsRoom: null,
-    failure: null,
-    stop: null,
   }),
   output: ({ context }) => ({ stop: context.stop ?? stops.ENDED, turns: context.turn }),
   invoke: {
@@ -180,7 +178,7 @@ export const agentMachine = setup({
     },
     'storage.failed': {
       target: '.stopped',
-      actions: { type: 'stopBecause', params: ({ event }) => stops.storageFailed(event.detail) },
+      actions: { type: 'stopAfterAll', params: ({ event }) => stops.storageFailed(event.detail) },
     },
   },
   initial: 'waking',
@@ -192,6 +190,7 @@ export const agentMachine = setup({
         { guard: 'isAsking', target: 'awaiting-permission' },
         { guard: 'mayRest', target: 'idle' },
         { guard: 'isStopping', target: 'stopped' },
+        { guard: and(['hasFailedAttempt', 'needsRoom']), target: 'compacting' },
         { guard: 'hasFailedAttempt', target: 'retrying' },
         { guard: 'keepsFailing', actions: { type: 'stopBecause', params: stops.KEEPS_FAILING } },
         { guard: 'hasNothingToDo', actions: { type: 'stopBecause', params: stops.ENDED } },
@@ -249,7 +248,7 @@ export const agentMachine = setup({
         },
         'turn.refused': {
           target: 'waking',
-          actions: { type: 'stopBecause', params: ({ event }) => event.stop },
+          actions: ['takeTurnBack', { type: 'stopBecause', params: ({ event }) => event.stop }],
         },
         // The turn keeps what it has been given so far, and then says that it has ended.
         'agent.interrupt': {
@@ -268,9 +267,15 @@ export const agentMachine = setup({
       always: { guard: or([not('isAsking'), 'isBusy']), target: 'waking' },
     },
     compacting: {
-      invoke: { src: 'compactor', input: ({ context }) => context.needsRoom ?? NO_GAP },
+      invoke: {
+        src: 'compactor',
+        input: ({ context }) => context.needsRoom ?? { gapTokens: null },
+      },
       on: {
-        'context.compacted': { target: 'waking', actions: 'takeRoom' },
+        'context.compacted': [
+          { guard: 'hasFailedAttempt', target: 'streaming', actions: ['takeRoom', 'beginAttempt'] },
+          { target: 'waking', actions: 'takeRoom' },
+        ],
         'compaction.failed': {
           target: 'waking',
           actions: {
@@ -292,5 +297,3 @@ export const agentMachine = setup({
     stopped: { type: 'final' },
   },
 });
-
-const NO_GAP: RoomNeeded = { gapTokens: null };

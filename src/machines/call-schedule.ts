@@ -8,16 +8,15 @@ import type { Call, CallStatus } from '../protocol/agent.js';
  */
 export const startableCalls = (calls: readonly Call[], streamOpen: boolean): readonly Call[] => {
   const startable: Call[] = [];
-  let earlierDone = true;
-  let earlierSafe = true;
+  // A later call may run already: one that was safe when it was asked about need not be any more.
+  let alone = !calls.some(({ status }) => status === 'executing');
   for (const call of calls) {
     if (isDone(call)) continue;
-    if (call.status === 'queued' && (earlierDone || (earlierSafe && call.safe))) {
+    if (call.status === 'queued' && (call.safe || alone)) {
       if (call.readOnly || !streamOpen) startable.push(call);
     }
-    earlierDone = false;
-    earlierSafe &&= call.safe && call.status !== 'judging';
-    if (!earlierSafe) break;
+    alone = false;
+    if (!call.safe || call.status === 'judging') break;
   }
   return startable;
 };

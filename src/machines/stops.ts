@@ -23,3 +23,6 @@ export const denied = (detail: string): Stop => stop('denied', detail);
 export const storageFailed = (detail: string): Stop => stop('storage_failed', detail);
 export const compactionFailed = (detail: string): Stop => stop('compaction_failed', detail);
 export const modelError = (detail: string): Stop => stop('model_error', detail);
+
+/** After these even a lingering agent has nothing to go on with. */
+export const FINAL: readonly StopReason[] = ['budget', 'storage_failed', 'compaction_failed'];

@@ -32,7 +32,8 @@ export const afterFailure = (context: AgentContext, failed: TurnFailed): Change 
   const discarded: Change = { calls: [], failure: null };
   if (context.stop !== null) return discarded;
   if (failed.kind === 'prompt-too-long') {
-    return { ...discarded, ...makeRoom(context, failed.gapTokens, failed.message) };
+    const failure = failed;
+    return { ...discarded, failure, ...makeRoom(context, failed.gapTokens, failed.message) };
   }
   const overloads = failed.kind === 'overloaded' ? context.overloads + 1 : 0;
   if (isFallbackDue(context, overloads)) {
