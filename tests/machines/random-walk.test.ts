@@ -1,0 +1,206 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { AgentEvent, AgentInput } from '../../src/protocol/agent.js';
+import { type AgentInHand, agentInHand } from './agent-in-hand.js';
+
+/**
+ * What the world may say to an agent at this moment: only what a slot that is at work could say.
+ * Letters, interrupts and full disks may come at any time.
+ */
+const sayable = (agent: AgentInHand, fresh: () => string): readonly AgentEvent[] => {
+  const { value, context } = agent.actor.getSnapshot();
+  const anywhere: AgentEvent[] = [{ type: 'prompt.submit' }, { type: 'agent.interrupt' }];
+  const rare: AgentEvent[] = [{ type: 'storage.failed', detail: 'Full.' }];
+  const crew = context.calls.flatMap(({ id, status }): AgentEvent[] => {
+    const kinds = [true, false].flatMap((readOnly) =>
+      [true, false].map((safe) => ({ id, readOnly, safe })),
+    );
+    if (status === 'executing') return [callEnded(id, false), callEnded(id, true)];
+    if (context.stop !== null && status !== 'completed' && status !== 'yielded') {
+      return [callEnded(id, false)];
+    }
+    if (status === 'judging') {
+      return [
+        ...kinds.map((kind): AgentEvent => ({ type: 'call.ruled', ...kind })),
+        ...kinds.map((kind): AgentEvent => ({ type: 'call.asking', ...kind })),
+        callEnded(id, true),
+      ];
+    }
+    if (status !== 'asking') return [];
+    const denial: AgentEvent[] = [callEnded(id, true), { type: 'run.denied', detail: 'No.' }];
+    return [...kinds.map((kind): AgentEvent => ({ type: 'call.ruled', ...kind })), ...denial];
+  });
+  if (value === 'streaming') {
+    const stops = ['end_turn', 'tool_use', 'max_tokens', 'refusal', 'pause_turn', 'interrupted'];
+    const turn: AgentEvent[] = [
+      ...stops.map((stopReason): AgentEvent => ({ type: 'turn.ended', stopReason })),
+      ...FAILURES,
+      { type: 'call.drafted', id: fresh() },
+      { type: 'call.drafted', id: fresh() },
+      { type: 'turn.refused', stop: { reason: 'budget', detail: null } },
+    ];
+    const letters = context.waiting > 0 ? [taken(context.waiting)] : [];
+    return [...anywhere, ...crew, ...turn, ...letters, ...rare];
+  }
+  if (value === 'retrying') return [...anywhere, { type: 'pause.over' }, ...rare];
+  if (value === 'compacting') {
+    const failed: AgentEvent = { type: 'compaction.failed', detail: 'Nothing to drop.' };
+    return [...anywhere, { type: 'context.compacted' }, failed, ...rare];
+  }
+  return [...anywhere, ...crew, ...rare];
+};
+
+const taken = (count: number): AgentEvent => ({ type: 'letters.taken', count });
+const callEnded = (id: string, failed: boolean): AgentEvent => ({ type: 'call.ended', id, failed });
+const FAILURES = (['overloaded', 'prompt-too-long', 'dropped', 'rejected'] as const).map(
+  (kind): AgentEvent => ({
+    ...{ type: 'turn.failed', kind, message: 'No.', retryAfterMs: null, gapTokens: null },
+  }),
+);
+
+const inputs: fc.Arbitrary<Partial<Omit<AgentInput, 'limits'>>> = fc.record({
+  lingers: fc.boolean(),
+  hasFallback: fc.boolean(),
+  waiting: fc.nat(2),
+  owesAnswer: fc.boolean(),
+  openCalls: fc.uniqueArray(
+    fc.record({ id: fc.constantFrom('x1', 'x2'), completed: fc.boolean() }),
+    {
+      selector: ({ id }) => id,
+    },
+  ),
+});
+const limits = fc.record({
+  maxTurns: fc.constantFrom(null, 1, 5),
+  maxRetries: fc.nat(2),
+  overloadsBeforeFallback: fc.integer({ min: 1, max: 2 }),
+  maxContinuations: fc.nat(1),
+  maxCompactions: fc.nat(1),
+  maxFailedTurns: fc.integer({ min: 1, max: 3 }),
+});
+
+/** Takes the walk that `picks` describes, and looks after every step. */
+const walk = (agent: AgentInHand, picks: readonly number[], look: () => void): void => {
+  let named = 0;
+  const fresh = () => {
+    named += 1;
+    return `c${named}`;
+  };
+  look();
+  for (const pick of picks) {
+    if (agent.actor.getSnapshot().status !== 'active') return;
+    const events = sayable(agent, fresh);
+    const event = events[pick % events.length];
+    if (event !== undefined) agent.tell(event);
+    look();
+  }
+};
+
+const walks = fc.tuple(inputs, limits, fc.array(fc.nat(10_000), { maxLength: 60 }));
+const eachWalk = (look: (agent: AgentInHand, orders: readonly string[]) => void, runs = 150) => {
+  fc.assert(
+    fc.property(walks, ([input, bounds, picks]) => {
+      const agent = agentInHand({ ...input, limits: bounds });
+      let heard = 0;
+      walk(agent, picks, () => {
+        look(agent, agent.orders.slice(heard));
+        heard = agent.orders.length;
+      });
+    }),
+    { numRuns: runs, seed: 7 },
+  );
+};
+
+describe('on any walk through its states, an agent', () => {
+  test('rests in every state but the one it only passes through', () => {
+    const seen = new Set<string>();
+    const reasons = new Set<string>();
+    eachWalk((agent) => {
+      seen.add(agent.state);
+      const reason = agent.stopReason();
+      if (reason !== undefined) reasons.add(reason);
+    }, 1_000);
+    expect([...seen].sort()).toEqual([
+      'awaiting-permission',
+      'compacting',
+      'idle',
+      'retrying',
+      'stopped',
+      'streaming',
+      'tool-running',
+    ]);
+    expect(reasons.size).toBe(10);
+  });
+
+  test('never fails, and has a reason exactly when it stopped', () => {
+    eachWalk(({ actor }) => {
+      const { status, value, context, output } = actor.getSnapshot();
+      expect(status).toBe(value === 'stopped' ? 'done' : 'active');
+      if (value === 'stopped') expect(output?.stop).toBe(context.stop);
+      if (value === 'idle') expect(context.stop).not.toBeNull();
+    });
+  });
+
+  test('is never left in a state where nothing can happen to it', () => {
+    eachWalk(({ actor }) => {
+      const { value, context } = actor.getSnapshot();
+      const open = context.calls.filter(({ status }) => !/completed|yielded/.test(status));
+      if (value === 'tool-running') expect(open).not.toEqual([]);
+      if (value === 'awaiting-permission') {
+        expect(open.some(({ status }) => status === 'asking')).toBe(true);
+        expect(context.stop).toBeNull();
+      }
+      if (/idle|retrying|compacting/.test(String(value))) expect(open).toEqual([]);
+    });
+  });
+
+  test('has the crew start a call at most once, after a ruling, and never when stopping', () => {
+    eachWalk((agent, orders) => {
+      const { context } = agent.actor.getSnapshot();
+      const started = orders.filter((order) => order.startsWith('call.start'));
+      const ids = agent.orders.filter((order) => order.startsWith('call.start'));
+      expect(new Set(ids).size).toBe(ids.length);
+      if (context.stop !== null && agent.state !== 'stopped') expect(started).toEqual([]);
+    });
+  });
+
+  test('never has an unsafe call overlap another', () => {
+    eachWalk(({ actor }) => {
+      const { calls } = actor.getSnapshot().context;
+      const busy = calls.filter(({ status }) => status === 'executing');
+      expect(busy.length < 2 || busy.every(({ safe }) => safe)).toBe(true);
+    });
+  });
+
+  test('runs nothing with effects before the message has ended', () => {
+    eachWalk((agent) => {
+      if (agent.state !== 'streaming') return;
+      const { calls } = agent.actor.getSnapshot().context;
+      const busy = calls.filter(({ status }) => status === 'executing');
+      expect(busy.every(({ readOnly }) => readOnly)).toBe(true);
+    });
+  });
+
+  test('shows results once per turn that has any, and only when all are there', () => {
+    eachWalk((agent, orders) => {
+      const shown = orders.filter((order) => order === 'calls.yield').length;
+      expect(shown).toBeLessThanOrEqual(1);
+      const { calls } = agent.actor.getSnapshot().context;
+      if (shown === 1 && agent.state !== 'streaming') {
+        expect(calls.every(({ status }) => status === 'yielded')).toBe(true);
+      }
+    });
+  });
+
+  test('stays within every bound', () => {
+    eachWalk(({ actor }) => {
+      const { context } = actor.getSnapshot();
+      const { limits: bounds } = context;
+      expect(context.retries).toBeLessThanOrEqual(bounds.maxRetries);
+      expect(context.compactions).toBeLessThanOrEqual(bounds.maxCompactions);
+      expect(context.continuations).toBeLessThanOrEqual(bounds.maxContinuations);
+      expect(context.waiting).toBeGreaterThanOrEqual(0);
+      if (bounds.maxTurns !== null) expect(context.turn).toBeLessThanOrEqual(bounds.maxTurns);
+    });
+  });
+});
