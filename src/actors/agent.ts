@@ -35,7 +35,7 @@ export interface Agent {
 }
 
 export const startAgent = (deps: AgentDeps): Agent => {
-  const { notebook, ids, feed } = deps;
+  const { notebook, ids, feed, lingers } = deps;
   const actor: Actor<typeof agentMachine> = createActor(
     agentMachine.provide({
       actors: {
@@ -47,28 +47,39 @@ export const startAgent = (deps: AgentDeps): Agent => {
     }),
     { input: inputOf(deps) },
   );
+  /** The last run's end reaching the disk. Nobody is told of it before that. */
+  let settling: Promise<void> | undefined;
   let ended: Stop | null = null;
-  const endRun = (stop: Stop, turns: number, final: boolean) => {
+  const endRun = async (stop: Stop, turns: number, final: boolean): Promise<void> => {
     if (stop === ended) return;
     ended = stop;
     const { reason, detail } = stop;
     recordIfPossible(notebook, { type: 'run.ended', reason, detail, turns, final });
+    settling = notebook.sync().catch(() => undefined);
+    await settling;
+    settling = undefined;
     feed.emit({ type: 'run.ended', stop, turns });
   };
   const stopped = new Promise<AgentReport>((resolve, reject) => {
     actor.subscribe({
       next({ value, context: { stop, turn } }) {
-        if (value === 'idle' && stop !== null) endRun(stop, turn, false);
+        if (value === 'idle' && stop !== null) void endRun(stop, turn, false);
       },
       error: reject,
       complete() {
         const report = actor.getSnapshot().output as AgentReport;
-        endRun(report.stop, report.turns, true);
-        resolve(report);
+        void endRun(report.stop, report.turns, true).then(() => resolve(report));
       },
     });
   });
-  recordIfPossible(notebook, { type: 'run.started', run: notebook.history.runs + 1 });
+  const beginRun = () =>
+    recordIfPossible(notebook, { type: 'run.started', run: notebook.history.runs + 1 });
+  const prompt = () => {
+    if (actor.getSnapshot().matches('idle')) beginRun();
+    ended = null;
+    actor.send({ type: 'prompt.submit' });
+  };
+  if (!lingers || hasWork(notebook)) beginRun();
   actor.start();
   return {
     get state() {
@@ -76,16 +87,16 @@ export const startAgent = (deps: AgentDeps): Agent => {
     },
     submit(from, blocks) {
       notebook.record({ type: 'letter.received', letter: ids('letter'), from, raw: blocks });
-      if (actor.getSnapshot().matches('idle')) {
-        notebook.record({ type: 'run.started', run: notebook.history.runs + 1 });
-      }
-      ended = null;
-      actor.send({ type: 'prompt.submit' });
+      if (settling === undefined) prompt();
+      else void settling.then(prompt);
     },
     interrupt: () => actor.send({ type: 'agent.interrupt' }),
     stopped,
   };
 };
+
+const hasWork = ({ history }: Notebook): boolean =>
+  history.letters.size > 0 || history.calls.size > 0 || history.owesAnswer;
 
 const attemptOf = ({ turn, attempt }: AgentContext) => ({ turn, attempt });
 

@@ -84,7 +84,9 @@ const resume = async (options: BeginOptions, id: string): Promise<Begun> => {
     // It was killed before its first record: nothing had been said, so it begins now.
     if (created?.type !== 'agent.created') return await layBeginning(options, session);
     const head = readHead(await session.readArtifact(created.prompt));
-    return { session, head, past: records, model: options.modelName ?? session.meta.model };
+    const model = options.modelName ?? session.meta.model;
+    await session.updateMeta({ model, updatedAt: options.clock.now() });
+    return { session, head, model, past: records };
   } catch (error) {
     await session.close();
     throw error;

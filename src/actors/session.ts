@@ -53,6 +53,7 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
   const { meta } = session;
   const journal = await session.journal(meta.lead, null);
   const notebook = new Notebook(journal, past);
+  notebook.history.promptBytes = head.tools.length + head.system.length;
   notebook.record({ type: 'epoch.began', owner: options.owner });
   const feed = new FeedHub(options.wantsStreamEvents);
   const heads = new Map<string, Buffer>();
@@ -110,6 +111,9 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
       yield* items;
     },
     stopped,
-    close: () => session.close(),
+    async close() {
+      await session.updateMeta({ updatedAt: options.clock.now() });
+      await session.close();
+    },
   };
 };

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { EXIT } from './exit-code.js';
 import { interrupts } from './interrupts.js';
 import type { Machine } from './machine.js';
-import { runCommandLine } from './program.js';
+import { report, runCommandLine } from './program.js';
 
 /** A reader that has gone away (`skein … | head`) is no error. */
 const writer = (stream: NodeJS.WriteStream) => {
@@ -29,5 +29,10 @@ const machine: Machine = {
   watchdog: [process.execPath, fileURLToPath(new URL('./watchdog.js', import.meta.url))],
   onInterrupt: interrupts(process, () => process.exit(EXIT.interrupted)),
 };
+
+process.on('uncaughtException', (error) => {
+  process.exitCode = report(error, process.argv.includes('--verbose'), machine);
+  process.exit();
+});
 
 process.exitCode = await runCommandLine(process.argv.slice(2), machine);

@@ -89,7 +89,7 @@ const buildProgram = (machine: Machine, end: (code: number) => void): Command =>
 };
 
 /** One sentence that says what to do; a stack only when it was asked for. */
-const report = (error: unknown, verbose: boolean, { err }: Machine): number => {
+export const report = (error: unknown, verbose: boolean, { err }: Machine): number => {
   if (error instanceof CommanderError) {
     // Commander has said it already: help and version are no errors.
     return error.exitCode === 0 ? EXIT.done : EXIT.usage;

@@ -47,6 +47,8 @@ export class History {
   ended: { readonly reason: string; readonly final: boolean } | null = null;
   /** The model must speak next: the newest message is the user's, or a pause. */
   owesAnswer = false;
+  /** What stands ahead of the messages, until a server has counted it. */
+  promptBytes = 0;
   private countedTokens = 0;
   private bytesSince = 0;
   /** Calls of attempts whose message has not landed; they count only if it does. */
@@ -106,7 +108,8 @@ export class History {
 
   /** Tokens of the next prompt: what the last answer counted, and the rest at four bytes each. */
   get tokens(): number {
-    return this.countedTokens + tokensOfBytes(this.bytesSince);
+    const uncounted = this.countedTokens === 0 ? this.promptBytes : 0;
+    return this.countedTokens + tokensOfBytes(uncounted + this.bytesSince);
   }
 
   /** The parts of the next user message: results in call order, then the letters that wait. */
