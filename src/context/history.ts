@@ -149,8 +149,11 @@ export class History {
     this.turns += 1;
     this.countUsage(record);
     if (record.raw !== '[]') this.push('assistant', record.raw, false);
-    this.countedTokens = windowTokens(record.usage);
-    this.bytesSince = 0;
+    // An answer that broke off at once, or a server that does not count, leaves the estimate.
+    if (windowTokens(record.usage) > 0) {
+      this.countedTokens = windowTokens(record.usage);
+      this.bytesSince = 0;
+    }
     this.owesAnswer = record.stopReason === 'pause_turn';
     for (const block of JSON.parse(record.raw) as WireBlock[]) {
       if (block.type !== 'tool_use') continue;
