@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { agentMachine } from '../../src/machines/agent-machine.js';
+
+type Node = (typeof agentMachine.states)[keyof typeof agentMachine.states];
+type Transition = NonNullable<Node['always']>[number];
+
+const targets = (transitions: readonly Transition[]) =>
+  transitions.map(({ target }) => target?.map(({ key }) => key).join() ?? '(stays)');
+
+/** A state as lines of `event → where it leads, in the order in which it is tried`. */
+const draw = (node: Pick<Node, 'transitions' | 'always'>): readonly string[] => [
+  ...[...node.transitions].map(([event, ways]) => `${event} → ${targets(ways).join(' | ')}`),
+  ...(node.always === undefined ? [] : [`always → ${targets(node.always).join(' | ')}`]),
+];
+
+test('the state chart of an agent is the one that the documents draw', () => {
+  const chart = Object.entries<Node>(agentMachine.states).map(([key, node]) => [key, draw(node)]);
+  expect(Object.fromEntries([['anywhere', draw(agentMachine.root)], ...chart])).toEqual({
+    anywhere: [
+      'prompt.submit → (stays)',
+      'call.ruled → (stays)',
+      'call.asking → (stays)',
+      'call.ended → (stays)',
+      'agent.interrupt → waking',
+      'run.denied → waking',
+      'storage.failed → stopped',
+    ],
+    waking: [
+      'always → (stays) | tool-running | awaiting-permission | idle | stopped | compacting | retrying | (stays) | (stays) | (stays) | compacting | streaming',
+    ],
+    idle: ['prompt.submit → waking', 'agent.interrupt → (stays)'],
+    streaming: [
+      'letters.taken → (stays)',
+      'call.drafted → (stays)',
+      'call.ruled → (stays)',
+      'call.asking → (stays)',
+      'call.ended → (stays)',
+      'turn.ended → waking',
+      'turn.failed → waking',
+      'turn.refused → waking',
+      'agent.interrupt → (stays)',
+      'run.denied → (stays)',
+    ],
+    'tool-running': ['always → waking'],
+    'awaiting-permission': ['always → waking'],
+    compacting: ['context.compacted → streaming | waking', 'compaction.failed → waking'],
+    retrying: ['pause.over → streaming'],
+    stopped: [],
+  });
+});
+
+test('an agent works through four slots', () => {
+  const slots = [agentMachine.root, ...Object.values<Node>(agentMachine.states)].flatMap(
+    ({ invoke }) => invoke.map(({ src }) => src),
+  );
+  expect(slots).toEqual(['crew', 'modelTurn', 'compactor', 'pause']);
+});

@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest';
+import { AGENT_STATES, DEFAULT_LIMITS, STOP_REASONS } from '../../src/protocol/agent.js';
+import { EVENT_TYPES, EVENTS_VERSION } from '../../src/protocol/events.js';
+import { CALL_OUTCOMES, JOURNAL_VERSION, journalBody } from '../../src/protocol/journal.js';
+import { PERMISSION_MODES, SETTING_SOURCES } from '../../src/protocol/permission.js';
+import { SESSION_FORMAT } from '../../src/protocol/store.js';
+
+test('the states of an agent', () => {
+  expect(AGENT_STATES).toEqual([
+    'idle',
+    'waking',
+    'streaming',
+    'tool-running',
+    'awaiting-permission',
+    'compacting',
+    'retrying',
+    'stopped',
+  ]);
+});
+
+test('the reasons why an agent stops', () => {
+  expect(STOP_REASONS).toEqual([
+    'end_turn',
+    'max_turns',
+    'budget',
+    'interrupted',
+    'denied',
+    'compaction_failed',
+    'repeated_tool_failure',
+    'refusal',
+    'model_error',
+    'storage_failed',
+  ]);
+});
+
+test('the bounds that hold where nobody set others', () => {
+  expect(DEFAULT_LIMITS).toEqual({
+    maxTurns: null,
+    maxRetries: 10,
+    overloadsBeforeFallback: 3,
+    maxContinuations: 3,
+    maxCompactions: 3,
+    maxFailedTurns: 5,
+  });
+});
+
+test('the records of a journal', () => {
+  expect(journalBody.options.map(({ shape }) => shape.type.value)).toEqual([
+    'agent.created',
+    'epoch.began',
+    'run.started',
+    'letter.received',
+    'user.sent',
+    'turn.started',
+    'assistant.received',
+    'turn.failed',
+    'call.ruled',
+    'question.asked',
+    'call.started',
+    'call.ended',
+    'prompt.broken',
+    'run.ended',
+    'bound.hit',
+  ]);
+});
+
+test('the events of a swarm', () => {
+  expect(EVENT_TYPES).toEqual([
+    'agent.spawned',
+    'epoch.began',
+    'run.started',
+    'letter.delivered',
+    'message.sent',
+    'turn.started',
+    'turn.ended',
+    'turn.failed',
+    'permission.requested',
+    'permission.ruled',
+    'tool.started',
+    'tool.ended',
+    'context.compacted',
+    'prompt.broken',
+    'run.ended',
+    'agent.stopped',
+    'bound.hit',
+  ]);
+});
+
+test('the versions of what is written to disk', () => {
+  expect([JOURNAL_VERSION, EVENTS_VERSION, SESSION_FORMAT]).toEqual([1, 1, 1]);
+});
+
+test('the outcomes of a call, the modes and the sources of rules', () => {
+  expect(CALL_OUTCOMES).toEqual(['ok', 'error', 'invalid', 'denied', 'interrupted']);
+  expect(PERMISSION_MODES).toEqual([
+    'default',
+    'acceptEdits',
+    'plan',
+    'dontAsk',
+    'bypassPermissions',
+  ]);
+  expect(SETTING_SOURCES).toEqual(['user', 'project', 'local', 'flag', 'session', 'policy']);
+});
