@@ -27,6 +27,8 @@ export interface AgentDeps extends Omit<CrewDeps, 'attempt'>, TurnDeps {
 
 export interface Agent {
   readonly state: AgentState;
+  /** No run is under way or about to begin, and the end of the last one has been told. */
+  readonly isResting: boolean;
   /** Writes the letter down and lets the agent know. Throws a StorageError. */
   submit(from: string, blocks: RawJson): void;
   interrupt(): void;
@@ -49,10 +51,12 @@ export const startAgent = (deps: AgentDeps): Agent => {
   );
   /** The last run's end reaching the disk. Nobody is told of it before that. */
   let settling: Promise<void> | undefined;
-  let ended: Stop | null = null;
+  let isRunning = false;
+  /** Letters that came while the last run's end was reaching the disk. */
+  let early = 0;
   const endRun = async (stop: Stop, turns: number, final: boolean): Promise<void> => {
-    if (stop === ended) return;
-    ended = stop;
+    if (!isRunning) return;
+    isRunning = false;
     const { reason, detail } = stop;
     recordIfPossible(notebook, { type: 'run.ended', reason, detail, turns, final });
     settling = notebook.sync().catch(() => undefined);
@@ -72,11 +76,12 @@ export const startAgent = (deps: AgentDeps): Agent => {
       },
     });
   });
-  const beginRun = () =>
+  const beginRun = () => {
+    isRunning = true;
     recordIfPossible(notebook, { type: 'run.started', run: notebook.history.runs + 1 });
+  };
   const prompt = () => {
-    if (actor.getSnapshot().matches('idle')) beginRun();
-    ended = null;
+    if (!isRunning) beginRun();
     actor.send({ type: 'prompt.submit' });
   };
   if (!lingers || hasWork(notebook)) beginRun();
@@ -85,10 +90,20 @@ export const startAgent = (deps: AgentDeps): Agent => {
     get state() {
       return actor.getSnapshot().value as AgentState;
     },
+    get isResting() {
+      return !isRunning && settling === undefined && early === 0;
+    },
     submit(from, blocks) {
       notebook.record({ type: 'letter.received', letter: ids('letter'), from, raw: blocks });
-      if (settling === undefined) prompt();
-      else void settling.then(prompt);
+      if (settling === undefined) {
+        prompt();
+        return;
+      }
+      early += 1;
+      void settling.then(() => {
+        early -= 1;
+        prompt();
+      });
     },
     interrupt: () => actor.send({ type: 'agent.interrupt' }),
     stopped,

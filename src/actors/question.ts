@@ -42,14 +42,20 @@ export const askSurface = async (
   { signal, clock, timeoutMs }: QuestionTerms,
 ): Promise<PermissionAnswer> => {
   const withdrawn = new AbortController();
-  const withdraw = () => withdrawn.abort();
-  signal.addEventListener('abort', withdraw, { once: true });
   let forget: (() => void) | undefined;
+  let withdraw = () => {};
+  const moot = new Promise<PermissionAnswer>((resolve) => {
+    withdraw = () => {
+      withdrawn.abort();
+      resolve(WITHDRAWN);
+    };
+  });
+  signal.addEventListener('abort', withdraw, { once: true });
   const late = new Promise<PermissionAnswer>((resolve) => {
     forget = clock.wakeAt(clock.now() + timeoutMs, () => resolve(nobody(timeoutMs)));
   });
   try {
-    return await Promise.race([surface.ask(question, withdrawn.signal), late]);
+    return await Promise.race([surface.ask(question, withdrawn.signal), late, moot]);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return { behavior: 'deny', reason: `The question could not be answered: ${why}` };
@@ -58,6 +64,11 @@ export const askSurface = async (
     signal.removeEventListener('abort', withdraw);
     withdrawn.abort();
   }
+};
+
+const WITHDRAWN: PermissionAnswer = {
+  behavior: 'deny',
+  reason: 'The call was interrupted before anybody answered.',
 };
 
 const nobody = (timeoutMs: number): PermissionAnswer => ({

@@ -38,6 +38,8 @@ export interface LeadSession {
   /** Lines of the journal that could not be read. */
   readonly damage: readonly string[];
   readonly state: AgentState;
+  /** No run is under way or about to begin, and the end of the last one has been told. */
+  readonly isResting: boolean;
   start(): void;
   submit(blocks: RawJson): void;
   interrupt(): void;
@@ -94,6 +96,9 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     damage: journal.past.damage,
     get state() {
       return agent?.state ?? 'idle';
+    },
+    get isResting() {
+      return agent?.isResting ?? true;
     },
     start,
     submit,

@@ -7,13 +7,17 @@ import { z } from 'zod';
 import type { PermissionAnswer, PermissionQuestion, Surface } from '../protocol/permission.js';
 import type { RawJson } from '../protocol/wire.js';
 
-const textBlock = z.looseObject({ type: z.string() });
+/** Anything else would be refused by every model, now and whenever the session is resumed. */
+const promptBlock = z.discriminatedUnion('type', [
+  z.looseObject({ type: z.literal('text'), text: z.string().regex(/\S/) }),
+  z.looseObject({ type: z.enum(['image', 'document']) }),
+]);
 
 const userLine = z.object({
   type: z.literal('user'),
   message: z.object({
     role: z.literal('user'),
-    content: z.union([z.string(), z.array(textBlock).min(1)]),
+    content: z.union([z.string().regex(/\S/), z.array(promptBlock).min(1)]),
   }),
 });
 
@@ -119,7 +123,7 @@ export class ControlLines implements Surface {
     }
     const response = controlResponse.safeParse(value);
     if (response.success) this.settle(response.data.response, number, handlers);
-    else handlers.complain(`Line ${number} of stdin is no message that is known; it was ignored.`);
+    else handlers.complain(`Line ${number} of stdin ${whatIsWrong(value)}; it was ignored.`);
   }
 
   private serve(request_id: string, subtype: string, { interrupt }: ControlHandlers): void {
@@ -167,7 +171,16 @@ const answerOf = (answer: z.infer<typeof permission>): PermissionAnswer => {
   };
 };
 
-const blocksOf = (content: string | readonly object[]): RawJson =>
-  JSON.stringify(
-    typeof content === 'string' ? [{ type: 'text', text: content.toWellFormed() }] : content,
-  );
+const whatIsWrong = (value: unknown): string =>
+  (value as { type?: unknown } | null)?.type === 'user'
+    ? 'is not a prompt of text, images or documents'
+    : 'is no message that is known';
+
+/** Cache marks are ours to place, and half a surrogate pair is not text. */
+const blocksOf = (content: string | readonly z.infer<typeof promptBlock>[]): RawJson => {
+  const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+  return JSON.stringify(blocks, (key, value: unknown) => {
+    if (key === 'cache_control') return undefined;
+    return typeof value === 'string' ? value.toWellFormed() : value;
+  });
+};

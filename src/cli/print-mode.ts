@@ -93,20 +93,23 @@ const drive = async (
     complain: (sentence) => machine.err(`skein: ${sentence}\n`),
   });
   const isOver = session.stopped.then(() => true);
-  const isIdle = reading.then(() => untilIdle(session));
-  await Promise.race([isOver, isIdle]);
+  const isResting = reading.then(() => untilResting(session));
+  await Promise.race([isOver, isResting]);
+  // Nobody listens any more; an open pipe would keep the process alive.
+  machine.stdin.destroy();
 };
 
-const untilIdle = (session: LeadSession): Promise<void> =>
+const untilResting = (session: LeadSession): Promise<void> =>
   new Promise((resolve) => {
-    if (session.state === 'idle') resolve();
-    else {
-      const stop = session.listen(({ type }) => {
-        if (type !== 'run.ended') return;
-        stop();
-        resolve();
-      });
-    }
+    const look = () => {
+      if (!session.isResting) return;
+      stop();
+      resolve();
+    };
+    const stop = session.listen(({ type }) => {
+      if (type === 'run.ended') look();
+    });
+    look();
   });
 
 const closeQuietly = async (session: LeadSession): Promise<void> => {
