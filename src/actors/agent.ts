@@ -32,6 +32,8 @@ export interface Agent {
   /** Writes the letter down and lets the agent know. Throws a StorageError. */
   submit(from: string, blocks: RawJson): void;
   interrupt(): void;
+  /** Resolves when no run is under way and everybody has been told how the last one ended. */
+  atRest(): Promise<void>;
   /** The agent is over. Rejects only for a defect of ours. */
   readonly stopped: Promise<AgentReport>;
 }
@@ -52,6 +54,7 @@ export const startAgent = (deps: AgentDeps): Agent => {
   /** The last run's end reaching the disk. Nobody is told of it before that. */
   let settling: Promise<void> | undefined;
   let isRunning = false;
+  const resting: (() => void)[] = [];
   /** Letters that came while the last run's end was reaching the disk. */
   let early = 0;
   const endRun = async (stop: Stop, turns: number, final: boolean): Promise<void> => {
@@ -59,10 +62,15 @@ export const startAgent = (deps: AgentDeps): Agent => {
     isRunning = false;
     const { reason, detail } = stop;
     recordIfPossible(notebook, { type: 'run.ended', reason, detail, turns, final });
-    settling = notebook.sync().catch(() => undefined);
+    settling = notebook
+      .sync()
+      .catch(() => undefined)
+      .then(() => {
+        settling = undefined;
+        feed.emit({ type: 'run.ended', stop, turns });
+      });
     await settling;
-    settling = undefined;
-    feed.emit({ type: 'run.ended', stop, turns });
+    for (const resolve of resting.splice(0)) resolve();
   };
   const stopped = new Promise<AgentReport>((resolve, reject) => {
     actor.subscribe({
@@ -106,6 +114,11 @@ export const startAgent = (deps: AgentDeps): Agent => {
       });
     },
     interrupt: () => actor.send({ type: 'agent.interrupt' }),
+    atRest: () =>
+      new Promise((resolve) => {
+        if (isRunning || settling !== undefined) resting.push(resolve);
+        else resolve();
+      }),
     stopped,
   };
 };
