@@ -36,7 +36,10 @@ export const takeLease = (
     const newest = newestEpoch(directory);
     refuseIfOwned(directory, newest, lives);
     const epoch = newest + 1;
-    if (claim(directory, epoch, { ...owner, host: hostname() })) {
+    if (!claim(directory, epoch, { ...owner, host: hostname() })) continue;
+    // Others may have come and gone meanwhile, and have tidied this very epoch away.
+    if (newestEpoch(directory) > epoch) fs.rmSync(join(directory, String(epoch)), { force: true });
+    else {
       forgetOlder(directory, epoch);
       return {
         epoch,

@@ -5,14 +5,16 @@ import { StorageError } from '../protocol/errors.js';
 export class LineFile {
   readonly path: string;
   private readonly fd: number;
-  private end: number;
 
-  /** Cuts a torn last line off (into `<path>.torn`), so that the next line starts clean. */
+  /**
+   * Cuts a torn last line off (into `<path>.torn`), so that the next line starts clean. Whoever
+   * still has the file open can only add to it, never write over it (law 8).
+   */
   constructor(path: string) {
     this.path = path;
     try {
-      this.fd = fs.openSync(path, fs.constants.O_RDWR | fs.constants.O_CREAT, 0o600);
-      this.end = cutTornLine(this.fd, path);
+      this.fd = fs.openSync(path, 'a+', 0o600);
+      cutTornLine(this.fd, path);
     } catch (error) {
       throw storageError(error, path);
     }
@@ -24,19 +26,12 @@ export class LineFile {
     let written = 0;
     try {
       while (written < bytes.length) {
-        written += fs.writeSync(
-          this.fd,
-          bytes,
-          written,
-          bytes.length - written,
-          this.end + written,
-        );
+        written += fs.writeSync(this.fd, bytes, written, bytes.length - written);
       }
     } catch (error) {
-      this.takeBack();
+      if (written > 0) this.takeBack(written);
       throw storageError(error, this.path);
     }
-    this.end += bytes.length;
   }
 
   sync(): Promise<void> {
@@ -51,9 +46,9 @@ export class LineFile {
     fs.closeSync(this.fd);
   }
 
-  private takeBack(): void {
+  private takeBack(written: number): void {
     try {
-      fs.ftruncateSync(this.fd, this.end);
+      fs.ftruncateSync(this.fd, fs.fstatSync(this.fd).size - written);
     } catch {
       // Then the torn line stays, and whoever opens the file next cuts it off.
     }
@@ -91,8 +86,8 @@ const WHY: Record<string, string> = {
 
 const CHUNK = 64 * 1024;
 
-/** The offset after the last newline; whatever stood behind it is kept aside. */
-const cutTornLine = (fd: number, path: string): number => {
+/** The file ends with its last newline; whatever stood behind it is kept aside. */
+const cutTornLine = (fd: number, path: string): void => {
   const size = fs.fstatSync(fd).size;
   const chunk = Buffer.alloc(CHUNK);
   let end = size;
@@ -112,5 +107,4 @@ const cutTornLine = (fd: number, path: string): number => {
     fs.appendFileSync(`${path}.torn`, Buffer.concat([torn, Buffer.from('\n')]), { mode: 0o600 });
     fs.ftruncateSync(fd, end);
   }
-  return end;
 };

@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../protocol/clock.js';
-import { UsageError } from '../protocol/errors.js';
+import { StorageError, UsageError } from '../protocol/errors.js';
 import type { SwarmEvent } from '../protocol/events.js';
 import {
   formatRecord,
@@ -77,16 +77,21 @@ export class SessionFiles implements SessionStore {
   }
 
   async peekArtifact(id: string, name: string): Promise<Uint8Array> {
-    return fs.readFileSync(join(this.options.root, checkSessionId(id), 'artifacts', name));
+    return readArtifact(join(this.options.root, checkSessionId(id), 'artifacts'), name);
   }
 
   private own(folder: string, meta: SessionMeta): Session {
     const { owner, ownerLives, clock } = this.options;
     const lease = takeLease(join(folder, 'lease'), owner, ownerLives);
-    for (const name of ['agents', 'artifacts']) {
-      fs.mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
+    try {
+      for (const name of ['agents', 'artifacts']) {
+        fs.mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
+      }
+      return new OwnedSession(folder, meta, lease, clock);
+    } catch (error) {
+      lease.release();
+      throw error instanceof StorageError ? error : storageError(error, folder);
     }
-    return new OwnedSession(folder, meta, lease, clock);
   }
 }
 
@@ -106,8 +111,10 @@ class OwnedSession implements Session {
     this.lease = lease;
     this.epoch = lease.epoch;
     this.clock = clock;
-    this.eventFile = new LineFile(join(folder, 'events.jsonl'));
-    this.index = new EventIndex(meta.id, this.eventFile, readEvents(this.eventFile.path));
+    const events = join(folder, 'events.jsonl');
+    putAsideIfDamaged(events);
+    this.eventFile = new LineFile(events);
+    this.index = new EventIndex(meta.id, this.eventFile, readEvents(events));
   }
 
   async journal(agent: string, parent: string | null): Promise<Journal> {
@@ -136,7 +143,7 @@ class OwnedSession implements Session {
   }
 
   async readArtifact(name: string): Promise<Uint8Array> {
-    return fs.readFileSync(join(this.artifactDirectory(), name));
+    return readArtifact(this.artifactDirectory(), name);
   }
 
   artifactDirectory(): string {
@@ -201,6 +208,20 @@ const readMeta = (folder: string, id: string): SessionMeta => {
     });
   }
   return parseMeta(text, path);
+};
+
+const readArtifact = (directory: string, name: string): Uint8Array => {
+  try {
+    return fs.readFileSync(join(directory, name));
+  } catch (error) {
+    throw new UsageError(`There is no artifact "${name}".`, { cause: error });
+  }
+};
+
+/** An index with a hole is drawn again from the journals, as one that was lost is. */
+const putAsideIfDamaged = (path: string): void => {
+  const isDamaged = readLines(path).some((line) => parseEvent(line) === undefined);
+  if (isDamaged) fs.renameSync(path, `${path}.damaged`);
 };
 
 const readEvents = (path: string): readonly SwarmEvent[] =>

@@ -27,7 +27,7 @@ export const parseMeta = (text: string, path: string): SessionMeta => {
       cause: error,
     });
   }
-  const { format } = value as { format?: unknown };
+  const format = (value as { format?: unknown } | null)?.format;
   if (typeof format === 'number' && format > SESSION_FORMAT) {
     throw new UsageError(
       `${path} was written by a newer skein (format ${format}); update skein to open it.`,
