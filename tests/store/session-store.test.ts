@@ -1,0 +1,149 @@
+import { describe, expect, test } from 'vitest';
+import type { SessionStore } from '../../src/protocol/store.js';
+import { SessionMemory } from '../../src/store/session-memory.js';
+import { virtualClock } from '../fakes/virtual-clock.js';
+import { created, letter, meta, sessionFiles, temporaryFolder } from './session-folder.js';
+
+/** The same contract over both; each test gets a store of its own. */
+const STORES: readonly (readonly [string, () => SessionStore])[] = [
+  ['in files', () => sessionFiles(temporaryFolder(), { alive: ['owner-1'] })],
+  ['in memory', () => new SessionMemory(virtualClock())],
+];
+
+describe.each(STORES)('sessions %s', (_, makeStore) => {
+  test('are created with what is known of them, and listed', async () => {
+    const store = makeStore();
+    expect(await store.list()).toEqual([]);
+    const session = await store.create(meta());
+    expect(session.meta).toEqual(meta());
+    expect(session.epoch).toBe(1);
+    expect(await store.list()).toEqual([meta()]);
+  });
+
+  test('cannot be created twice', async () => {
+    const store = makeStore();
+    await store.create(meta());
+    await expect(store.create(meta())).rejects.toThrow('Session s_1 exists already');
+  });
+
+  test.each(['', '..', '../up', 'a/b', '.hidden', 'a b', 'x'.repeat(65), 'a\0b', '-rf', 'ü'])(
+    'cannot have the id "%s"',
+    async (id) => {
+      const store = makeStore();
+      await expect(store.create(meta({ id }))).rejects.toMatchObject({ code: 'usage' });
+      await expect(store.open(id)).rejects.toMatchObject({ code: 'usage' });
+      await expect(store.peek(id, 'a_1')).rejects.toMatchObject({ code: 'usage' });
+    },
+  );
+
+  test('that do not exist are not opened', async () => {
+    await expect(makeStore().open('s_9')).rejects.toThrow('There is no session "s_9"');
+  });
+
+  test('have one owner, and the second is told the pid of the first', async () => {
+    const store = makeStore();
+    await store.create(meta());
+    await expect(store.open('s_1')).rejects.toThrow(/open in another process \(pid \d+\)/);
+  });
+
+  test('can be opened again when they were closed, under a higher epoch', async () => {
+    const store = makeStore();
+    const first = await store.create(meta());
+    await first.close();
+    const second = await store.open('s_1');
+    await second.close();
+    const third = await store.open('s_1');
+    expect([first.epoch, second.epoch, third.epoch]).toEqual([1, 2, 3]);
+  });
+
+  test('keep what was appended, numbered and stamped', async () => {
+    const store = makeStore();
+    const session = await store.create(meta());
+    const journal = await session.journal('a_1', null);
+    expect(journal.past).toEqual({ records: [], damage: [] });
+    const records = [journal.append(created), journal.append(letter('l_1'))];
+    expect(records.map(({ v, seq, epoch }) => [v, seq, epoch])).toEqual([
+      [1, 1, 1],
+      [1, 2, 1],
+    ]);
+    await journal.sync();
+    expect((await store.peek('s_1', 'a_1')).records).toEqual(records);
+    await session.close();
+    const again = await (await store.open('s_1')).journal('a_1', null);
+    expect(again.past).toEqual({ records, damage: [] });
+    expect(again.append(letter('l_2'))).toMatchObject({ seq: 3, epoch: 2 });
+  });
+
+  test('have one journal per agent, however often it is asked for', async () => {
+    const session = await makeStore().create(meta());
+    const journal = await session.journal('a_1', null);
+    expect(await session.journal('a_1', null)).toBe(journal);
+    journal.append(created);
+    expect((await session.journal('a_2', 'a_1')).past.records).toEqual([]);
+  });
+
+  test('have nothing to peek at where no agent wrote', async () => {
+    const store = makeStore();
+    await store.create(meta());
+    expect(await store.peek('s_1', 'a_7')).toEqual({ records: [], damage: [] });
+  });
+
+  test('tell their events by range, with the agents in it', async () => {
+    const session = await makeStore().create(meta());
+    const lead = await session.journal('a_1', null);
+    const child = await session.journal('a_2', 'a_1');
+    lead.append(created);
+    child.append({ ...created, agent: 'a_2', parent: 'a_1' } as typeof created);
+    lead.append(letter('l_1'));
+    const events = await session.readEvents();
+    expect(events.map(({ seq, agent, parent, type }) => [seq, agent, parent, type])).toEqual([
+      [1, 'a_1', null, 'agent.spawned'],
+      [2, 'a_2', 'a_1', 'agent.spawned'],
+      [3, 'a_1', null, 'letter.delivered'],
+    ]);
+    expect(events.every(({ v, swarm }) => v === 1 && swarm === 's_1')).toBe(true);
+    expect((await session.readEvents(2)).map(({ seq }) => seq)).toEqual([2, 3]);
+    expect((await session.readEvents(1, 2)).map(({ seq }) => seq)).toEqual([1, 2]);
+    expect(await session.readEvents(9)).toEqual([]);
+  });
+
+  test('go on numbering events where the last owner stopped', async () => {
+    const store = makeStore();
+    const session = await store.create(meta());
+    (await session.journal('a_1', null)).append(created);
+    await session.close();
+    const again = await store.open('s_1');
+    (await again.journal('a_1', null)).append(letter('l_1'));
+    expect((await again.readEvents()).map(({ seq, type }) => [seq, type])).toEqual([
+      [1, 'agent.spawned'],
+      [2, 'letter.delivered'],
+    ]);
+  });
+
+  test('remember a change of what is known of them', async () => {
+    const store = makeStore();
+    const session = await store.create(meta());
+    await session.updateMeta({ title: 'New', updatedAt: 9 });
+    expect(session.meta).toEqual(meta({ title: 'New', updatedAt: 9 }));
+    await session.close();
+    expect((await store.open('s_1')).meta.title).toBe('New');
+    expect((await store.list()).map(({ title }) => title)).toEqual(['New']);
+  });
+
+  test('keep artifacts byte for byte, also for those who only look', async () => {
+    const store = makeStore();
+    const session = await store.create(meta());
+    const bytes = Uint8Array.from([0, 255, 10, 13]);
+    await session.putArtifact('out.bin', bytes);
+    expect(Buffer.from(await session.readArtifact('out.bin'))).toEqual(Buffer.from(bytes));
+    expect(Buffer.from(await store.peekArtifact('s_1', 'out.bin'))).toEqual(Buffer.from(bytes));
+  });
+
+  test('say which artifact is missing', async () => {
+    const store = makeStore();
+    const session = await store.create(meta());
+    const missing = { code: 'usage', message: 'There is no artifact "gone.bin".' };
+    await expect(session.readArtifact('gone.bin')).rejects.toMatchObject(missing);
+    await expect(store.peekArtifact('s_1', 'gone.bin')).rejects.toMatchObject(missing);
+  });
+});
