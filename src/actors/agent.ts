@@ -32,8 +32,6 @@ export interface Agent {
   /** Writes the letter down and lets the agent know. Throws a StorageError. */
   submit(from: string, blocks: RawJson): void;
   interrupt(): void;
-  /** Resolves when no run is under way and everybody has been told how the last one ended. */
-  atRest(): Promise<void>;
   /** The agent is over. Rejects only for a defect of ours. */
   readonly stopped: Promise<AgentReport>;
 }
@@ -54,7 +52,6 @@ export const startAgent = (deps: AgentDeps): Agent => {
   /** The last run's end reaching the disk. Nobody is told of it before that. */
   let settling: Promise<void> | undefined;
   let isRunning = false;
-  const resting: (() => void)[] = [];
   /** Letters that came while the last run's end was reaching the disk. */
   let early = 0;
   const endRun = async (stop: Stop, turns: number, final: boolean): Promise<void> => {
@@ -70,7 +67,6 @@ export const startAgent = (deps: AgentDeps): Agent => {
         feed.emit({ type: 'run.ended', stop, turns });
       });
     await settling;
-    for (const resolve of resting.splice(0)) resolve();
   };
   const stopped = new Promise<AgentReport>((resolve, reject) => {
     actor.subscribe({
@@ -114,11 +110,6 @@ export const startAgent = (deps: AgentDeps): Agent => {
       });
     },
     interrupt: () => actor.send({ type: 'agent.interrupt' }),
-    atRest: () =>
-      new Promise((resolve) => {
-        if (isRunning || settling !== undefined) resting.push(resolve);
-        else resolve();
-      }),
     stopped,
   };
 };

@@ -43,8 +43,6 @@ export interface LeadSession {
   start(): void;
   submit(blocks: RawJson): void;
   interrupt(): void;
-  /** Resolves when no run is under way and its end has been told. */
-  atRest(): Promise<void>;
   listen(listener: FeedListener): () => void;
   /** Submits a prompt and yields everything until that run has ended. */
   run(blocks: RawJson): AsyncGenerator<FeedItem, void>;
@@ -105,7 +103,6 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     start,
     submit,
     interrupt: () => agent?.interrupt(),
-    atRest: () => agent?.atRest() ?? Promise.resolve(),
     listen: (listener) => feed.listen(listener),
     async *run(blocks) {
       submit(blocks);
