@@ -1,5 +1,6 @@
 /** The Messages API through the official SDK: the only door to it. */
-import Anthropic from '@anthropic-ai/sdk';
+// Without its resources, which are most of its weight: a request here is one plain post.
+import { BaseAnthropic } from '@anthropic-ai/sdk';
 import type { Clock } from '../protocol/clock.js';
 import { ModelFailure, type ModelPort, type StreamEvent } from '../protocol/model.js';
 import { BlockAssembler } from './block-assembler.js';
@@ -21,7 +22,7 @@ export interface AnthropicOptions {
 const HEADER_TIMEOUT_MS = 24 * 3_600_000;
 
 export const anthropicModel = (options: AnthropicOptions): ModelPort => {
-  const client = new Anthropic({
+  const client = new BaseAnthropic({
     apiKey: options.apiKey ?? null,
     authToken: options.apiKey === undefined ? (options.authToken ?? null) : null,
     ...(options.baseUrl !== undefined && { baseURL: options.baseUrl }),
