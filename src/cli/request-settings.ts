@@ -4,8 +4,6 @@ import { UsageError } from '../protocol/errors.js';
 import { modelFacts } from '../protocol/prices.js';
 import type { RunFlags } from './run-flags.js';
 
-const DEFAULT_MAX_TOKENS = 32_000;
-
 export interface AnswerFormat {
   readonly type: 'json_schema';
   readonly schema: object;
@@ -17,7 +15,7 @@ export const requestSettings = (
   format: AnswerFormat | undefined,
 ) => {
   const facts = modelFacts(name);
-  const wanted = skein.maxOutputTokens ?? DEFAULT_MAX_TOKENS;
+  const wanted = skein.maxOutputTokens;
   const outputConfig = {
     ...(skein.effort !== undefined && { effort: skein.effort }),
     ...(format !== undefined && { format }),

@@ -57,8 +57,6 @@ export interface WorkbenchRequest {
   readonly provider?: Provider;
 }
 
-const DEFAULT_STREAM_IDLE_MS = 120_000;
-
 export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workbench> => {
   const { machine, flags } = request;
   const here = flags.cwd === undefined ? machine.cwd : resolve(machine.cwd, flags.cwd);
@@ -78,7 +76,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
   const model = anthropicModel({
     ...provider,
     ...{ env, clock: systemClock },
-    streamIdleTimeoutMs: skein.streamIdleTimeoutMs ?? DEFAULT_STREAM_IDLE_MS,
+    streamIdleTimeoutMs: skein.streamIdleTimeoutMs,
   });
   const shell = hostShell({
     environment: childEnvironment(env, store.owner),
@@ -108,7 +106,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
       limits: {
         ...DEFAULT_LIMITS,
         maxTurns: flags.maxTurns ?? null,
-        maxRetries: skein.maxRetries ?? DEFAULT_LIMITS.maxRetries,
+        maxRetries: skein.maxRetries,
       },
       lingers: request.lingers,
       desk: controlDesk({

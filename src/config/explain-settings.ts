@@ -1,6 +1,7 @@
 /** The rows of `skein config`: every effective value and where it came from, secrets masked. */
 import type { LoadedSettings } from './load-settings.js';
 import type { Sourced } from './merge-settings.js';
+import { resolveModel } from './model-aliases.js';
 import { SKEIN_KEYS, type SkeinKey } from './skein-settings.js';
 
 export interface SettingRow {
@@ -11,7 +12,7 @@ export interface SettingRow {
 }
 
 export const explainSettings = (settings: LoadedSettings): readonly SettingRow[] => [
-  ...(settings.model ? [row('model', settings.model)] : []),
+  row('model', settings.model ?? { value: resolveModel('default'), source: 'default' }),
   ...(settings.fallbackModel ? [row('fallbackModel', settings.fallbackModel)] : []),
   row('permissions.defaultMode', settings.mode),
   ...settings.additionalDirectories.map((it) => row('permissions.additionalDirectories', it)),

@@ -21,9 +21,11 @@ export interface SkeinSettings {
   readonly effort?: 'low' | 'medium' | 'high' | 'xhigh' | 'max';
   /** A number is a budget in tokens. */
   readonly thinking?: 'off' | 'adaptive' | number;
-  readonly maxOutputTokens?: number;
-  readonly streamIdleTimeoutMs?: number;
-  readonly maxRetries?: number;
+  /** Less where the model writes less. */
+  readonly maxOutputTokens: number;
+  /** How long a response may be silent. */
+  readonly streamIdleTimeoutMs: number;
+  readonly maxRetries: number;
   readonly modelAliases: Readonly<Record<string, string>>;
   readonly sessionRetentionDays: number;
   readonly checkpointRetentionDays: number;
@@ -41,6 +43,9 @@ export const SKEIN_DEFAULTS: SkeinSettings = {
   agentWallTimeoutMs: 3_600_000,
   permissionTimeoutMs: 600_000,
   store: 'embedded',
+  maxOutputTokens: 32_000,
+  streamIdleTimeoutMs: 120_000,
+  maxRetries: 10,
   modelAliases: {},
   sessionRetentionDays: 30,
   checkpointRetentionDays: 30,
