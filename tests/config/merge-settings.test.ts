@@ -81,6 +81,7 @@ describe('layers of settings', () => {
         permissionTimeoutMs: 600_000,
       },
       ...{ store: 'embedded', modelAliases: {} },
+      ...{ maxOutputTokens: 32_000, streamIdleTimeoutMs: 120_000, maxRetries: 10 },
       ...{ sessionRetentionDays: 30, checkpointRetentionDays: 30, worktreeRetentionDays: 30 },
     });
     expect(mode).toEqual({ value: 'default', source: 'default' });
