@@ -3,6 +3,7 @@
  * with a simulator as its model. What it may see of this machine is what is set here.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -203,6 +204,15 @@ export const userLine = (text: string): Line => ({
 export const calls = (name: string, input: Record<string, unknown>): Reply => ({
   tool_use: [{ name, input }],
 });
+
+/** The process that a command has written down as its own: `echo $$ > pid`. */
+export const pidIn = (workspace: string): number | undefined => {
+  try {
+    return Number(readFileSync(join(workspace, 'pid'), 'utf8')) || undefined;
+  } catch {
+    return undefined;
+  }
+};
 
 /** The tool_result blocks of the last message of a request. */
 export const resultsIn = (body: Line | undefined): readonly Line[] =>

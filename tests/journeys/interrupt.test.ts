@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
   calls,
   type Line,
+  pidIn,
   type Reply,
   resultsIn,
   STREAM,
@@ -153,12 +152,3 @@ describe('a second Ctrl-C', () => {
     expect(resumed).toMatchObject({ code: 0, result: { result: 'Resumed.' } });
   });
 });
-
-/** The process that a command wrote down as its own. */
-const pidIn = (workspace: string): number | undefined => {
-  try {
-    return Number(readFileSync(join(workspace, 'pid'), 'utf8')) || undefined;
-  } catch {
-    return undefined;
-  }
-};

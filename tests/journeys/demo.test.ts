@@ -1,0 +1,29 @@
+import { readdir } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
+import { setScene } from '../fakes/skein-process.js';
+
+const withoutKey = { env: { ANTHROPIC_API_KEY: undefined, ANTHROPIC_BASE_URL: undefined } };
+
+describe('skein demo', () => {
+  test('mends a failing test without a key, and leaves nothing behind', async () => {
+    const { run, home, tmp, simulator } = await setScene();
+    const { code, stderr, stdout } = await run(['demo', '--json'], withoutKey);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toMatchObject({
+      ...{ testsPass: true, stopReason: 'end_turn', turns: 5, calls: 5 },
+      costUsd: expect.any(Number),
+      savedShare: expect.any(Number),
+      diff: expect.stringContaining('Math.ceil'),
+    });
+    expect([await readdir(home), await readdir(tmp)]).toEqual([[], []]);
+    expect(simulator.requests).toEqual([]);
+  });
+
+  test('shows people what happened, what it cost and what the cache saved', async () => {
+    const { run } = await setScene();
+    const { code, stdout } = await run(['demo'], withoutKey);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/tests +pass/);
+    expect(stdout).toMatch(/cost +\$\d.+\d+ % saved/);
+  });
+});
