@@ -43,11 +43,9 @@ export interface PromptOverrides {
  * Nothing in it varies by time or chance.
  */
 export const systemBlocks = (place: PromptPlace, overrides: PromptOverrides): RawJson => {
-  const blocks = [
-    marked(overrides.systemPrompt ?? RULES),
-    marked([describePlace(place), overrides.appendSystemPrompt].filter(isSaid).join('\n\n')),
-  ];
-  return JSON.stringify(blocks);
+  const rules = overrides.systemPrompt ?? RULES;
+  const rest = [describePlace(place), overrides.appendSystemPrompt].filter(isSaid).join('\n\n');
+  return JSON.stringify([rules, rest].filter(isSaid).map(marked));
 };
 
 const isSaid = (text: string | undefined): text is string => text !== undefined && text !== '';
