@@ -1,0 +1,146 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type BodyMessage, bodyHead, requestBody } from '../../src/prompt/request-body.js';
+import { systemBlocks } from '../../src/prompt/system-prompt.js';
+import type { WireBlock } from '../../src/protocol/wire.js';
+import { anyText } from '../protocol/journal-records.js';
+
+const PLACE = { cwd: '/work', platform: 'linux', isGitRepository: true, model: 'm' };
+const TOOLS = JSON.stringify([{ name: 'Read', description: 'Reads.', input_schema: {} }]);
+const HEAD = { tools: TOOLS, system: systemBlocks(PLACE, {}) };
+
+interface Body {
+  readonly messages: readonly { readonly role: string; readonly content: WireBlock[] }[];
+  readonly system: readonly WireBlock[];
+}
+
+const message = (role: BodyMessage['role'], ...texts: readonly string[]): BodyMessage => {
+  const content = texts.map((text) => ({ type: 'text', text }));
+  return { role, bytes: Buffer.from(JSON.stringify({ role, content })) };
+};
+
+const bodyOf = (messages: readonly BodyMessage[]) =>
+  requestBody(bodyHead({ model: 'm', maxTokens: 100 }, HEAD), messages).toString();
+
+const MARK = ',"cache_control":{"type":"ephemeral"}';
+const unmarked = (body: string) => body.replaceAll(MARK, '');
+const isMarked = ({ cache_control }: WireBlock) => cache_control !== undefined;
+
+const conversations = fc
+  .array(fc.array(anyText, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 9 })
+  .map((all) =>
+    all.map((texts, index) => message(index % 2 === 0 ? 'user' : 'assistant', ...texts)),
+  );
+
+describe('the body of a request', () => {
+  test('is JSON whose last key is messages', () => {
+    fc.assert(
+      fc.property(conversations, (messages) => {
+        const body = bodyOf(messages);
+        expect(Object.keys(JSON.parse(body) as object).at(-1)).toBe('messages');
+        expect(unmarked(body).endsWith(`${messages.map(({ bytes }) => bytes).join(',')}]}`)).toBe(
+          true,
+        );
+      }),
+    );
+  });
+
+  test('has its keys in one order, and only those that are set', () => {
+    const settings = {
+      ...{ model: 'm', maxTokens: 9, thinking: '{"type":"adaptive"}' },
+      outputConfig: '{"effort":"low"}',
+    };
+    expect(bodyHead(settings, { tools: '[]', system: '[]' }).toString()).toBe(
+      '{"model":"m","max_tokens":9,"stream":true,"thinking":{"type":"adaptive"},"output_config":{"effort":"low"},"system":[],"messages":[',
+    );
+    expect(bodyHead({ model: 'm', maxTokens: 9 }, { tools: '[1]', system: '[]' }).toString()).toBe(
+      '{"model":"m","max_tokens":9,"stream":true,"tools":[1],"system":[],"messages":[',
+    );
+  });
+
+  test('has at most four marks', () => {
+    fc.assert(
+      fc.property(conversations, (messages) => {
+        expect(bodyOf(messages).split(MARK).length - 1).toBeLessThanOrEqual(4);
+      }),
+    );
+  });
+
+  test('marks the last block of the newest user message and of the one before', () => {
+    fc.assert(
+      fc.property(conversations, (messages) => {
+        const body = JSON.parse(bodyOf(messages)) as Body;
+        const users = body.messages.filter(({ role }) => role === 'user');
+        const wanted = users.slice(-2).flatMap(({ content }) => content.at(-1) ?? []);
+        const marked = body.messages.flatMap(({ content }) => content).filter(isMarked);
+        expect(marked).toEqual(wanted);
+        expect(wanted.every(isMarked)).toBe(true);
+      }),
+    );
+  });
+
+  test('marks two messages of the user that follow each other', () => {
+    const body = JSON.parse(
+      bodyOf([
+        message('user', 'a'),
+        message('assistant', 'b'),
+        message('user', 'c', 'd'),
+        message('user', 'e'),
+      ]),
+    ) as Body;
+    expect(body.messages.map(({ content }) => content.map(isMarked))).toEqual([
+      [false],
+      [false],
+      [false, true],
+      [true],
+    ]);
+  });
+
+  test('extends the one before it, marks aside', () => {
+    fc.assert(
+      fc.property(conversations, (messages) => {
+        for (let count = 1; count < messages.length; count += 1) {
+          const before = unmarked(bodyOf(messages.slice(0, count)));
+          const after = unmarked(bodyOf(messages.slice(0, count + 1)));
+          expect(after.startsWith(before.slice(0, -2))).toBe(true);
+        }
+      }),
+    );
+  });
+
+  test('keeps the bytes of every message, whatever they hold', () => {
+    const strange = message('user', 'é 🦢 \u2028 "}]}', '}]}');
+    expect(unmarked(bodyOf([strange]))).toContain(strange.bytes.toString());
+    const last = (JSON.parse(bodyOf([strange])) as Body).messages[0]?.content.at(-1);
+    expect(last).toEqual({ type: 'text', text: '}]}', cache_control: { type: 'ephemeral' } });
+  });
+});
+
+describe('the system prompt', () => {
+  test('is the same bytes at any time, in any order of asking', () => {
+    expect(systemBlocks(PLACE, {})).toBe(systemBlocks({ ...PLACE }, {}));
+    expect(systemBlocks(PLACE, {})).not.toMatch(/\b20\d\d\b|\d\d:\d\d/);
+  });
+
+  test('has what all agents share first, and its place after it, each with a mark', () => {
+    const blocks = JSON.parse(systemBlocks(PLACE, {})) as WireBlock[];
+    expect(blocks.every(isMarked)).toBe(true);
+    expect(blocks).toHaveLength(2);
+    expect(blocks[0]?.text).not.toContain('/work');
+    expect(blocks[1]?.text).toBe(
+      '# Where you are\nWorking directory: /work\nGit repository: yes\nPlatform: linux\nModel: m',
+    );
+  });
+
+  test('has its rules replaced, and something added at the end', () => {
+    const overrides = { systemPrompt: 'Be a goose.', appendSystemPrompt: 'Honk.' };
+    const [rules, place] = JSON.parse(systemBlocks(PLACE, overrides)) as WireBlock[];
+    expect(rules?.text).toBe('Be a goose.');
+    expect(place?.text).toMatch(/^# Where you are[\s\S]*\n\nHonk\.$/);
+  });
+
+  test('has no block without text, which no API takes', () => {
+    const blocks = JSON.parse(systemBlocks(PLACE, { systemPrompt: '' })) as WireBlock[];
+    expect(blocks.map(({ text }) => text)).not.toContain('');
+  });
+});
