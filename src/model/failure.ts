@@ -18,7 +18,7 @@ export const failureOf = (
   started: boolean,
 ): ModelFailure => {
   if (thrown instanceof ModelFailure) return thrown;
-  const error = thrown as ApiErrorShape;
+  const error = (thrown ?? {}) as ApiErrorShape;
   const stall = causeChain(thrown).find((cause) => cause instanceof StalledError);
   if (stall instanceof StalledError) {
     return new ModelFailure('stalled', stall.message, { partial, cause: thrown });
@@ -55,10 +55,11 @@ const isTooLong = (said: string): boolean =>
     said,
   );
 
-/** `prompt is too long: 213423 tokens > 200000 maximum` tells how much has to go. */
+/** `213423 tokens > 200000 maximum` or `190000 + 32000 > 200000` tells how much has to go. */
 export const gapOf = (message: string): number | null => {
-  const [, tokens, limit] = /(\d+) tokens? > (\d+)/.exec(message) ?? [];
-  const gap = Number(tokens) - Number(limit);
+  const [, tokens, more = 0, limit] =
+    /(\d+)(?: \+ (\d+))?(?: tokens?)? > (\d+)/.exec(message) ?? [];
+  const gap = Number(tokens) + Number(more) - Number(limit);
   return Number.isFinite(gap) && gap > 0 ? gap : null;
 };
 

@@ -12,6 +12,9 @@ export const proxyFor = (url: URL, env: ProxyEnvironment): string | undefined =>
 const read = (env: ProxyEnvironment, name: string): string | undefined =>
   env[name] || env[name.toUpperCase()] || undefined;
 
+/** `::1`, `[::1]` and `[::1]:443`, or `host` and `host:443`. */
+const ENTRY = /^(?:([^:]*:[^[\]]*:[^[\]]*)|(?:\[(.*)\]|([^:]*))(?::(\d+))?)$/;
+
 /** `NO_PROXY`: hosts, domains with or without a leading dot, `host:port`, or `*`. */
 const bypasses = (url: URL, noProxy: string): boolean => {
   const host = url.hostname.replace(/^\[|\]$/g, '').toLowerCase();
@@ -22,7 +25,8 @@ const bypasses = (url: URL, noProxy: string): boolean => {
     .filter((entry) => entry !== '')
     .some((entry) => {
       if (entry === '*') return true;
-      const [, name = '', wantedPort] = /^(.*?)(?::(\d+))?$/.exec(entry) ?? [];
+      const [, bare, bracketed, name = bare ?? bracketed ?? '', wantedPort] =
+        ENTRY.exec(entry) ?? [];
       if (wantedPort !== undefined && wantedPort !== port) return false;
       const domain = name.replace(/^\*?\./, '');
       return host === domain || host.endsWith(`.${domain}`);
