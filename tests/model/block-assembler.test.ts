@@ -1,0 +1,280 @@
+import { describe, expect, test } from 'vitest';
+import { BlockAssembler } from '../../src/model/block-assembler.js';
+import type { StreamEvent } from '../../src/protocol/model.js';
+import type { EndedBlock } from '../../src/protocol/wire.js';
+
+type Fields = Record<string, unknown>;
+
+const start = (content_block: Fields, index = 0): StreamEvent => ({
+  type: 'content_block_start',
+  index,
+  content_block,
+});
+const delta = (fields: Fields, index = 0): StreamEvent => ({
+  type: 'content_block_delta',
+  index,
+  delta: fields,
+});
+const stop = (index = 0): StreamEvent => ({ type: 'content_block_stop', index });
+
+/** What came of a stream: the blocks that ended, and the assembler for what else it knows. */
+const assemble = (...events: readonly StreamEvent[]) => {
+  const assembler = new BlockAssembler();
+  const blocks = events.flatMap((event): EndedBlock[] => {
+    const block = assembler.take(event);
+    return block === undefined ? [] : [block];
+  });
+  return { assembler, blocks };
+};
+
+const toolUse = (...pieces: readonly string[]) =>
+  assemble(
+    start({ type: 'tool_use', id: 'toolu_1', name: 'Read', input: {} }),
+    ...pieces.map((partial_json) => delta({ type: 'input_json_delta', partial_json })),
+    stop(),
+  ).blocks[0];
+
+describe('a block', () => {
+  test('of text is the sum of its pieces', () => {
+    const { blocks } = assemble(
+      start({ type: 'text', text: '' }),
+      delta({ type: 'text_delta', text: 'Grü' }),
+      delta({ type: 'text_delta', text: 'ße 🦢' }),
+      stop(),
+    );
+    expect(blocks).toEqual([{ type: 'text', raw: '{"type":"text","text":"Grüße 🦢"}' }]);
+  });
+
+  test('of thinking keeps its signature', () => {
+    const { blocks } = assemble(
+      start({ type: 'thinking', thinking: '', signature: '' }),
+      delta({ type: 'thinking_delta', thinking: 'Let me ' }),
+      delta({ type: 'thinking_delta', thinking: 'see.' }),
+      delta({ type: 'signature_delta', signature: 'EqQB' }),
+      stop(),
+    );
+    expect(blocks[0]?.raw).toBe('{"type":"thinking","thinking":"Let me see.","signature":"EqQB"}');
+  });
+
+  test('of thinking without a word, only a signature, is kept', () => {
+    const { blocks } = assemble(
+      start({ type: 'thinking', thinking: '', signature: '' }),
+      delta({ type: 'signature_delta', signature: 'EqQB' }),
+      stop(),
+    );
+    expect(blocks[0]?.raw).toBe('{"type":"thinking","thinking":"","signature":"EqQB"}');
+  });
+
+  test('of redacted thinking is kept as it came', () => {
+    const { blocks } = assemble(start({ type: 'redacted_thinking', data: 'opaque==' }), stop());
+    expect(blocks[0]?.raw).toBe('{"type":"redacted_thinking","data":"opaque=="}');
+  });
+
+  test('of tool use has an input that came in pieces, cut anywhere', () => {
+    const json = '{"file_path":"a b.ts","limit":1e3,"note":"\\u00fc\\ud83e\\udda2"}';
+    for (let cut = 0; cut <= json.length; cut += 1) {
+      expect(toolUse(json.slice(0, cut), json.slice(cut))).toEqual({
+        type: 'tool_use',
+        raw: '{"type":"tool_use","id":"toolu_1","name":"Read","input":{"file_path":"a b.ts","limit":1000,"note":"ü🦢"}}',
+        call: {
+          ...{ id: 'toolu_1', tool: 'Read' },
+          input: { file_path: 'a b.ts', limit: 1000, note: 'ü🦢' },
+        },
+      });
+    }
+  });
+
+  test('of tool use without any input has an empty one', () => {
+    expect(toolUse()).toMatchObject({ call: { input: {} } });
+    expect(toolUse('')).toEqual({
+      type: 'tool_use',
+      raw: '{"type":"tool_use","id":"toolu_1","name":"Read","input":{}}',
+      call: { id: 'toolu_1', tool: 'Read', input: {} },
+    });
+  });
+
+  test.each(['{"a":1,"b":[tru', '{"a":', 'null', '[1]', '"text"', '7', '{} {}', '{a:1}'])(
+    'of tool use with the input %s goes back empty, and quotes what was sent',
+    (json) => {
+      const block = toolUse(json);
+      expect(block?.raw).toBe('{"type":"tool_use","id":"toolu_1","name":"Read","input":{}}');
+      expect(block?.call).toEqual({ id: 'toolu_1', tool: 'Read', input: {}, malformed: json });
+    },
+  );
+
+  test('of tool use has its keys where parsing puts them, once and for all', () => {
+    const raw = toolUse('{"b":1,"10":2,"9":3,"__proto__":{"x":1}}')?.raw ?? '';
+    expect(raw).toContain('"input":{"9":3,"10":2,"b":1,"__proto__":{"x":1}}');
+    expect(JSON.stringify(JSON.parse(raw))).toBe(raw);
+  });
+
+  test('of tool use that came whole at its start is taken as it is', () => {
+    const { blocks } = assemble(
+      start({ type: 'tool_use', id: 't', name: 'Read', input: { file_path: 'a' } }),
+      stop(),
+    );
+    expect(blocks[0]?.call?.input).toEqual({ file_path: 'a' });
+  });
+
+  test('of a tool that the server runs is kept, and calls nothing here', () => {
+    const { blocks } = assemble(
+      start({ type: 'server_tool_use', id: 'srv_1', name: 'web_search', input: {} }),
+      delta({ type: 'input_json_delta', partial_json: '{"query":"geese"}' }),
+      stop(),
+      start(
+        {
+          ...{ type: 'web_search_tool_result', tool_use_id: 'srv_1' },
+          content: [{ type: 'web_search_result', url: 'https://example.com' }],
+        },
+        1,
+      ),
+      stop(1),
+    );
+    expect(blocks).toEqual([
+      {
+        type: 'server_tool_use',
+        raw: '{"type":"server_tool_use","id":"srv_1","name":"web_search","input":{"query":"geese"}}',
+      },
+      {
+        type: 'web_search_tool_result',
+        raw: '{"type":"web_search_tool_result","tool_use_id":"srv_1","content":[{"type":"web_search_result","url":"https://example.com"}]}',
+      },
+    ]);
+  });
+
+  test('of text keeps its citations', () => {
+    const citation = { type: 'char_location', cited_text: 'geese' };
+    const { blocks } = assemble(
+      start({ type: 'text', text: '', citations: [] }),
+      delta({ type: 'text_delta', text: 'They fly.' }),
+      delta({ type: 'citations_delta', citation }),
+      stop(),
+    );
+    expect(JSON.parse(blocks[0]?.raw ?? '')).toEqual({
+      type: 'text',
+      text: 'They fly.',
+      citations: [citation],
+    });
+  });
+
+  test.each(['', ' \n\t'])('of text that says nothing (%j) is dropped', (text) => {
+    const said = delta({ type: 'text_delta', text });
+    expect(assemble(start({ type: 'text', text: '' }), said, stop()).blocks).toEqual([]);
+  });
+
+  test('of a type nobody knows is kept as it began, whatever its deltas are', () => {
+    const { blocks } = assemble(
+      start({ type: 'hologram', beam: [1, 2] }),
+      delta({ type: 'hologram_delta', beam: [3] }),
+      stop(),
+    );
+    expect(blocks).toEqual([{ type: 'hologram', raw: '{"type":"hologram","beam":[1,2]}' }]);
+  });
+
+  test('may be open beside another', () => {
+    const { blocks } = assemble(
+      start({ type: 'text', text: '' }, 0),
+      start({ type: 'text', text: '' }, 1),
+      delta({ type: 'text_delta', text: 'b' }, 1),
+      delta({ type: 'text_delta', text: 'a' }, 0),
+      stop(1),
+      stop(0),
+    );
+    expect(blocks.map(({ raw }) => raw)).toEqual([
+      '{"type":"text","text":"b"}',
+      '{"type":"text","text":"a"}',
+    ]);
+  });
+
+  test('that never began is not ended', () => {
+    expect(assemble(delta({ type: 'text_delta', text: 'x' }), stop()).blocks).toEqual([]);
+  });
+
+  test('of more than any model writes is refused', () => {
+    const assembler = new BlockAssembler();
+    assembler.take(start({ type: 'text', text: '' }));
+    const piece = delta({ type: 'text_delta', text: 'x'.repeat(1024 * 1024) });
+    const flood = () => {
+      for (let sent = 0; sent < 40; sent += 1) assembler.take(piece);
+    };
+    expect(flood).toThrow('more than 32 MiB');
+  });
+});
+
+describe('a stream that was cut', () => {
+  const begun = [start({ type: 'text', text: '' }), delta({ type: 'text_delta', text: 'Half a' })];
+
+  test('leaves the text that was being written', () => {
+    expect(assemble(...begun).assembler.unfinishedText()).toEqual({ type: 'text', text: 'Half a' });
+  });
+
+  test('leaves nothing of thinking, tool use or blank text', () => {
+    const { assembler } = assemble(
+      start({ type: 'thinking', thinking: '' }),
+      delta({ type: 'thinking_delta', thinking: 'Hm' }),
+      start({ type: 'tool_use', id: 't', name: 'Read', input: {} }, 1),
+      start({ type: 'text', text: '' }, 2),
+      delta({ type: 'text_delta', text: '\n' }, 2),
+    );
+    expect(assembler.unfinishedText()).toBeNull();
+  });
+
+  test('leaves nothing of a block that had ended', () => {
+    expect(assemble(...begun, stop()).assembler.unfinishedText()).toBeNull();
+  });
+});
+
+describe('a message', () => {
+  const begins = (usage: Fields): StreamEvent => ({
+    type: 'message_start',
+    message: { id: 'msg_1', model: 'claude-x', usage },
+  });
+
+  test('is known by its first and last events', () => {
+    const { assembler } = assemble(
+      begins({ input_tokens: 5, output_tokens: 1 }),
+      { type: 'ping' },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 40 } },
+    );
+    expect(assembler).toMatchObject({
+      ...{ messageId: 'msg_1', model: 'claude-x', stopReason: 'end_turn', complete: false },
+      usage: { input: 5, output: 40, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0 },
+    });
+    assembler.take({ type: 'message_stop' });
+    expect(assembler.complete).toBe(true);
+  });
+
+  test('has counts that replace earlier ones, and are never added', () => {
+    const { assembler } = assemble(
+      begins({ input_tokens: 5, cache_read_input_tokens: 100, output_tokens: 1 }),
+      { type: 'message_delta', delta: {}, usage: { output_tokens: 20 } },
+      { type: 'message_delta', delta: {}, usage: { input_tokens: 9, output_tokens: 40 } },
+    );
+    expect(assembler.usage).toMatchObject({ input: 9, output: 40, cacheRead: 100 });
+  });
+
+  test.each<[string, Fields, number, number]>([
+    ['in parts', { ephemeral_5m_input_tokens: 30, ephemeral_1h_input_tokens: 4 }, 30, 4],
+    ['of one hour only', { ephemeral_1h_input_tokens: 34 }, 0, 34],
+  ])('has cache writes %s', (_, cache_creation, fiveMinutes, oneHour) => {
+    const { assembler } = assemble(begins({ cache_creation_input_tokens: 34, cache_creation }));
+    expect(assembler.usage).toMatchObject({ cacheWrite5m: fiveMinutes, cacheWrite1h: oneHour });
+  });
+
+  test('has cache writes of five minutes where the server does not say', () => {
+    const { assembler } = assemble(
+      begins({ cache_creation_input_tokens: 34, cache_creation: null }),
+    );
+    expect(assembler.usage).toMatchObject({ cacheWrite5m: 34, cacheWrite1h: 0 });
+  });
+
+  test('survives counts that are no counts', () => {
+    const { assembler } = assemble(
+      begins({ input_tokens: null, output_tokens: 'many', cache_read_input_tokens: -1 }),
+      { type: 'message_delta', delta: null as never, usage: null as never },
+    );
+    expect(assembler.usage).toEqual({
+      ...{ input: 0, output: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0 },
+    });
+  });
+});
