@@ -1,15 +1,16 @@
 /** Bundles the command line into dist/. Heavy parts stay in chunks of their own, loaded when first needed. */
-import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { build } from 'esbuild';
 import { inputsDigest, STAMP } from './installed.mjs';
 
 // Taken first: what changes during the build makes the next start build again.
 const digest = inputsDigest(process.cwd());
 const { version } = JSON.parse(await readFile('package.json', 'utf8'));
-await rm('dist', { recursive: true, force: true });
+// Built aside and moved into place, so that a program that is being run is not pulled away for long.
+const outdir = `dist.${process.pid}`;
 await build({
   entryPoints: { skein: 'src/cli/main.ts', watchdog: 'src/host/watchdog.ts' },
-  outdir: 'dist',
+  outdir,
   bundle: true,
   splitting: true,
   format: 'esm',
@@ -25,5 +26,7 @@ await build({
   },
   logLevel: 'warning',
 });
-await chmod('dist/skein.js', 0o755);
+await chmod(`${outdir}/skein.js`, 0o755);
+await rm('dist', { recursive: true, force: true });
+await rename(outdir, 'dist');
 await writeFile(STAMP, digest);
