@@ -44,7 +44,7 @@ export const startAgent = (deps: AgentDeps): Agent => {
         crew: crew({ ...deps, attempt: () => attemptOf(actor.getSnapshot().context) }),
         modelTurn: modelTurn(deps),
         compactor: compactor(notebook, feed),
-        pause: pause(deps.clock, deps.chance),
+        pause: pause(deps.clock, deps.chance, feed),
       },
     }),
     { input: inputOf(deps) },

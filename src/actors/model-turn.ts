@@ -28,6 +28,9 @@ export interface TurnDeps {
   readonly toolCount: number;
 }
 
+const TWICE =
+  'The model used one tool_use id twice in a message, which no model does; check the server.';
+
 const CONTINUE =
   'Your last message was cut off at the output limit. Go on exactly where it ended, in smaller pieces.';
 
@@ -85,6 +88,8 @@ const runTurn = async (
       blockEnded(block: EndedBlock) {
         blocks.push(block);
         if (block.call === undefined) return;
+        // Two results of one id cannot be told apart, and the API refuses such a history.
+        if (notebook.isDrafted(block.call.id)) throw new ModelFailure('rejected', TWICE);
         notebook.draftCall(block.call);
         tell({ type: 'call.drafted', id: block.call.id });
       },
@@ -131,7 +136,7 @@ const chooseModel = (
 ): string => {
   const wanted = input.onFallback ? (fallbackModel ?? modelName) : modelName;
   const before = notebook.history.model;
-  if (before !== wanted && notebook.history.turns > 0) {
+  if (before !== wanted && notebook.history.requests > 0) {
     const section = `model ${before} → ${wanted}`;
     notebook.record({ type: 'prompt.broken', reason: 'model', section });
   }

@@ -31,6 +31,10 @@ export class Notebook {
     this.wanted.set(call.id, call);
   }
 
+  isDrafted(id: string): boolean {
+    return this.wanted.has(id);
+  }
+
   forgetDrafts(): void {
     this.wanted.clear();
   }

@@ -5,6 +5,7 @@ import { sweepOrphans } from '../host/orphans.js';
 import type { Stop } from '../protocol/agent.js';
 import { UsageError } from '../protocol/errors.js';
 import type { FeedItem } from '../protocol/feed.js';
+import type { RawJson } from '../protocol/wire.js';
 import { ControlLines } from './control-lines.js';
 import { EXIT, exitCodeOf } from './exit-code.js';
 import type { Machine } from './machine.js';
@@ -42,17 +43,23 @@ export const printMode = async (
     const facts = { tools: toolNames, permissionMode: settings.mode.value, version: VERSION };
     line(initLine(session, facts, randomUUID()));
   }
-  const stopListening = machine.onInterrupt(() => session.interrupt());
+  // A driver interrupts by a line; a signal means that the process is to end.
+  const dismissal = new AbortController();
+  const stopListening = machine.onInterrupt(() => {
+    session.interrupt();
+    if (isDriven) dismissal.abort();
+  });
   session.listen((item) => printer.take(item));
   try {
     if (prompt !== undefined) session.submit(promptBlocks(prompt));
     session.start();
-    if (control !== undefined) await drive(session, control, machine);
+    if (control !== undefined) await drive(session, control, machine, dismissal.signal);
     else await session.stopped;
   } finally {
     stopListening();
     await closeQuietly(session);
   }
+  if (dismissal.signal.aborted) return EXIT.interrupted;
   return printer.lastStop === undefined ? EXIT.done : exitCodeOf(printer.lastStop.reason);
 };
 
@@ -86,12 +93,14 @@ const drive = async (
   session: LeadSession,
   control: ControlLines,
   machine: Machine,
+  dismissal: AbortSignal,
 ): Promise<void> => {
-  const reading = control.read(machine.stdin, {
-    prompt: (blocks) => session.submit(blocks),
+  const handlers = {
+    prompt: (blocks: RawJson) => session.submit(blocks),
     interrupt: () => session.interrupt(),
-    complain: (sentence) => machine.err(`skein: ${sentence}\n`),
-  });
+    complain: (sentence: string) => machine.err(`skein: ${sentence}\n`),
+  };
+  const reading = control.read(machine.stdin, handlers, dismissal);
   const isOver = session.stopped.then(() => true);
   const isResting = reading.then(() => untilResting(session));
   await Promise.race([isOver, isResting]);
@@ -146,6 +155,7 @@ class Printer {
       const text = feedLine(item, this.session.id);
       if (text !== undefined) this.line(text);
     }
+    if (item.type === 'notice') this.machine.err(`skein: ${item.text}\n`);
     if (item.type === 'request.started') this.sweepOnce();
     if (item.type === 'run.ended') this.finish(item.stop);
   }
@@ -161,7 +171,12 @@ class Printer {
     this.lastStop = stop;
     const { outputFormat } = this.flags;
     if (outputFormat === 'text') this.printText(stop);
-    else this.line(JSON.stringify(this.tally.result(this.session, stop, randomUUID())));
+    else {
+      const result = this.tally.result(this.session, stop, randomUUID());
+      const structured =
+        this.flags.jsonSchema === undefined ? {} : structuredOutput(this.tally.text);
+      this.line(JSON.stringify({ ...result, ...structured }));
+    }
     this.tally = new RunTally();
   }
 
@@ -176,3 +191,12 @@ class Printer {
     }
   }
 }
+
+/** With --json-schema the answer is JSON; one that is not is left as text. */
+const structuredOutput = (text: string): { structured_output?: unknown } => {
+  try {
+    return { structured_output: JSON.parse(text) };
+  } catch {
+    return {};
+  }
+};

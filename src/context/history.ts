@@ -39,6 +39,8 @@ export class History {
   agent = '';
   runs = 0;
   turns = 0;
+  /** Requests that were sent, answered or not. */
+  requests = 0;
   usage: Usage = NO_USAGE;
   usageByModel = new Map<string, { usage: Usage; cost: number | null }>();
   /** USD; null as soon as one request had no known price. */
@@ -75,6 +77,7 @@ export class History {
         this.addUserMessage(record.parts);
         break;
       case 'turn.started':
+        this.requests += 1;
         this.model = record.model;
         // Whatever an earlier attempt had begun is void.
         this.drafts.clear();

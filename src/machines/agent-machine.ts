@@ -289,7 +289,8 @@ export const agentMachine = setup({
       invoke: {
         src: 'pause',
         input: ({ context: { retries, failure } }) => {
-          return { retries, retryAfterMs: failure?.retryAfterMs ?? null };
+          const { message: reason = '', retryAfterMs = null } = failure ?? {};
+          return { reason, retries, retryAfterMs };
         },
       },
       on: { 'pause.over': { target: 'streaming', actions: 'beginAttempt' } },

@@ -18,6 +18,10 @@ export const CUT_TOO_OFTEN = stop(
   'model_error',
   'The answer was cut at the output limit again and again; raise skein.maxOutputTokens.',
 );
+export const PAUSED_TOO_OFTEN = stop(
+  'model_error',
+  'The model paused its answer again and again without ending it.',
+);
 
 export const denied = (detail: string): Stop => stop('denied', detail);
 export const storageFailed = (detail: string): Stop => stop('storage_failed', detail);

@@ -16,7 +16,7 @@ export const afterTurn = (context: AgentContext, stopReason: string): Change => 
     case 'refusal':
       return { ...settled, stop: stops.REFUSED };
     case 'pause_turn':
-      return { ...settled, owesAnswer: true };
+      return { ...settled, ...goOnAfterPause(context) };
     case 'model_context_window_exceeded':
       return { ...settled, ...makeRoom(context, null, 'The context window is full.') };
     case 'max_tokens':
@@ -52,6 +52,11 @@ const makeRoom = (context: AgentContext, gapTokens: number | null, why: string):
   context.compactions < context.limits.maxCompactions
     ? { needsRoom: { gapTokens }, compactions: context.compactions + 1, owesAnswer: true }
     : { stop: stops.compactionFailed(why) };
+
+const goOnAfterPause = (context: AgentContext): Change =>
+  context.continuations < context.limits.maxPauses
+    ? { owesAnswer: true, continuations: context.continuations + 1 }
+    : { stop: stops.PAUSED_TOO_OFTEN };
 
 const continueCut = (context: AgentContext): Change =>
   context.continuations < context.limits.maxContinuations

@@ -47,7 +47,7 @@ export const anthropicModel = (options: AnthropicOptions): ModelPort => {
       const aborted = () =>
         new ModelFailure('aborted', 'The request was interrupted.', { partial: partial() });
       try {
-        const { data, request_id } = await client
+        const { data, request_id, response } = await client
           .post<AsyncIterable<StreamEvent>>('/v1/messages', {
             body,
             headers: JSON_BODY,
@@ -56,6 +56,7 @@ export const anthropicModel = (options: AnthropicOptions): ModelPort => {
           })
           .withResponse();
         requestId = request_id ?? null;
+        refuseOtherContent(response.headers.get('content-type') ?? '');
         for await (const event of data) {
           if (!started) {
             started = true;
@@ -86,3 +87,10 @@ export const anthropicModel = (options: AnthropicOptions): ModelPort => {
 };
 
 const JSON_BODY = { 'content-type': 'application/json' };
+
+/** A proxy or a wrong address answers with a page; an empty stream would only be tried again. */
+const refuseOtherContent = (type: string): void => {
+  if (!/json|html|xml|text\/plain/.test(type)) return;
+  const message = `The server answered with ${type} instead of an event stream; check ANTHROPIC_BASE_URL.`;
+  throw new ModelFailure('rejected', message);
+};

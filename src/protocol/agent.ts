@@ -56,6 +56,8 @@ export interface AgentLimits {
   readonly overloadsBeforeFallback: number;
   /** Continuations after the output limit, in a row. */
   readonly maxContinuations: number;
+  /** Pauses of a long server-side turn, in a row. */
+  readonly maxPauses: number;
   /** Attempts to make room for one prompt that is too long. */
   readonly maxCompactions: number;
   /** Turns in a row in which every call failed. */
@@ -67,6 +69,7 @@ export const DEFAULT_LIMITS: AgentLimits = {
   maxRetries: 10,
   overloadsBeforeFallback: 3,
   maxContinuations: 3,
+  maxPauses: 20,
   maxCompactions: 3,
   maxFailedTurns: 5,
 };
@@ -98,6 +101,7 @@ export interface AgentContext {
   readonly attempt: number;
   readonly retries: number;
   readonly overloads: number;
+  /** How often in a row the model has had to be asked to go on with one answer. */
   readonly continuations: number;
   readonly compactions: number;
   readonly failedTurns: number;
@@ -181,6 +185,8 @@ export interface TurnInput {
 }
 
 export interface PauseInput {
+  /** What went wrong, for people. */
+  readonly reason: string;
   readonly retries: number;
   readonly retryAfterMs: number | null;
 }

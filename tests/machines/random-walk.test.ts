@@ -75,6 +75,7 @@ const limits = fc.record({
   maxRetries: fc.nat(2),
   overloadsBeforeFallback: fc.integer({ min: 1, max: 2 }),
   maxContinuations: fc.nat(1),
+  maxPauses: fc.nat(2),
   maxCompactions: fc.nat(1),
   maxFailedTurns: fc.integer({ min: 1, max: 3 }),
 });
@@ -198,7 +199,8 @@ describe('on any walk through its states, an agent', () => {
       const { limits: bounds } = context;
       expect(context.retries).toBeLessThanOrEqual(bounds.maxRetries);
       expect(context.compactions).toBeLessThanOrEqual(bounds.maxCompactions);
-      expect(context.continuations).toBeLessThanOrEqual(bounds.maxContinuations);
+      const { maxContinuations, maxPauses } = bounds;
+      expect(context.continuations).toBeLessThanOrEqual(Math.max(maxContinuations, maxPauses));
       expect(context.waiting).toBeGreaterThanOrEqual(0);
       if (bounds.maxTurns !== null) expect(context.turn).toBeLessThanOrEqual(bounds.maxTurns);
     });

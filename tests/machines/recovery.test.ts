@@ -54,7 +54,7 @@ describe('a failure that may pass', () => {
   test('pauses for as long as the server asked', () => {
     const agent = agentInHand();
     agent.tell(failed('rate-limited', { retryAfterMs: 7_000 }));
-    expect(agent.pauses).toEqual([{ retries: 1, retryAfterMs: 7_000 }]);
+    expect(agent.pauses).toMatchObject([{ retries: 1, retryAfterMs: 7_000 }]);
   });
 
   test('makes the calls of the attempt void', () => {
@@ -130,6 +130,16 @@ describe('an answer that the output limit cut', () => {
     expect(agent.actor.getSnapshot().output?.stop).toMatchObject({
       reason: 'model_error',
       detail: expect.stringContaining('output limit'),
+    });
+  });
+
+  test('that the model pauses is gone on with a bounded number of times', () => {
+    const agent = agentInHand({ limits: { maxPauses: 2 } });
+    agent.tell(taken(), ended('pause_turn'), ended('pause_turn'), ended('pause_turn'));
+    expect(agent.turns).toHaveLength(3);
+    expect(agent.actor.getSnapshot().output?.stop).toMatchObject({
+      reason: 'model_error',
+      detail: expect.stringContaining('paused'),
     });
   });
 

@@ -39,6 +39,7 @@ test('the bounds that hold where nobody set others', () => {
     maxRetries: 10,
     overloadsBeforeFallback: 3,
     maxContinuations: 3,
+    maxPauses: 20,
     maxCompactions: 3,
     maxFailedTurns: 5,
   });
