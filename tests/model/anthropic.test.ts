@@ -1,0 +1,173 @@
+import { describe, expect, test } from 'vitest';
+import { anthropicModel } from '../../src/model/anthropic.js';
+import { systemClock } from '../../src/protocol/clock.js';
+import { ModelFailure, type StreamEvent } from '../../src/protocol/model.js';
+import type { EndedBlock } from '../../src/protocol/wire.js';
+import type { ScriptInput } from '../../src/simulator/script.js';
+import { gate } from '../fakes/scripted-model.js';
+import { virtualClock } from '../fakes/virtual-clock.js';
+import { simulate } from '../simulator/raw-client.js';
+
+type Reply = NonNullable<ScriptInput['rules'][number]['reply']>;
+
+const BODY =
+  '{"model":"claude-opus-5-5","max_tokens":100,"stream":true,"system":[{"type":"text","text":"é"}],"messages":[{"role":"user","content":[{"type":"text","text":"\\u00e9 🦢 hi"}]}]}';
+
+/** Sends one request to a simulator that gives the reply, and keeps all that was heard. */
+const ask = async (reply: Reply, { body = BODY, watch = false, abortAfter = Infinity } = {}) => {
+  const simulator = await simulate([{ reply }]);
+  const model = anthropicModel({
+    ...{ apiKey: 'key', authToken: undefined, baseUrl: simulator.url, env: {} },
+    ...{ clock: systemClock, streamIdleTimeoutMs: 60_000 },
+  });
+  const controller = new AbortController();
+  const blocks: EndedBlock[] = [];
+  const events: StreamEvent[] = [];
+  let started = 0;
+  const sink = {
+    started: () => {
+      started += 1;
+    },
+    blockEnded: (block: EndedBlock) => {
+      blocks.push(block);
+      if (blocks.length >= abortAfter) controller.abort();
+    },
+    ...(watch && { event: (event: StreamEvent) => void events.push(event) }),
+  };
+  const request = { model: 'claude-opus-5-5', body: Buffer.from(body) };
+  const end = await model.stream(request, sink, controller.signal).catch((error: unknown) => error);
+  return { end, blocks, events, started, simulator };
+};
+
+const failureOf = async (reply: Reply) => {
+  const { end } = await ask(reply);
+  if (!(end instanceof ModelFailure)) throw new Error(`expected a failure, got ${String(end)}`);
+  return end;
+};
+
+describe('the Messages API', () => {
+  test('gets the very bytes of the body, with messages last', async () => {
+    const { simulator } = await ask('Hello');
+    const [request] = simulator.requests;
+    expect(Buffer.from(request?.body ?? '').toString()).toBe(BODY);
+    expect(Object.keys(JSON.parse(BODY) as object).at(-1)).toBe('messages');
+  });
+
+  test('gives blocks in order, then the end of the turn', async () => {
+    const { end, blocks, started } = await ask({
+      thinking: 'Hm.',
+      text: 'I will read.',
+      tool_use: { id: 'toolu_1', name: 'Read', input: { file_path: 'a.ts' } },
+    });
+    expect(blocks.map(({ type }) => type)).toEqual(['thinking', 'text', 'tool_use']);
+    expect(blocks[2]?.call).toEqual({
+      ...{ id: 'toolu_1', tool: 'Read', input: { file_path: 'a.ts' } },
+    });
+    expect(end).toMatchObject({
+      ...{ stopReason: 'tool_use', model: 'claude-opus-5-5' },
+      messageId: expect.stringMatching(/^msg_/),
+      requestId: expect.stringMatching(/^req_/),
+      usage: { input: expect.any(Number), output: expect.any(Number) },
+    });
+    expect(started).toBe(1);
+  });
+
+  test('shows raw events to those who watch', async () => {
+    const { events } = await ask('Hello', { watch: true });
+    const types = events.map(({ type }) => type);
+    expect(types[0]).toBe('message_start');
+    expect(types.at(-1)).toBe('message_stop');
+    expect(types).toContain('content_block_delta');
+  });
+
+  test('quotes a tool input that is not JSON', async () => {
+    const { blocks } = await ask({ tool_use: { name: 'Read', input_json: '{"file_path": "a' } });
+    expect(blocks[0]?.call).toMatchObject({ input: {}, malformed: '{"file_path": "a' });
+  });
+
+  test.each([
+    [401, 'unauthorised'],
+    [404, 'rejected'],
+    [413, 'prompt-too-long'],
+    [429, 'rate-limited'],
+    [500, 'server'],
+    [529, 'overloaded'],
+  ])('that answers %i is %s, and is not asked again', async (status, kind) => {
+    const failure = await failureOf({ error: { status, message: 'No.' } });
+    expect([failure.kind, failure.status]).toEqual([kind, status]);
+  });
+
+  test('that limits the rate says how long', async () => {
+    const failure = await failureOf({ error: { status: 429, retryAfter: 3 } });
+    expect(failure.retryAfterMs).toBe(3_000);
+  });
+
+  test('that fails in the middle of a stream is told apart', async () => {
+    const streamError = { type: 'overloaded_error', message: 'Busy.', afterEvents: 3 };
+    const failure = await failureOf({ text: 'Hello there', streamError });
+    expect(failure.kind).toBe('overloaded');
+    expect(failure.partial?.usage.input).toBeGreaterThan(0);
+  });
+
+  test('that hangs up in the middle has dropped the answer', async () => {
+    expect((await failureOf({ text: 'Hello', cut: { afterEvents: 3 } })).kind).toBe('dropped');
+  });
+
+  test('that goes silent in the middle has stalled', async () => {
+    const clock = virtualClock();
+    const simulator = await simulate([{ reply: { text: 'Hello', stall: { afterEvents: 3 } } }]);
+    const model = anthropicModel({
+      ...{ apiKey: 'key', authToken: undefined, baseUrl: simulator.url, env: {} },
+      ...{ clock, streamIdleTimeoutMs: 60_000 },
+    });
+    const heard = gate();
+    const sink = {
+      started: () => {},
+      blockEnded: () => {},
+      event: () => heard.open(),
+    };
+    const request = { model: 'm', body: Buffer.from(BODY) };
+    const answer = model.stream(request, sink, new AbortController().signal);
+    const broken = expect(answer).rejects.toMatchObject({
+      kind: 'stalled',
+      message: 'The model has sent nothing for 60 seconds.',
+    });
+    await heard.opened;
+    await clock.advance(120_000);
+    await broken;
+  });
+
+  test('that cannot be reached is unreachable', async () => {
+    const model = anthropicModel({
+      ...{ apiKey: 'key', authToken: undefined, baseUrl: 'http://127.0.0.1:1', env: {} },
+      ...{ clock: systemClock, streamIdleTimeoutMs: 60_000 },
+    });
+    const sink = { started: () => {}, blockEnded: () => {} };
+    const request = { model: 'm', body: Buffer.from('{}') };
+    const answer = model.stream(request, sink, new AbortController().signal);
+    await expect(answer).rejects.toMatchObject({ code: 'model-failure', kind: 'unreachable' });
+  });
+
+  test('that is interrupted keeps what it had said', async () => {
+    const blocks = [
+      { type: 'text' as const, text: 'First.' },
+      { type: 'text' as const, text: 'Second.' },
+    ];
+    const { end, blocks: heard } = await ask({ blocks, chunkDelayMs: 5 }, { abortAfter: 1 });
+    expect(heard).toHaveLength(1);
+    expect(end).toMatchObject({ kind: 'aborted', partial: { messageId: expect.any(String) } });
+  });
+
+  test('is told the bearer token where there is no key', async () => {
+    const simulator = await simulate([{ reply: 'Hello' }]);
+    const model = anthropicModel({
+      ...{ apiKey: undefined, authToken: 'token', baseUrl: simulator.url, env: {} },
+      ...{ clock: systemClock, streamIdleTimeoutMs: 60_000 },
+    });
+    const sink = { started: () => {}, blockEnded: () => {} };
+    const request = { model: 'm', body: Buffer.from(BODY) };
+    const end = await model.stream(request, sink, new AbortController().signal);
+    expect(end.stopReason).toBe('end_turn');
+    expect(simulator.requests).toHaveLength(1);
+  });
+});
