@@ -2,17 +2,15 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type LeadSession, openSession } from '../actors/session.js';
-import type { FeedItem } from '../protocol/feed.js';
-import type { StreamEvent } from '../protocol/model.js';
 import { uncachedCostOf } from '../protocol/prices.js';
-import type { WireBlock } from '../protocol/wire.js';
 import { startSimulator } from '../simulator/server.js';
+import { DemoNarration } from './demo-narration.js';
 import { type DemoRepository, makeDemoRepository } from './demo-repository.js';
 import { DEMO_TASK, demoScript } from './demo-script.js';
 import { EXIT, exitCodeOf } from './exit-code.js';
 import type { Machine } from './machine.js';
 import { promptBlocks } from './prompt-text.js';
-import { RunTally, textOf } from './run-tally.js';
+import { RunTally } from './run-tally.js';
 import { setUpWorkbench } from './workbench.js';
 
 export const demo = async (machine: Machine, json: boolean): Promise<number> => {
@@ -24,11 +22,12 @@ export const demo = async (machine: Machine, json: boolean): Promise<number> => 
     const session = await openDemoSession(machine, repository, simulator.url);
     const tally = new RunTally();
     const stopListening = machine.onInterrupt(() => session.interrupt());
+    const narration = new DemoNarration();
     let calls = 0;
     for await (const item of session.run(promptBlocks(DEMO_TASK))) {
       tally.take(item);
       if (item.type === 'tool.started') calls += 1;
-      say(describe(item));
+      say(narration.tell(item));
     }
     stopListening();
     const figures = await figuresOf(session, tally, calls, repository);
@@ -75,37 +74,6 @@ const introduction = ({ path, hasGit }: DemoRepository): string =>
     '',
     '',
   ].join('\n');
-
-const describe = (item: FeedItem): string => {
-  switch (item.type) {
-    case 'stream.event':
-      return describeEvent(item.event);
-    case 'tool.started':
-      return `  ▸ ${item.description}\n`;
-    case 'tool.results':
-      return (JSON.parse(item.content) as WireBlock[]).map(describeResult).join('');
-    case 'call.denied':
-      return `  ✗ ${item.denial.tool} was denied: ${item.denial.reason}\n`;
-    default:
-      return '';
-  }
-};
-
-/** Text as it is written; the rest of a message shows when it is done. */
-const describeEvent = ({ type, content_block, delta }: StreamEvent): string => {
-  const block = content_block as { type?: string } | undefined;
-  const piece = delta as { type?: string; text?: string } | undefined;
-  if (type === 'content_block_start' && block?.type === 'text') return '\n● ';
-  if (type === 'content_block_delta' && piece?.type === 'text_delta') return piece.text ?? '';
-  return type === 'content_block_stop' ? '\n' : '';
-};
-
-const describeResult = ({ is_error, content }: WireBlock): string => {
-  const text = typeof content === 'string' ? content : textOf((content ?? []) as WireBlock[]);
-  const lines = text.trimEnd().split('\n');
-  const telling = lines.find((line) => /\b(fail|pass) [1-9]/.test(line)) ?? lines[0] ?? '';
-  return `    ${is_error === true ? '✗' : '✓'} ${telling.trim().slice(0, 90)}\n`;
-};
 
 interface Figures {
   readonly testsPass: boolean;
