@@ -69,10 +69,15 @@ export class ControlLines implements Surface {
     this.write = write;
   }
 
-  /** Resolves when the other side has closed its end. Open questions are then denied. */
-  async read(input: NodeJS.ReadableStream, handlers: ControlHandlers): Promise<void> {
+  /** Resolves when the other side has closed its end or we stop. Open questions are then denied. */
+  async read(
+    input: NodeJS.ReadableStream,
+    handlers: ControlHandlers,
+    signal: AbortSignal,
+  ): Promise<void> {
     let count = 0;
-    for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+    const crlfDelay = Number.POSITIVE_INFINITY;
+    for await (const line of createInterface({ input, crlfDelay, signal })) {
       count += 1;
       if (line.trim() === '') continue;
       if (line.length > MAX_LINE) handlers.complain(`Line ${count} of stdin is too long.`);

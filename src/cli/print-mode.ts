@@ -39,16 +39,16 @@ export const printMode = async (
   for (const notice of [...notices, ...session.damage]) machine.err(`skein: ${notice}\n`);
   const said = prompt === undefined ? lastAnswer(session) : '';
   const printer = new Printer(session, flags, machine, line, said);
-  if (flags.outputFormat === 'stream-json') {
-    const facts = { tools: toolNames, permissionMode: settings.mode.value, version: VERSION };
-    line(initLine(session, facts, randomUUID()));
-  }
   // A driver interrupts by a line; a signal means that the process is to end.
   const dismissal = new AbortController();
   const stopListening = machine.onInterrupt(() => {
     session.interrupt();
     if (isDriven) dismissal.abort();
   });
+  if (flags.outputFormat === 'stream-json') {
+    const facts = { tools: toolNames, permissionMode: settings.mode.value, version: VERSION };
+    line(initLine(session, facts, randomUUID()));
+  }
   session.listen((item) => printer.take(item));
   try {
     if (prompt !== undefined) session.submit(promptBlocks(prompt));

@@ -16,9 +16,10 @@ export const chooseSession = async (
     }
     return { kind: 'new', ...id };
   }
-  const former = flags.resume
-    ? findSession(await store.list(), flags.resume)
-    : newestOf(await store.list(), cwd);
+  const former =
+    flags.resume === undefined
+      ? newestOf(await store.list(), cwd)
+      : findSession(await store.list(), flags.resume);
   if (flags.forkSession === true) return { kind: 'fork', from: former, ...id };
   if (flags.sessionId !== undefined) {
     throw new UsageError('--session-id names a new session: use it with --fork-session, or alone.');
@@ -28,6 +29,8 @@ export const chooseSession = async (
 
 /** A whole id, or a prefix that only one session has. */
 export const findSession = (sessions: readonly SessionMeta[], wanted: string): string => {
+  // An empty variable in a script must not mean somebody's session.
+  if (wanted === '') throw new UsageError('--resume needs the id of a session.');
   const exact = sessions.find(({ id }) => id === wanted);
   if (exact !== undefined) return exact.id;
   const matches = sessions.filter(({ id }) => id.startsWith(wanted));
