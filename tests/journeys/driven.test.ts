@@ -95,6 +95,34 @@ describe('a driven run', () => {
     expect(simulator.requests).toEqual([]);
   });
 
+  test.each(['SIGINT', 'SIGTERM'] as const)('ends at %s, at rest and at work', async (signal) => {
+    const resting = await drive([{ reply: 'Done.' }]);
+    resting.say(userLine('go'));
+    await resting.process.line(isResult);
+    resting.process.kill(signal);
+    expect(await resting.process.ended).toMatchObject({ code: 130, stderr: '' });
+
+    const working = await drive([{ reply: { text: 'Late.', delayMs: 60_000 } }]);
+    working.say(userLine('go'));
+    await working.process.line(({ subtype }) => subtype === 'init');
+    working.process.kill(signal);
+    expect(await working.process.ended).toMatchObject({ code: 130 });
+  });
+
+  test('answers a prompt that comes while the last answer is being kept', async () => {
+    const { process, say, bodies } = await drive([
+      { match: { lastUser: 'first' }, reply: 'First answer.' },
+      { reply: 'Second answer.' },
+    ]);
+    say(userLine('first'));
+    await process.line(({ type }) => type === 'assistant');
+    say(userLine('second'));
+    const { code, lines } = await end(process);
+    expect(code).toBe(0);
+    expect(lines.at(-1)).toMatchObject({ type: 'result', result: 'Second answer.' });
+    expect(bodies()).toHaveLength(2);
+  });
+
   test('takes a prompt that comes as an argument first', async () => {
     const { process, bodies } = await drive([{ reply: 'Done.' }], ['from the argument']);
     const { results } = await end(process);
