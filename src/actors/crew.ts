@@ -171,8 +171,10 @@ class Crew {
     const allowed = { behavior: 'allow', step: 'callback', reason } as const;
     if (answer.updatedInput !== undefined && !this.accept(job, answer.updatedInput)) return;
     if (!this.recordRuling(job, allowed, 'surface')) return;
-    if (answer.scope === 'session') desk.allowForSession(call.request);
-    if (answer.scope === 'project') desk.allowForProject(call.request);
+    // What is granted is the call that runs, not the one that the person changed.
+    const { request } = job.call ?? call;
+    if (answer.scope === 'session') desk.allowForSession(request);
+    if (answer.scope === 'project') desk.allowForProject(request);
     this.admit(job);
   }
 
