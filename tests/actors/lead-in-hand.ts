@@ -1,0 +1,161 @@
+/** A whole session in memory: real machine, crew and policy; the model, the tools and time are scripted. */
+import { z } from 'zod';
+import { controlDesk } from '../../src/actors/control-desk.js';
+import { type LeadSession, openSession } from '../../src/actors/session.js';
+import type { SessionChoice } from '../../src/actors/session-begin.js';
+import { governor } from '../../src/model/governor.js';
+import { type AgentLimits, DEFAULT_LIMITS } from '../../src/protocol/agent.js';
+import type { FeedItem } from '../../src/protocol/feed.js';
+import { countedIds } from '../../src/protocol/ids.js';
+import type { JournalRecord } from '../../src/protocol/journal.js';
+import type { ModelPort } from '../../src/protocol/model.js';
+import type { PermissionMode, PermissionRule, Surface } from '../../src/protocol/permission.js';
+import type { SessionStore } from '../../src/protocol/store.js';
+import {
+  defineTool,
+  type Tool,
+  type ToolContext,
+  type ToolOutcome,
+} from '../../src/protocol/tool.js';
+import { rawText } from '../../src/protocol/wire.js';
+import { SessionMemory } from '../../src/store/session-memory.js';
+import { toolbox } from '../../src/tools/toolbox.js';
+import { memoryWorkspace } from '../fakes/memory-workspace.js';
+import { settled, type VirtualClock, virtualClock } from '../fakes/virtual-clock.js';
+
+/** What a call does, by the name in its input; without an entry it says `did <name>`. */
+export type Deeds = Readonly<
+  Record<string, (context: ToolContext) => Promise<ToolOutcome> | ToolOutcome>
+>;
+
+export interface LeadOptions {
+  readonly model: ModelPort;
+  readonly deeds?: Deeds;
+  readonly mode?: PermissionMode;
+  readonly rules?: readonly PermissionRule[];
+  readonly surface?: Surface;
+  readonly lingers?: boolean;
+  readonly limits?: Partial<AgentLimits>;
+  readonly fallbackModel?: string;
+  readonly modelName?: string;
+  readonly maxBudgetUsd?: number;
+  readonly wantsStreamEvents?: boolean;
+  readonly store?: SessionStore;
+  readonly clock?: VirtualClock;
+  readonly choice?: SessionChoice;
+}
+
+export interface LeadInHand {
+  readonly lead: LeadSession;
+  readonly clock: VirtualClock;
+  readonly store: SessionStore;
+  /** `start x` and `end x`, as the tools saw it. */
+  readonly deeds: readonly string[];
+  readonly items: readonly FeedItem[];
+  readonly keptRules: readonly string[];
+  /** Submits a prompt and lets everything happen that needs no time. */
+  say(text: string): Promise<void>;
+  records(): Promise<readonly JournalRecord[]>;
+  /** The results that the model was shown last, as text by call. */
+  results(): Record<string, string>;
+}
+
+export const leadInHand = async (options: LeadOptions): Promise<LeadInHand> => {
+  const clock = options.clock ?? virtualClock();
+  const store = options.store ?? new SessionMemory(clock);
+  const deeds: string[] = [];
+  const keptRules: string[] = [];
+  const tools = toolbox(fakeTools(options.deeds ?? {}, deeds));
+  const lead = await openSession({
+    ...{ store, clock, ids: countedIds(), owner: 'o_1', choice: options.choice ?? { kind: 'new' } },
+    ...{ modelName: options.modelName, defaultModel: 'claude-opus-5-5' },
+    fresh: { cwd: CWD, version: '0.0.0', entrypoint: 'test', title: 'A test' },
+    promptHead: () => ({ tools: '[]', system: '[{"type":"text","text":"Be a goose."}]' }),
+    requestSettings: () => ({ maxTokens: 100 }),
+    maxBudgetUsd: options.maxBudgetUsd ?? null,
+    wantsStreamEvents: options.wantsStreamEvents ?? false,
+    equip: () => ({
+      ...{ toolbox: tools, toolCount: 4, model: options.model, governor: governor(clock, 4) },
+      ...{ workspace: memoryWorkspace(), shell: { run: () => Promise.reject(new Error('none')) } },
+      openArtifact: (name) => ({ path: `/${name}`, write: () => {}, close: async () => {} }),
+      fallbackModel: options.fallbackModel,
+      chance: () => 0,
+      limits: { ...DEFAULT_LIMITS, ...options.limits },
+      lingers: options.lingers ?? false,
+      desk: controlDesk({
+        policy: {
+          ...{ rules: options.rules ?? [], mode: options.mode ?? 'bypassPermissions' },
+          ...{ roots: [CWD], home: '/home', skeinHome: '/home/.skein', realPath: (path) => path },
+        },
+        surface: options.surface,
+        permissionTimeoutMs: 600_000,
+        keepRule: (text) => keptRules.push(text),
+      }),
+    }),
+  });
+  const items: FeedItem[] = [];
+  lead.listen((item) => items.push(item));
+  return {
+    ...{ lead, clock, store, deeds, items, keptRules },
+    async say(text) {
+      lead.submit(`[${rawText(text)}]`);
+      lead.start();
+      await settled();
+    },
+    records: async () => (await store.peek(lead.id, lead.meta.lead)).records,
+    results: () => {
+      const shown = items.findLast((item) => item.type === 'tool.results');
+      const blocks = JSON.parse(shown?.type === 'tool.results' ? shown.content : '[]') as Result[];
+      return Object.fromEntries(
+        blocks.map(({ tool_use_id, content, is_error }) => [
+          tool_use_id,
+          `${is_error === true ? 'error: ' : ''}${content}`,
+        ]),
+      );
+    },
+  };
+};
+
+interface Result {
+  readonly tool_use_id: string;
+  readonly content: string;
+  readonly is_error?: boolean;
+}
+
+/** A directory that exists everywhere, since a session without one cannot be resumed. */
+const CWD = '/tmp';
+
+/** Look reads, Change writes, Note writes beside others, Stamp writes and finishes what it began. */
+const fakeTools = (deeds: Deeds, log: string[]): Tool[] => {
+  const tool = (name: string, kind: Partial<Pick<Tool, 'interruptBehavior'>> & Class) =>
+    defineTool({
+      ...{ name, kind: 'builtin', prompt: name, interruptBehavior: 'cancel', ...kind },
+      input: z.object({ name: z.string(), safe: z.boolean().optional() }),
+      describe: (input) => `${name} ${input.name}`,
+      isReadOnly: () => kind.reads,
+      isConcurrencySafe: (input) => input.safe ?? kind.safe,
+      subject: (input) => ({
+        action: kind.reads ? 'read' : 'write',
+        target: `${CWD}/${input.name}`,
+      }),
+      async call(input, context) {
+        log.push(`start ${input.name}`);
+        try {
+          return (await deeds[input.name]?.(context)) ?? { content: `did ${input.name}` };
+        } finally {
+          log.push(`end ${input.name}`);
+        }
+      },
+    }) as Tool;
+  return [
+    tool('Look', { reads: true, safe: true }),
+    tool('Change', { reads: false, safe: false }),
+    tool('Note', { reads: false, safe: true }),
+    tool('Stamp', { reads: false, safe: false, interruptBehavior: 'block' }),
+  ];
+};
+
+interface Class {
+  readonly reads: boolean;
+  readonly safe: boolean;
+}
