@@ -15,7 +15,8 @@ export interface Arena {
 
 /** As many as the longest loop has turns; each is read once. */
 const FILES = 500;
-const LINES = 12;
+/** About 2 KB each, so that 500 turns make a history of more than a megabyte. */
+const LINES = 40;
 
 /** Rules of every kind, so that each call is held against some. */
 const SETTINGS = {

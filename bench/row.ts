@@ -17,7 +17,7 @@ export interface Row {
 export interface Verdict {
   readonly floor: number;
   readonly ours: number;
-  /** The median of the paired ratios, so that a machine that slows down slows both. */
+  /** Of the medians; `lowest` and `highest` are those of runs that followed each other. */
   readonly ratio: number;
   readonly lowest: number;
   readonly highest: number;
@@ -26,7 +26,7 @@ export interface Verdict {
 
 export const judge = ({ floor, ours, target }: Row): Verdict => {
   const ratios = ours.map((value, index) => value / (floor[index] ?? Number.NaN));
-  const ratio = median(ratios);
+  const ratio = median(ours) / median(floor);
   const isMissed = target !== undefined && !(ratio <= target);
   return {
     floor: median(floor),

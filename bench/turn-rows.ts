@@ -31,27 +31,32 @@ export const toolLoop = async (bench: Bench): Promise<readonly Row[]> => {
   ];
 };
 
-/** Before it, code is still being compiled and memory still being taken. */
-const WARM_TURN = 50;
+/** Until then each program is still being compiled, which would hide how its turns grow. */
+const COMPILED_TURN = 200;
+/** Until then a heap takes the size it works with. */
+const SETTLED_TURN = 50;
 
 const cpuByTurn = (trace: Trace): Point[] =>
-  trace.slice(WARM_TURN, LONG_TURNS).map(({ cpu }, index) => ({
+  trace.slice(COMPILED_TURN, LONG_TURNS).map(({ cpu }, index) => ({
     x: index,
-    y: (trace[WARM_TURN + index + 1]?.cpu ?? Number.NaN) - cpu,
+    y: (trace[COMPILED_TURN + index + 1]?.cpu ?? Number.NaN) - cpu,
   }));
 
 const memoryByTurn = (trace: Trace): Point[] =>
   trace
     .slice(0, LONG_TURNS + 1)
     .flatMap(({ memory }, turn) =>
-      memory === null || turn < WARM_TURN ? [] : [{ x: turn, y: memory / 1024 }],
+      memory === null || turn < SETTLED_TURN ? [] : [{ x: turn, y: memory / 1024 }],
     );
 
 export const longRun = async (bench: Bench): Promise<readonly Row[]> => {
-  const traces = await bench.measure(PROMPTS.long, bench.quick ? 1 : 5);
+  const traces = await bench.measure(PROMPTS.long, bench.quick ? 1 : 7);
   return [
     {
-      ...{ id: 'turn-slope', what: `growth of CPU per turn up to ${LONG_TURNS} turns` },
+      ...{
+        id: 'turn-slope',
+        what: `growth of CPU per turn, turns ${COMPILED_TURN} to ${LONG_TURNS}`,
+      },
       ...{ unit: 'µs per 100 turns', target: 1 },
       ...both(traces, (trace) => slope(cpuByTurn(trace)) * 100),
     },
