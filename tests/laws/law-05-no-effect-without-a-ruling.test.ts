@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { diskWorkspace } from '../../src/host/disk-workspace.js';
 import { systemClock } from '../../src/protocol/clock.js';
 import type { JournalRecord } from '../../src/protocol/journal.js';
 import {
@@ -11,6 +12,7 @@ import {
 } from '../../src/protocol/permission.js';
 import { defineTool, type Tool } from '../../src/protocol/tool.js';
 import { SessionMemory } from '../../src/store/session-memory.js';
+import { effectsOf } from './effects-trap.js';
 import { finish, openRig, speaks } from './session-rig.js';
 
 /** A tool that keeps the ids of what it was really asked to do. */
@@ -135,6 +137,23 @@ describe('law 5, no effect without a ruling', () => {
     expect(journal).toContainEqual(
       expect.objectContaining({ type: 'call.ended', outcome: 'denied' }),
     );
+  });
+
+  test('the runtime itself touches neither disk nor network nor processes: only tools do', async () => {
+    const calls = [
+      { tool: 'Edit', target: 'src/a.ts' },
+      { tool: 'Read', target: 'src/a.ts' },
+    ];
+    const run = () => runOnce(calls, [], 'acceptEdits', { behavior: 'allow' });
+    // The store keeps the session; that is its job, and it does nothing else.
+    const effects = (await effectsOf(run)).filter((effect) => !effect.includes('by store/'));
+    expect(effects).toEqual([]);
+  });
+
+  test('catches an effect that goes past the tools', async () => {
+    const workspace = diskWorkspace();
+    const effects = await effectsOf(() => workspace.read('package.json', 1_000_000));
+    expect(effects.join()).toContain('by host/disk-workspace.ts');
   });
 
   test('catches a call that started without a ruling', async () => {
