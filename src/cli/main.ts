@@ -18,10 +18,19 @@ const writer = (stream: NodeJS.WriteStream) => {
   };
 };
 
+const workingDirectory = (): string => {
+  try {
+    return process.cwd();
+  } catch {
+    process.stderr.write('skein: The current directory is gone; change to one that exists.\n');
+    process.exit(EXIT.usage);
+  }
+};
+
 const machine: Machine = {
   env: process.env,
   home: process.env.HOME || homedir(),
-  cwd: process.cwd(),
+  cwd: workingDirectory(),
   platform: process.platform,
   stdin: process.stdin,
   out: writer(process.stdout),

@@ -122,9 +122,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
         },
         surface: request.surface,
         permissionTimeoutMs: skein.permissionTimeoutMs,
-        keepRule: (text) => {
-          addTrustedAllowRule(stateLayout(settings.skeinHome).trust, settings.workspace, text);
-        },
+        keepRule: (text) => keepRule(text, settings, machine),
       }),
     }),
   };
@@ -138,6 +136,19 @@ const noticesOf = ({ rules, warnings, ignoredNotice }: LoadedSettings): readonly
   if (broken !== undefined) throw new UsageError(broken.message);
   const notice = ignoredNotice === undefined ? [] : [ignoredNotice];
   return [...warnings, ...problems.map(({ message }) => message), ...notice];
+};
+
+/** A project that cannot be written to must not end the run: the answer holds for its session. */
+const keepRule = (
+  text: string,
+  { skeinHome, workspace }: LoadedSettings,
+  { err }: Machine,
+): void => {
+  try {
+    addTrustedAllowRule(stateLayout(skeinHome).trust, workspace, text);
+  } catch (error) {
+    err(`skein: The answer holds for this session only: ${(error as Error).message}\n`);
+  }
 };
 
 const settingsEnv = (settings: LoadedSettings): Record<string, string> =>
