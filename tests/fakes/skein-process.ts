@@ -36,6 +36,8 @@ export interface Ended {
 export interface RunOptions {
   readonly env?: Record<string, string | undefined>;
   readonly cwd?: string;
+  /** A program that is started instead, with ours behind its own arguments. */
+  readonly through?: readonly [string, ...string[]];
   /** All of stdin; without it stdin is empty. */
   readonly stdin?: string;
 }
@@ -88,8 +90,10 @@ export const setScene = async (rules: Rules = [{ reply: 'Done.' }]): Promise<Sce
     await rm(root, { recursive: true, force: true, maxRetries: 5 });
   });
 
-  const start = (args: readonly string[], { env = {}, cwd = workspace }: RunOptions = {}) => {
-    const child = spawn(process.execPath, [PROGRAM, ...args], {
+  const start = (args: readonly string[], options: RunOptions = {}) => {
+    const { env = {}, cwd = workspace, through = [] } = options;
+    const [command = '', ...rest] = [...through, process.execPath, PROGRAM, ...args];
+    const child = spawn(command, rest, {
       cwd,
       env: {
         PATH: `${dirname(process.execPath)}:${process.env.PATH}`,

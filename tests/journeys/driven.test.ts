@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
@@ -251,6 +251,58 @@ describe('a question to the driver', () => {
     expect(lines.filter(isQuestion)).toHaveLength(1);
     expect(bodies()).toHaveLength(3);
     expect(resultsIn(bodies().at(-1))).toMatchObject([{ content: '(no output)' }]);
+  });
+});
+
+describe('an answer for the project', () => {
+  const twice: Rules = [
+    { match: { turn: { max: 1 } }, reply: calls('Bash', { command: 'touch made' }) },
+    { reply: 'Done.' },
+  ];
+
+  test('holds in the next run of a trusted workspace, which nobody drives', async () => {
+    const scene = await setScene(twice);
+    await scene.run(['trust']);
+    const process = scene.start(DRIVEN);
+    process.say(userLine('go'));
+    const { request_id } = await process.line(isQuestion);
+    process.say(answer(request_id, { behavior: 'allow', scope: 'project' }));
+    await end(process);
+    await rm(join(scene.workspace, 'made'));
+    const { result } = await scene.run(['-p', 'go', '--output-format', 'json']);
+    expect(result.permission_denials).toEqual([]);
+    expect(existsSync(join(scene.workspace, 'made'))).toBe(true);
+  });
+
+  test('that cannot be kept holds for the session, and a sentence says so', async () => {
+    const { process, say, workspace } = await drive(twice);
+    say(userLine('go'));
+    const { request_id } = await process.line(isQuestion);
+    await writeFile(join(workspace, '.skein'), 'a file where a folder should be');
+    say(answer(request_id, { behavior: 'allow', scope: 'project' }));
+    const { code, lines, stderr } = await end(process);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^skein: The answer holds for this session only: .+\n$/);
+    expect(lines.filter(isQuestion)).toHaveLength(1);
+    expect(existsSync(join(workspace, 'made'))).toBe(true);
+  });
+});
+
+describe('a question that nobody answers', () => {
+  test('is a no after a while, and is withdrawn', async () => {
+    const { start, bodies } = await setScene([
+      { match: { turn: 0 }, reply: calls('Bash', { command: 'touch made' }) },
+      { reply: 'Done.' },
+    ]);
+    const process = start(DRIVEN, { env: { SKEIN_PERMISSION_TIMEOUT_MS: '100' } });
+    process.say(userLine('go'));
+    await process.line(isResult);
+    const { lines, code } = await end(process);
+    expect(code).toBe(0);
+    expect(lines.map(({ type }) => type)).toContain('control_cancel_request');
+    expect(resultsIn(bodies().at(-1))).toMatchObject([
+      { is_error: true, content: expect.stringMatching('Nobody answered') },
+    ]);
   });
 });
 

@@ -167,6 +167,17 @@ describe('text', () => {
   });
 });
 
+describe('a reader that leaves early', () => {
+  test('does not make the run fail', async () => {
+    const { run, bodies } = await sceneOfReads(3);
+    const through = ['bash', '-c', 'set -o pipefail; "$0" "$@" | head -n 1'] as const;
+    const { code, stderr, lines } = await run(['-p', 'read', ...STREAM], { through: [...through] });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(typesOf(lines)).toEqual(['system']);
+    expect(bodies()).toHaveLength(4);
+  });
+});
+
 describe('a format', () => {
   test.each([
     [['--output-format', 'xml'], /xml/],

@@ -99,6 +99,12 @@ describe('a rule', () => {
     expect(await attempt(bash('echo hi'), flags)).toMatchObject({ ran: false });
   });
 
+  test('that asks is a no where nobody can answer, in every mode', async () => {
+    const settings = ['--settings', JSON.stringify({ permissions: { ask: ['Bash(touch:*)'] } })];
+    const flags = [...mode('bypassPermissions'), ...allowing('Bash'), ...settings];
+    expect(await attempt(bash('touch made.txt'), flags)).toMatchObject({ ran: false });
+  });
+
   test('that denies holds in every mode', async () => {
     const flags = [...mode('bypassPermissions'), '--disallowed-tools', 'Bash(touch:*)'];
     const { ran, workspace } = await attempt(bash('touch made.txt'), flags);
@@ -130,6 +136,17 @@ describe('the mode', () => {
     ]);
     expect(result.permission_denials).toHaveLength(1);
     expect(existsSync(join(scene.root, 'made.txt'))).toBe(false);
+  });
+
+  test('acceptEdits reaches as far as the directories that were added', async () => {
+    const scene = await setScene([
+      { match: { turn: 0 }, reply: { tool_use: [write('../more/made.txt')] } },
+      { reply: 'Done.' },
+    ]);
+    await mkdir(join(scene.root, 'more'));
+    const flags = [...mode('acceptEdits'), '--add-dir', '../more'];
+    await scene.run(['-p', 'go', ...flags]);
+    expect(await readFile(join(scene.root, 'more', 'made.txt'), 'utf8')).toBe('made\n');
   });
 
   test('acceptEdits runs no command', async () => {

@@ -41,6 +41,17 @@ describe('a run stops because of', () => {
     expect([result.num_turns, simulator.requests.length]).toEqual([2, 2]);
   });
 
+  test('end_turn: the last turn that it may have is enough', async () => {
+    const rules = [{ match: { turn: 0 }, reply: calls('Read', { file_path: 'x' }) }];
+    const end = await endOf([...rules, { reply: 'Done.' }], ['--max-turns', '2']);
+    expect(end).toMatchObject({ code: 0, stop_reason: 'end_turn' });
+  });
+
+  test('end_turn: the model has nothing to say at all', async () => {
+    const end = await endOf([{ reply: { blocks: [] } }]);
+    expect(end).toMatchObject({ code: 0, stop_reason: 'end_turn', result: { result: '' } });
+  });
+
   test('max_turns: zero is none at all', async () => {
     const end = await endOf([], ['--max-turns', '0']);
     expect(end).toMatchObject({ code: 3, stop_reason: 'max_turns' });

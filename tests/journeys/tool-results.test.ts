@@ -100,6 +100,18 @@ describe('a command', () => {
   });
 });
 
+describe('a hundred calls in one message', () => {
+  test('are all answered, in their order', async () => {
+    const reads = Array.from({ length: 100 }, (_, index) => ({
+      ...{ name: 'Read', input: { file_path: index % 10 === 0 ? `absent-${index}` : 'notes.txt' } },
+    }));
+    const { results, bodies } = await call(...reads);
+    const asked = bodies()[1]?.messages[1].content.map(({ id }: Line) => id);
+    expect(results.map(({ tool_use_id }) => tool_use_id)).toEqual(asked);
+    expect(results.filter(({ is_error }) => is_error === true)).toHaveLength(10);
+  });
+});
+
 describe('files', () => {
   test('are read, edited and written through a whole run', async () => {
     const { run, workspace, bodies } = await setScene([

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { setScene } from '../fakes/skein-process.js';
+import { eventually } from '../host/processes.js';
 
 /** What the model was asked, given arguments and stdin. */
 const asked = async (args: readonly string[], stdin?: string) => {
@@ -109,6 +110,23 @@ describe('wrong usage', () => {
     expect(stderr).toContain(`${file} is not valid JSON at line 3`);
   });
 
+  test('of a directory that is gone is said in one sentence', async () => {
+    const { run, workspace } = await setScene();
+    const gone = join(workspace, 'gone');
+    await mkdir(gone);
+    const script = `rmdir "${gone}" && exec "$0" "$@"`;
+    const { code, stderr } = await run(['-p', 'hi'], { cwd: gone, through: ['sh', '-c', script] });
+    expect({ code, lines: stderr.trimEnd().split('\n').length }).toEqual({ code: 2, lines: 1 });
+    expect(stderr).toMatch(/^skein: The current directory is gone/);
+  });
+
+  test('of a state directory that cannot be is said in one sentence', async () => {
+    const { run } = await setScene();
+    const { code, stderr } = await run(['-p', 'hi'], { env: { SKEIN_HOME: '/dev/null/x' } });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^skein: [^\n]*\/dev\/null\/x[^\n]*\n$/);
+  });
+
   test('shows a stack only when it is asked for', async () => {
     const { run } = await setScene();
     const plain = await run(['-p', 'hi', '--resume', 's_nobody']);
@@ -142,6 +160,31 @@ describe('flags that shape the request', () => {
     expect(bodies()[0]).toMatchObject({
       ...{ max_tokens: 5_000, thinking: { type: 'enabled', budget_tokens: 2_000 } },
     });
+  });
+});
+
+describe('skein sim', () => {
+  test('prints its address, answers there, and ends at Ctrl-C', async () => {
+    const { start, run, root } = await setScene();
+    const script = join(root, 'script.json');
+    await writeFile(script, JSON.stringify({ rules: [{ reply: 'From the script.' }] }));
+    const sim = start(['sim', '--script', script], { env: { ANTHROPIC_API_KEY: undefined } });
+    const url = await eventually('it has an address', () => sim.stdout.trim() || undefined);
+    const answered = await run(['-p', 'hi'], { env: { ANTHROPIC_BASE_URL: url } });
+    expect(answered).toMatchObject({ code: 0, stdout: 'From the script.\n' });
+    sim.kill('SIGINT');
+    expect(await sim.ended).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test.each([
+    [['--port', 'http'], /not a port/],
+    [['--port', '70000'], /not a port/],
+    [['--script', '/no/such/script.json'], /script\.json/],
+  ])('refuses what it cannot use: %j', async (flags, sentence) => {
+    const { run } = await setScene();
+    const { code, stderr } = await run(['sim', ...flags]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(sentence);
   });
 });
 
