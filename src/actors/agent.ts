@@ -18,7 +18,7 @@ import { modelTurn, type TurnDeps } from './model-turn.js';
 import type { Notebook } from './notebook.js';
 import { pause } from './pause.js';
 
-export interface AgentDeps extends Omit<CrewDeps, 'attempt'>, TurnDeps {
+export interface AgentDeps extends Omit<CrewDeps, 'attempt' | 'defect'>, Omit<TurnDeps, 'defect'> {
   readonly chance: Chance;
   readonly limits: AgentLimits;
   /** Rests after a run instead of stopping. */
@@ -38,11 +38,14 @@ export interface Agent {
 
 export const startAgent = (deps: AgentDeps): Agent => {
   const { notebook, ids, feed, lingers } = deps;
+  let defect: (error: unknown) => void;
+  const fails = { defect: (error: unknown) => defect(error) };
+  const attempt = () => attemptOf(actor.getSnapshot().context);
   const actor: Actor<typeof agentMachine> = createActor(
     agentMachine.provide({
       actors: {
-        crew: crew({ ...deps, attempt: () => attemptOf(actor.getSnapshot().context) }),
-        modelTurn: modelTurn(deps),
+        crew: crew({ ...deps, ...fails, attempt }),
+        modelTurn: modelTurn({ ...deps, ...fails }),
         compactor: compactor(notebook, feed),
         pause: pause(deps.clock, deps.chance, feed),
       },
@@ -68,13 +71,20 @@ export const startAgent = (deps: AgentDeps): Agent => {
       });
     await settling;
   };
+  let isBroken = false;
   const stopped = new Promise<AgentReport>((resolve, reject) => {
+    defect = (error) => {
+      isBroken = true;
+      reject(error);
+      actor.stop();
+    };
     actor.subscribe({
       next({ value, context: { stop, turn } }) {
         if (value === 'idle' && stop !== null) void endRun(stop, turn, false);
       },
       error: reject,
       complete() {
+        if (isBroken) return;
         const report = actor.getSnapshot().output as AgentReport;
         void endRun(report.stop, report.turns, true).then(() => resolve(report));
       },

@@ -29,7 +29,7 @@ const makeRoom = (notebook: Notebook, feed: Feed, { gapTokens }: RoomNeeded): Ag
     if (!(error instanceof StorageError)) throw error;
     return { type: 'storage.failed', detail: error.message };
   }
-  const summary = `The oldest ${plan.dropped} messages were dropped to fit the context window.`;
+  const summary = `Dropped to fit the context window: ${plan.dropped} of the oldest messages.`;
   feed.emit({ type: 'context.compacted', summary });
   return { type: 'context.compacted' };
 };

@@ -22,6 +22,8 @@ export interface CrewDeps extends ToolWorld {
   readonly toolbox: Toolbox;
   readonly desk: ControlDesk;
   readonly ids: Ids;
+  /** An error that is ours: it fails the agent, and whoever started it decides. */
+  readonly defect: (error: unknown) => void;
   /** The attempt that calls belong to, as the machine counts it. */
   readonly attempt: () => { turn: number; attempt: number };
 }
@@ -119,7 +121,7 @@ class Crew {
     if (!this.recordRuling(job, ruling)) return;
     if (ruling.behavior === 'allow') this.admit(job);
     else if (ruling.behavior === 'deny') this.deny(job, ruling.reason);
-    else void this.ask(job, ruling);
+    else this.ask(job, ruling).catch(this.deps.defect);
   }
 
   private admit({ wanted, call }: Job): void {
@@ -205,7 +207,7 @@ class Crew {
     if (!recorded) return;
     job.running = true;
     this.deps.feed.emit({ type: 'tool.started', call: id, description });
-    void this.run(job, call);
+    this.run(job, call).catch(this.deps.defect);
   }
 
   private async run(job: Job, call: SoundCall): Promise<void> {

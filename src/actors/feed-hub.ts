@@ -40,15 +40,13 @@ export class FeedHub implements Feed {
           });
         }
         for (const item of queue.splice(0)) {
+          if (dropped > 0 && item.type !== 'stream.event') {
+            const text = `The reader fell behind: ${dropped} stream events dropped.`;
+            dropped = 0;
+            yield { type: 'notice', text };
+          }
           yield item;
           if (isLast(item)) return;
-        }
-        if (dropped > 0) {
-          yield {
-            type: 'notice',
-            text: `The reader fell behind: ${dropped} stream events dropped.`,
-          };
-          dropped = 0;
         }
       }
     } finally {

@@ -23,6 +23,8 @@ export interface TurnDeps {
   readonly budget: Budget;
   readonly modelName: string;
   readonly fallbackModel: string | undefined;
+  /** An error that is ours: it fails the agent, and whoever started it decides. */
+  readonly defect: (error: unknown) => void;
   /** The body up to its messages, for a model; made once for each. */
   readonly headFor: (model: string) => Buffer;
   readonly toolCount: number;
@@ -46,8 +48,8 @@ export const modelTurn = (deps: TurnDeps) =>
     };
     receive(() => controller.abort());
     runTurn(deps, input, controller.signal, tell).catch((error: unknown) => {
-      if (!(error instanceof StorageError)) throw error;
-      tell({ type: 'storage.failed', detail: error.message });
+      if (error instanceof StorageError) tell({ type: 'storage.failed', detail: error.message });
+      else deps.defect(error);
     });
     return () => {
       over = true;
@@ -165,15 +167,19 @@ const keepInterrupted = (
   deps: TurnDeps,
   input: TurnInput,
   model: string,
-  { partial }: ModelFailure,
+  failure: ModelFailure,
   blocks: readonly EndedBlock[],
   durationMs: number,
 ): void => {
+  const { partial } = failure;
   const kept = [...blocks];
   if (partial?.unfinishedText) {
     kept.push({ type: 'text', raw: JSON.stringify(partial.unfinishedText) });
   }
-  if (kept.length === 0) return;
+  if (kept.length === 0) {
+    recordFailure(deps, input, model, failure, durationMs);
+    return;
+  }
   if (kept.at(-1)?.type.includes('thinking')) kept.push({ type: 'text', raw: INTERRUPTED_TEXT });
   const usage = partial?.usage ?? NO_USAGE;
   const messageId = partial?.messageId ?? '';
@@ -181,21 +187,34 @@ const keepInterrupted = (
   keepAnswer(deps, input, end, kept, durationMs);
 };
 
-const giveUpAttempt = (
-  { notebook, feed, governor, clock }: TurnDeps,
+/** With what it cost: a stream that was cut is paid for as far as it went. */
+const recordFailure = (
+  { notebook }: TurnDeps,
   { turn, attempt }: TurnInput,
   model: string,
-  failure: ModelFailure,
+  { kind, message, status, partial }: ModelFailure,
   durationMs: number,
-  tell: (event: AgentEvent) => void,
 ): void => {
-  const { kind, message, status, retryAfterMs } = failure;
-  const usage = failure.partial?.usage ?? NO_USAGE;
+  const usage = partial?.usage ?? NO_USAGE;
   const cost = usage === NO_USAGE ? 0 : (costOf(model, usage) ?? null);
   notebook.record({
     ...{ type: 'turn.failed', turn, attempt, kind, message, status },
     ...{ durationMs, model, usage, cost },
   });
+};
+
+const giveUpAttempt = (
+  deps: TurnDeps,
+  input: TurnInput,
+  model: string,
+  failure: ModelFailure,
+  durationMs: number,
+  tell: (event: AgentEvent) => void,
+): void => {
+  const { feed, governor, clock } = deps;
+  const { turn, attempt } = input;
+  const { kind, message, retryAfterMs } = failure;
+  recordFailure(deps, input, model, failure, durationMs);
   feed.emit({ type: 'attempt.discarded', turn, attempt, reason: message });
   if (kind === 'rate-limited') governor.holdUntil(clock.now() + (retryAfterMs ?? 1_000));
   tell({ type: 'turn.failed', kind, message, retryAfterMs, gapTokens: gapOf(message) });

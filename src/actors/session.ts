@@ -105,15 +105,22 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     interrupt: () => agent?.interrupt(),
     listen: (listener) => feed.listen(listener),
     async *run(blocks) {
-      submit(blocks);
       const items = feed.follow(({ type }) => type === 'run.ended');
-      // Listening begins with the first pull, so the agent starts after it.
-      const first = items.next();
-      start();
-      const { value, done } = await first;
-      if (done) return;
-      yield value;
-      yield* items;
+      // Listening begins with the first pull, so the prompt comes after it.
+      let next = items.next();
+      try {
+        submit(blocks);
+        start();
+        const broken = stopped.then(() => new Promise<never>(() => {}));
+        for (;;) {
+          const { value, done } = await Promise.race([next, broken]);
+          if (done) return;
+          yield value;
+          next = items.next();
+        }
+      } finally {
+        void items.return();
+      }
     },
     stopped,
     async close() {
