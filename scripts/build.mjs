@@ -1,7 +1,19 @@
 /** Bundles the command line into dist/. Heavy parts stay in chunks of their own, loaded when first needed. */
 import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { build } from 'esbuild';
 import { inputsDigest, STAMP } from './installed.mjs';
+
+/** zod brings its messages in fifty languages, a third of the bundle; ours are in one. */
+const onlyEnglish = {
+  name: 'only-english',
+  setup({ onLoad }) {
+    onLoad({ filter: /zod\/v4\/locales\/index\.js$/ }, () => ({
+      contents: "export { default as en } from './en.js';",
+      resolveDir: resolve('node_modules/zod/v4/locales'),
+    }));
+  },
+};
 
 // Taken first: what changes during the build makes the next start build again.
 const digest = inputsDigest(process.cwd());
@@ -17,7 +29,10 @@ await build({
   platform: 'node',
   target: 'node20.19',
   chunkNames: 'chunks/[name]-[hash]',
+  // Names stay, for stacks that people can read.
   minifySyntax: true,
+  minifyWhitespace: true,
+  plugins: [onlyEnglish],
   define: { SKEIN_VERSION: JSON.stringify(version) },
   legalComments: 'none',
   banner: {

@@ -65,9 +65,11 @@ const readToEnd = async (handle: FileHandle, size: number, maxBytes: number) => 
   for (;;) {
     if (length === buffer.length) buffer = Buffer.concat([buffer], length * 2);
     const { bytesRead } = await handle.read(buffer, length, buffer.length - length, null);
-    if (bytesRead === 0) return buffer.subarray(0, length);
     length += bytesRead;
     if (length > maxBytes) return undefined;
+    // A regular file gives all it has: what stops short of the buffer has stopped at the end.
+    const isEnd = bytesRead === 0 || (size > 0 && length < buffer.length);
+    if (isEnd) return buffer.subarray(0, length);
   }
 };
 
