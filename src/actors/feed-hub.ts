@@ -39,15 +39,17 @@ export class FeedHub implements Feed {
             wake = resolve;
           });
         }
-        for (const item of queue.splice(0)) {
-          if (dropped > 0 && item.type !== 'stream.event') {
-            const text = `The reader fell behind: ${dropped} stream events dropped.`;
-            dropped = 0;
-            yield { type: 'notice', text };
-          }
-          yield item;
-          if (isLast(item)) return;
+        const batch = queue.splice(0);
+        const end = batch.findIndex(isLast);
+        yield* end === -1 ? batch : batch.slice(0, end);
+        if (dropped > 0) {
+          const text = `The reader fell behind: ${dropped} stream events dropped.`;
+          dropped = 0;
+          yield { type: 'notice', text };
         }
+        if (end === -1) continue;
+        yield* batch.slice(end, end + 1);
+        return;
       }
     } finally {
       stop();
