@@ -47,8 +47,8 @@ describe('a feed', () => {
     for await (const item of items) rest.push(item);
     expect(rest.filter(({ type }) => type === 'stream.event')).toHaveLength(9_999);
     expect(rest.filter(({ type }) => type !== 'stream.event')).toEqual([
-      notice('The reader fell behind: 500 stream events dropped.'),
       notice('important'),
+      notice('The reader fell behind: 500 stream events dropped.'),
       last,
     ]);
   });

@@ -34,7 +34,9 @@ type Block = Record<string, unknown>;
 /** The blocks of the last message that was sent, without cache marks. */
 const lastSent = (body: string | undefined): Block[] => {
   const { messages } = JSON.parse(body ?? '{"messages":[]}') as Body;
-  return (messages.at(-1)?.content ?? []).map(({ cache_control: _, ...block }) => block);
+  return (messages.at(-1)?.content ?? []).map((block) =>
+    Object.fromEntries(Object.entries(block).filter(([key]) => key !== 'cache_control')),
+  );
 };
 
 const text = (said: string) => ({ type: 'text', text: said });

@@ -85,7 +85,7 @@ describe('the governor', () => {
 
   test('does not let in who had given up before', async () => {
     const { guard } = gate(1);
-    await expect(guard.enter(AbortSignal.abort())).rejects.toThrow();
+    await expect(guard.enter(AbortSignal.abort())).rejects.toThrow('aborted');
   });
 
   test('keeps the place of one who is in and then gives up, until it leaves', async () => {

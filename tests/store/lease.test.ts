@@ -81,6 +81,10 @@ const bundled = async (name: string): Promise<string> => {
   return outfile;
 };
 
+const ended = async (child: ChildProcess) => {
+  if (child.exitCode === null) await once(child, 'exit');
+};
+
 const lines = (child: ChildProcess) => {
   if (child.stdout === null) throw new Error('no stdout');
   return createInterface({ input: child.stdout })[Symbol.asyncIterator]();
@@ -107,7 +111,7 @@ describe('processes that want the same session', () => {
         };
       }),
     );
-    await Promise.all(racers.map((racer) => racer.exitCode ?? once(racer, 'exit')));
+    await Promise.all(racers.map(ended));
     expect(reports.flatMap(({ meetings }) => meetings)).toEqual([]);
     const epochs = reports.flatMap((report) => report.epochs);
     expect(new Set(epochs).size).toBe(epochs.length);
@@ -136,19 +140,21 @@ describe('processes that want the same session', () => {
   });
 });
 
-needs('root-mounts')('a full disk takes a record whole or not at all', async () => {
-  const root = temporaryFolder();
-  const program = await bundled('fill-disk');
-  const script = 'mount -t tmpfs -o size=256k none "$1" && exec "$2" "$3" "$1"';
-  const args = ['-m', 'sh', '-c', script, 'sh', root, process.execPath, program];
-  const { stdout } = await promisify(execFile)('unshare', args);
-  expect(JSON.parse(stdout)).toEqual({
-    isStorageError: true,
-    says: expect.stringContaining('the disk is full; free some space and resume'),
-    endsWithWholeLine: true,
-    seqAfter: 1,
-    kept: 1,
-    damage: [],
-    events: 1,
+needs.describe('root-mounts')('a full disk', () => {
+  test('takes a record whole or not at all', async () => {
+    const root = temporaryFolder();
+    const program = await bundled('fill-disk');
+    const script = 'mount -t tmpfs -o size=256k none "$1" && exec "$2" "$3" "$1"';
+    const args = ['-m', 'sh', '-c', script, 'sh', root, process.execPath, program];
+    const { stdout } = await promisify(execFile)('unshare', args);
+    expect(JSON.parse(stdout)).toEqual({
+      isStorageError: true,
+      says: expect.stringContaining('the disk is full; free some space and resume'),
+      endsWithWholeLine: true,
+      seqAfter: 1,
+      kept: 1,
+      damage: [],
+      events: 1,
+    });
   });
 });
