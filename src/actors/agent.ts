@@ -55,7 +55,7 @@ export const startAgent = (deps: AgentDeps): Agent => {
   /** The last run's end reaching the disk. Nobody is told of it before that. */
   let settling: Promise<void> | undefined;
   let isRunning = false;
-  /** Letters that came while the last run's end was reaching the disk. */
+  /** Letters that came while a run was winding down: they are for the next. */
   let early = 0;
   const endRun = async (stop: Stop, turns: number, final: boolean): Promise<void> => {
     if (!isRunning) return;
@@ -68,6 +68,7 @@ export const startAgent = (deps: AgentDeps): Agent => {
       .then(() => {
         settling = undefined;
         feed.emit({ type: 'run.ended', stop, turns });
+        for (; early > 0 && !final; early -= 1) prompt();
       });
     await settling;
   };
@@ -105,19 +106,14 @@ export const startAgent = (deps: AgentDeps): Agent => {
       return actor.getSnapshot().value as AgentState;
     },
     get isResting() {
+      if (actor.getSnapshot().status !== 'active') return settling === undefined;
       return !isRunning && settling === undefined && early === 0;
     },
     submit(from, blocks) {
       notebook.record({ type: 'letter.received', letter: ids('letter'), from, raw: blocks });
-      if (settling === undefined) {
-        prompt();
-        return;
-      }
-      early += 1;
-      void settling.then(() => {
-        early -= 1;
-        prompt();
-      });
+      const isWindingDown = isRunning && actor.getSnapshot().context.stop !== null;
+      if (settling === undefined && !isWindingDown) prompt();
+      else early += 1;
     },
     interrupt: () => actor.send({ type: 'agent.interrupt' }),
     stopped,
