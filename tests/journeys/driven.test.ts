@@ -6,6 +6,7 @@ import {
   calls,
   DRIVEN,
   type Line,
+  pidIn,
   type Reply,
   type Rules,
   type Running,
@@ -13,6 +14,7 @@ import {
   setScene,
   userLine,
 } from '../fakes/skein-process.js';
+import { eventually } from '../host/processes.js';
 
 /** A run that another program drives line by line. */
 const drive = async (rules: Rules, flags: readonly string[] = []) => {
@@ -331,6 +333,30 @@ describe('a control request', () => {
         .at(-1)
         ?.messages.map(({ role }: Line) => role),
     ).toEqual([...['user', 'assistant', 'user']]);
+  });
+
+  test('is followed at once by a prompt, which is answered when the run has ended', async () => {
+    const { process, say, workspace, bodies } = await drive(
+      [
+        { match: { lastUser: 'second' }, reply: 'Second answer.' },
+        { reply: calls('Bash', { command: 'echo $$ > pid; sleep 60' }) },
+      ],
+      ['--permission-mode', 'bypassPermissions'],
+    );
+    say(userLine('first'));
+    await eventually('the command runs', () => pidIn(workspace));
+    say({ type: 'control_request', request_id: 'r1', request: { subtype: 'interrupt' } });
+    say(userLine('second'));
+    const { code, results } = await end(process);
+    expect(code).toBe(0);
+    expect(results).toMatchObject([
+      { stop_reason: 'interrupted' },
+      { stop_reason: 'end_turn', result: 'Second answer.' },
+    ]);
+    expect(bodies().at(-1)?.messages.at(-1).content).toMatchObject([
+      { type: 'tool_result', is_error: true },
+      { type: 'text', text: 'second' },
+    ]);
   });
 
   test('withdraws the question that was open', async () => {
