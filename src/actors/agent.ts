@@ -7,16 +7,16 @@ import type {
   AgentLimits,
   AgentReport,
   AgentState,
-  Stop,
 } from '../protocol/agent.js';
 import type { Chance } from '../protocol/clock.js';
-import { StorageError } from '../protocol/errors.js';
+import { UsageError } from '../protocol/errors.js';
 import type { RawJson } from '../protocol/wire.js';
 import { compactor } from './compactor.js';
 import { type CrewDeps, crew } from './crew.js';
 import { modelTurn, type TurnDeps } from './model-turn.js';
 import type { Notebook } from './notebook.js';
 import { pause } from './pause.js';
+import { RunBook } from './run-book.js';
 
 export interface AgentDeps extends Omit<CrewDeps, 'attempt' | 'defect'>, Omit<TurnDeps, 'defect'> {
   readonly chance: Chance;
@@ -52,26 +52,7 @@ export const startAgent = (deps: AgentDeps): Agent => {
     }),
     { input: inputOf(deps) },
   );
-  /** The last run's end reaching the disk. Nobody is told of it before that. */
-  let settling: Promise<void> | undefined;
-  let isRunning = false;
-  /** Letters that came while a run was winding down: they are for the next. */
-  let early = 0;
-  const endRun = async (stop: Stop, turns: number, final: boolean): Promise<void> => {
-    if (!isRunning) return;
-    isRunning = false;
-    const { reason, detail } = stop;
-    recordIfPossible(notebook, { type: 'run.ended', reason, detail, turns, final });
-    settling = notebook
-      .sync()
-      .catch(() => undefined)
-      .then(() => {
-        settling = undefined;
-        feed.emit({ type: 'run.ended', stop, turns });
-        for (; early > 0 && !final; early -= 1) prompt();
-      });
-    await settling;
-  };
+  const runs = new RunBook(notebook, feed, (waiting) => actor.send({ type: 'run.begin', waiting }));
   let isBroken = false;
   const stopped = new Promise<AgentReport>((resolve, reject) => {
     defect = (error) => {
@@ -81,47 +62,41 @@ export const startAgent = (deps: AgentDeps): Agent => {
     };
     actor.subscribe({
       next({ value, context: { stop, turn } }) {
-        if (value === 'idle' && stop !== null) void endRun(stop, turn, false);
+        if (value === 'idle' && stop !== null) void runs.end(stop, turn, false);
       },
       error: reject,
       complete() {
         if (isBroken) return;
         const report = actor.getSnapshot().output as AgentReport;
-        void endRun(report.stop, report.turns, true).then(() => resolve(report));
+        void runs.end(report.stop, report.turns, true).then(() => resolve(report));
       },
     });
   });
-  const beginRun = () => {
-    isRunning = true;
-    recordIfPossible(notebook, { type: 'run.started', run: notebook.history.runs + 1 });
-  };
-  const prompt = () => {
-    if (!isRunning) beginRun();
-    actor.send({ type: 'prompt.submit' });
-  };
-  if (!lingers || hasWork(notebook)) beginRun();
+  if (!lingers || hasWork(notebook)) runs.begin();
   actor.start();
   return {
     get state() {
       return actor.getSnapshot().value as AgentState;
     },
     get isResting() {
-      if (actor.getSnapshot().status !== 'active') return settling === undefined;
-      return !isRunning && settling === undefined && early === 0;
+      return runs.isResting;
     },
     submit(from, blocks) {
+      const { status, context } = actor.getSnapshot();
+      if (status !== 'active') throw new UsageError(OVER);
       notebook.record({ type: 'letter.received', letter: ids('letter'), from, raw: blocks });
-      const isWindingDown = isRunning && actor.getSnapshot().context.stop !== null;
-      if (settling === undefined && !isWindingDown) prompt();
-      else early += 1;
+      const isWindingDown = runs.isRunning && context.stop !== null;
+      if (runs.mayInterject(isWindingDown)) actor.send({ type: 'prompt.submit' });
     },
     interrupt: () => actor.send({ type: 'agent.interrupt' }),
     stopped,
   };
 };
 
+const OVER = 'The agent has stopped for good; resume its session to go on.';
+
 const hasWork = ({ history }: Notebook): boolean =>
-  history.letters.size > 0 || history.calls.size > 0 || history.owesAnswer;
+  history.letters.size > 0 || history.calls.size > 0 || history.owesAnswer || history.cutShort;
 
 const attemptOf = ({ turn, attempt }: AgentContext) => ({ turn, attempt });
 
@@ -138,14 +113,6 @@ const inputOf = ({ notebook, agent, lingers, fallbackModel, limits }: AgentDeps)
     }),
     waiting: history.letters.size,
     owesAnswer: history.owesAnswer,
+    cutShort: history.cutShort,
   };
-};
-
-/** The end of a run that a full disk stopped cannot be written down; the next start sees as much. */
-const recordIfPossible = (notebook: Notebook, body: Parameters<Notebook['record']>[0]): void => {
-  try {
-    notebook.record(body);
-  } catch (error) {
-    if (!(error instanceof StorageError)) throw error;
-  }
 };

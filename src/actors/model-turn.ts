@@ -33,6 +33,9 @@ export interface TurnDeps {
 const TWICE =
   'The model used one tool_use id twice in a message, which no model does; check the server.';
 
+/** One for all turns: an abort without a reason makes an error with a stack each time. */
+const OVER = new Error('The turn is over.');
+
 const CONTINUE =
   'Your last message was cut off at the output limit. Go on exactly where it ended, in smaller pieces.';
 
@@ -53,7 +56,7 @@ export const modelTurn = (deps: TurnDeps) =>
     });
     return () => {
       over = true;
-      controller.abort();
+      controller.abort(OVER);
     };
   });
 
@@ -75,7 +78,6 @@ const runTurn = async (
   if (leave === undefined) return tell({ type: 'turn.ended', stopReason: 'interrupted' });
   const began = clock.now();
   const blocks: EndedBlock[] = [];
-  let storageFailure: StorageError | undefined;
   try {
     notebook.forgetDrafts();
     notebook.record({
@@ -103,19 +105,16 @@ const runTurn = async (
     keepAnswer(deps, input, end, blocks, clock.now() - began);
     tell({ type: 'turn.ended', stopReason: end.stopReason });
   } catch (error) {
-    if (error instanceof StorageError) storageFailure = error;
-    else if (!(error instanceof ModelFailure)) throw error;
-    else if (error.kind === 'aborted') {
+    if (!(error instanceof ModelFailure)) throw error;
+    if (error.kind === 'aborted') {
       keepInterrupted(deps, input, model, error, blocks, clock.now() - began);
       tell({ type: 'turn.ended', stopReason: 'interrupted' });
     } else giveUpAttempt(deps, input, model, error, clock.now() - began, tell);
   } finally {
     leave();
   }
-  if (storageFailure !== undefined) throw storageFailure;
-  notebook.sync().catch((error: unknown) => {
-    tell({ type: 'storage.failed', detail: String(error) });
-  });
+  // Nobody waits for it: what failed is what the next record fails with.
+  notebook.sync().catch(() => undefined);
 };
 
 /** Results first, in call order, then whatever was said meanwhile. */

@@ -1,5 +1,6 @@
 /** An agent's memory while it lives: what it writes down it also knows, in that order. */
 import { History } from '../context/history.js';
+import { StorageError } from '../protocol/errors.js';
 import type { JournalBody, JournalRecord } from '../protocol/journal.js';
 import type { Journal } from '../protocol/store.js';
 import type { WantedCall } from '../protocol/wire.js';
@@ -7,6 +8,7 @@ import type { WantedCall } from '../protocol/wire.js';
 export class Notebook {
   readonly history = new History();
   private readonly journal: Journal;
+  private failure: StorageError | undefined;
   /** Inputs of the calls that the present attempt asks for; the message may not have landed yet. */
   private readonly wanted = new Map<string, WantedCall>();
 
@@ -18,13 +20,20 @@ export class Notebook {
 
   /** Throws a StorageError; then nothing was written and nothing is known. */
   record(body: JournalBody): JournalRecord {
+    if (this.failure !== undefined) throw this.failure;
     const record = this.journal.append(body);
     this.history.apply(record);
     return record;
   }
 
-  sync(): Promise<void> {
-    return this.journal.sync();
+  /** A sync that fails is the failure of whatever is recorded next. */
+  async sync(): Promise<void> {
+    try {
+      await this.journal.sync();
+    } catch (error) {
+      if (error instanceof StorageError) this.failure = error;
+      throw error;
+    }
   }
 
   draftCall(call: WantedCall): void {

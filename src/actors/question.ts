@@ -73,5 +73,5 @@ const WITHDRAWN: PermissionAnswer = {
 
 const nobody = (timeoutMs: number): PermissionAnswer => ({
   behavior: 'deny',
-  reason: `Nobody answered within ${Math.round(timeoutMs / 1000)} seconds, so the call was not run.`,
+  reason: `Nobody answered within ${timeoutMs / 1000} seconds, so the call was not run.`,
 });

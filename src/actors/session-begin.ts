@@ -108,12 +108,10 @@ const fork = async (
   const meta = metaOf(options, id, { cwd, model, title, parentId: from });
   const session = await store.create({ ...meta, lead: source.lead });
   const journal = await session.journal(source.lead, null);
-  let head: PromptHead | undefined;
   for (const record of records) {
     const body = bodyOf(record);
     if (body.type === 'agent.created') {
-      head = readHead(await store.peekArtifact(from, body.prompt));
-      await keepHead(session, head);
+      await keepHead(session, readHead(await store.peekArtifact(from, body.prompt)));
       journal.append({ ...body, forkedFrom: { session: from, agent: source.lead } });
     } else journal.append(body);
   }

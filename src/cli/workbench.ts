@@ -141,11 +141,13 @@ const noticesOf = ({ rules, warnings, ignoredNotice }: LoadedSettings): readonly
 /** A project that cannot be written to must not end the run: the answer holds for its session. */
 const keepRule = (
   text: string,
-  { skeinHome, workspace }: LoadedSettings,
+  { skeinHome, workspace, trust }: LoadedSettings,
   { err }: Machine,
 ): void => {
   try {
-    addTrustedAllowRule(stateLayout(skeinHome).trust, workspace, text);
+    const file = addTrustedAllowRule(stateLayout(skeinHome).trust, workspace, text);
+    if (trust === 'trusted') return;
+    err(`skein: The answer is kept in ${file}; it applies once you run \`skein trust\`.\n`);
   } catch (error) {
     err(`skein: The answer holds for this session only: ${(error as Error).message}\n`);
   }

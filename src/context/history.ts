@@ -49,6 +49,8 @@ export class History {
   ended: { readonly reason: string; readonly final: boolean } | null = null;
   /** The model must speak next: the newest message is the user's, or a pause. */
   owesAnswer = false;
+  /** The newest answer was cut at the output limit, and nobody has asked it to go on. */
+  cutShort = false;
   /** What stands ahead of the messages, until a server has counted it. */
   promptBytes = 0;
   private countedTokens = 0;
@@ -138,7 +140,9 @@ export class History {
       if ('letter' in part) return this.letters.get(part.letter) ?? '';
       return this.calls.get(part.call)?.result?.raw ?? '';
     });
-    this.push('user', `[${blocks.filter((raw) => raw !== '').join(',')}]`, this.calls.size > 0);
+    // A damaged journal may have lost what the parts cite; a message without blocks is none.
+    const content = blocks.filter((raw) => raw !== '').join(',');
+    if (content !== '') this.push('user', `[${content}]`, this.calls.size > 0);
     for (const part of parts) {
       if ('letter' in part) this.letters.delete(part.letter);
     }
@@ -146,6 +150,7 @@ export class History {
     this.inOrder = [];
     this.applied = 0;
     this.owesAnswer = true;
+    this.cutShort = false;
   }
 
   private addAssistantMessage(record: JournalRecord & { type: 'assistant.received' }): void {
@@ -166,6 +171,7 @@ export class History {
       this.calls.set(id, call);
       this.inOrder.push(call);
     }
+    this.cutShort = record.stopReason === 'max_tokens' && this.calls.size === 0;
     this.drafts.clear();
     this.applyNotes();
   }

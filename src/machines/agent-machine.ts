@@ -69,14 +69,21 @@ export const agentMachine = setup({
   },
   actions: {
     countLetter: assign({ waiting: ({ context }) => context.waiting + 1 }),
+    findLetters: assign({ waiting: (_, { waiting }: { waiting: number }) => waiting }),
     takeLetters: assign({
       waiting: ({ context }, { count }: { count: number }) => context.waiting - count,
       owesAnswer: true,
       cutShort: false,
     }),
     beginRun: assign(FRESH_RUN),
-    beginTurn: assign({ turn: ({ context }) => context.turn + 1, attempt: 1, calls: [] }),
-    beginAttempt: assign({ attempt: ({ context }) => context.attempt + 1, failure: null }),
+    beginTurn: assign({
+      ...{ attempt: 1, calls: [], isStreaming: true },
+      turn: ({ context }) => context.turn + 1,
+    }),
+    beginAttempt: assign({
+      ...{ failure: null, isStreaming: true },
+      attempt: ({ context }) => context.attempt + 1,
+    }),
     endTurn: assign(({ context }, { stopReason }: { stopReason: string }) =>
       afterTurn(context, stopReason),
     ),
@@ -100,15 +107,13 @@ export const agentMachine = setup({
       calls: ({ context }, { id, failed }: { id: string; failed: boolean }) =>
         schedule.updateCall(context.calls, id, { status: 'completed', failed }),
     }),
-    startReadyCalls: enqueueActions(
-      ({ context, enqueue }, { streamOpen }: { streamOpen: boolean }) => {
-        if (context.stop !== null) return;
-        const ready = schedule.startableCalls(context.calls, streamOpen);
-        if (ready.length === 0) return;
-        enqueue.assign({ calls: schedule.startCalls(context.calls, ready) });
-        for (const { id } of ready) enqueue.sendTo('crew', { type: 'call.start', id });
-      },
-    ),
+    startReadyCalls: enqueueActions(({ context, enqueue }) => {
+      if (context.stop !== null) return;
+      const ready = schedule.startableCalls(context.calls, context.isStreaming);
+      if (ready.length === 0) return;
+      enqueue.assign({ calls: schedule.startCalls(context.calls, ready) });
+      for (const { id } of ready) enqueue.sendTo('crew', { type: 'call.start', id });
+    }),
     interruptIfStopping: enqueueActions(({ context, enqueue }) => {
       if (context.stop !== null) enqueue.sendTo('crew', { type: 'calls.interrupt' });
     }),
@@ -133,8 +138,8 @@ export const agentMachine = setup({
       schedule.newCall(id, completed ? 'completed' : 'judging'),
     ),
     attempt: 0,
+    isStreaming: false,
     onFallback: false,
-    cutShort: false,
     needsRoom: null,
   }),
   output: ({ context }) => ({ stop: context.stop ?? stops.ENDED, turns: context.turn }),
@@ -148,22 +153,13 @@ export const agentMachine = setup({
   on: {
     'prompt.submit': { actions: 'countLetter' },
     'call.ruled': {
-      actions: [
-        { type: 'queueCall', params: ({ event }) => event },
-        { type: 'startReadyCalls', params: { streamOpen: false } },
-      ],
+      actions: [{ type: 'queueCall', params: ({ event }) => event }, 'startReadyCalls'],
     },
     'call.asking': {
-      actions: [
-        { type: 'askAboutCall', params: ({ event }) => event },
-        { type: 'startReadyCalls', params: { streamOpen: false } },
-      ],
+      actions: [{ type: 'askAboutCall', params: ({ event }) => event }, 'startReadyCalls'],
     },
     'call.ended': {
-      actions: [
-        { type: 'completeCall', params: ({ event }) => event },
-        { type: 'startReadyCalls', params: { streamOpen: false } },
-      ],
+      actions: [{ type: 'completeCall', params: ({ event }) => event }, 'startReadyCalls'],
     },
     'agent.interrupt': {
       target: '.waking',
@@ -202,6 +198,10 @@ export const agentMachine = setup({
     idle: {
       on: {
         'prompt.submit': { target: 'waking', actions: ['beginRun', 'countLetter'] },
+        'run.begin': {
+          target: 'waking',
+          actions: ['beginRun', { type: 'findLetters', params: ({ event }) => event }],
+        },
         'agent.interrupt': {},
       },
     },
@@ -221,24 +221,11 @@ export const agentMachine = setup({
             { type: 'judgeCall', params: ({ event }) => event },
           ],
         },
-        'call.ruled': {
-          actions: [
-            { type: 'queueCall', params: ({ event }) => event },
-            { type: 'startReadyCalls', params: { streamOpen: true } },
-          ],
-        },
-        'call.asking': { actions: { type: 'askAboutCall', params: ({ event }) => event } },
-        'call.ended': {
-          actions: [
-            { type: 'completeCall', params: ({ event }) => event },
-            { type: 'startReadyCalls', params: { streamOpen: true } },
-          ],
-        },
         'turn.ended': {
           target: 'waking',
           actions: [
             { type: 'endTurn', params: ({ event }) => event },
-            { type: 'startReadyCalls', params: { streamOpen: false } },
+            'startReadyCalls',
             'interruptIfStopping',
           ],
         },

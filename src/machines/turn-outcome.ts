@@ -8,7 +8,7 @@ type Change = Partial<AgentContext>;
 /** The model has ended its message with the API's `stopReason`. */
 export const afterTurn = (context: AgentContext, stopReason: string): Change => {
   const settled: Change = {
-    ...{ owesAnswer: false, cutShort: false, failure: null },
+    ...{ owesAnswer: false, cutShort: false, failure: null, isStreaming: false },
     ...{ retries: 0, overloads: 0, continuations: 0, compactions: 0 },
   };
   if (context.stop !== null) return settled;
@@ -29,7 +29,7 @@ export const afterTurn = (context: AgentContext, stopReason: string): Change => 
 
 /** The request did not end. A change that leaves `failure` set asks for another attempt. */
 export const afterFailure = (context: AgentContext, failed: TurnFailed): Change => {
-  const discarded: Change = { calls: [], failure: null };
+  const discarded: Change = { calls: [], failure: null, isStreaming: false };
   if (context.stop !== null) return discarded;
   if (failed.kind === 'prompt-too-long') {
     const failure = failed;

@@ -4,8 +4,8 @@ import { SkeinError } from '../protocol/errors.js';
 
 export class StalledError extends SkeinError {
   readonly code = 'stalled';
-  constructor(seconds: number) {
-    super(`The model has sent nothing for ${seconds} seconds.`);
+  constructor(ms: number) {
+    super(`The model has sent nothing for ${ms / 1000} seconds.`);
   }
 }
 
@@ -33,7 +33,7 @@ export const stallWatch = (clock: Clock, limitMs: number): StallWatch => {
       if (progress !== seen.progress) open.set(exchange, { progress, since: now });
       else if (now - seen.since >= limitMs) {
         open.delete(exchange);
-        exchange.stalled(new StalledError(Math.round(limitMs / 1000)));
+        exchange.stalled(new StalledError(limitMs));
       }
     }
     forget = open.size > 0 ? sleep() : undefined;

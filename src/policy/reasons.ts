@@ -47,7 +47,7 @@ export const nobodyAnswers = (why: string, rule: string | undefined) => {
     rule === undefined || rule.length > LONGEST_QUOTE
       ? ''
       : `pass --allowed-tools ${quoted(rule)}, or `;
-  return `${why} Nobody can answer in this run, so it was denied; to allow it, ${flag}run with --ask and answer with skein approve.`;
+  return `${why} Nobody can answer in this run, so it was denied; to allow it, ${flag}let a program answer with --input-format stream-json.`;
 };
 
 const ORIGIN = {

@@ -86,6 +86,8 @@ export interface AgentInput {
   readonly waiting: number;
   /** The history ends with something that the model has not answered. */
   readonly owesAnswer: boolean;
+  /** The newest answer was cut at the output limit and has not been continued. */
+  readonly cutShort: boolean;
 }
 
 export interface AgentContext {
@@ -94,6 +96,8 @@ export interface AgentContext {
   readonly hasFallback: boolean;
   readonly limits: AgentLimits;
   readonly calls: readonly Call[];
+  /** The message that asks for the calls has not ended: what has an effect must wait. */
+  readonly isStreaming: boolean;
   readonly waiting: number;
   readonly owesAnswer: boolean;
   /** Turns of this run, and the attempt of the present one. */
@@ -130,6 +134,8 @@ export interface TurnFailed {
 export type AgentEvent =
   // Commands, from whoever runs the agent.
   | { readonly type: 'prompt.submit' }
+  /** So many letters have come that the last run did not answer. */
+  | { readonly type: 'run.begin'; readonly waiting: number }
   | { readonly type: 'agent.interrupt' }
   // Facts, from the turn.
   | { readonly type: 'letters.taken'; readonly count: number }

@@ -8,12 +8,13 @@ export interface EventSink {
   append(text: string): void;
 }
 
-/** Lines that wait for a disk that does not take them; older ones are found in the journals. */
+/** Lines that may wait for a disk that does not take them. The next owner adds the rest. */
 const MAX_WAITING = 10_000;
 
 export class EventIndex {
   private seq = 0;
   private waiting: string[] = [];
+  private isFull = false;
   private flushing: NodeJS.Immediate | undefined;
   /** The newest journal entry of each agent that the index already cites. */
   private readonly cited = new Map<string, number>();
@@ -31,6 +32,9 @@ export class EventIndex {
 
   add(agent: string, parent: string | null, record: JournalRecord): void {
     if (record.seq <= (this.cited.get(agent) ?? 0)) return;
+    // Without gaps: what comes after an event that is not there would hide that it is missing.
+    this.isFull ||= this.waiting.length >= MAX_WAITING;
+    if (this.isFull) return;
     this.cited.set(agent, record.seq);
     this.seq += 1;
     const head = { v: EVENTS_VERSION, seq: this.seq, ts: record.ts, swarm: this.swarm };
@@ -48,8 +52,7 @@ export class EventIndex {
       this.sink.append(this.waiting.join(''));
       this.waiting = [];
     } catch {
-      // The journals hold the truth, and the next owner draws the missing events from them.
-      this.waiting = this.waiting.slice(-MAX_WAITING);
+      // They wait. The journals hold the truth, and the next owner draws what is missing from them.
     }
   }
 }

@@ -67,7 +67,7 @@ export const eventOf = (record: JournalRecord): ProjectedEvent => {
     }
     case 'call.ended': {
       const { turn, call, tool, outcome, durationMs, facts } = record;
-      return { type: 'tool.ended', cites, turn, call, tool, outcome, durationMs, ...facts };
+      return { type: 'tool.ended', cites, turn, call, tool, outcome, durationMs, facts };
     }
     case 'prompt.broken': {
       const { reason, section, dropped, tokensBefore, tokensAfter } = record;

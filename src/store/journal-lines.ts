@@ -1,11 +1,10 @@
 /** From the lines of a journal to its records, without trusting any of them. */
-
 import { UsageError } from '../protocol/errors.js';
 import { JOURNAL_VERSION, type JournalRecord, parseRecord } from '../protocol/journal.js';
 import type { JournalContents } from '../protocol/store.js';
 
 /**
- * A corrupt line is reported and passed over. Records of an older epoch after a newer one were
+ * A corrupt line is reported and left out. Records of an older epoch after a newer one were
  * written by an owner that had lost the session, and are dropped (law 8).
  */
 export const readJournal = (lines: readonly string[], path: string): JournalContents => {
@@ -16,7 +15,7 @@ export const readJournal = (lines: readonly string[], path: string): JournalCont
     const record = parseRecord(line);
     if (record === undefined) {
       refuseNewer(line, path);
-      damage.push(`${path}:${index + 1} cannot be read and was passed over`);
+      damage.push(`${path}:${index + 1} cannot be read and was put aside`);
     } else if (record.epoch < epoch) {
       damage.push(`${path}:${index + 1} was written by an owner that had lost the session`);
     } else {

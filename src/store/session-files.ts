@@ -9,6 +9,7 @@ import {
   JOURNAL_VERSION,
   type JournalBody,
   type JournalRecord,
+  parseRecord,
 } from '../protocol/journal.js';
 import type {
   Journal,
@@ -170,8 +171,15 @@ class JournalFile implements Journal {
   private seq: number;
 
   constructor(path: string, epoch: number, clock: Clock, written: (record: JournalRecord) => void) {
-    this.file = new LineFile(path);
-    this.past = readJournal(readLines(path), path);
+    let file = new LineFile(path);
+    const lines = readLines(path);
+    this.past = readJournal(lines, path);
+    if (this.past.damage.length > 0) {
+      file.close();
+      putAside(path, lines);
+      file = new LineFile(path);
+    }
+    this.file = file;
     this.epoch = epoch;
     this.clock = clock;
     this.written = written;
@@ -196,6 +204,23 @@ class JournalFile implements Journal {
     this.file.close();
   }
 }
+
+/** Moves lines that are no records to a file beside the journal, where somebody can look at them. */
+const putAside = (path: string, lines: readonly string[]): void => {
+  const isRecord = (line: string) => parseRecord(line) !== undefined;
+  const corrupt = lines.filter((line) => !isRecord(line));
+  if (corrupt.length === 0) return;
+  fs.appendFileSync(`${path}.corrupt`, corrupt.map((line) => `${line}\n`).join(''), {
+    mode: 0o600,
+  });
+  writeAtomically(
+    path,
+    lines
+      .filter(isRecord)
+      .map((line) => `${line}\n`)
+      .join(''),
+  );
+};
 
 const readMeta = (folder: string, id: string): SessionMeta => {
   const path = join(folder, 'session.json');

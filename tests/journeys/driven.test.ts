@@ -359,6 +359,26 @@ describe('a control request', () => {
     ]);
   });
 
+  test('leaves nothing unanswered that was said before it', async () => {
+    const { process, say, workspace } = await drive(
+      [
+        { match: { lastUser: 'second' }, reply: 'Second answer.' },
+        { reply: calls('Bash', { command: 'echo $$ > pid; sleep 60' }) },
+      ],
+      ['--permission-mode', 'bypassPermissions'],
+    );
+    say(userLine('first'));
+    await eventually('the command runs', () => pidIn(workspace));
+    say(userLine('second'));
+    say({ type: 'control_request', request_id: 'r1', request: { subtype: 'interrupt' } });
+    const { code, results } = await end(process);
+    expect(code).toBe(0);
+    expect(results).toMatchObject([
+      { stop_reason: 'interrupted' },
+      { stop_reason: 'end_turn', result: 'Second answer.' },
+    ]);
+  });
+
   test('withdraws the question that was open', async () => {
     const { process, say } = await drive([{ reply: calls('Bash', { command: 'ls' }) }]);
     say(userLine('go'));

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { expect } from 'vitest';
+import { expect, test } from 'vitest';
 import { type Scene, setScene } from '../fakes/skein-process.js';
 import { needs } from '../setup/needs.js';
 
@@ -29,9 +29,8 @@ const reads = (turns: number) => [
   { reply: 'All read.' },
 ];
 
-needs('root-mounts')(
-  'a full disk stops the run with a sentence, and a resume goes on when there is room',
-  async () => {
+needs.describe('root-mounts')('a disk that says no', () => {
+  test('a full disk stops the run with a sentence, and a resume goes on when there is room', async () => {
     const scene = await setScene(reads(12));
     mkdirSync(scene.skeinHome);
     writeFileSync(join(scene.workspace, 'big.txt'), 'a line of some length\n'.repeat(900));
@@ -50,41 +49,41 @@ needs('root-mounts')(
     const turns = scene.bodies().map(({ messages }) => messages.length as number);
     expect(turns).toEqual([...turns].sort((a, b) => a - b));
     expect(new Set(turns).size).toBe(13);
-  },
-);
+  });
 
-needs('root-mounts')('a workspace that is read-only is told to the model in words', async () => {
-  const scene = await setScene([
-    {
-      match: { turn: 0 },
-      reply: {
-        tool_use: [
-          { name: 'Write', input: { file_path: 'new.txt', content: 'x' } },
-          { name: 'Read', input: { file_path: 'old.txt' } },
-        ],
+  test('a workspace that is read-only is told to the model in words', async () => {
+    const scene = await setScene([
+      {
+        match: { turn: 0 },
+        reply: {
+          tool_use: [
+            { name: 'Write', input: { file_path: 'new.txt', content: 'x' } },
+            { name: 'Read', input: { file_path: 'old.txt' } },
+          ],
+        },
       },
-    },
-    {
-      match: { turn: 1 },
-      reply: {
-        tool_use: [
-          { name: 'Edit', input: { file_path: 'old.txt', old_string: 'old', new_string: 'new' } },
-        ],
+      {
+        match: { turn: 1 },
+        reply: {
+          tool_use: [
+            { name: 'Edit', input: { file_path: 'old.txt', old_string: 'old', new_string: 'new' } },
+          ],
+        },
       },
-    },
-    { reply: 'I could not write.' },
-  ]);
-  writeFileSync(join(scene.workspace, 'old.txt'), 'old\n');
-  const out = await inOwnMounts(
-    scene,
-    `mount --bind "$W" "$W" && mount -o remount,ro,bind "$W" && cd "$W"
+      { reply: 'I could not write.' },
+    ]);
+    writeFileSync(join(scene.workspace, 'old.txt'), 'old\n');
+    const out = await inOwnMounts(
+      scene,
+      `mount --bind "$W" "$W" && mount -o remount,ro,bind "$W" && cd "$W"
      skein -p "Write it." --permission-mode acceptEdits`,
-  );
-  expect(out).toBe('I could not write.\nexit 0\n');
-  const results = scene
-    .bodies()
-    .at(-1)
-    ?.messages.flatMap(({ content }: { content: unknown }) => content);
-  const texts = JSON.stringify(results);
-  expect(texts.match(/read-only/g)?.length).toBeGreaterThanOrEqual(2);
+    );
+    expect(out).toBe('I could not write.\nexit 0\n');
+    const results = scene
+      .bodies()
+      .at(-1)
+      ?.messages.flatMap(({ content }: { content: unknown }) => content);
+    const texts = JSON.stringify(results);
+    expect(texts.match(/read-only/g)?.length).toBeGreaterThanOrEqual(2);
+  });
 });

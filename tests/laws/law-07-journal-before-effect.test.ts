@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JournalRecord } from '../../src/protocol/journal.js';
 import { firstBreak } from './prompts.js';
-import { makePlace, type Place } from './workspace.js';
+import { type Ended, makePlace, type Place } from './workspace.js';
 
 const KILLER = '--import ./tests/laws/kill-at-write.mjs';
 const RULES = ['--permission-mode', 'acceptEdits', '--allowed-tools', 'Bash(./bump.sh)'];
@@ -98,22 +98,23 @@ const unrecordedEffects = (journal: readonly JournalRecord[]): readonly string[]
 describe('law 7, journal before effect', () => {
   let writes = 0;
   let place: Place;
+  let whole: Ended;
 
   beforeAll(async () => {
     place = await makePlace(script, files);
     const count = join(place.home, 'count');
-    const whole = await place.run(
+    whole = await place.run(
       ['Do it.', '--session-id', 'whole', '--output-format', 'json', ...RULES],
       { PRELOAD: KILLER, KILL_COUNT_FILE: count },
     );
-    expect(whole.stderr).toBe('');
-    expect(resultOf(whole.stdout)).toMatchObject({ subtype: 'success', num_turns: 3 });
     writes = Number(readFileSync(count, 'utf8'));
   });
 
   afterAll(() => place.close());
 
   test('an undisturbed run has each effect once', () => {
+    expect(whole.stderr).toBe('');
+    expect(resultOf(whole.stdout)).toMatchObject({ subtype: 'success', num_turns: 3 });
     expect(bumps(place)).toBe(2);
     expect(unrecordedEffects(place.journal('whole'))).toEqual([]);
     expect(writes).toBeGreaterThan(20);

@@ -16,8 +16,10 @@ export const firstBreak = (bodies: readonly Buffer[]): string | undefined => {
   for (const [index, prompt] of prompts.entries()) {
     const before = prompts[index - 1];
     if (before === undefined || prompt.startsWith(before)) continue;
-    const at = [...before].findIndex((char, place) => prompt[place] !== char);
-    return `request ${index} leaves the prompt of request ${index - 1} at byte ${at}: …${before.slice(Math.max(0, at - 40), at + 40)}…`;
+    let at = 0;
+    while (before[at] === prompt[at]) at += 1;
+    const around = before.slice(Math.max(0, at - 40), at + 40);
+    return `request ${index} leaves the prompt of request ${index - 1} at ${at}: …${around}…`;
   }
   return undefined;
 };

@@ -63,7 +63,7 @@ export const agentInHand = ({ limits, ...input }: HandInput = {}): AgentInHand =
     {
       input: {
         ...{ id: 'a_1', lingers: false, hasFallback: false, openCalls: [] },
-        ...{ waiting: 1, owesAnswer: false },
+        ...{ waiting: 1, owesAnswer: false, cutShort: false },
         ...input,
         limits: { ...DEFAULT_LIMITS, ...limits },
       },

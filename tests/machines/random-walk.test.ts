@@ -63,6 +63,7 @@ const inputs: fc.Arbitrary<Partial<Omit<AgentInput, 'limits'>>> = fc.record({
   hasFallback: fc.boolean(),
   waiting: fc.nat(2),
   owesAnswer: fc.boolean(),
+  cutShort: fc.boolean(),
   openCalls: fc.uniqueArray(
     fc.record({ id: fc.constantFrom('x1', 'x2'), completed: fc.boolean() }),
     {

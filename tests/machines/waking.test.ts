@@ -2,6 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { agentInHand, asking, callEnded, ended, ruled, taken } from './agent-in-hand.js';
 
 describe('a rebuilt agent', () => {
+  test('asks an answer that was cut off to go on', () => {
+    const agent = agentInHand({ waiting: 0, owesAnswer: false, cutShort: true });
+    expect(agent.turns).toMatchObject([{ cutShort: true }]);
+  });
+
   test('that owes an answer asks the model again', () => {
     const agent = agentInHand({ waiting: 0, owesAnswer: true });
     expect(agent.state).toBe('streaming');

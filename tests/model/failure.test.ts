@@ -123,7 +123,7 @@ describe('a connection', () => {
   });
 
   test('that went silent stalled, however deep the reason is', () => {
-    const stalled = new Error('Connection error.', { cause: new StalledError(60) });
+    const stalled = new Error('Connection error.', { cause: new StalledError(60_000) });
     const found = failureOf(stalled, partial, true);
     expect([found.kind, found.message]).toEqual([
       'stalled',

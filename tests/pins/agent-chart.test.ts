@@ -28,13 +28,10 @@ test('the state chart of an agent is the one that the documents draw', () => {
     waking: [
       'always → (stays) | tool-running | awaiting-permission | idle | stopped | compacting | retrying | (stays) | (stays) | (stays) | compacting | streaming',
     ],
-    idle: ['prompt.submit → waking', 'agent.interrupt → (stays)'],
+    idle: ['prompt.submit → waking', 'run.begin → waking', 'agent.interrupt → (stays)'],
     streaming: [
       'letters.taken → (stays)',
       'call.drafted → (stays)',
-      'call.ruled → (stays)',
-      'call.asking → (stays)',
-      'call.ended → (stays)',
       'turn.ended → waking',
       'turn.failed → waking',
       'turn.refused → waking',

@@ -16,7 +16,7 @@ describe('the reason of a ruling', () => {
   test('names the flag that would have allowed it when nobody can answer', () => {
     const { reason } = policyOf({ surface: false }).rule(bash('npm test'));
     expect(reason).toBe(
-      'No rule and no mode allows Bash "npm test". Nobody can answer in this run, so it was denied; to allow it, pass --allowed-tools "Bash(npm test)", or run with --ask and answer with skein approve.',
+      'No rule and no mode allows Bash "npm test". Nobody can answer in this run, so it was denied; to allow it, pass --allowed-tools "Bash(npm test)", or let a program answer with --input-format stream-json.',
     );
   });
 
@@ -28,7 +28,7 @@ describe('the reason of a ruling', () => {
   test('suggests no allow rule where only a person can agree', () => {
     const { reason } = policyOf({ surface: false }).rule(read('.env'));
     expect(reason).toContain('/repo/.env may hold secrets');
-    expect(reason).toContain('--ask');
+    expect(reason).toContain('--input-format stream-json');
     expect(reason).not.toContain('--allowed-tools');
   });
 

@@ -117,7 +117,7 @@ describe('the event for', () => {
       },
       {
         ...{ type: 'tool.ended', cites: { seq: 7, digest }, turn: 2, call: 'c', tool: 'Bash' },
-        ...{ outcome: 'ok', durationMs: 40, exitCode: 1 },
+        ...{ outcome: 'ok', durationMs: 40, facts: { exitCode: 1 } },
       },
     ],
     [
@@ -128,7 +128,7 @@ describe('the event for', () => {
       },
       {
         ...{ type: 'tool.ended', cites: { seq: 7, digest }, turn: 2, call: 'c', tool: 'Edit' },
-        ...{ outcome: 'ok', durationMs: 1, path: '/w/a', diffDigest: 'abc' },
+        ...{ outcome: 'ok', durationMs: 1, facts: { path: '/w/a', diffDigest: 'abc' } },
       },
     ],
     [

@@ -71,7 +71,7 @@ describe('a journal that was cut off', () => {
 });
 
 describe('a journal with a corrupt line', () => {
-  test('reports it by number, passes over it and does not delete it', async () => {
+  test('is reported by number and put aside, where it can be looked at', async () => {
     const written = await writtenSession();
     const lines = fs.readFileSync(written.journal, 'utf8').split('\n');
     lines[1] = 'ceci n’est pas du JSON';
@@ -81,7 +81,12 @@ describe('a journal with a corrupt line', () => {
     expect(journal.past.records.map(({ seq }) => seq)).toEqual([1, 3]);
     expect(journal.append(letter('l_2')).seq).toBe(4);
     await session.close();
-    expect(fs.readFileSync(written.journal, 'utf8')).toContain('ceci n’est pas du JSON\n');
+    const aside = fs.readFileSync(`${written.journal}.corrupt`, 'utf8');
+    expect(aside).toBe('ceci n’est pas du JSON\n');
+    const again = await reopen(written);
+    expect(again.journal.past.damage).toEqual([]);
+    expect(again.journal.past.records.map(({ seq }) => seq)).toEqual([1, 3, 4]);
+    await again.session.close();
   });
 });
 
