@@ -5,7 +5,7 @@
 import { bodyHead, type RequestSettings } from '../prompt/request-body.js';
 import type { AgentReport, AgentState } from '../protocol/agent.js';
 import type { FeedItem, FeedListener } from '../protocol/feed.js';
-import type { SessionMeta } from '../protocol/store.js';
+import type { SessionMeta, SessionStore } from '../protocol/store.js';
 import type { RawJson } from '../protocol/wire.js';
 import { type AgentDeps, startAgent } from './agent.js';
 import { runBudget } from './budget.js';
@@ -19,6 +19,8 @@ type Given = 'notebook' | 'feed' | 'headFor' | 'budget' | 'agent' | 'modelName' 
 export interface OpenedSession {
   readonly meta: SessionMeta;
   readonly artifacts: string;
+  /** Those of the sessions that this one was forked from: its history names files there. */
+  readonly inherited: readonly string[];
 }
 
 export interface SessionOptions extends BeginOptions {
@@ -66,7 +68,11 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     return made;
   };
   const deps: AgentDeps = {
-    ...options.equip({ meta, artifacts: session.artifactDirectory() }),
+    ...options.equip({
+      meta,
+      artifacts: session.artifactDirectory(),
+      inherited: await inheritedArtifacts(options.store, meta),
+    }),
     ...{ notebook, feed, headFor, modelName: model, agent: meta.lead },
     ...{ ids: options.ids, clock: options.clock },
     budget: runBudget(options.maxBudgetUsd, notebook.history.cost ?? 0),
@@ -128,4 +134,18 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
       await session.close();
     },
   };
+};
+
+const inheritedArtifacts = async (
+  store: SessionStore,
+  { parentId }: SessionMeta,
+): Promise<readonly string[]> => {
+  if (parentId === null) return [];
+  const parents = new Map((await store.list()).map((meta) => [meta.id, meta.parentId]));
+  const found = new Set<string>();
+  for (let id: string | null = parentId; id !== null && !found.has(id); ) {
+    found.add(id);
+    id = parents.get(id) ?? null;
+  }
+  return [...found].flatMap((id) => store.artifactsOf(id) ?? []);
 };

@@ -95,7 +95,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
     requestSettings: (name) => requestSettings(name, settings, format),
     maxBudgetUsd: skein.maxBudgetUsd ?? null,
     wantsStreamEvents: request.wantsStreamEvents,
-    equip: ({ meta, artifacts }) => ({
+    equip: ({ meta, artifacts, inherited }) => ({
       ...{ toolbox: tools, toolCount: tools.visible.length, shell, model },
       workspace: diskWorkspace(machine.home),
       // Ids come from the server, and names end up in a path.
@@ -116,7 +116,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
           roots: [meta.cwd, ...settings.additionalDirectories.map(({ value }) => value)],
           home: machine.home,
           skeinHome: settings.skeinHome,
-          artifacts,
+          artifacts: [artifacts, ...inherited],
           realPath,
           ignoreCase: machine.platform === 'darwin',
         },

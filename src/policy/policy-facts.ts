@@ -28,7 +28,7 @@ export interface PolicyFacts {
 export interface Folders {
   readonly roots: readonly string[];
   readonly skeinHome: string;
-  readonly artifacts?: string | undefined;
+  readonly artifacts?: readonly string[] | undefined;
 }
 
 export const policyFacts = (
@@ -50,7 +50,7 @@ export const policyFacts = (
       (root) => isWorktree(root) && !isInside(root, join(folders.skeinHome, 'worktrees')),
     ),
   );
-  const isArtifact = within(folders.artifacts === undefined ? [] : [folders.artifacts]);
+  const isArtifact = within(folders.artifacts ?? []);
   const grant = (request: PermissionRequest) => grantFor(request, world);
   return {
     mode,

@@ -27,8 +27,8 @@ export interface PolicyOptions {
   readonly surface: boolean;
   /** Follows symbolic links as far as the path exists; keeps the rest. Must not throw. */
   readonly realPath: (path: string) => string;
-  /** The folder of this session's large outputs: readable although it lies in SKEIN_HOME. */
-  readonly artifacts?: string;
+  /** Folders of this session's large outputs: readable although they lie in SKEIN_HOME. */
+  readonly artifacts?: readonly string[];
   /** True where `README` and `readme` are one file, as on macOS. */
   readonly ignoreCase?: boolean;
 }

@@ -31,6 +31,8 @@ export interface SessionStore {
   /** A journal as it stands, without the lease. */
   peek(id: string, agent: string): Promise<JournalContents>;
   peekArtifact(id: string, name: string): Promise<Uint8Array>;
+  /** Where a session keeps large outputs; undefined where they do not outlive the process. */
+  artifactsOf(id: string): string | undefined;
 }
 
 /** A session that this process owns. */

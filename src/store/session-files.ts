@@ -81,6 +81,10 @@ export class SessionFiles implements SessionStore {
     return readArtifact(join(this.options.root, checkSessionId(id), 'artifacts'), name);
   }
 
+  artifactsOf(id: string): string {
+    return join(this.options.root, checkSessionId(id), 'artifacts');
+  }
+
   private own(folder: string, meta: SessionMeta): Session {
     const { owner, ownerLives, clock } = this.options;
     const lease = takeLease(join(folder, 'lease'), owner, ownerLives);

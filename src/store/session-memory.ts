@@ -70,6 +70,10 @@ export class SessionMemory implements SessionStore {
     return artifactOf(this.folder(id), name);
   }
 
+  artifactsOf(): undefined {
+    return undefined;
+  }
+
   private folder(id: string): MemoryFolder {
     const folder = this.folders.get(id);
     if (folder === undefined) throw new UsageError(`There is no session "${id}".`);

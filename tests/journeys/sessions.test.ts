@@ -35,6 +35,12 @@ const sceneOfTalk = async () => {
   return { ...scene, talk, meta };
 };
 
+/** A model that wants to see one file, whatever it is told. */
+const readingModel = async (file: string) => {
+  const reply = calls('Read', { file_path: file });
+  return (await setScene([{ match: { lastUser: 'look' }, reply }, { reply: 'Seen.' }])).simulator;
+};
+
 /** Everything before the end of `messages`. */
 const promptOf = (body: Line | undefined) => unmarked(body).slice(0, -2);
 
@@ -81,6 +87,8 @@ describe('a session that is resumed', () => {
     expect((await journal()).filter(({ type }) => type === 'prompt.broken')).toMatchObject([
       { reason: 'model' },
     ]);
+    await talk('third', '--resume', session_id);
+    expect(bodies().at(-1)?.model).toBe('claude-haiku-5-5');
   });
 
   test('cannot be when its directory is gone', async () => {
@@ -143,6 +151,28 @@ describe('--fork-session', () => {
     const flags = ['--continue', '--fork-session', '--session-id', 'my-fork'];
     expect((await talk('second', ...flags)).session_id).toBe('my-fork');
     expect(await meta('my-fork')).toMatchObject({ parentId: source });
+  });
+
+  test('may read the large outputs that its history names, of all it descends from', async () => {
+    const scene = await setScene([
+      { match: { firstUser: 'make', turn: 0 }, reply: calls('Bash', { command: 'seq 1 20000' }) },
+      { reply: 'Done.' },
+    ]);
+    await scene.run(['-p', 'make', '--session-id', 'old', '--allowed-tools', 'Bash(seq 1 20000)']);
+    const folder = join(scene.skeinHome, 'sessions', 'old', 'artifacts');
+    const [name = ''] = (await readdir(folder)).filter((file) => file.includes('bash-output'));
+    const fork = (from: string, id: string) =>
+      scene.run(['-p', 'go on', '--resume', from, '--fork-session', '--session-id', id]);
+    await fork('old', 'child');
+    await fork('child', 'grandchild');
+    const { url } = await readingModel(join(folder, name));
+    const read = (id: string) =>
+      scene.run(['-p', 'look', '--resume', id, ...JSON_RESULT], {
+        env: { ANTHROPIC_BASE_URL: url },
+      });
+    expect((await read('grandchild')).result.permission_denials).toEqual([]);
+    await scene.run(['-p', 'hello', '--session-id', 'stranger']);
+    expect((await read('stranger')).result.permission_denials).toHaveLength(1);
   });
 
   test('forks a session that is in use', async () => {

@@ -116,7 +116,7 @@ describe('the state of Skein', () => {
   test('lets an agent work in its own worktree and read the outputs of its session', () => {
     const roots = ['/home/ada/.skein/worktrees/w1'] as [string];
     const artifacts = '/home/ada/.skein/sessions/s1/artifacts';
-    const policy = policyOf({ roots, artifacts, mode: 'acceptEdits' });
+    const policy = policyOf({ roots, artifacts: [artifacts], mode: 'acceptEdits' });
     expect(policy.rule(write('/home/ada/.skein/worktrees/w1/a.ts')).behavior).toBe('allow');
     expect(policy.rule(write('/home/ada/.skein/worktrees/w2/a.ts')).behavior).toBe('deny');
     expect(policy.rule(read(`${artifacts}/out.txt`)).behavior).toBe('allow');
