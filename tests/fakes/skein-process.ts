@@ -76,7 +76,16 @@ export interface Scene {
 }
 
 /** Sets up a home, a workspace and a model that answers by `rules`; all of it goes with the test. */
-export const setScene = async (rules: Rules = [{ reply: 'Done.' }]): Promise<Scene> => {
+export const setScene = async (rules?: Rules): Promise<Scene> => {
+  const { close, ...scene } = await openScene(rules);
+  onTestFinished(close);
+  return scene;
+};
+
+/** The same for several tests: whoever opens it closes it. */
+export const openScene = async (
+  rules: Rules = [{ reply: 'Done.' }],
+): Promise<Scene & { close(): Promise<void> }> => {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'scene-')));
   const place = (name: string) => join(root, name);
   const [home, workspace, tmp] = [place('home'), place('workspace'), place('tmp')];
@@ -84,11 +93,11 @@ export const setScene = async (rules: Rules = [{ reply: 'Done.' }]): Promise<Sce
   const skeinHome = join(home, '.skein');
   const simulator = await startSimulator({ script: { rules } });
   const alive = new Set<ChildProcessWithoutNullStreams>();
-  onTestFinished(async () => {
+  const close = async () => {
     for (const child of alive) child.kill('SIGKILL');
     await simulator.close();
     await rm(root, { recursive: true, force: true, maxRetries: 5 });
-  });
+  };
 
   const start = (args: readonly string[], options: RunOptions = {}) => {
     const { env = {}, cwd = workspace, through = [] } = options;
@@ -112,7 +121,7 @@ export const setScene = async (rules: Rules = [{ reply: 'Done.' }]): Promise<Sce
   };
 
   return {
-    ...{ simulator, root, home, skeinHome, workspace, tmp, start },
+    ...{ simulator, root, home, skeinHome, workspace, tmp, start, close },
     run(args, options = {}) {
       const process = start(args, options);
       if (options.stdin !== undefined) process.write(options.stdin);

@@ -61,13 +61,13 @@ describe('law 3, lineage survives', () => {
 
   test('a session that was killed in the middle of an answer asks again with the same bytes', async () => {
     const before = place.bodies().length;
-    const { child, ended } = place.start(['slow.', '--resume', 'line']);
+    const running = place.start(['slow.', '--resume', 'line']);
     while (place.bodies().length === before) await new Promise((next) => setTimeout(next, 20));
-    child.kill('SIGKILL');
-    await ended;
+    running.kill('SIGKILL');
+    await running.ended;
     const again = place.start(['--resume', 'line']);
     while (place.bodies().length === before + 1) await new Promise((next) => setTimeout(next, 20));
-    again.child.kill('SIGKILL');
+    again.kill('SIGKILL');
     await again.ended;
     const [first, second] = place.bodies().slice(before);
     expect(second?.equals(first as Buffer)).toBe(true);

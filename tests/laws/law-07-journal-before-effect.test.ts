@@ -1,12 +1,13 @@
 /** Law 7: journal before effect. And law 3 on the way: whatever dies, the prompt goes on. */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JournalRecord } from '../../src/protocol/journal.js';
+import type { Ended } from '../fakes/skein-process.js';
 import { firstBreak } from './prompts.js';
-import { type Ended, makePlace, type Place } from './workspace.js';
+import { makePlace, type Place } from './workspace.js';
 
-const KILLER = '--import ./tests/laws/kill-at-write.mjs';
+const KILLER = { NODE_OPTIONS: `--import ${resolve('tests/laws/kill-at-write.mjs')}` };
 const RULES = ['--permission-mode', 'acceptEdits', '--allowed-tools', 'Bash(./bump.sh)'];
 
 /** Reads in parallel, an effect that can be counted, an edit, an effect again, and an answer. */
@@ -55,7 +56,7 @@ const resultOf = (stdout: string) => {
 const killAndResume = async (at: number, when: string) => {
   const place = await makePlace(script, files);
   try {
-    const env = { PRELOAD: KILLER, KILL_AT: String(at), KILL_WHEN: when };
+    const env = { ...KILLER, KILL_AT: String(at), KILL_WHEN: when };
     const killed = await place.run(
       ['Do it.', '--session-id', 'kill', '--output-format', 'json', ...RULES],
       env,
@@ -105,7 +106,7 @@ describe('law 7, journal before effect', () => {
     const count = join(place.home, 'count');
     whole = await place.run(
       ['Do it.', '--session-id', 'whole', '--output-format', 'json', ...RULES],
-      { PRELOAD: KILLER, KILL_COUNT_FILE: count },
+      { ...KILLER, KILL_COUNT_FILE: count },
     );
     writes = Number(readFileSync(count, 'utf8'));
   });

@@ -17,7 +17,7 @@ const requestArrives = async (place: Place, after: number) => {
 };
 
 const journalFile = ({ home }: Place, session: string): string => {
-  const agents = join(home, 'state', 'sessions', session, 'agents');
+  const agents = join(home, '.skein', 'sessions', session, 'agents');
   return join(agents, readdirSync(agents).find((name) => name.endsWith('.jsonl')) ?? '');
 };
 
@@ -29,13 +29,13 @@ describe('law 8, one owner', () => {
   afterAll(() => place.close());
 
   test('a second process is refused with the pid of the first, until the first is dead', async () => {
-    const { child, ended } = place.start(['wait', '--session-id', 'owned']);
+    const running = place.start(['wait', '--session-id', 'owned']);
     await requestArrives(place, 0);
     const second = await place.run(['Me too.', '--resume', 'owned']);
     expect(second.code).toBe(2);
-    expect(second.stderr).toContain(`pid ${child.pid}`);
-    child.kill('SIGKILL');
-    await ended;
+    expect(second.stderr).toContain(`pid ${running.pid}`);
+    running.kill('SIGKILL');
+    await running.ended;
     const third = await place.run(['Now me.', '--resume', 'owned']);
     expect(third).toMatchObject({ code: 0, stderr: '' });
   });

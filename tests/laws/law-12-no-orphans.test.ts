@@ -67,22 +67,22 @@ describe('law 12, no orphans', () => {
     'after %s no child is left, not even one that went its own way',
     async (signal) => {
       const place = await makePlace(script, files);
-      const { child, ended } = await startChildren(place);
-      child.kill(signal);
+      const running = await startChildren(place);
+      running.kill(signal);
       expect(await survivors(pids(place))).toEqual([]);
-      await ended;
+      await running.ended;
       await place.close();
     },
   );
 
   test('what a dead owner left behind is ended at the next start', async () => {
     const place = await makePlace(script, files);
-    const { child, ended } = await startChildren(place);
+    const running = await startChildren(place);
     // Without its watchdog the owner cannot keep the law when it dies; the next start can.
-    child.kill('SIGSTOP');
-    for (const pid of watchdogsOf(child.pid)) process.kill(pid, 'SIGKILL');
-    child.kill('SIGKILL');
-    await ended;
+    running.kill('SIGSTOP');
+    for (const pid of watchdogsOf(running.pid)) process.kill(pid, 'SIGKILL');
+    running.kill('SIGKILL');
+    await running.ended;
     await place.run(['Hello.', '--disallowed-tools', 'Bash']);
     expect(await survivors(pids(place))).toEqual([]);
     await place.close();
