@@ -1,4 +1,5 @@
 /** Which session the flags mean. */
+import { existsSync } from 'node:fs';
 import type { SessionChoice } from '../actors/session-begin.js';
 import { UsageError } from '../protocol/errors.js';
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
@@ -25,6 +26,19 @@ export const chooseSession = async (
     throw new UsageError('--session-id names a new session: use it with --fork-session, or alone.');
   }
   return { kind: 'resume', id: former };
+};
+
+/** Where the chosen session works, and so whose settings and rules apply. */
+export const directoryOf = async (
+  choice: SessionChoice,
+  store: SessionStore,
+  cwd: string,
+): Promise<string> => {
+  if (choice.kind === 'new') return cwd;
+  const former = choice.kind === 'resume' ? choice.id : choice.from;
+  const meta = (await store.list()).find(({ id }) => id === former);
+  // A directory that is gone is reported when the session is opened.
+  return meta !== undefined && existsSync(meta.cwd) ? meta.cwd : cwd;
 };
 
 /** A whole id, or a prefix that only one session has. */

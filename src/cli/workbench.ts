@@ -7,7 +7,7 @@ import type { LoadedSettings } from '../config/load-settings.js';
 import { addTrustedAllowRule } from '../config/local-rules.js';
 import { resolveModel } from '../config/model-aliases.js';
 import { realPath } from '../config/real-path.js';
-import { openStateDirectory, stateLayout } from '../config/state-directory.js';
+import { openStateDirectory, resolveSkeinHome, stateLayout } from '../config/state-directory.js';
 import { openArtifactFile } from '../host/artifact-file.js';
 import { childEnvironment } from '../host/child-environment.js';
 import { diskWorkspace } from '../host/disk-workspace.js';
@@ -33,7 +33,7 @@ import type { Machine } from './machine.js';
 import { type Provider, providerOf } from './provider.js';
 import { answerFormat, requestSettings } from './request-settings.js';
 import type { RunFlags } from './run-flags.js';
-import { chooseSession } from './session-choice.js';
+import { chooseSession, directoryOf } from './session-choice.js';
 import { VERSION } from './version.js';
 import { settingsFor } from './workbench-settings.js';
 
@@ -60,17 +60,17 @@ export interface WorkbenchRequest {
 export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workbench> => {
   const { machine, flags } = request;
   const here = flags.cwd === undefined ? machine.cwd : resolve(machine.cwd, flags.cwd);
-  const settings = settingsFor(machine, flags, here);
+  const store = storeFor(resolveSkeinHome(machine), flags);
+  const choice = await chooseSession(flags, store.sessions, here);
+  const settings = settingsFor(machine, flags, await directoryOf(choice, store.sessions, here));
   const notices = noticesOf(settings);
   const env = { ...machine.env, ...settingsEnv(settings) };
   const provider = request.provider ?? providerOf(env);
   const format = answerFormat(flags);
-  const store = storeFor(settings, flags);
   const tools = toolbox(builtinTools);
   const { skein } = settings;
   const alias = (name: string) => resolveModel(name, skein.modelAliases);
   const modelName = settings.model === undefined ? undefined : alias(settings.model.value);
-  const choice = await chooseSession(flags, store.sessions, here);
   const fallback = settings.fallbackModel && alias(settings.fallbackModel.value);
   checkBudget(skein.maxBudgetUsd, modelName ?? alias('default'));
   const model = anthropicModel({
@@ -82,6 +82,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
     environment: childEnvironment(env, store.owner),
     watchdog: watchdogLink({ command: machine.watchdog, marker: store.owner }),
   });
+  const shared = governor(systemClock, skein.maxConcurrentRequests);
   const options: SessionOptions = {
     ...{ store: store.sessions, choice, owner: store.owner, ids: randomIds, clock: systemClock },
     // A former session keeps its model unless this command names another.
@@ -100,7 +101,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
       workspace: diskWorkspace(machine.home),
       // Ids come from the server, and names end up in a path.
       openArtifact: (name) => openArtifactFile(artifacts, name.replaceAll(/[^\w.-]/g, '_')),
-      governor: governor(systemClock, skein.maxConcurrentRequests),
+      governor: shared,
       fallbackModel: fallback,
       chance: Math.random,
       limits: {
@@ -157,7 +158,7 @@ const settingsEnv = (settings: LoadedSettings): Record<string, string> =>
   Object.fromEntries(Object.entries(settings.env).map(([name, { value }]) => [name, value]));
 
 const storeFor = (
-  { skeinHome }: LoadedSettings,
+  skeinHome: string,
   { sessionPersistence }: RunFlags,
 ): { sessions: SessionStore; owner: string } => {
   const owner = ownerMarker(randomIds('owner'));

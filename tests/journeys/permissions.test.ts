@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Line, resultsIn, setScene } from '../fakes/skein-process.js';
+import { calls, type Line, resultsIn, setScene } from '../fakes/skein-process.js';
 
 interface Call {
   readonly name: string;
@@ -281,5 +281,22 @@ describe('skein config', () => {
     const { run, home } = await setScene();
     expect(await run(['config'], { env: { ANTHROPIC_API_KEY: '' } })).toMatchObject({ code: 0 });
     expect(existsSync(join(home, '.skein'))).toBe(false);
+  });
+});
+
+describe('a session that is resumed from another directory', () => {
+  test('is judged by the rules of its own', async () => {
+    const { run, root, workspace } = await setScene([
+      { match: { lastUser: 'again' }, reply: calls('Read', { file_path: 'plan.txt' }) },
+      { reply: 'Done.' },
+    ]);
+    await mkdir(join(workspace, '.skein'));
+    const deny = JSON.stringify({ permissions: { deny: ['Read(plan.txt)'] } });
+    await writeFile(join(workspace, '.skein', 'settings.json'), deny);
+    await writeFile(join(workspace, 'plan.txt'), 'secret\n');
+    await run(['-p', 'hello', '--session-id', 'home']);
+    const flags = ['--resume', 'home', '--output-format', 'json'];
+    const { result } = await run(['-p', 'again', ...flags], { cwd: root });
+    expect(result.permission_denials).toMatchObject([{ tool_name: 'Read' }]);
   });
 });
