@@ -39,8 +39,8 @@ const OVER = new Error('The turn is over.');
 const CONTINUE =
   'Your last message was cut off at the output limit. Go on exactly where it ended, in smaller pieces.';
 
-/** An assistant message may not end with thinking; an interrupted one can. */
-const INTERRUPTED_TEXT = rawText('(interrupted)');
+/** An assistant message may not end with thinking; one that was cut off can. */
+const NO_ANSWER: EndedBlock = { type: 'text', raw: rawText('(The message ended here.)') };
 
 export const modelTurn = (deps: TurnDeps) =>
   fromCallback<TurnOrder, TurnInput>(({ input, sendBack, receive }) => {
@@ -152,7 +152,9 @@ const keepAnswer = (
   durationMs: number,
 ): void => {
   const { messageId, requestId, stopReason, usage, model } = end;
-  const raw = `[${blocks.map((block) => block.raw).join(',')}]`;
+  const isOpen = blocks.at(-1)?.type.includes('thinking') === true;
+  const kept = isOpen ? [...blocks, NO_ANSWER] : blocks;
+  const raw = `[${kept.map((block) => block.raw).join(',')}]`;
   const cost = costOf(model, usage) ?? null;
   notebook.record({
     ...{ type: 'assistant.received', turn, attempt, model, messageId, requestId },
@@ -171,7 +173,7 @@ const keepInterrupted = (
   durationMs: number,
 ): void => {
   const { partial } = failure;
-  const kept = [...blocks];
+  const kept = withoutOrphans(blocks);
   if (partial?.unfinishedText) {
     kept.push({ type: 'text', raw: JSON.stringify(partial.unfinishedText) });
   }
@@ -179,7 +181,6 @@ const keepInterrupted = (
     recordFailure(deps, input, model, failure, durationMs);
     return;
   }
-  if (kept.at(-1)?.type.includes('thinking')) kept.push({ type: 'text', raw: INTERRUPTED_TEXT });
   const usage = partial?.usage ?? NO_USAGE;
   const messageId = partial?.messageId ?? '';
   const end = { messageId, requestId: null, stopReason: 'interrupted', usage, model };
@@ -199,6 +200,16 @@ const recordFailure = (
   notebook.record({
     ...{ type: 'turn.failed', turn, attempt, kind, message, status },
     ...{ durationMs, model, usage, cost },
+  });
+};
+
+/** A call of the server's own whose result never came cannot be sent back. */
+const withoutOrphans = (blocks: readonly EndedBlock[]): EndedBlock[] => {
+  const parsed = blocks.map(({ raw }) => JSON.parse(raw) as Record<string, unknown>);
+  const answered = new Set(parsed.map(({ tool_use_id }) => tool_use_id));
+  return blocks.filter(({ type }, index) => {
+    const isServerCall = type !== 'tool_use' && type.endsWith('tool_use');
+    return !isServerCall || answered.has(parsed[index]?.id);
   });
 };
 

@@ -4,6 +4,7 @@
  */
 import { bodyHead, type RequestSettings } from '../prompt/request-body.js';
 import type { AgentReport, AgentState } from '../protocol/agent.js';
+import { UsageError } from '../protocol/errors.js';
 import type { FeedItem, FeedListener } from '../protocol/feed.js';
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
 import type { RawJson } from '../protocol/wire.js';
@@ -58,6 +59,7 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
   const journal = await session.journal(meta.lead, null);
   const notebook = new Notebook(journal, past);
   notebook.history.promptBytes = head.tools.length + head.system.length;
+  refuseHeadless(notebook, meta);
   notebook.record({ type: 'epoch.began', owner: options.owner });
   const feed = new FeedHub(options.wantsStreamEvents);
   const heads = new Map<string, Buffer>();
@@ -134,6 +136,14 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
       await session.close();
     },
   };
+};
+
+/** A journal that lost its first message cannot be sent to anybody. */
+const refuseHeadless = ({ history }: Notebook, { id }: SessionMeta): void => {
+  if (history.messages[0]?.role !== 'assistant') return;
+  throw new UsageError(
+    `The beginning of session ${id} is damaged, so it cannot be resumed; its journal is kept.`,
+  );
 };
 
 const inheritedArtifacts = async (

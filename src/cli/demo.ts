@@ -1,8 +1,8 @@
 /** `skein demo`: a real run, with real tools and real files, against the built-in simulator. */
-import { rm } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type LeadSession, openSession } from '../actors/session.js';
-import { uncachedCostOf } from '../protocol/prices.js';
+import { PRICES_VERSION, uncachedCostOf } from '../protocol/prices.js';
 import { startSimulator } from '../simulator/server.js';
 import { DemoNarration } from './demo-narration.js';
 import { type DemoRepository, makeDemoRepository } from './demo-repository.js';
@@ -15,6 +15,9 @@ import { setUpWorkbench } from './workbench.js';
 
 export const demo = async (machine: Machine, json: boolean): Promise<number> => {
   const repository = await makeDemoRepository();
+  const remove = () => rmSync(repository.folder, { recursive: true, force: true });
+  // A second Ctrl-C ends the process on the spot.
+  process.once('exit', remove);
   const simulator = await startSimulator({ script: demoScript() });
   const say = json ? () => undefined : machine.out;
   try {
@@ -37,7 +40,8 @@ export const demo = async (machine: Machine, json: boolean): Promise<number> => 
     return figures.testsPass ? EXIT.done : EXIT.failed;
   } finally {
     await simulator.close();
-    await rm(repository.folder, { recursive: true, force: true });
+    remove();
+    process.off('exit', remove);
   }
 };
 
@@ -132,7 +136,7 @@ const conclusion = (figures: Figures): string => {
     `  tests   ${testsPass ? 'pass' : 'FAIL'}, checked once more from outside`,
     `  work    ${turns} turns, ${calls} tool calls`,
     `  tokens  ${inputTokens} new, ${cacheWriteTokens} written to the cache, ${cacheReadTokens} read from it, ${outputTokens} out`,
-    `  cost    ${money(costUsd)} at list prices; without the cache ${money(uncachedCostUsd)}: ${share} saved`,
+    `  cost    ${money(costUsd)} at the list prices of ${PRICES_VERSION}; without the cache ${money(uncachedCostUsd)}: ${share} saved`,
     '',
   ].join('\n');
 };

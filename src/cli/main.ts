@@ -1,17 +1,22 @@
 #!/usr/bin/env node
 /** The `skein` command: arguments in, exit code out. Everything else is loaded when it is needed. */
-import { homedir } from 'node:os';
+import { userInfo } from 'node:os';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { redact } from '../policy/redaction.js';
 import { EXIT } from './exit-code.js';
 import { interrupts } from './interrupts.js';
 import type { Machine } from './machine.js';
 import { report, runCommandLine } from './program.js';
 
-/** A reader that has gone away (`skein … | head`) is no error. */
+let outputFailure: string | undefined;
+
+/** A reader that has gone away (`skein … | head`) is no error; a disk that is full is one. */
 const writer = (stream: NodeJS.WriteStream) => {
   let open = true;
-  stream.on('error', () => {
+  stream.on('error', ({ code }: NodeJS.ErrnoException) => {
     open = false;
+    if (code !== 'EPIPE') outputFailure ??= code ?? 'an error';
   });
   return (text: string) => {
     if (open) stream.write(text);
@@ -27,14 +32,16 @@ const workingDirectory = (): string => {
   }
 };
 
+const toStderr = writer(process.stderr);
+
 const machine: Machine = {
   env: process.env,
-  home: process.env.HOME || homedir(),
+  home: resolve(process.env.HOME || userInfo().homedir),
   cwd: workingDirectory(),
   platform: process.platform,
   stdin: process.stdin,
   out: writer(process.stdout),
-  err: writer(process.stderr),
+  err: (text) => toStderr(redact(text)),
   watchdog: [process.execPath, fileURLToPath(new URL('./watchdog.js', import.meta.url))],
   onInterrupt: interrupts(process, () => process.exit(EXIT.interrupted)),
 };
@@ -44,4 +51,10 @@ process.on('uncaughtException', (error) => {
   process.exit();
 });
 
-process.exitCode = await runCommandLine(process.argv.slice(2), machine);
+const exitCode = await runCommandLine(process.argv.slice(2), machine);
+// What the last write met is known a moment later.
+await new Promise((settled) => setImmediate(settled));
+if (outputFailure !== undefined) {
+  machine.err(`skein: The output could not be written: ${outputFailure}.\n`);
+}
+process.exitCode = outputFailure !== undefined && exitCode === EXIT.done ? EXIT.failed : exitCode;

@@ -35,7 +35,7 @@ const readPiped = async (
   let size = 0;
   const timer = hasPrompt
     ? setTimeout(() => {
-        err('Nothing came from stdin for 3 seconds; going on without it.\n');
+        err('skein: Nothing came from stdin for 3 seconds; going on without it.\n');
         stdin.destroy();
       }, PATIENCE_MS)
     : undefined;

@@ -70,7 +70,7 @@ export const addRunFlags = (command: Command): Command =>
     .option('-c, --continue', 'go on with the newest session of this directory')
     .option('--fork-session', 'with --resume or --continue: as a copy, under a new id')
     .option('--session-id <id>', 'the id of the new session')
-    .option('--json-schema <schema>', 'the answer must be JSON of this schema')
+    .option('--json-schema <schema>', 'ask the model for JSON of this schema')
     .option('--no-session-persistence', 'keep nothing on disk')
     .option('--simulate [script]', 'use the built-in simulator instead of a model')
     .option('--trust', 'trust this workspace for this run')

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { controlDesk } from '../actors/control-desk.js';
 import type { SessionOptions } from '../actors/session.js';
+import type { SessionChoice } from '../actors/session-begin.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import { addTrustedAllowRule } from '../config/local-rules.js';
 import { resolveModel } from '../config/model-aliases.js';
@@ -16,6 +17,7 @@ import { hostShell } from '../host/shell.js';
 import { watchdogLink } from '../host/watchdog-link.js';
 import { anthropicModel } from '../model/anthropic.js';
 import { governor } from '../model/governor.js';
+import { redact } from '../policy/redaction.js';
 import { ruleProblems } from '../policy/rule-matcher.js';
 import { systemBlocks } from '../prompt/system-prompt.js';
 import { DEFAULT_LIMITS } from '../protocol/agent.js';
@@ -63,7 +65,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
   const store = storeFor(resolveSkeinHome(machine), flags);
   const choice = await chooseSession(flags, store.sessions, here);
   const settings = settingsFor(machine, flags, await directoryOf(choice, store.sessions, here));
-  const notices = noticesOf(settings);
+  const notices = [...noticesOf(settings), ...promptNotice(choice, flags)];
   const env = { ...machine.env, ...settingsEnv(settings) };
   const provider = request.provider ?? providerOf(env);
   const format = answerFormat(flags);
@@ -154,6 +156,17 @@ const keepRule = (
   }
 };
 
+/** A session keeps the prompt that it began with, byte for byte. */
+const promptNotice = (
+  { kind }: SessionChoice,
+  { systemPrompt, appendSystemPrompt }: RunFlags,
+): readonly string[] =>
+  kind === 'new' || (systemPrompt ?? appendSystemPrompt) === undefined
+    ? []
+    : [
+        'A session keeps its system prompt, so --system-prompt and --append-system-prompt are ignored.',
+      ];
+
 const settingsEnv = (settings: LoadedSettings): Record<string, string> =>
   Object.fromEntries(Object.entries(settings.env).map(([name, { value }]) => [name, value]));
 
@@ -165,7 +178,9 @@ const storeFor = (
   if (!sessionPersistence) return { sessions: new SessionMemory(systemClock), owner };
   const { sessions: root } = openStateDirectory(skeinHome);
   const lease = { marker: owner, pid: process.pid };
-  const sessions = new SessionFiles({ root, owner: lease, ownerLives, clock: systemClock });
+  const sessions = new SessionFiles({
+    ...{ root, owner: lease, ownerLives, clock: systemClock, redact },
+  });
   return { sessions, owner };
 };
 

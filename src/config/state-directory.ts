@@ -4,8 +4,8 @@
  * Only directories made here get mode 0700. One that exists keeps its mode: SKEIN_HOME may point
  * at a folder that others use too, and closing it would be a surprise.
  */
-import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { UsageError } from '../protocol/errors.js';
 import type { Surroundings } from './surroundings.js';
 
@@ -52,7 +52,7 @@ export const openStateDirectory = (skeinHome: string): StateLayout => {
 
 const openFolder = (folder: string) => {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     if (!statSync(folder).isDirectory()) throw new Error('it is not a directory');
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (cause) {
@@ -61,6 +61,13 @@ const openFolder = (folder: string) => {
       { cause },
     );
   }
+};
+
+/** Step by step: Node's own recursion does not end in a file system that refuses new names. */
+const makeFolder = (folder: string): void => {
+  if (existsSync(folder)) return;
+  if (dirname(folder) !== folder) makeFolder(dirname(folder));
+  mkdirSync(folder, { mode: 0o700 });
 };
 
 const why = (cause: unknown) => {

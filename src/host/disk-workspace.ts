@@ -67,8 +67,8 @@ const readToEnd = async (handle: FileHandle, size: number, maxBytes: number) => 
     const { bytesRead } = await handle.read(buffer, length, buffer.length - length, null);
     length += bytesRead;
     if (length > maxBytes) return undefined;
-    // A regular file gives all it has: what stops short of the buffer has stopped at the end.
-    const isEnd = bytesRead === 0 || (size > 0 && length < buffer.length);
+    // All of the size is there and the buffer had room for more: this was the end.
+    const isEnd = bytesRead === 0 || (size > 0 && length >= size && length < buffer.length);
     if (isEnd) return buffer.subarray(0, length);
   }
 };

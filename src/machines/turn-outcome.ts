@@ -12,13 +12,15 @@ export const afterTurn = (context: AgentContext, stopReason: string): Change => 
     ...{ retries: 0, overloads: 0, continuations: 0, compactions: 0 },
   };
   if (context.stop !== null) return settled;
+  // Without calls there are no results to go on with: the model is asked to.
+  const goOn: Change = context.calls.length > 0 ? {} : { owesAnswer: false, cutShort: true };
   switch (stopReason) {
     case 'refusal':
       return { ...settled, stop: stops.REFUSED };
     case 'pause_turn':
       return { ...settled, ...goOnAfterPause(context) };
     case 'model_context_window_exceeded':
-      return { ...settled, ...makeRoom(context, null, 'The context window is full.') };
+      return { ...settled, ...makeRoom(context, null, 'The context window is full.'), ...goOn };
     case 'max_tokens':
       // Complete calls are run; their results are continuation enough.
       return context.calls.length > 0 ? settled : { ...settled, ...continueCut(context) };

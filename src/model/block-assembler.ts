@@ -26,6 +26,7 @@ const GROWS: Readonly<Record<string, { field: string; from: string }>> = {
 
 /** No model writes this much in one message; a broken or hostile server may. */
 const MAX_LENGTH = 32 * 1024 * 1024;
+const MAX_BLOCKS = 10_000;
 const TOO_MUCH =
   'The model sent a message of more than 32 MiB, which no model does; check the server.';
 
@@ -38,6 +39,7 @@ export class BlockAssembler {
   complete = false;
   private readonly open = new Map<number, OpenBlock>();
   private length = 0;
+  private blocks = 0;
 
   /** Returns the block that this event completed, if it did. */
   take(event: StreamEvent): EndedBlock | undefined {
@@ -47,6 +49,8 @@ export class BlockAssembler {
         return undefined;
       case 'content_block_start': {
         const start = event.content_block as WireBlock;
+        this.blocks += 1;
+        if (this.blocks > MAX_BLOCKS) throw new ModelFailure('rejected', TOO_MUCH);
         this.open.set(Number(event.index), { start, pieces: new Map(), citations: [] });
         return undefined;
       }
@@ -64,7 +68,8 @@ export class BlockAssembler {
         this.count(event.usage as Fields | undefined);
         return undefined;
       case 'message_stop':
-        this.complete = true;
+        // A block that is still open would be lost without a word.
+        this.complete = this.open.size === 0;
         return undefined;
       default:
         return undefined;
@@ -85,14 +90,14 @@ export class BlockAssembler {
     const block = this.open.get(index);
     if (block === undefined) return;
     if (delta.type === 'citations_delta') {
+      this.lengthen(JSON.stringify(delta.citation)?.length ?? 0);
       block.citations.push(delta.citation);
       return;
     }
     const growth = GROWS[String(delta.type)];
     if (growth === undefined) return;
     const piece = asText(delta[growth.from]) ?? '';
-    this.length += piece.length;
-    if (this.length > MAX_LENGTH) throw new ModelFailure('rejected', TOO_MUCH);
+    this.lengthen(piece.length);
     const pieces = block.pieces.get(growth.field);
     if (pieces === undefined) block.pieces.set(growth.field, [piece]);
     else pieces.push(piece);
@@ -112,12 +117,18 @@ export class BlockAssembler {
     if (input !== undefined) fields.input = input.value;
     // The API refuses text blocks without text when they come back.
     if (start.type === 'text' && (asText(fields.text) ?? '').trim() === '') return undefined;
-    const ended = { type: start.type, raw: JSON.stringify(fields) };
+    const ended = { type: start.type, raw: wellFormed(fields) };
+    if (pieces.size === 0) this.lengthen(ended.raw.length);
     if (start.type !== 'tool_use') return ended;
     const call = { id: String(start.id), tool: String(start.name), input: fields.input };
     return input?.malformed === undefined
       ? { ...ended, call }
       : { ...ended, call: { ...call, malformed: input.malformed } };
+  }
+
+  private lengthen(by: number): void {
+    this.length += by;
+    if (this.length > MAX_LENGTH) throw new ModelFailure('rejected', TOO_MUCH);
   }
 
   /** Counts in a stream are cumulative: later ones replace earlier ones. */
@@ -137,6 +148,20 @@ export class BlockAssembler {
     };
   }
 }
+
+/** Half a surrogate pair is no text: servers refuse the whole request that has one. */
+const wellFormed = (fields: Fields): string => {
+  const raw = JSON.stringify(fields);
+  return /\\ud[89a-f]/.test(raw) ? JSON.stringify(mended(fields)) : raw;
+};
+
+const mended = (value: unknown): unknown => {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(mended);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([key, inner]) => [key.toWellFormed(), mended(inner)]);
+  return Object.fromEntries(entries);
+};
 
 const readInput = (
   start: WireBlock,

@@ -36,8 +36,15 @@ export const failureOf = (
   const kind = started ? 'dropped' : 'unreachable';
   const [root] = causeChain(thrown).reverse();
   const why = root instanceof Error ? root.message : String(thrown);
-  const what = started ? 'The connection to the model was cut' : 'The model could not be reached';
+  const what = describeTrouble(root, started);
   return new ModelFailure(kind, `${what}: ${why}.`, { partial, cause: thrown });
+};
+
+const describeTrouble = (root: unknown, started: boolean): string => {
+  if (root instanceof SyntaxError || root instanceof TypeError) {
+    return 'The answer of the model could not be understood';
+  }
+  return started ? 'The connection to the model was cut' : 'The model could not be reached';
 };
 
 const kindOf = (status: number | undefined, type: string, said: string): FailureKind => {

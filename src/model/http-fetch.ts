@@ -4,6 +4,7 @@
  */
 import http from 'node:http';
 import https from 'node:https';
+import { ModelFailure } from '../protocol/model.js';
 import { type ProxyEnvironment, proxyFor } from './proxy.js';
 import type { StallWatch } from './stall-watch.js';
 
@@ -56,7 +57,10 @@ const exchange = (
   new Promise((resolve, reject) => {
     const signal = init?.signal;
     const transport = url.protocol === 'https:' ? https : http;
-    const headers = Object.fromEntries(new Headers(init?.headers));
+    const headers: Record<string, string> = {
+      ...Object.fromEntries(new Headers(init?.headers)),
+      ...PLAIN,
+    };
     const body = bytesOf(init?.body);
     if (body !== undefined) headers['content-length'] = String(body.length);
     const request = transport.request(url, { method: init?.method ?? 'GET', headers, agent });
@@ -86,6 +90,9 @@ const exchange = (
     else request.end(body);
   });
 
+/** Nothing here unpacks a compressed stream. */
+const PLAIN = { 'accept-encoding': 'identity' };
+
 const abortError = () => new DOMException('The request was aborted.', 'AbortError');
 
 const bytesOf = (body: unknown): Buffer | undefined => {
@@ -102,7 +109,12 @@ const responseOf = (response: http.IncomingMessage, url: URL): Response => {
   const status = response.statusCode ?? 0;
   const text = async () => {
     const chunks: Buffer[] = [];
-    for await (const chunk of response) chunks.push(chunk as Buffer);
+    let left = MAX_PAGE;
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      left -= chunk.length;
+      if (left < 0) break;
+    }
     return Buffer.concat(chunks).toString();
   };
   return {
@@ -110,11 +122,26 @@ const responseOf = (response: http.IncomingMessage, url: URL): Response => {
     ok: status >= 200 && status < 300,
     url: url.href,
     headers: new Headers(flatHeaders(response.headers)),
-    body: response,
+    body: bounded(response),
     text,
     json: async () => JSON.parse(await text()),
   } as unknown as Response;
 };
+
+/** The longest answer in the smallest pieces stays far below; an endless one ends here. */
+const MAX_BYTES = 256 * 1024 * 1024;
+const TOO_MUCH = 'The server sent more than 256 MiB for one message, which no model does.';
+/** Of an error page nobody needs more. */
+const MAX_PAGE = 64 * 1024;
+
+async function* bounded(response: http.IncomingMessage): AsyncGenerator<Buffer> {
+  let left = MAX_BYTES;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    left -= chunk.length;
+    if (left < 0) throw new ModelFailure('rejected', TOO_MUCH);
+    yield chunk;
+  }
+}
 
 const flatHeaders = (headers: http.IncomingHttpHeaders): [string, string][] =>
   Object.entries(headers).map(([name, value]) => [

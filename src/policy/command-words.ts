@@ -1,8 +1,7 @@
 /**
  * A rough reading of a shell command: its words, and the commands it may be made of.
  *
- * This is no shell parser; the Bash tool has one for its own check. It only has to err on the safe
- * side: where it splits too much a deny or ask rule catches too much, and an allow rule too little.
+ * This is no shell parser. It only has to err on the safe side: where it splits too much a deny or ask rule catches too much, and an allow rule too little.
  */
 
 export interface CommandReading {
@@ -50,7 +49,9 @@ export const isCompound = (command: string): boolean =>
 /** The command and every part of it that could be a command, with wrappers such as sudo removed. */
 export const commandPieces = (command: string): readonly string[] => {
   const pieces = new Set<string>([command.trim()]);
-  for (const part of command.split(/[;|&\n`(){}"']/)) {
+  // To the shell `\rm` and `r''m` are `rm`: the text is read once as it stands and once without.
+  const bare = command.replaceAll(/["'\\]/g, '');
+  for (const part of [...command.split(SEAM), ...bare.split(SEAM)]) {
     let piece = part.trim().replaceAll(/\s+/g, ' ');
     for (let bare = unwrap(piece); bare !== piece; bare = unwrap(piece)) {
       pieces.add(piece);
@@ -61,6 +62,7 @@ export const commandPieces = (command: string): readonly string[] => {
   return [...pieces];
 };
 
+const SEAM = /[;|&\n`(){}"']/;
 const EXPANDS = /[\w{(@*#'"]/;
 const BREAK = /[\s;|&<>()]/;
 const OPERATOR = /[;|&<>\n]/;

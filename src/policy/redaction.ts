@@ -1,5 +1,5 @@
 /**
- * Takes secrets out of text before it is logged, shown or stored.
+ * Takes secrets out of text before it is shown on stderr or kept in the event index.
  *
  * Every pattern is bounded or has nothing to backtrack over, so time grows with the length of the
  * text alone. Redacting twice changes nothing more.

@@ -1,4 +1,4 @@
-/** Where identifiers come from: random in production, counted in tests. The one importer of nanoid. */
+/** Where identifiers come from. The one importer of nanoid. */
 import { customAlphabet } from 'nanoid';
 
 export type Ids = (kind: IdKind) => string;
@@ -17,13 +17,3 @@ const PREFIX: Record<IdKind, string> = {
 };
 
 export const randomIds: Ids = (kind) => `${PREFIX[kind]}_${draw()}`;
-
-/** Ids that count up per kind, so that two runs of one script name everything alike (law 13). */
-export const countedIds = (): Ids => {
-  const counts = new Map<IdKind, number>();
-  return (kind) => {
-    const count = (counts.get(kind) ?? 0) + 1;
-    counts.set(kind, count);
-    return `${PREFIX[kind]}_${count}`;
-  };
-};

@@ -8,11 +8,6 @@ export type RawJson = string;
 
 export type WireBlock = { readonly type: string } & Readonly<Record<string, unknown>>;
 
-export interface WireMessage {
-  readonly role: 'user' | 'assistant';
-  readonly content: readonly WireBlock[];
-}
-
 /** A block that has ended, with the text it will be sent as for the rest of the agent's life. */
 export interface EndedBlock {
   readonly type: string;

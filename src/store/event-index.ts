@@ -11,6 +11,12 @@ export interface EventSink {
 /** Lines that may wait for a disk that does not take them. The next owner adds the rest. */
 const MAX_WAITING = 10_000;
 
+/** Records whose events have words in them that came from outside. */
+const QUOTING: ReadonlySet<JournalRecord['type']> = new Set([
+  ...(['turn.failed', 'question.asked', 'call.ruled', 'call.started'] as const),
+  ...(['call.ended', 'run.ended', 'bound.hit'] as const),
+]);
+
 export class EventIndex {
   private seq = 0;
   private waiting: string[] = [];
@@ -20,10 +26,18 @@ export class EventIndex {
   private readonly cited = new Map<string, number>();
   private readonly swarm: string;
   private readonly sink: EventSink;
+  private readonly redact: (text: string) => string;
 
-  constructor(swarm: string, sink: EventSink, past: readonly SwarmEvent[]) {
+  /** `redact` takes secrets out of a line: commands and errors are quoted in events. */
+  constructor(
+    swarm: string,
+    sink: EventSink,
+    past: readonly SwarmEvent[],
+    redact: (text: string) => string = (text) => text,
+  ) {
     this.swarm = swarm;
     this.sink = sink;
+    this.redact = redact;
     for (const { seq, agent, cites } of past) {
       this.seq = Math.max(this.seq, seq);
       this.cited.set(agent, Math.max(this.cited.get(agent) ?? 0, cites.seq));
@@ -40,7 +54,9 @@ export class EventIndex {
     const head = { v: EVENTS_VERSION, seq: this.seq, ts: record.ts, swarm: this.swarm };
     // Two texts are joined, because one object of a different shape for each event is slow to make.
     const start = JSON.stringify({ ...head, agent, parent }).slice(0, -1);
-    this.waiting.push(`${start},${JSON.stringify(eventOf(record)).slice(1)}\n`);
+    const plain = JSON.stringify(eventOf(record));
+    const fact = QUOTING.has(record.type) ? this.redact(plain) : plain;
+    this.waiting.push(`${start},${fact.slice(1)}\n`);
     this.flushing ??= setImmediate(() => this.flush());
   }
 

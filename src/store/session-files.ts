@@ -30,6 +30,8 @@ export interface FileStoreOptions {
   readonly owner: LeaseOwner;
   readonly ownerLives: (marker: string) => boolean;
   readonly clock: Clock;
+  /** Takes secrets out of the event index, which quotes commands and errors. */
+  readonly redact?: (text: string) => string;
 }
 
 export class SessionFiles implements SessionStore {
@@ -86,13 +88,13 @@ export class SessionFiles implements SessionStore {
   }
 
   private own(folder: string, meta: SessionMeta): Session {
-    const { owner, ownerLives, clock } = this.options;
+    const { owner, ownerLives, clock, redact } = this.options;
     const lease = takeLease(join(folder, 'lease'), owner, ownerLives);
     try {
       for (const name of ['agents', 'artifacts']) {
         fs.mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
       }
-      return new OwnedSession(folder, meta, lease, clock);
+      return new OwnedSession(folder, meta, lease, clock, redact);
     } catch (error) {
       lease.release();
       throw error instanceof StorageError ? error : storageError(error, folder);
@@ -110,7 +112,13 @@ class OwnedSession implements Session {
   private readonly index: EventIndex;
   private readonly journals = new Map<string, JournalFile>();
 
-  constructor(folder: string, meta: SessionMeta, lease: Lease, clock: Clock) {
+  constructor(
+    folder: string,
+    meta: SessionMeta,
+    lease: Lease,
+    clock: Clock,
+    redact?: (text: string) => string,
+  ) {
     this.folder = folder;
     this.meta = meta;
     this.lease = lease;
@@ -119,7 +127,7 @@ class OwnedSession implements Session {
     const events = join(folder, 'events.jsonl');
     putAsideIfDamaged(events);
     this.eventFile = new LineFile(events);
-    this.index = new EventIndex(meta.id, this.eventFile, readEvents(events));
+    this.index = new EventIndex(meta.id, this.eventFile, readEvents(events), redact);
   }
 
   async journal(agent: string, parent: string | null): Promise<Journal> {

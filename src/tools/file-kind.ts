@@ -1,5 +1,6 @@
 /** Tells text from pictures and other bytes, by looking at the bytes and never at the name. */
 import { Buffer } from 'node:buffer';
+import { imageSize } from './image-size.js';
 
 export type FileKind =
   | { readonly kind: 'text'; readonly text: string; readonly hasBom: boolean }
@@ -10,7 +11,12 @@ const PROBE_BYTES = 8_000;
 
 export const fileKind = (bytes: Uint8Array): FileKind => {
   const mediaType = imageType(bytes);
-  if (mediaType !== undefined) return { kind: 'image', mediaType };
+  if (mediaType !== undefined) {
+    const isWhole = imageSize(bytes, mediaType) !== undefined;
+    return isWhole
+      ? { kind: 'image', mediaType }
+      : { kind: 'binary', guess: `${mediaType} with a broken header` };
+  }
   const known = SIGNATURES.find(([signature]) => startsWith(bytes, signature));
   if (known !== undefined) return { kind: 'binary', guess: known[1] };
   if (bytes.subarray(0, PROBE_BYTES).includes(0)) return { kind: 'binary', guess: 'binary data' };

@@ -30,8 +30,8 @@ const PROMPT = `Runs a command in bash and returns what it prints.
 - Whatever the command leaves running in the background is ended when it returns.
 - It may run ${DEFAULT_TIMEOUT_MS} ms unless you set timeout, at most ${LONGEST_TIMEOUT_MS}.
 - Up to ${INLINE_CHARACTERS} characters are shown. From longer output you see both ends, and the path of a file that holds all of it.
-- Quote paths that contain spaces. To read, write or change files use Read, Write and Edit: they are checked and can be undone.
-- Commands that do not depend on each other are better as separate calls; join dependent ones with &&.`;
+- Quote paths that contain spaces. To read, write or change files use Read, Write and Edit: they notice files that changed meanwhile.
+- One plain command per call is best: chains, pipes and redirections need a person's permission.`;
 
 export const runCommand = defineTool({
   name: 'Bash',

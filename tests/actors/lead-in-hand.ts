@@ -6,7 +6,6 @@ import type { SessionChoice } from '../../src/actors/session-begin.js';
 import { governor } from '../../src/model/governor.js';
 import { type AgentLimits, DEFAULT_LIMITS } from '../../src/protocol/agent.js';
 import type { FeedItem } from '../../src/protocol/feed.js';
-import { countedIds } from '../../src/protocol/ids.js';
 import type { JournalRecord } from '../../src/protocol/journal.js';
 import type { ModelPort } from '../../src/protocol/model.js';
 import type { PermissionMode, PermissionRule, Surface } from '../../src/protocol/permission.js';
@@ -20,6 +19,7 @@ import {
 import { rawText } from '../../src/protocol/wire.js';
 import { SessionMemory } from '../../src/store/session-memory.js';
 import { toolbox } from '../../src/tools/toolbox.js';
+import { countedIds } from '../fakes/counted-ids.js';
 import { memoryWorkspace } from '../fakes/memory-workspace.js';
 import { settled, type VirtualClock, virtualClock } from '../fakes/virtual-clock.js';
 

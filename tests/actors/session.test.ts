@@ -209,7 +209,7 @@ describe('an answer that is interrupted', () => {
     await settled();
     await hand.say('And now?');
     const { messages } = JSON.parse(model.requests[1]?.body ?? '') as Body;
-    expect(messages[1]?.content.at(-1)).toEqual(text('(interrupted)'));
+    expect(messages[1]?.content.at(-1)).toEqual(text('(The message ended here.)'));
   });
 
   test('is paid for even when nothing of it is kept', async () => {

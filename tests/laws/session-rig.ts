@@ -4,7 +4,6 @@ import { type LeadSession, openSession, type SessionOptions } from '../../src/ac
 import { governor } from '../../src/model/governor.js';
 import { DEFAULT_LIMITS } from '../../src/protocol/agent.js';
 import { type Clock, systemClock } from '../../src/protocol/clock.js';
-import { countedIds } from '../../src/protocol/ids.js';
 import type { ModelPort, StreamEvent, TurnSink } from '../../src/protocol/model.js';
 import type { PermissionMode, PermissionRule, Surface } from '../../src/protocol/permission.js';
 import type { SessionStore } from '../../src/protocol/store.js';
@@ -12,6 +11,7 @@ import type { Tool } from '../../src/protocol/tool.js';
 import { NO_USAGE } from '../../src/protocol/usage.js';
 import { SessionMemory } from '../../src/store/session-memory.js';
 import { toolbox } from '../../src/tools/toolbox.js';
+import { countedIds } from '../fakes/counted-ids.js';
 
 export interface Wanted {
   readonly model: ModelPort;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/protocol/clock.js';
-import { countedIds, randomIds } from '../../src/protocol/ids.js';
+import { randomIds } from '../../src/protocol/ids.js';
+import { countedIds } from '../fakes/counted-ids.js';
 
 describe('the system clock', () => {
   test('wakes those who sleep, and not those who changed their mind', async () => {

@@ -13,7 +13,13 @@ const read = async (
 
 const text = async (...args: Parameters<typeof read>) => (await read(...args)).content as string;
 
-const png = Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'latin1');
+const png = Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x02\0\0\0\x03', 'latin1');
+const jpeg = Buffer.from(
+  '\xff\xd8\xff\xe0\0\x04\0\0\xff\xc0\0\x0b\x08\0\x03\0\x02\x01\x01\x11\0',
+  'latin1',
+);
+const gif = Buffer.from('GIF89a\x02\0\x03\0', 'latin1');
+const webp = Buffer.from(`RIFF\0\0\0\0WEBPVP8X${'\0'.repeat(14)}`, 'latin1');
 
 describe('Read', () => {
   test('numbers the lines, and a final line break begins no other', async () => {
@@ -75,14 +81,24 @@ describe('Read', () => {
 
   test.each([
     ['image/png', png],
-    ['image/jpeg', Buffer.from([0xff, 0xd8, 0xff, 0xe0])],
-    ['image/gif', Buffer.from('GIF89a')],
-    ['image/webp', Buffer.from('RIFF\0\0\0\0WEBP')],
+    ['image/jpeg', jpeg],
+    ['image/gif', gif],
+    ['image/webp', webp],
   ])('shows %s as a picture', async (media_type, bytes) => {
     const data = bytes.toString('base64');
     expect((await read(bytes)).content).toEqual([
       { type: 'image', source: { type: 'base64', media_type, data } },
     ]);
+  });
+
+  test.each([
+    ['image/png', png.subarray(0, 8)],
+    ['image/png', Buffer.concat([png.subarray(0, 16), Buffer.alloc(8)])],
+    ['image/jpeg', jpeg.subarray(0, 12)],
+    ['image/gif', Buffer.from('GIF89a')],
+    ['image/webp', webp.subarray(0, 16)],
+  ])('names a broken %s instead of sending it', async (media_type, bytes) => {
+    expect(await text(bytes)).toContain(`${media_type} with a broken header`);
   });
 
   test('does not show a picture that is too large to send', async () => {

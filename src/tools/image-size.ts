@@ -1,0 +1,55 @@
+/** How large a picture is, from its header: what has no size is no picture, whatever it begins with. */
+import { Buffer } from 'node:buffer';
+
+export interface ImageSize {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Undefined when the header is cut short, broken, or says nothing. */
+export const imageSize = (bytes: Uint8Array, mediaType: string): ImageSize | undefined => {
+  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  try {
+    const size = READERS[mediaType]?.(view);
+    return size !== undefined && size.width > 0 && size.height > 0 ? size : undefined;
+  } catch {
+    // Read past the end of what is there.
+    return undefined;
+  }
+};
+
+const READERS: Readonly<Record<string, (view: Buffer) => ImageSize | undefined>> = {
+  'image/png': (view) =>
+    view.toString('latin1', 12, 16) === 'IHDR'
+      ? { width: view.readUInt32BE(16), height: view.readUInt32BE(20) }
+      : undefined,
+  'image/gif': (view) => ({ width: view.readUInt16LE(6), height: view.readUInt16LE(8) }),
+  'image/webp': (view) => webpSize(view),
+  'image/jpeg': (view) => jpegSize(view),
+};
+
+const webpSize = (view: Buffer): ImageSize | undefined => {
+  switch (view.toString('latin1', 12, 16)) {
+    case 'VP8X':
+      return { width: view.readUIntLE(24, 3) + 1, height: view.readUIntLE(27, 3) + 1 };
+    case 'VP8L': {
+      const bits = view.readUInt32LE(21);
+      return { width: (bits & 0x3fff) + 1, height: ((bits >> 14) & 0x3fff) + 1 };
+    }
+    case 'VP8 ':
+      return { width: view.readUInt16LE(26) & 0x3fff, height: view.readUInt16LE(28) & 0x3fff };
+    default:
+      return undefined;
+  }
+};
+
+/** Walks the segments to the frame header, which has the size. */
+const jpegSize = (view: Buffer): ImageSize | undefined => {
+  for (let at = 2; view.readUInt8(at) === 0xff; ) {
+    const marker = view.readUInt8(at + 1);
+    const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
+    if (isFrame) return { width: view.readUInt16BE(at + 7), height: view.readUInt16BE(at + 5) };
+    at += marker === 0xff ? 1 : 2 + view.readUInt16BE(at + 2);
+  }
+  return undefined;
+};
