@@ -6,8 +6,9 @@
  * the two ends, and the same again in bytes until the artifact is open. Each stream has a decoder
  * of its own, because a character may be split between chunks with the other stream in between.
  */
+import { Buffer } from 'node:buffer';
 import { ARTIFACT_LIMIT, type Artifact } from '../protocol/tool.js';
-import { endOf, startOf, withoutMiddle } from './truncation.js';
+import { endOf, endOfCharacters, startOf, withoutMiddle } from './truncation.js';
 
 export interface ShownOutput {
   readonly text: string;
@@ -21,6 +22,10 @@ export class CapturedOutput {
   #tail = '';
   #unspilled: Uint8Array[] = [];
   #artifact: Artifact | undefined;
+  readonly #held: Record<'stdout' | 'stderr', Uint8Array> = {
+    stdout: new Uint8Array(),
+    stderr: new Uint8Array(),
+  };
   readonly #decoders = {
     stdout: new TextDecoder('utf-8', { ignoreBOM: true }),
     stderr: new TextDecoder('utf-8', { ignoreBOM: true }),
@@ -35,10 +40,22 @@ export class CapturedOutput {
 
   add(stream: 'stdout' | 'stderr', chunk: Uint8Array): void {
     this.bytes += chunk.length;
-    if (this.#artifact === undefined) this.#unspilled.push(chunk);
-    else this.#artifact.write(chunk);
+    this.#keep(stream, chunk);
     this.#append(this.#decoders[stream].decode(chunk, { stream: true }));
     if (this.#characters > this.#limit) this.#spill();
+  }
+
+  /** A character that is split between chunks is kept whole: the other stream may come between. */
+  #keep(stream: 'stdout' | 'stderr', chunk: Uint8Array): void {
+    const bytes = Buffer.concat([this.#held[stream], chunk]);
+    const end = endOfCharacters(bytes);
+    this.#held[stream] = bytes.subarray(end);
+    this.#write(bytes.subarray(0, end));
+  }
+
+  #write(bytes: Uint8Array): void {
+    if (this.#artifact === undefined) this.#unspilled.push(bytes);
+    else this.#artifact.write(bytes);
   }
 
   get lastLine(): string {
@@ -74,6 +91,7 @@ export class CapturedOutput {
 
   async #whereTheRestIs(): Promise<string> {
     const artifact = this.#spill();
+    for (const rest of Object.values(this.#held)) artifact.write(rest);
     const size = `${this.bytes} bytes in all, the middle is left out here`;
     try {
       await artifact.close();

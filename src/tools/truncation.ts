@@ -29,3 +29,14 @@ const splitsPair = (text: string, at: number) =>
 
 const isHighSurrogate = (unit: number) => unit >= 0xd800 && unit <= 0xdbff;
 const isLowSurrogate = (unit: number) => unit >= 0xdc00 && unit <= 0xdfff;
+
+/** Where the last whole UTF-8 character of `bytes` ends; what follows is the beginning of one. */
+export const endOfCharacters = (bytes: Uint8Array): number => {
+  for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte < 0x80) break;
+    const needs = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 0;
+    if (needs > 0) return needs > back ? bytes.length - back : bytes.length;
+  }
+  return bytes.length;
+};
