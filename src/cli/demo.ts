@@ -18,13 +18,15 @@ export const demo = async (machine: Machine, json: boolean): Promise<number> => 
   const remove = () => rmSync(repository.folder, { recursive: true, force: true });
   // A second Ctrl-C ends the process on the spot.
   process.once('exit', remove);
+  let onInterrupt = () => {};
+  const stopListening = machine.onInterrupt(() => onInterrupt());
   const simulator = await startSimulator({ script: demoScript() });
   const say = json ? () => undefined : machine.out;
   try {
     say(introduction(repository));
     const session = await openDemoSession(machine, repository, simulator.url);
     const tally = new RunTally();
-    const stopListening = machine.onInterrupt(() => session.interrupt());
+    onInterrupt = () => session.interrupt();
     const narration = new DemoNarration();
     let calls = 0;
     for await (const item of session.run(promptBlocks(DEMO_TASK))) {
@@ -32,7 +34,6 @@ export const demo = async (machine: Machine, json: boolean): Promise<number> => 
       if (item.type === 'tool.started') calls += 1;
       say(narration.tell(item));
     }
-    stopListening();
     const figures = await figuresOf(session, tally, calls, repository);
     await session.close();
     machine.out(json ? `${JSON.stringify(figures, null, 2)}\n` : conclusion(figures));
@@ -42,6 +43,7 @@ export const demo = async (machine: Machine, json: boolean): Promise<number> => 
     await simulator.close();
     remove();
     process.off('exit', remove);
+    stopListening();
   }
 };
 

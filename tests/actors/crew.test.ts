@@ -131,6 +131,26 @@ describe('the crew', () => {
     expect(hit).toMatchObject({ what: 'tool-result', limit: 400_000 });
   });
 
+  test('bounds the text in a result of several blocks, and leaves the rest of it alone', async () => {
+    const model = scriptedModel([calls('c1', 'Look', { name: 'a' })], done);
+    const text = `head${'x'.repeat(1_000_000)}tail`;
+    const content = [
+      { type: 'text', text },
+      { type: 'text', text: 'short' },
+    ] as const;
+    const hand = await leadInHand({ model, deeds: { a: () => ({ content }) } });
+    await hand.say('Go');
+    const shown = hand.items.flatMap((item) =>
+      item.type === 'tool.results' ? [item.content] : [],
+    );
+    const [long, short] = JSON.parse(shown[0] ?? '')[0].content as { text: string }[];
+    expect(long?.text.length).toBeLessThan(401_000);
+    expect(long?.text).toMatch(/^head[\s\S]*\[… 600008 characters left out …\][\s\S]*tail$/);
+    expect(short).toEqual({ type: 'text', text: 'short' });
+    const hit = (await hand.records()).find(({ type }) => type === 'bound.hit');
+    expect(hit).toMatchObject({ what: 'tool-result', limit: 400_000 });
+  });
+
   test('sends no half of a surrogate pair', async () => {
     const model = scriptedModel([calls('c1', 'Look', { name: 'a' })], done);
     const hand = await leadInHand({ model, deeds: { a: () => ({ content: 'x\ud83e' }) } });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { controlDesk } from '../../src/actors/control-desk.js';
 import { type LeadSession, openSession } from '../../src/actors/session.js';
 import type { SessionChoice } from '../../src/actors/session-begin.js';
-import { governor } from '../../src/model/governor.js';
+import { type Governor, governor } from '../../src/model/governor.js';
 import { type AgentLimits, DEFAULT_LIMITS } from '../../src/protocol/agent.js';
 import type { FeedItem } from '../../src/protocol/feed.js';
 import type { JournalRecord } from '../../src/protocol/journal.js';
@@ -42,6 +42,8 @@ export interface LeadOptions {
   readonly wantsStreamEvents?: boolean;
   readonly store?: SessionStore;
   readonly clock?: VirtualClock;
+  /** For leads that share one; by default each has its own. */
+  readonly governor?: Governor;
   readonly choice?: SessionChoice;
 }
 
@@ -75,7 +77,8 @@ export const leadInHand = async (options: LeadOptions): Promise<LeadInHand> => {
     maxBudgetUsd: options.maxBudgetUsd ?? null,
     wantsStreamEvents: options.wantsStreamEvents ?? false,
     equip: () => ({
-      ...{ toolbox: tools, toolCount: 4, model: options.model, governor: governor(clock, 4) },
+      ...{ toolbox: tools, toolCount: 4, model: options.model },
+      governor: options.governor ?? governor(clock, 4),
       ...{ workspace: memoryWorkspace(), shell: { run: () => Promise.reject(new Error('none')) } },
       openArtifact: (name) => ({ path: `/${name}`, write: () => {}, close: async () => {} }),
       fallbackModel: options.fallbackModel,

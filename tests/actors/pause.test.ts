@@ -27,6 +27,12 @@ describe('the pause before another attempt', () => {
     );
   });
 
+  test('differs between agents that meet the same failure', () => {
+    const lucky = backoffMs({ retries: 5, retryAfterMs: null }, () => 0.8);
+    expect(lucky).toBe(6_400);
+    expect(backoffMs({ retries: 5, retryAfterMs: null }, () => 0.4)).toBe(7_200);
+  });
+
   test('is what the server asked for, within an hour', () => {
     expect(backoffMs({ retries: 9, retryAfterMs: 250 }, never)).toBe(250);
     expect(backoffMs({ retries: 9, retryAfterMs: 0 }, never)).toBe(0);

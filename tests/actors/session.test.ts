@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { governor } from '../../src/model/governor.js';
 import type { FeedItem } from '../../src/protocol/feed.js';
 import type { JournalRecord } from '../../src/protocol/journal.js';
+import type { Session, SessionMeta, SessionStore } from '../../src/protocol/store.js';
 import { NO_USAGE } from '../../src/protocol/usage.js';
 import { rawText } from '../../src/protocol/wire.js';
+import { SessionMemory } from '../../src/store/session-memory.js';
 import {
   type Answer,
   calls,
@@ -15,7 +18,7 @@ import {
   waits,
   writes,
 } from '../fakes/scripted-model.js';
-import { settled } from '../fakes/virtual-clock.js';
+import { settled, virtualClock } from '../fakes/virtual-clock.js';
 import { leadInHand } from './lead-in-hand.js';
 
 const prompt = (text: string) => `[${rawText(text)}]`;
@@ -444,5 +447,74 @@ describe('letters', () => {
       { type: 'tool_result', tool_use_id: 'c1', content: 'did' },
       text('And be quick.'),
     ]);
+  });
+});
+
+/** Notes each time that the journal of a new session has reached the disk. */
+const syncing = (store: SessionStore, note: () => void): SessionStore => {
+  const watched = (session: Session): Session =>
+    Object.create(session, {
+      journal: {
+        value: async (agent: string, parent: string | null) => {
+          const journal = await session.journal(agent, parent);
+          const sync = () => journal.sync().then(settled).then(note);
+          return { ...journal, sync };
+        },
+      },
+    }) as Session;
+  const create = async (meta: SessionMeta) => watched(await store.create(meta));
+  return Object.create(store, { create: { value: create } }) as SessionStore;
+};
+
+describe('the journal', () => {
+  test('is on the disk after every turn, and before anybody hears that the run is over', async () => {
+    const log: string[] = [];
+    const clock = virtualClock();
+    const store = syncing(new SessionMemory(clock), () => log.push('synced'));
+    const door = gate();
+    const deeds = { a: () => door.opened.then(() => ({ content: 'did' })) };
+    const model = scriptedModel([calls('c1', 'Look', { name: 'a' })], [says('Done.')]);
+    const hand = await leadInHand({ model, deeds, clock, store });
+    hand.lead.listen(({ type }) => void log.push(type));
+    await hand.say('Go');
+    await settled();
+    expect(log.slice(-2)).toEqual(['assistant.message', 'synced']);
+    door.open();
+    await hand.lead.stopped;
+    const lastTurn = log.lastIndexOf('assistant.message');
+    expect(log.slice(lastTurn, lastTurn + 3)).toEqual(['assistant.message', 'synced', 'run.ended']);
+  });
+});
+
+describe('agents that share a governor', () => {
+  test('all wait when one of them meets a rate limit', async () => {
+    const clock = virtualClock();
+    const shared = { clock, governor: governor(clock, 4) };
+    const limited = scriptedModel([fails('rate-limited', { retryAfterMs: 5_000 })], [says('Hi.')]);
+    const other = scriptedModel([says('Hello.')]);
+    const first = await leadInHand({ ...shared, model: limited });
+    const second = await leadInHand({ ...shared, model: other });
+    await first.say('Go');
+    await second.say('Go');
+    await clock.advance(4_999);
+    expect([limited.requests.length, other.requests.length]).toEqual([1, 0]);
+    await clock.advance(1);
+    expect([limited.requests.length, other.requests.length]).toEqual([2, 1]);
+  });
+
+  test('take turns where there is one place for all', async () => {
+    const clock = virtualClock();
+    const shared = { clock, governor: governor(clock, 1) };
+    const door = gate();
+    const slow = scriptedModel([waits(door.opened), says('Hi.')]);
+    const other = scriptedModel([says('Hello.')]);
+    const first = await leadInHand({ ...shared, model: slow });
+    const second = await leadInHand({ ...shared, model: other });
+    await first.say('Go');
+    await second.say('Go');
+    expect([slow.requests.length, other.requests.length]).toEqual([1, 0]);
+    door.open();
+    await second.lead.stopped;
+    expect(other.requests).toHaveLength(1);
   });
 });

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { setScene } from '../fakes/skein-process.js';
+import { eventually } from '../host/processes.js';
 
 const withoutKey = { env: { ANTHROPIC_API_KEY: undefined, ANTHROPIC_BASE_URL: undefined } };
 
@@ -17,6 +18,17 @@ describe('skein demo', () => {
     });
     expect([await readdir(home), await readdir(tmp)]).toEqual([[], []]);
     expect(simulator.requests).toEqual([]);
+  });
+
+  test('leaves nothing behind when it is told to quit, either', async () => {
+    const { start, tmp } = await setScene();
+    const process = start(['demo'], withoutKey);
+    await eventually('it has begun', () => process.stdout.includes('I will run the tests'));
+    process.kill('SIGINT');
+    await new Promise((later) => setTimeout(later, 100));
+    process.kill('SIGINT');
+    await process.ended;
+    expect(await readdir(tmp)).toEqual([]);
   });
 
   test('shows people what happened, what it cost and what the cache saved', async () => {

@@ -50,6 +50,25 @@ describe('Ctrl-C while the model speaks', () => {
     ]);
   });
 
+  test('drops a call of the server whose result has not come', async () => {
+    const scene = await sceneOf({
+      blocks: [
+        { type: 'text', text: 'I search.' },
+        { type: 'server_tool_use', name: 'web_search', input: { query: 'geese' } },
+        { type: 'text', text: long },
+      ],
+      ...ENDLESS,
+    });
+    const process = scene.start(['-p', 'go', ...PARTIAL]);
+    process.endInput();
+    await process.line(({ event }) => event?.type === 'content_block_delta' && event.index === 2);
+    process.kill('SIGINT');
+    const { result } = await process.ended;
+    await scene.run(['-p', 'again', '--resume', result.session_id]);
+    const said = scene.bodies().at(-1)?.messages[1].content as Line[];
+    expect(said.map(({ type }) => type)).toEqual(['text', 'text']);
+  });
+
   test('answers whole calls as interrupted and drops the one that was unfinished', async () => {
     const scene = await sceneOf({
       tool_use: [

@@ -122,6 +122,25 @@ describe('a turn that the server paused', () => {
   });
 });
 
+describe('an answer that ended in an odd place', () => {
+  const fills: Reply = { text: 'So far', stop_reason: 'model_context_window_exceeded' };
+
+  test('is gone on with after room was made, by a question and not by its own beginning', async () => {
+    const read = calls('Read', { file_path: 'notes.txt' });
+    const { code, result, bodies } = await runThrough([read, fills, fine]);
+    expect({ code, text: result.result }).toEqual({ code: 0, text: 'Well again.' });
+    expect(bodies().map(({ messages }) => messages.at(-1).role)).toEqual(['user', 'user', 'user']);
+  });
+
+  test('does not end with thinking when it is sent back', async () => {
+    const thinks: Reply = { thinking: 'Hm, hm.', stop_reason: 'max_tokens' };
+    const { code, bodies } = await runThrough([thinks, fine]);
+    expect(code).toBe(0);
+    const said = bodies()[1]?.messages[1].content as Line[];
+    expect(said.map(({ type }) => type)).toEqual(['thinking', 'text']);
+  });
+});
+
 describe('a fallback model', () => {
   test('takes over after repeated overload, and the break of the prompt is declared', async () => {
     const read = calls('Read', { file_path: 'notes.txt' });

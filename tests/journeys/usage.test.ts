@@ -1,7 +1,7 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { setScene } from '../fakes/skein-process.js';
+import { calls, setScene } from '../fakes/skein-process.js';
 import { eventually } from '../host/processes.js';
 
 /** What the model was asked, given arguments and stdin. */
@@ -197,5 +197,52 @@ describe('help and version', () => {
     expect(help).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('Usage:') });
     expect(version).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
     expect(command).toMatchObject({ code: 0, stdout: version?.stdout });
+  });
+});
+
+describe('an output that cannot be written', () => {
+  test.each(['text', 'json', 'stream-json'])('is an error: %s', async (format) => {
+    const { start } = await setScene();
+    const process = start(['-p', 'hi', '--output-format', format], {
+      through: ['sh', '-c', 'exec "$@" > /dev/full', 'sh'],
+    });
+    process.endInput();
+    const { code, stderr } = await process.ended;
+    expect(code).toBe(1);
+    expect(stderr).toBe('skein: The output could not be written: ENOSPC.\n');
+  });
+});
+
+describe('a state directory', () => {
+  test('that can never be is refused at once', async () => {
+    const { run } = await setScene();
+    const { code, stderr } = await run(['-p', 'hi'], { env: { SKEIN_HOME: '/proc/nope' } });
+    expect(code).toBe(2);
+    expect(stderr).toContain('Cannot keep state in /proc/nope');
+  });
+});
+
+describe('a prompt of the system', () => {
+  test('that comes too late is said to be ignored', async () => {
+    const { run, bodies } = await setScene();
+    await run(['-p', 'hi', '--session-id', 'old']);
+    const { stderr } = await run(['-p', 'hi', '--resume', 'old', '--system-prompt', 'New rules.']);
+    expect(stderr).toContain('A session keeps its system prompt');
+    expect(JSON.stringify(bodies())).not.toContain('New rules.');
+  });
+});
+
+describe('a key in a command', () => {
+  test('is kept out of the event index', async () => {
+    const key = 'sk-ant-0123456789abcdef';
+    const command = `curl -H "x-api-key: ${key}" localhost`;
+    const { run, skeinHome } = await setScene([
+      { match: { turn: 0 }, reply: calls('Bash', { command }) },
+      { reply: 'Done.' },
+    ]);
+    await run(['-p', 'hi', '--session-id', 'keyed', '--disallowed-tools', 'Bash']);
+    const events = await readFile(join(skeinHome, 'sessions', 'keyed', 'events.jsonl'), 'utf8');
+    expect(events).toContain('permission.ruled');
+    expect(events).not.toContain(key);
   });
 });

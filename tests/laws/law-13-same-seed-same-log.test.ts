@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Clock } from '../../src/protocol/clock.js';
 import { ModelFailure, type ModelPort } from '../../src/protocol/model.js';
+import type { Surface } from '../../src/protocol/permission.js';
 import { defineTool, type Tool } from '../../src/protocol/tool.js';
 import { SessionMemory } from '../../src/store/session-memory.js';
 import { finish, openRig, type ScriptedTurn, speaks } from './session-rig.js';
@@ -36,6 +37,19 @@ const look = defineTool({
   },
 }) as Tool;
 
+/** Needs a person, so that a question has a part in the log. */
+const touch = defineTool({
+  ...{ name: 'Touch', kind: 'builtin', prompt: 'Touches.', interruptBehavior: 'cancel' },
+  input: z.object({}),
+  describe: () => 'Touch',
+  isReadOnly: () => false,
+  isConcurrencySafe: () => false,
+  subject: () => ({ action: 'write', target: 'x' }),
+  call: async () => ({ content: 'touched' }),
+}) as Tool;
+
+const surface: Surface = { ask: async () => ({ behavior: 'allow' }) };
+
 const turns = (word: string): readonly ScriptedTurn[] => [
   {
     text: word,
@@ -45,7 +59,12 @@ const turns = (word: string): readonly ScriptedTurn[] => [
       { id: 'c3', tool: 'Lost', input: {} },
     ],
   },
-  { calls: [{ id: 'c4', tool: 'Look', input: { at: 3 } }] },
+  {
+    calls: [
+      { id: 'c4', tool: 'Look', input: { at: 3 } },
+      { id: 'c5', tool: 'Touch', input: {} },
+    ],
+  },
   { text: 'Done.' },
 ];
 
@@ -65,7 +84,7 @@ const logOf = async (word: string): Promise<string> => {
   const clock = patientClock();
   const store = new SessionMemory(clock);
   const session = await openRig({
-    ...{ clock, store, tools: [look], model: stumbles(speaks(turns(word))) },
+    ...{ clock, store, surface, tools: [look, touch], model: stumbles(speaks(turns(word))) },
   });
   await finish(session, 'Go.');
   const { records } = await store.peek(session.id, session.meta.lead);
@@ -93,7 +112,9 @@ const withoutTimes = (value: unknown): unknown =>
 
 describe('law 13, same seed, same log', () => {
   test('two runs in one process write the same journal and the same events', async () => {
-    expect(await logOf('Look.')).toBe(await logOf('Look.'));
+    const log = await logOf('Look.');
+    expect(log).toContain('"type":"permission.requested"');
+    expect(await logOf('Look.')).toBe(log);
   });
 
   test('catches two runs of which one says another word', async () => {

@@ -133,6 +133,15 @@ describe('an answer that the output limit cut', () => {
     });
   });
 
+  test('is forgotten as soon as an answer is whole', () => {
+    const agent = agentInHand({ limits: { maxContinuations: 1 } });
+    const cutAndWhole = [ended('max_tokens'), taken(0), drafted('c1'), ruled('c1')];
+    agent.tell(taken(), ...cutAndWhole, ended('tool_use'), callEnded('c1'));
+    agent.tell(taken(0), ended('max_tokens'));
+    expect(agent.state).toBe('streaming');
+    expect(agent.turns.at(-1)?.cutShort).toBe(true);
+  });
+
   test('that the model pauses is gone on with a bounded number of times', () => {
     const agent = agentInHand({ limits: { maxPauses: 2 } });
     agent.tell(taken(), ended('pause_turn'), ended('pause_turn'), ended('pause_turn'));
@@ -220,5 +229,17 @@ describe('a refusal', () => {
     expect(agent.orders.at(-1)).toBe('calls.yield');
     expect(agent.stopReason()).toBe('refusal');
     expect(agent.state).toBe('stopped');
+  });
+});
+
+describe('a prompt that had to be cut', () => {
+  test('may be cut as often again once a turn has ended', () => {
+    const agent = agentInHand({ limits: { maxCompactions: 1 } });
+    const tooLong = [failed('prompt-too-long'), { type: 'context.compacted' } as const];
+    agent.tell(taken(), ...tooLong, ended('pause_turn'), ...tooLong);
+    expect(agent.rooms).toHaveLength(2);
+    expect(agent.state).toBe('streaming');
+    agent.tell(failed('prompt-too-long'));
+    expect(agent.stopReason()).toBe('compaction_failed');
   });
 });

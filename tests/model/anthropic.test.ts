@@ -1,4 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { anthropicModel } from '../../src/model/anthropic.js';
 import { systemClock } from '../../src/protocol/clock.js';
 import { ModelFailure, type StreamEvent } from '../../src/protocol/model.js';
@@ -132,6 +134,43 @@ describe('the Messages API', () => {
     const [broken] = await Promise.allSettled([answer, stalled]);
     const message = 'The model has sent nothing for 60 seconds.';
     expect(broken).toMatchObject({ reason: { kind: 'stalled', message } });
+  });
+
+  const START = { type: 'message_start', message: { id: 'msg_1', model: 'm', usage: {} } };
+  const BLOCK = {
+    type: 'content_block_start',
+    index: 0,
+    content_block: { type: 'text', text: 'x' },
+  };
+  const STOP = { type: 'content_block_stop', index: 0 };
+  const DELTA = { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: {} };
+
+  test.each([
+    ['after a whole block', [START, BLOCK, STOP]],
+    ['without its last word', [START, BLOCK, STOP, DELTA]],
+    ['without a reason to stop', [START, BLOCK, STOP, { type: 'message_stop' }]],
+    ['before it began', []],
+  ])('that ends a stream politely %s has dropped the answer', async (_, events) => {
+    const server = createServer((request, response) => {
+      request.resume();
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const lines = events.map(
+        (event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`,
+      );
+      response.end(lines.join(''));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const model = anthropicModel({
+      ...{ apiKey: 'key', authToken: undefined, baseUrl: `http://127.0.0.1:${port}`, env: {} },
+      ...{ clock: systemClock, streamIdleTimeoutMs: 60_000 },
+    });
+    const sink = { started: () => {}, blockEnded: () => {} };
+    const request = { model: 'm', body: Buffer.from(BODY) };
+    await expect(model.stream(request, sink, new AbortController().signal)).rejects.toMatchObject({
+      kind: 'dropped',
+    });
   });
 
   test('that cannot be reached is unreachable', async () => {

@@ -278,3 +278,29 @@ describe('a message', () => {
     });
   });
 });
+
+describe('a message that no model writes', () => {
+  test('is not complete while a block is open', () => {
+    const open = assemble(start({ type: 'text', text: '' }), { type: 'message_stop' });
+    expect(open.assembler.complete).toBe(false);
+    const whole = assemble(start({ type: 'text', text: 'a' }), stop(), { type: 'message_stop' });
+    expect(whole.assembler.complete).toBe(true);
+  });
+
+  test.each([
+    ['blocks', () => start({ type: 'text', text: '' }), 10_001],
+    ['citations', () => delta({ type: 'citations_delta', citation: 'x'.repeat(1_000_000) }), 40],
+    ['text', () => delta({ type: 'text_delta', text: 'x'.repeat(1_000_000) }), 40],
+  ])('has a bounded amount of %s', (_, event, count) => {
+    const { assembler } = assemble(start({ type: 'text', text: '' }));
+    const flood = () => {
+      for (let time = 0; time < count; time += 1) assembler.take(event());
+    };
+    expect(flood).toThrow('which no model does');
+  });
+
+  test('has no half characters, in names or in values', () => {
+    const call = toolUse('{"a\\ud83d":["x\\ud83dy",{"b":"\\ude00"}],"c":"\\ud83e\\udebf"}');
+    expect(call?.raw).toContain('{"a\ufffd":["x\ufffdy",{"b":"\ufffd"}],"c":"🪿"}');
+  });
+});

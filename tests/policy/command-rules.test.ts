@@ -120,3 +120,12 @@ test('the reading of a command never throws and keeps the whole as a piece', () 
     ),
   );
 });
+
+describe('a deny rule and a disguised command', () => {
+  test.each(['\\rm -rf x', "r''m -rf x", 'r""m x', "'rm' x", 'sudo \\rm x', 'true; r\\m x'])(
+    'sees through quotes and backslashes: %s',
+    (command) => {
+      expect(denies('Bash(rm:*)', command)).toBe(true);
+    },
+  );
+});

@@ -70,6 +70,20 @@ describe('a journal that was cut off', () => {
   });
 });
 
+describe('what is kept aside', () => {
+  test.each([
+    ['torn', '{"v":1,"seq":4,"ts"'],
+    ['corrupt', 'not a record\n'],
+  ])('as %s is for the owner alone, like the journal it comes from', async (name, damage) => {
+    const written = await writtenSession();
+    fs.appendFileSync(written.journal, damage);
+    const session = await sessionFiles(written.root).open('s_1');
+    await session.journal('a_1', null);
+    await session.close();
+    expect(fs.statSync(`${written.journal}.${name}`).mode & 0o777).toBe(0o600);
+  });
+});
+
 describe('a journal with a corrupt line', () => {
   test('is reported by number and put aside, where it can be looked at', async () => {
     const written = await writtenSession();

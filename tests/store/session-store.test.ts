@@ -1,13 +1,17 @@
 import { describe, expect, test } from 'vitest';
+import type { Clock } from '../../src/protocol/clock.js';
 import type { SessionStore } from '../../src/protocol/store.js';
 import { SessionMemory } from '../../src/store/session-memory.js';
 import { virtualClock } from '../fakes/virtual-clock.js';
 import { created, letter, meta, sessionFiles, temporaryFolder } from './session-folder.js';
 
 /** The same contract over both; each test gets a store of its own. */
-const STORES: readonly (readonly [string, () => SessionStore])[] = [
-  ['in files', () => sessionFiles(temporaryFolder(), { alive: ['owner-1'] })],
-  ['in memory', () => new SessionMemory(virtualClock())],
+const STORES: readonly (readonly [string, (clock?: Clock) => SessionStore])[] = [
+  [
+    'in files',
+    (clock = virtualClock()) => sessionFiles(temporaryFolder(), { alive: ['owner-1'], clock }),
+  ],
+  ['in memory', (clock = virtualClock()) => new SessionMemory(clock)],
 ];
 
 describe.each(STORES)('sessions %s', (_, makeStore) => {
@@ -72,6 +76,17 @@ describe.each(STORES)('sessions %s', (_, makeStore) => {
     const again = await (await store.open('s_1')).journal('a_1', null);
     expect(again.past).toEqual({ records, damage: [] });
     expect(again.append(letter('l_2'))).toMatchObject({ seq: 3, epoch: 2 });
+  });
+
+  test('say when each record was written, by the clock that they were given', async () => {
+    const clock = virtualClock(5_000);
+    const session = await makeStore(clock).create(meta());
+    const journal = await session.journal('a_1', null);
+    const first = journal.append(created);
+    await clock.advance(250);
+    const second = journal.append(letter('l_1'));
+    expect([first.ts, second.ts]).toEqual([5_000, 5_250]);
+    expect((await session.readEvents()).map(({ ts }) => ts)).toEqual([5_000, 5_250]);
   });
 
   test('have one journal per agent, however often it is asked for', async () => {
