@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { createActor, fromCallback } from 'xstate';
 import { agentMachine } from '../../src/machines/agent-machine.js';
+import { DEFAULT_LIMITS } from '../../src/protocol/agent.js';
 
 type Node = (typeof agentMachine.states)[keyof typeof agentMachine.states];
 type Transition = NonNullable<Node['always']>[number];
@@ -51,4 +53,21 @@ test('an agent works through four slots', () => {
     ({ invoke }) => invoke.map(({ src }) => src),
   );
   expect(slots).toEqual(['crew', 'modelTurn', 'compactor', 'pause']);
+});
+
+test('an agent’s machine knows identities, counts and statuses, and no contents', () => {
+  const empty = { openCalls: [{ id: 'c', completed: false }], waiting: 1, owesAnswer: false };
+  const input = { id: 'a', lingers: false, hasFallback: false, limits: DEFAULT_LIMITS };
+  const machine = agentMachine.provide({ actors: { crew: fromCallback(() => {}) } });
+  const actor = createActor(machine, { input: { ...input, ...empty, cutShort: false } }).start();
+  const { context } = actor.getSnapshot();
+  actor.stop();
+  expect(Object.keys(context).sort()).toEqual([
+    ...['attempt', 'calls', 'compactions', 'continuations', 'cutShort', 'failedTurns', 'failure'],
+    ...['hasFallback', 'id', 'isStreaming', 'limits', 'lingers', 'needsRoom', 'onFallback'],
+    ...['overloads', 'owesAnswer', 'retries', 'stop', 'turn', 'waiting'],
+  ]);
+  expect(context.calls).toEqual([
+    { id: 'c', status: 'judging', readOnly: false, safe: false, failed: false },
+  ]);
 });
