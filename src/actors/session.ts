@@ -59,7 +59,10 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
   const journal = await session.journal(meta.lead, null);
   const notebook = new Notebook(journal, past);
   notebook.history.promptBytes = head.tools.length + head.system.length;
-  refuseHeadless(notebook, meta);
+  if (notebook.history.messages[0]?.role === 'assistant') {
+    await session.close();
+    throw new UsageError(headless(meta));
+  }
   notebook.record({ type: 'epoch.began', owner: options.owner });
   const feed = new FeedHub(options.wantsStreamEvents);
   const heads = new Map<string, Buffer>();
@@ -139,12 +142,8 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
 };
 
 /** A journal that lost its first message cannot be sent to anybody. */
-const refuseHeadless = ({ history }: Notebook, { id }: SessionMeta): void => {
-  if (history.messages[0]?.role !== 'assistant') return;
-  throw new UsageError(
-    `The beginning of session ${id} is damaged, so it cannot be resumed; its journal is kept.`,
-  );
-};
+const headless = ({ id }: SessionMeta): string =>
+  `The beginning of session ${id} is damaged, so it cannot be resumed; its journal is kept.`;
 
 const inheritedArtifacts = async (
   store: SessionStore,

@@ -232,6 +232,21 @@ describe('a damaged session', () => {
     expect(unmarked(bodies()[2]).startsWith(promptOf(bodies()[1]))).toBe(true);
   });
 
+  test('that has lost its first message is refused, with what is left of it kept', async () => {
+    const { talk, run, skeinHome } = await sceneOfTalk();
+    const { session_id } = await talk('first');
+    const folder = join(skeinHome, 'sessions', session_id, 'agents');
+    const [name = ''] = await readdir(folder);
+    const lines = (await readFile(join(folder, name), 'utf8')).split('\n');
+    const first = lines.findIndex((line) => line.includes('"user.sent"'));
+    await writeFile(join(folder, name), lines.with(first, 'garbage{').join('\n'));
+    const { code, stderr } = await run(['-p', 'second', '--resume', session_id]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`The beginning of session ${session_id} is damaged`);
+    expect(await readFile(join(folder, `${name}.corrupt`), 'utf8')).toBe('garbage{\n');
+    expect((await run(['-p', 'third', '--resume', session_id])).code).toBe(2);
+  });
+
   test.each([
     ['no JSON', 'nonsense', /not valid JSON/],
     ['a newer format', '{"format":99}', /newer skein/],
