@@ -39,6 +39,7 @@ export const anthropicModel = (options: AnthropicOptions): ModelPort => {
       const assembler = new BlockAssembler();
       let started = false;
       let requestId: string | null = null;
+      let contentType = '';
       const partial = () => ({
         messageId: assembler.messageId,
         usage: assembler.usage,
@@ -56,7 +57,7 @@ export const anthropicModel = (options: AnthropicOptions): ModelPort => {
           })
           .withResponse();
         requestId = request_id ?? null;
-        refuseOtherContent(response.headers.get('content-type') ?? '');
+        contentType = response.headers.get('content-type') ?? '';
         for await (const event of data) {
           if (!started) {
             started = true;
@@ -71,6 +72,7 @@ export const anthropicModel = (options: AnthropicOptions): ModelPort => {
         throw failureOf(error, partial(), started);
       }
       if (signal.aborted) throw aborted();
+      if (!started) refuseOtherContent(contentType);
       if (!assembler.complete || assembler.stopReason === null) {
         const message = 'The model ended its answer in the middle of a message.';
         throw new ModelFailure('dropped', message, { partial: partial() });

@@ -15,6 +15,27 @@ type Reply = NonNullable<ScriptInput['rules'][number]['reply']>;
 const BODY =
   '{"model":"claude-opus-5-5","max_tokens":100,"stream":true,"system":[{"type":"text","text":"é"}],"messages":[{"role":"user","content":[{"type":"text","text":"\\u00e9 🦢 hi"}]}]}';
 
+const streamOf = (events: readonly { type: string }[]): string =>
+  events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
+
+/** Sends one request to a server that always answers with this. */
+const askServer = async (type: string, answer: string) => {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(200, { 'content-type': type }).end(answer);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const model = anthropicModel({
+    ...{ apiKey: 'key', authToken: undefined, baseUrl: `http://127.0.0.1:${port}`, env: {} },
+    ...{ clock: systemClock, streamIdleTimeoutMs: 60_000 },
+  });
+  const sink = { started: () => {}, blockEnded: () => {} };
+  const request = { model: 'm', body: Buffer.from(BODY) };
+  return model.stream(request, sink, new AbortController().signal);
+};
+
 /** Sends one request to a simulator that gives the reply, and keeps all that was heard. */
 const ask = async (reply: Reply, { body = BODY, watch = false, abortAfter = Infinity } = {}) => {
   const simulator = await simulate([{ reply }]);
@@ -151,26 +172,22 @@ describe('the Messages API', () => {
     ['without a reason to stop', [START, BLOCK, STOP, { type: 'message_stop' }]],
     ['before it began', []],
   ])('that ends a stream politely %s has dropped the answer', async (_, events) => {
-    const server = createServer((request, response) => {
-      request.resume();
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      const lines = events.map(
-        (event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`,
-      );
-      response.end(lines.join(''));
+    const asked = askServer('text/event-stream', streamOf(events));
+    await expect(asked).rejects.toMatchObject({ kind: 'dropped' });
+  });
+
+  test('that answers with a page is not asked again', async () => {
+    const asked = askServer('text/html; charset=utf-8', '<h1>Welcome</h1>');
+    await expect(asked).rejects.toMatchObject({
+      kind: 'rejected',
+      message: expect.stringContaining('check ANTHROPIC_BASE_URL'),
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void server.close());
-    const { port } = server.address() as AddressInfo;
-    const model = anthropicModel({
-      ...{ apiKey: 'key', authToken: undefined, baseUrl: `http://127.0.0.1:${port}`, env: {} },
-      ...{ clock: systemClock, streamIdleTimeoutMs: 60_000 },
-    });
-    const sink = { started: () => {}, blockEnded: () => {} };
-    const request = { model: 'm', body: Buffer.from(BODY) };
-    await expect(model.stream(request, sink, new AbortController().signal)).rejects.toMatchObject({
-      kind: 'dropped',
-    });
+  });
+
+  test('may call a stream what it likes', async () => {
+    const events = [START, BLOCK, STOP, DELTA, { type: 'message_stop' }];
+    const asked = askServer('text/plain', streamOf(events));
+    await expect(asked).resolves.toMatchObject({ stopReason: 'end_turn' });
   });
 
   test('that cannot be reached is unreachable', async () => {
