@@ -28,6 +28,9 @@ export const writeFile = defineTool({
   subject: ({ file_path }) => ({ action: 'write', target: file_path }),
   interruptBehavior: 'block',
   async call({ file_path, content }, context) {
+    if (/\/\.{0,2}$/.test(file_path)) {
+      throw new ToolFailure(`${file_path} names a directory. Give the path of a file in it.`);
+    }
     const path = locate(file_path, context);
     const bytes = encodeText(content, 'content');
     const there = await orExplain(context.workspace.stat(path));

@@ -56,6 +56,12 @@ describe('Write', () => {
     expect(workspace.text(PATH)).toBe('of somebody else');
   });
 
+  test.each(['new/', 'new/.', 'src/..'])('makes no file of the directory %s', async (file_path) => {
+    const { context } = world();
+    const writing = writeFile.call({ file_path, content: 'x' }, context);
+    await expect(writing).rejects.toThrow(`${file_path} names a directory`);
+  });
+
   test('refuses a directory', async () => {
     const { write } = world({ [`${PATH}/inside`]: '' });
     await expect(write('x')).rejects.toThrow('not a regular file');
