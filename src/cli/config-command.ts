@@ -1,10 +1,10 @@
 /** `skein config`: every effective setting, its value and its origin. */
 import { resolve } from 'node:path';
 import { explainSettings, type SettingRow } from '../config/explain-settings.js';
+import { settingsFor } from '../sdk/workbench-settings.js';
 import { EXIT } from './exit-code.js';
 import type { Machine } from './machine.js';
 import type { RunFlags } from './run-flags.js';
-import { settingsFor } from './workbench-settings.js';
 
 export const showConfig = (flags: RunFlags & { json?: boolean }, machine: Machine): number => {
   const cwd = flags.cwd === undefined ? machine.cwd : resolve(machine.cwd, flags.cwd);

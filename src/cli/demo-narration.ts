@@ -2,7 +2,7 @@
 import type { FeedItem } from '../protocol/feed.js';
 import type { StreamEvent } from '../protocol/model.js';
 import type { WireBlock } from '../protocol/wire.js';
-import { textOf } from './run-tally.js';
+import { textOf } from '../sdk/run-tally.js';
 
 export class DemoNarration {
   private isTalking = false;

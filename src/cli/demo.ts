@@ -3,6 +3,8 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type LeadSession, openSession } from '../actors/session.js';
 import { PRICES_VERSION, uncachedCostOf } from '../protocol/prices.js';
+import { RunTally } from '../sdk/run-tally.js';
+import { setUpWorkbench } from '../sdk/workbench.js';
 import { startSimulator } from '../simulator/server.js';
 import { DemoNarration } from './demo-narration.js';
 import { type DemoRepository, makeDemoRepository } from './demo-repository.js';
@@ -10,8 +12,6 @@ import { DEMO_TASK, demoScript } from './demo-script.js';
 import { EXIT, exitCodeOf } from './exit-code.js';
 import type { Machine } from './machine.js';
 import { promptBlocks } from './prompt-text.js';
-import { RunTally } from './run-tally.js';
-import { setUpWorkbench } from './workbench.js';
 
 export const demo = async (machine: Machine, json: boolean): Promise<number> => {
   const repository = await makeDemoRepository();

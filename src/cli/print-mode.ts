@@ -6,16 +6,16 @@ import type { Stop } from '../protocol/agent.js';
 import { UsageError } from '../protocol/errors.js';
 import type { FeedItem } from '../protocol/feed.js';
 import type { RawJson } from '../protocol/wire.js';
+import type { Provider } from '../sdk/provider.js';
+import { lastAnswer, RunTally } from '../sdk/run-tally.js';
+import { feedLine, initLine } from '../sdk/stream-json.js';
+import { VERSION } from '../sdk/version.js';
+import { setUpWorkbench } from '../sdk/workbench.js';
 import { ControlLines } from './control-lines.js';
 import { EXIT, exitCodeOf } from './exit-code.js';
 import type { Machine } from './machine.js';
 import { promptBlocks, readPrompt } from './prompt-text.js';
-import type { Provider } from './provider.js';
 import type { RunFlags } from './run-flags.js';
-import { lastAnswer, RunTally } from './run-tally.js';
-import { feedLine, initLine } from './stream-json.js';
-import { VERSION } from './version.js';
-import { setUpWorkbench } from './workbench.js';
 
 export const printMode = async (
   given: string | undefined,

@@ -1,10 +1,10 @@
 /** The commands and their help. Each command's work is loaded when it is called. */
 import { Command, CommanderError } from 'commander';
 import { SkeinError, UsageError } from '../protocol/errors.js';
+import { VERSION } from '../sdk/version.js';
 import { EXIT } from './exit-code.js';
 import type { Machine } from './machine.js';
 import { addRunFlags, type RunFlags } from './run-flags.js';
-import { VERSION } from './version.js';
 
 const EXAMPLES = `
 Examples:

@@ -1,33 +1,13 @@
 /** The flags of a run, as the command line gives them. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { RunOptions } from '../sdk/run-options.js';
 
-export interface RunFlags {
+export interface RunFlags extends RunOptions {
   readonly print?: boolean;
   readonly outputFormat: 'text' | 'json' | 'stream-json';
   readonly inputFormat: 'text' | 'stream-json';
   readonly includePartialMessages?: boolean;
-  readonly model?: string;
-  readonly fallbackModel?: string;
-  readonly effort?: 'low' | 'medium' | 'high' | 'xhigh' | 'max';
-  readonly maxTurns?: number;
-  readonly maxBudgetUsd?: number;
-  readonly permissionMode?: string;
-  readonly allowedTools?: readonly string[];
-  readonly disallowedTools?: readonly string[];
-  readonly systemPrompt?: string;
-  readonly appendSystemPrompt?: string;
-  readonly settings?: string;
-  readonly addDir?: readonly string[];
-  readonly cwd?: string;
-  readonly resume?: string;
-  readonly continue?: boolean;
-  readonly forkSession?: boolean;
-  readonly sessionId?: string;
-  readonly jsonSchema?: string;
-  /** Commander's spelling of `--no-session-persistence`. */
-  readonly sessionPersistence: boolean;
   readonly simulate?: string | true;
-  readonly trust?: boolean;
   readonly verbose?: boolean;
 }
 

@@ -2,10 +2,10 @@
 import { resolve } from 'node:path';
 import { openStateDirectory } from '../config/state-directory.js';
 import { trustWorkspace, untrustWorkspace } from '../config/trust.js';
+import { settingsFor } from '../sdk/workbench-settings.js';
 import { EXIT } from './exit-code.js';
 import type { Machine } from './machine.js';
 import type { RunFlags } from './run-flags.js';
-import { settingsFor } from './workbench-settings.js';
 
 export const changeTrust = (
   flags: RunFlags & { revoke?: boolean; json?: boolean },

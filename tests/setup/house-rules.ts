@@ -21,8 +21,9 @@ const BELOW_ACTORS = [
 
 /** Downstairs only: a room may import from the rooms listed, and from itself. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
-  cli: ['ui', 'actors', 'simulator', ...BELOW_ACTORS],
-  ui: ['actors', ...BELOW_ACTORS],
+  cli: ['ui', 'sdk', 'actors', 'simulator', ...BELOW_ACTORS],
+  ui: ['sdk', 'actors', ...BELOW_ACTORS],
+  sdk: ['actors', ...BELOW_ACTORS],
   actors: BELOW_ACTORS,
   machines: ['protocol'],
   prompt: ['protocol'],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { feedLine } from '../../src/cli/stream-json.js';
 import type { FeedItem } from '../../src/protocol/feed.js';
+import { feedLine } from '../../src/sdk/stream-json.js';
 
 const USAGE = { input: 1, output: 2, cacheRead: 3, cacheWrite5m: 4, cacheWrite1h: 5 };
 

@@ -2,7 +2,7 @@
 import type { LoadedSettings } from '../config/load-settings.js';
 import { UsageError } from '../protocol/errors.js';
 import { modelFacts } from '../protocol/prices.js';
-import type { RunFlags } from './run-flags.js';
+import type { RunOptions } from './run-options.js';
 
 export interface AnswerFormat {
   readonly type: 'json_schema';
@@ -34,7 +34,7 @@ const thinkingOf = (thinking: 'off' | 'adaptive' | number): string => {
 };
 
 /** Throws a UsageError, so it is read before anything begins. */
-export const answerFormat = ({ jsonSchema }: RunFlags): AnswerFormat | undefined => {
+export const answerFormat = ({ jsonSchema }: RunOptions): AnswerFormat | undefined => {
   if (jsonSchema === undefined) return undefined;
   let schema: unknown;
   try {

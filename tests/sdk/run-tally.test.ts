@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { LeadSession } from '../../src/actors/session.js';
-import { RunTally } from '../../src/cli/run-tally.js';
 import { History } from '../../src/context/history.js';
 import type { Stop, StopReason } from '../../src/protocol/agent.js';
 import type { FeedItem } from '../../src/protocol/feed.js';
 import { NO_USAGE } from '../../src/protocol/usage.js';
+import { RunTally } from '../../src/sdk/run-tally.js';
 
 const said = (...texts: readonly string[]): FeedItem => ({
   ...{ type: 'assistant.message', messageId: 'msg_1', model: 'm', stopReason: 'end_turn' },

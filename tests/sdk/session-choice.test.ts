@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import type { RunFlags } from '../../src/cli/run-flags.js';
-import { chooseSession } from '../../src/cli/session-choice.js';
 import { systemClock } from '../../src/protocol/clock.js';
 import { UsageError } from '../../src/protocol/errors.js';
 import { SESSION_FORMAT } from '../../src/protocol/store.js';
+import type { RunOptions } from '../../src/sdk/run-options.js';
+import { chooseSession } from '../../src/sdk/session-choice.js';
 import { SessionMemory } from '../../src/store/session-memory.js';
 
 /** Three sessions: two of /here, of which `s_beta` was used last, and one of /there. */
-const choose = async (flags: Partial<RunFlags>) => {
+const choose = async (flags: Partial<RunOptions>) => {
   const store = new SessionMemory(systemClock);
   const sessions = [
     { id: 's_alpha', cwd: '/here', updatedAt: 10 },

@@ -31,11 +31,11 @@ import { SessionFiles } from '../store/session-files.js';
 import { SessionMemory } from '../store/session-memory.js';
 import { builtinTools } from '../tools/builtin-tools.js';
 import { toolbox } from '../tools/toolbox.js';
-import type { Machine } from './machine.js';
 import { type Provider, providerOf } from './provider.js';
 import { answerFormat, requestSettings } from './request-settings.js';
-import type { RunFlags } from './run-flags.js';
+import type { RunOptions } from './run-options.js';
 import { chooseSession, directoryOf } from './session-choice.js';
+import type { Surroundings } from './surroundings.js';
 import { VERSION } from './version.js';
 import { settingsFor } from './workbench-settings.js';
 
@@ -48,8 +48,8 @@ export interface Workbench {
 }
 
 export interface WorkbenchRequest {
-  readonly machine: Machine;
-  readonly flags: RunFlags;
+  readonly machine: Surroundings;
+  readonly flags: RunOptions;
   readonly title: string;
   readonly surface: Surface | undefined;
   /** Rests between prompts instead of stopping. */
@@ -145,7 +145,7 @@ const noticesOf = ({ rules, warnings, ignoredNotice }: LoadedSettings): readonly
 const keepRule = (
   text: string,
   { skeinHome, workspace, trust }: LoadedSettings,
-  { err }: Machine,
+  { err }: Surroundings,
 ): void => {
   try {
     const file = addTrustedAllowRule(stateLayout(skeinHome).trust, workspace, text);
@@ -159,7 +159,7 @@ const keepRule = (
 /** A session keeps the prompt that it began with, byte for byte. */
 const promptNotice = (
   { kind }: SessionChoice,
-  { systemPrompt, appendSystemPrompt }: RunFlags,
+  { systemPrompt, appendSystemPrompt }: RunOptions,
 ): readonly string[] =>
   kind === 'new' || (systemPrompt ?? appendSystemPrompt) === undefined
     ? []
@@ -172,10 +172,10 @@ const settingsEnv = (settings: LoadedSettings): Record<string, string> =>
 
 const storeFor = (
   skeinHome: string,
-  { sessionPersistence }: RunFlags,
+  { sessionPersistence }: RunOptions,
 ): { sessions: SessionStore; owner: string } => {
   const owner = ownerMarker(randomIds('owner'));
-  if (!sessionPersistence) return { sessions: new SessionMemory(systemClock), owner };
+  if (sessionPersistence === false) return { sessions: new SessionMemory(systemClock), owner };
   const { sessions: root } = openStateDirectory(skeinHome);
   const lease = { marker: owner, pid: process.pid };
   const sessions = new SessionFiles({
@@ -184,12 +184,12 @@ const storeFor = (
   return { sessions, owner };
 };
 
-const placeOf = (cwd: string, model: string, { platform }: Machine) => ({
+const placeOf = (cwd: string, model: string, { platform }: Surroundings) => ({
   ...{ cwd, platform, model },
   isGitRepository: existsSync(join(cwd, '.git')),
 });
 
-const overridesOf = ({ systemPrompt, appendSystemPrompt }: RunFlags) => ({
+const overridesOf = ({ systemPrompt, appendSystemPrompt }: RunOptions) => ({
   ...(systemPrompt !== undefined && { systemPrompt }),
   ...(appendSystemPrompt !== undefined && { appendSystemPrompt }),
 });

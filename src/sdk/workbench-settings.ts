@@ -2,10 +2,14 @@
 import { resolve } from 'node:path';
 import { splitRules } from '../config/flag-settings.js';
 import { type LoadedSettings, loadSettings } from '../config/load-settings.js';
-import type { Machine } from './machine.js';
-import type { RunFlags } from './run-flags.js';
+import type { RunOptions } from './run-options.js';
+import type { Surroundings } from './surroundings.js';
 
-export const settingsFor = (machine: Machine, flags: RunFlags, cwd: string): LoadedSettings => {
+export const settingsFor = (
+  machine: Surroundings,
+  flags: RunOptions,
+  cwd: string,
+): LoadedSettings => {
   const { env, home, platform } = machine;
   return loadSettings({
     ...{ env, home, cwd, platform },

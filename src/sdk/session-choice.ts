@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs';
 import type { SessionChoice } from '../actors/session-begin.js';
 import { UsageError } from '../protocol/errors.js';
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
-import type { RunFlags } from './run-flags.js';
+import type { RunOptions } from './run-options.js';
 
 export const chooseSession = async (
-  flags: RunFlags,
+  flags: RunOptions,
   store: SessionStore,
   cwd: string,
 ): Promise<SessionChoice> => {

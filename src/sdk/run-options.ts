@@ -1,0 +1,27 @@
+/** What a host may ask of a run. The command line fills it from flags, a program by hand. */
+export interface RunOptions {
+  readonly model?: string;
+  readonly fallbackModel?: string;
+  readonly effort?: 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+  readonly maxTurns?: number;
+  readonly maxBudgetUsd?: number;
+  readonly permissionMode?: string;
+  readonly allowedTools?: readonly string[];
+  readonly disallowedTools?: readonly string[];
+  readonly systemPrompt?: string;
+  readonly appendSystemPrompt?: string;
+  /** A file, or JSON. */
+  readonly settings?: string;
+  readonly addDir?: readonly string[];
+  readonly cwd?: string;
+  /** The id of a former session, or the beginning of one. */
+  readonly resume?: string;
+  /** The newest session of the directory. */
+  readonly continue?: boolean;
+  readonly forkSession?: boolean;
+  readonly sessionId?: string;
+  readonly jsonSchema?: string;
+  /** False keeps nothing on disk. */
+  readonly sessionPersistence?: boolean;
+  readonly trust?: boolean;
+}

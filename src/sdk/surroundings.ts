@@ -1,0 +1,11 @@
+/** The world around a run, passed in so that every host can be tested. */
+export interface Surroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly home: string;
+  readonly cwd: string;
+  readonly platform: NodeJS.Platform;
+  /** Program and arguments that start the watchdog. */
+  readonly watchdog: readonly string[];
+  /** Sentences for people, outside of any run. */
+  readonly err: (text: string) => void;
+}
