@@ -1,5 +1,4 @@
 /** Runs one call of a tool in the world it is given; whatever it throws becomes a result. */
-import type { Clock } from '../protocol/clock.js';
 import type { Feed } from '../protocol/feed.js';
 import {
   type Artifact,
@@ -8,32 +7,32 @@ import {
   type ToolOutcome,
   type Workspace,
 } from '../protocol/tool.js';
+import { type ConsultDeps, consultFor } from './consultation.js';
 import type { SoundCall } from './judge.js';
-import type { Notebook } from './notebook.js';
 
 /** All that the tools of one agent may touch. */
-export interface ToolWorld {
-  readonly notebook: Notebook;
+export interface ToolWorld extends ConsultDeps {
   readonly workspace: Workspace;
   readonly shell: Shell;
   readonly openArtifact: (name: string) => Artifact;
-  readonly clock: Clock;
   readonly feed: Feed;
 }
 
 /** `failed`: the call itself failed; a command that exits with 1 has not. */
 export const runTool = async (
   { tool, input }: SoundCall,
-  { notebook, workspace, shell, openArtifact, feed }: ToolWorld,
+  world: ToolWorld,
   id: string,
   signal: AbortSignal,
 ): Promise<ToolOutcome & { failed: boolean }> => {
-  const { history } = notebook;
+  const { workspace, shell, openArtifact, feed } = world;
+  const { history } = world.notebook;
   try {
     const outcome = await tool.call(input, {
       ...{ workspace, shell, signal, cwd: history.cwd },
       readStamp: (path) => history.seen.get(path),
       openArtifact: (name) => openArtifact(`${id}-${name}`),
+      consult: consultFor(world, id),
       progress: (note) => feed.emit({ type: 'tool.progress', call: id, note }),
     });
     return { ...outcome, failed: false };

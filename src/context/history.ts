@@ -88,6 +88,7 @@ export class History {
         this.addAssistantMessage(record);
         break;
       case 'turn.failed':
+      case 'consultation.ended':
         this.countUsage(record);
         break;
       case 'call.started':

@@ -3,18 +3,23 @@
 import { readCommand } from './command-words.js';
 import { type JudgedCall, runsCommand, touchesFile } from './judged-call.js';
 import type { PolicyFacts } from './policy-facts.js';
+import { isMcpTool } from './rule-grammar.js';
 
 /** The reason why the mode lets this call pass, or undefined when it does not. */
 export const freeByMode = (call: JudgedCall, facts: PolicyFacts): string | undefined => {
   if (facts.mode === 'bypassPermissions') {
     return 'Mode bypassPermissions allows whatever no deny or ask rule catches.';
   }
+  if (touchesNothing(call)) return 'It touches nothing but what the agent itself remembers.';
   if (isFreeRead(call, facts)) return 'Reading inside the workspace is free.';
   if (facts.mode === 'acceptEdits' && isEdit(call) && call.places.every(facts.isInWorkspace)) {
     return 'Mode acceptEdits allows changes of files inside the workspace.';
   }
   return undefined;
 };
+
+const touchesNothing = ({ request }: JudgedCall) =>
+  !isMcpTool(request.tool) && request.readOnly && request.subject.action === 'none';
 
 const isEdit = ({ request }: JudgedCall) =>
   touchesFile(request) && request.subject.action === 'write';

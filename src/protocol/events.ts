@@ -15,6 +15,7 @@ export const EVENT_TYPES = [
   'turn.started',
   'turn.ended',
   'turn.failed',
+  'consultation.ended',
   'permission.requested',
   'permission.ruled',
   'tool.started',

@@ -95,6 +95,18 @@ export const journalBody = z.discriminatedUnion('type', [
     cost: z.number().nullable(),
   }),
   z.object({
+    /** A request beside the conversation: it is paid for, and its answer is no message. */
+    type: z.literal('consultation.ended'),
+    purpose: z.string(),
+    /** The call that it was made for; null when the agent itself needed it. */
+    call: z.string().nullable(),
+    outcome: z.enum(['ok', 'failed', 'aborted']),
+    model: z.string(),
+    usage,
+    cost: z.number().nullable(),
+    durationMs: z.number(),
+  }),
+  z.object({
     type: z.literal('call.ruled'),
     ...attempt,
     call: z.string(),

@@ -74,7 +74,31 @@ export type PermissionAnswer =
       readonly interrupt?: boolean;
     };
 
+/** Something that only a person can decide, asked by an agent with the answers it can think of. */
+export interface PersonQuestion {
+  readonly id: string;
+  readonly agent: string;
+  readonly call: string;
+  readonly question: string;
+  readonly options: readonly PersonOption[];
+  /** More than one option may be chosen. */
+  readonly multiple: boolean;
+}
+
+export interface PersonOption {
+  readonly label: string;
+  readonly description?: string;
+}
+
+/** Labels of options, words of the person's own, or both; neither is no answer. */
+export interface PersonAnswer {
+  readonly chosen: readonly string[];
+  readonly text?: string;
+}
+
 /** Whatever can answer: a screen, an inbox, an SDK callback. */
 export interface Surface {
   ask(question: PermissionQuestion, signal: AbortSignal): Promise<PermissionAnswer>;
+  /** Left out by a surface that can only rule. Rejects when the person does not want to answer. */
+  choose?(question: PersonQuestion, signal: AbortSignal): Promise<PersonAnswer>;
 }

@@ -6,6 +6,7 @@
  * other error it throws is ours, and is reported as such.
  */
 import type { z } from 'zod';
+import type { Consult } from './consult.js';
 import { SkeinError } from './errors.js';
 
 export interface Tool<Schema extends z.ZodType = z.ZodType> {
@@ -33,8 +34,9 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
 export type ToolKind = 'builtin' | 'mcp' | 'sdk' | 'hook';
 
 export interface PermissionSubject {
-  readonly action: 'read' | 'write' | 'execute' | 'network';
-  /** A path as the model gave it, a command line, or an address. */
+  /** `none`: nothing outside of the agent itself, such as its list of things to do. */
+  readonly action: 'read' | 'write' | 'execute' | 'network' | 'none';
+  /** A path as the model gave it, a command line, an address, or empty. */
   readonly target: string;
 }
 
@@ -53,6 +55,8 @@ export interface ToolContext {
   readStamp(path: string): FileStamp | undefined;
   /** Keeps a large output beside the session and returns the path where it can be read. */
   openArtifact(name: string): Artifact;
+  /** One question to a model, beside the conversation. */
+  readonly consult: Consult;
   readonly signal: AbortSignal;
   /** Tells people how far it is; never reaches the model. */
   progress(note: string): void;
@@ -76,6 +80,14 @@ export type ResultBlock =
       readonly source: {
         readonly type: 'base64';
         readonly media_type: string;
+        readonly data: string;
+      };
+    }
+  | {
+      readonly type: 'document';
+      readonly source: {
+        readonly type: 'base64';
+        readonly media_type: 'application/pdf';
         readonly data: string;
       };
     };

@@ -50,6 +50,11 @@ export const eventOf = (record: JournalRecord): ProjectedEvent => {
       const failed = { turn, attempt, model, kind, message, status, durationMs, usage, cost };
       return { type: 'turn.failed', cites, ...failed };
     }
+    case 'consultation.ended': {
+      const { purpose, call, outcome, model, usage, cost, durationMs } = record;
+      const spent = { purpose, call, outcome, model, usage, cost, durationMs };
+      return { type: 'consultation.ended', cites, ...spent };
+    }
     case 'question.asked': {
       const { question, call, tool, inputDigest, description, reason } = record;
       const asked = { question, call, tool, inputDigest, description, reason };

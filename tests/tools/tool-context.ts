@@ -1,3 +1,4 @@
+import type { Consult } from '../../src/protocol/consult.js';
 import type {
   Artifact,
   FileStamp,
@@ -24,6 +25,7 @@ export const toolContext = (
     shell = noShell,
     signal = new AbortController().signal,
     artifact,
+    consult = noModel,
   }: Partial<Options> = {},
 ): TestContext => {
   const seen = new Map<string, FileStamp>();
@@ -34,6 +36,7 @@ export const toolContext = (
     workspace,
     shell,
     signal,
+    consult,
     said,
     artifacts,
     readStamp: (path: string) => seen.get(path),
@@ -55,7 +58,10 @@ interface Options {
   readonly shell: Shell;
   readonly signal: AbortSignal;
   readonly artifact: (name: string) => Artifact;
+  readonly consult: Consult;
 }
+
+const noModel: Consult = () => Promise.reject(new Error('toolContext: no model here'));
 
 /** A shell that prints what it is told to, and ends as it is told to. */
 export const scriptedShell = (
