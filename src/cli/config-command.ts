@@ -9,8 +9,8 @@ import type { RunFlags } from './run-flags.js';
 export const showConfig = (flags: RunFlags & { json?: boolean }, machine: Machine): number => {
   const cwd = flags.cwd === undefined ? machine.cwd : resolve(machine.cwd, flags.cwd);
   const settings = settingsFor(machine, flags, cwd);
-  for (const warning of settings.warnings) machine.err(`skein: ${warning}\n`);
-  if (settings.ignoredNotice !== undefined) machine.err(`skein: ${settings.ignoredNotice}\n`);
+  for (const warning of settings.warnings) machine.notify(warning);
+  if (settings.ignoredNotice !== undefined) machine.notify(settings.ignoredNotice);
   const rows = explainSettings(settings);
   if (flags.json === true) {
     const { skeinHome, trust } = settings;

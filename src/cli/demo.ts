@@ -1,10 +1,10 @@
 /** `skein demo`: a real run, with real tools and real files, against the built-in simulator. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type LeadSession, openSession } from '../actors/session.js';
+import type { LeadSession } from '../actors/session.js';
 import { PRICES_VERSION, uncachedCostOf } from '../protocol/prices.js';
+import { type OpenRun, openRun } from '../sdk/open-run.js';
 import { RunTally } from '../sdk/run-tally.js';
-import { setUpWorkbench } from '../sdk/workbench.js';
 import { startSimulator } from '../simulator/server.js';
 import { DemoNarration } from './demo-narration.js';
 import { type DemoRepository, makeDemoRepository } from './demo-repository.js';
@@ -24,7 +24,8 @@ export const demo = async (machine: Machine, json: boolean): Promise<number> => 
   const say = json ? () => undefined : machine.out;
   try {
     say(introduction(repository));
-    const session = await openDemoSession(machine, repository, simulator.url);
+    const run = await openDemoRun(machine, repository, simulator.url);
+    const { session } = run;
     const tally = new RunTally();
     onInterrupt = () => session.interrupt();
     const narration = new DemoNarration();
@@ -35,7 +36,7 @@ export const demo = async (machine: Machine, json: boolean): Promise<number> => 
       say(narration.tell(item));
     }
     const figures = await figuresOf(session, tally, calls, repository);
-    await session.close();
+    await run.close();
     machine.out(json ? `${JSON.stringify(figures, null, 2)}\n` : conclusion(figures));
     if (tally.stop?.reason !== 'end_turn') return exitCodeOf(tally.stop?.reason ?? 'model_error');
     return figures.testsPass ? EXIT.done : EXIT.failed;
@@ -48,13 +49,13 @@ export const demo = async (machine: Machine, json: boolean): Promise<number> => 
 };
 
 /** Nothing of the user's is read or written: home and state are in the throw-away folder too. */
-const openDemoSession = async (
+const openDemoRun = (
   machine: Machine,
   { folder, path }: DemoRepository,
   baseUrl: string,
-): Promise<LeadSession> => {
+): Promise<OpenRun> => {
   const { PATH, LANG, TMPDIR } = machine.env;
-  const { options } = await setUpWorkbench({
+  return openRun({
     machine: {
       ...machine,
       home: folder,
@@ -68,7 +69,6 @@ const openDemoSession = async (
     ...{ title: DEMO_TASK, surface: undefined, lingers: false, wantsStreamEvents: true },
     provider: { baseUrl, apiKey: 'simulated', authToken: undefined },
   });
-  return openSession(options);
 };
 
 const introduction = ({ path, hasGit }: DemoRepository): string =>

@@ -5,6 +5,8 @@ export interface Machine extends Surroundings {
   readonly stdin: NodeJS.ReadStream & { readonly fd: number };
   /** The only way to stdout. Text that cannot be written any more is dropped. */
   readonly out: (text: string) => void;
+  /** The same for stderr. */
+  readonly err: (text: string) => void;
   /** Calls back at each Ctrl-C or request to end; the returned function stops it. */
   readonly onInterrupt: (listener: () => void) => () => void;
 }

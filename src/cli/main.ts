@@ -42,6 +42,7 @@ const machine: Machine = {
   stdin: process.stdin,
   out: writer(process.stdout),
   err: (text) => toStderr(redact(text)),
+  notify: (sentence) => machine.err(`skein: ${sentence}\n`),
   watchdog: [process.execPath, fileURLToPath(new URL('./watchdog.js', import.meta.url))],
   onInterrupt: interrupts(process, () => process.exit(EXIT.interrupted)),
 };

@@ -1,16 +1,14 @@
 /** `skein -p`: one run (or a line-driven series of them), printed in one of three formats. */
 import { randomUUID } from 'node:crypto';
-import { type LeadSession, openSession } from '../actors/session.js';
-import { sweepOrphans } from '../host/orphans.js';
+import type { LeadSession } from '../actors/session.js';
 import type { Stop } from '../protocol/agent.js';
 import { UsageError } from '../protocol/errors.js';
 import type { FeedItem } from '../protocol/feed.js';
 import type { RawJson } from '../protocol/wire.js';
+import { openRun } from '../sdk/open-run.js';
 import type { Provider } from '../sdk/provider.js';
 import { lastAnswer, RunTally } from '../sdk/run-tally.js';
 import { feedLine, initLine } from '../sdk/stream-json.js';
-import { VERSION } from '../sdk/version.js';
-import { setUpWorkbench } from '../sdk/workbench.js';
 import { ControlLines } from './control-lines.js';
 import { EXIT, exitCodeOf } from './exit-code.js';
 import type { Machine } from './machine.js';
@@ -29,14 +27,14 @@ export const printMode = async (
   const control = isDriven ? new ControlLines(line) : undefined;
   const isResumed = flags.resume !== undefined || flags.continue === true;
   const prompt = isDriven ? given : await readPromptOrNone(given, machine, isResumed);
-  const { settings, notices, toolNames, options } = await setUpWorkbench({
+  const run = await openRun({
     ...{ machine, flags, surface: control, lingers: isDriven },
     title: titleOf(prompt ?? ''),
     wantsStreamEvents: flags.includePartialMessages === true,
     ...(provider && { provider }),
   });
-  const session = await openSession(options);
-  for (const notice of [...notices, ...session.damage]) machine.err(`skein: ${notice}\n`);
+  const { session } = run;
+  run.notices.forEach(machine.notify);
   const said = prompt === undefined ? lastAnswer(session) : '';
   const printer = new Printer(session, flags, machine, line, said);
   // A driver interrupts by a line; a signal means that the process is to end.
@@ -46,8 +44,7 @@ export const printMode = async (
     if (isDriven) dismissal.abort();
   });
   if (flags.outputFormat === 'stream-json') {
-    const facts = { tools: toolNames, permissionMode: settings.mode.value, version: VERSION };
-    line(initLine(session, facts, randomUUID()));
+    line(initLine(session, run.facts, randomUUID()));
   }
   session.listen((item) => printer.take(item));
   try {
@@ -57,7 +54,7 @@ export const printMode = async (
     else await session.stopped;
   } finally {
     stopListening();
-    await closeQuietly(session);
+    await run.close();
   }
   if (dismissal.signal.aborted) return EXIT.interrupted;
   return printer.lastStop === undefined ? EXIT.done : exitCodeOf(printer.lastStop.reason);
@@ -98,7 +95,7 @@ const drive = async (
   const handlers = {
     prompt: (blocks: RawJson) => session.submit(blocks),
     interrupt: () => session.interrupt(),
-    complain: (sentence: string) => machine.err(`skein: ${sentence}\n`),
+    complain: machine.notify,
   };
   const reading = control.read(machine.stdin, handlers, dismissal);
   const isOver = session.stopped.then(() => true);
@@ -121,15 +118,9 @@ const untilResting = (session: LeadSession): Promise<void> =>
     look();
   });
 
-const closeQuietly = async (session: LeadSession): Promise<void> => {
-  // A disk that failed has been reported as the reason of the stop.
-  await session.close().catch(() => undefined);
-};
-
 class Printer {
   lastStop: Stop | undefined;
   private tally: RunTally;
-  private swept = false;
   private readonly session: LeadSession;
   private readonly flags: RunFlags;
   private readonly machine: Machine;
@@ -155,16 +146,8 @@ class Printer {
       const text = feedLine(item, this.session.id);
       if (text !== undefined) this.line(text);
     }
-    if (item.type === 'notice') this.machine.err(`skein: ${item.text}\n`);
-    if (item.type === 'request.started') this.sweepOnce();
+    if (item.type === 'notice') this.machine.notify(item.text);
     if (item.type === 'run.ended') this.finish(item.stop);
-  }
-
-  /** Children of owners that died are ended at every start, once the first request is on its way. */
-  private sweepOnce(): void {
-    if (this.swept) return;
-    this.swept = true;
-    void sweepOrphans().catch(() => undefined);
   }
 
   private finish(stop: Stop): void {
@@ -183,11 +166,11 @@ class Printer {
   private printText(stop: Stop): void {
     if (this.tally.text !== '') this.machine.out(`${this.tally.text}\n`);
     for (const { tool, reason } of this.tally.denials) {
-      this.machine.err(`skein: ${tool} was not run: ${reason}\n`);
+      this.machine.notify(`${tool} was not run: ${reason}`);
     }
     if (stop.reason !== 'end_turn') {
       const detail = stop.detail === null ? '' : `: ${stop.detail}`;
-      this.machine.err(`skein: stopped (${stop.reason})${detail}\n`);
+      this.machine.notify(`stopped (${stop.reason})${detail}`);
     }
   }
 }

@@ -11,6 +11,8 @@ export interface WatchdogLink {
   ready(): Promise<void>;
   add(group: number): void;
   remove(group: number): void;
+  /** Its duty is over: it ends what is left of us, and then itself. The next child has another. */
+  dismiss(): void;
   /** The process that is on duty. */
   readonly pid: number | undefined;
 }
@@ -48,20 +50,20 @@ export const watchdogLink = ({ command, marker }: WatchdogOptions): WatchdogLink
     for (const group of groups) tell(`+${group}`);
     await reportsReady(child);
     child.once('exit', () => {
-      dismiss();
+      if (onDuty === child) forget();
       if (groups.size > 0) ready().catch(() => undefined);
     });
     letGo(child);
   };
 
-  const dismiss = () => {
+  const forget = () => {
     onDuty = undefined;
     starting = undefined;
   };
 
   const ready = () => {
     starting ??= start().catch((error: unknown) => {
-      dismiss();
+      forget();
       throw error;
     });
     return starting;
@@ -76,6 +78,11 @@ export const watchdogLink = ({ command, marker }: WatchdogOptions): WatchdogLink
     remove(group) {
       groups.delete(group);
       tell(`-${group}`);
+    },
+    dismiss() {
+      onDuty?.stdin?.end();
+      groups.clear();
+      forget();
     },
     get pid() {
       return onDuty?.pid;

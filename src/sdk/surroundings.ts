@@ -6,6 +6,6 @@ export interface Surroundings {
   readonly platform: NodeJS.Platform;
   /** Program and arguments that start the watchdog. */
   readonly watchdog: readonly string[];
-  /** Sentences for people, outside of any run. */
-  readonly err: (text: string) => void;
+  /** One sentence for people, outside of any run. */
+  readonly notify: (sentence: string) => void;
 }

@@ -45,6 +45,8 @@ export interface Workbench {
   /** Sentences that a person should see before anything runs. */
   readonly notices: readonly string[];
   readonly options: SessionOptions;
+  /** Lets go of what outlives the session: nothing that it started goes on. */
+  release(): void;
 }
 
 export interface WorkbenchRequest {
@@ -80,10 +82,8 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
     ...{ env, clock: systemClock },
     streamIdleTimeoutMs: skein.streamIdleTimeoutMs,
   });
-  const shell = hostShell({
-    environment: childEnvironment(env, store.owner),
-    watchdog: watchdogLink({ command: machine.watchdog, marker: store.owner }),
-  });
+  const watchdog = watchdogLink({ command: machine.watchdog, marker: store.owner });
+  const shell = hostShell({ environment: childEnvironment(env, store.owner), watchdog });
   const shared = governor(systemClock, skein.maxConcurrentRequests);
   const options: SessionOptions = {
     ...{ store: store.sessions, choice, owner: store.owner, ids: randomIds, clock: systemClock },
@@ -129,7 +129,8 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
       }),
     }),
   };
-  return { settings, notices, toolNames: tools.visible.map(({ name }) => name), options };
+  const toolNames = tools.visible.map(({ name }) => name);
+  return { settings, notices, toolNames, options, release: () => watchdog.dismiss() };
 };
 
 /** A deny or ask rule that cannot be read must not vanish: nothing runs until it is mended. */
@@ -145,14 +146,14 @@ const noticesOf = ({ rules, warnings, ignoredNotice }: LoadedSettings): readonly
 const keepRule = (
   text: string,
   { skeinHome, workspace, trust }: LoadedSettings,
-  { err }: Surroundings,
+  { notify }: Surroundings,
 ): void => {
   try {
     const file = addTrustedAllowRule(stateLayout(skeinHome).trust, workspace, text);
     if (trust === 'trusted') return;
-    err(`skein: The answer is kept in ${file}; it applies once you run \`skein trust\`.\n`);
+    notify(`The answer is kept in ${file}; it applies once you run \`skein trust\`.`);
   } catch (error) {
-    err(`skein: The answer holds for this session only: ${(error as Error).message}\n`);
+    notify(`The answer holds for this session only: ${(error as Error).message}`);
   }
 };
 

@@ -1,0 +1,54 @@
+/** The one door of every host: a run put together and its session opened, to be closed as one. */
+import { type LeadSession, openSession } from '../actors/session.js';
+import type { LoadedSettings } from '../config/load-settings.js';
+import { sweepOrphans } from '../host/orphans.js';
+import type { InitFacts } from './stream-json.js';
+import { VERSION } from './version.js';
+import { setUpWorkbench, type WorkbenchRequest } from './workbench.js';
+
+export interface OpenRun {
+  readonly session: LeadSession;
+  readonly settings: LoadedSettings;
+  /** What a host tells about the run before it begins. */
+  readonly facts: InitFacts;
+  /** Sentences that a person should see before anything runs. */
+  readonly notices: readonly string[];
+  /** Gives the session and its helpers back. Never rejects, and may be called again. */
+  close(): Promise<void>;
+}
+
+/** Throws a UsageError for what cannot be used as it is; then nothing is left open. */
+export const openRun = async (request: WorkbenchRequest): Promise<OpenRun> => {
+  const { settings, notices, toolNames, options, release } = await setUpWorkbench(request);
+  const session = await openSession(options);
+  sweepLater(session);
+  let closing: Promise<void> | undefined;
+  const close = async () => {
+    // A disk that failed has been reported as the reason of the stop.
+    await session.close().catch(() => undefined);
+    release();
+  };
+  return {
+    ...{ session, settings },
+    facts: { tools: toolNames, permissionMode: settings.mode.value, version: VERSION },
+    notices: [...notices, ...session.damage],
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+};
+
+let isSwept = false;
+
+/** Children of owners that died are ended once in a process, when its first request is on its way. */
+const sweepLater = (session: LeadSession): void => {
+  if (isSwept) return;
+  const stop = session.listen(({ type }) => {
+    if (type !== 'request.started') return;
+    stop();
+    if (isSwept) return;
+    isSwept = true;
+    void sweepOrphans().catch(() => undefined);
+  });
+};
