@@ -28,11 +28,40 @@ export interface SessionStore {
   open(id: string): Promise<Session>;
   /** Without taking it: for listings and forks. Unreadable sessions are left out. */
   list(): Promise<readonly SessionMeta[]>;
+  /** The same, with those that cannot be read and why. */
+  survey(): Promise<SessionSurvey>;
+  /** Who works on it: somebody whose lease is live. */
+  holder(id: string): Promise<LeaseHolder | undefined>;
+  /** The agents that have a journal. */
+  agents(id: string): Promise<readonly string[]>;
+  /** What happened so far, for viewers: the index, and from the journals what it still lacks. */
+  events(id: string): AsyncIterable<SwarmEvent>;
+  /** A look at a session that somebody else may be writing. */
+  watch(id: string): EventWatch;
+  /** One agent's records, however many there are. */
+  records(id: string, agent: string): AsyncIterable<JournalRecord>;
+  /** Takes a session away, and says how many bytes that freed; rejects when somebody holds it. */
+  remove(id: string): Promise<number>;
   /** A journal as it stands, without the lease. */
   peek(id: string, agent: string): Promise<JournalContents>;
   peekArtifact(id: string, name: string): Promise<Uint8Array>;
   /** Where a session keeps large outputs; undefined where they do not outlive the process. */
   artifactsOf(id: string): string | undefined;
+}
+
+export interface SessionSurvey {
+  readonly sessions: readonly SessionMeta[];
+  readonly unreadable: readonly { readonly id: string; readonly reason: string }[];
+}
+
+export interface LeaseHolder {
+  readonly pid: number;
+  readonly host: string;
+}
+
+export interface EventWatch {
+  /** The events that were written since the last call, in pieces; an empty one when none was. */
+  next(): Promise<readonly SwarmEvent[]>;
 }
 
 /** A session that this process owns. */

@@ -51,12 +51,8 @@ export class EventIndex {
     if (this.isFull) return;
     this.cited.set(agent, record.seq);
     this.seq += 1;
-    const head = { v: EVENTS_VERSION, seq: this.seq, ts: record.ts, swarm: this.swarm };
-    // Two texts are joined, because one object of a different shape for each event is slow to make.
-    const start = JSON.stringify({ ...head, agent, parent }).slice(0, -1);
-    const plain = JSON.stringify(eventOf(record));
-    const fact = QUOTING.has(record.type) ? this.redact(plain) : plain;
-    this.waiting.push(`${start},${fact.slice(1)}\n`);
+    const place = { seq: this.seq, swarm: this.swarm, agent, parent };
+    this.waiting.push(`${eventLine(place, record, this.redact)}\n`);
     this.flushing ??= setImmediate(() => this.flush());
   }
 
@@ -72,6 +68,26 @@ export class EventIndex {
     }
   }
 }
+
+export interface EventPlace {
+  readonly seq: number;
+  readonly swarm: string;
+  readonly agent: string;
+  readonly parent: string | null;
+}
+
+export const eventLine = (
+  { seq, swarm, agent, parent }: EventPlace,
+  record: JournalRecord,
+  redact: (text: string) => string,
+): string => {
+  const head = { v: EVENTS_VERSION, seq, ts: record.ts, swarm, agent, parent };
+  // Two texts are joined, because one object of a different shape for each event is slow to make.
+  const start = JSON.stringify(head).slice(0, -1);
+  const plain = JSON.stringify(eventOf(record));
+  const fact = QUOTING.has(record.type) ? redact(plain) : plain;
+  return `${start},${fact.slice(1)}`;
+};
 
 /** Undefined when the line is no event of this version. */
 export const parseEvent = (line: string): SwarmEvent | undefined => {

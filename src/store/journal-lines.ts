@@ -2,6 +2,7 @@
 import { UsageError } from '../protocol/errors.js';
 import { JOURNAL_VERSION, type JournalRecord, parseRecord } from '../protocol/journal.js';
 import type { JournalContents } from '../protocol/store.js';
+import { linesOf } from './line-tail.js';
 
 /**
  * A corrupt line is reported and left out. Records of an older epoch after a newer one were
@@ -25,6 +26,19 @@ export const readJournal = (lines: readonly string[], path: string): JournalCont
   }
   return { records, damage };
 };
+
+/** The same for a file of any size, one record at a time; what cannot be read is passed over. */
+export function* recordsOf(path: string): Generator<JournalRecord, void> {
+  let epoch = 0;
+  for (const line of linesOf(path)) {
+    const record = parseRecord(line);
+    if (record === undefined) refuseNewer(line, path);
+    else if (record.epoch >= epoch) {
+      epoch = record.epoch;
+      yield record;
+    }
+  }
+}
 
 const refuseNewer = (line: string, path: string): void => {
   const version = /^\{"v":(\d+),/.exec(line)?.[1];

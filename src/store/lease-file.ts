@@ -7,6 +7,7 @@ import fs from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { UsageError } from '../protocol/errors.js';
+import type { LeaseHolder } from '../protocol/store.js';
 import { storageError } from './line-file.js';
 
 export interface LeaseOwner {
@@ -34,7 +35,7 @@ export const takeLease = (
   fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const newest = newestEpoch(directory);
-    refuseIfOwned(directory, newest, lives);
+    refuseIfOwned(holderAt(directory, newest, lives));
     const epoch = newest + 1;
     if (!claim(directory, epoch, { ...owner, host: hostname() })) continue;
     // Others may have come and gone meanwhile, and have tidied this very epoch away.
@@ -50,27 +51,37 @@ export const takeLease = (
   throw new UsageError('Too many processes are trying to open this session; try again.');
 };
 
-const newestEpoch = (directory: string): number =>
-  Math.max(0, ...fs.readdirSync(directory).map((name) => Number.parseInt(name, 10) || 0));
+/** Who holds the lease now, without wanting it. */
+export const leaseHolder = (
+  directory: string,
+  lives: (marker: string) => boolean,
+): LeaseHolder | undefined =>
+  fs.existsSync(directory) ? holderAt(directory, newestEpoch(directory), lives) : undefined;
 
-const refuseIfOwned = (
+const holderAt = (
   directory: string,
   epoch: number,
   lives: (marker: string) => boolean,
-): void => {
-  if (epoch === 0 || fs.existsSync(join(directory, `${epoch}.released`))) return;
+): LeaseHolder | undefined => {
+  if (epoch === 0 || fs.existsSync(join(directory, `${epoch}.released`))) return undefined;
   const record = readLease(join(directory, String(epoch)));
-  if (record === undefined) return;
-  if (record.host !== hostname()) {
-    throw new UsageError(
-      `The session is open on ${record.host} (pid ${record.pid}); stop it there first.`,
-    );
-  }
-  if (lives(record.marker)) {
-    throw new UsageError(
-      `The session is open in another process (pid ${record.pid}); stop that one first, or use --fork-session.`,
-    );
-  }
+  if (record === undefined) return undefined;
+  const { pid, host, marker } = record;
+  // Of a process on another machine only that machine knows.
+  return host !== hostname() || lives(marker) ? { pid, host } : undefined;
+};
+
+const newestEpoch = (directory: string): number =>
+  Math.max(0, ...fs.readdirSync(directory).map((name) => Number.parseInt(name, 10) || 0));
+
+const refuseIfOwned = (holder: LeaseHolder | undefined): void => {
+  if (holder === undefined) return;
+  const { pid, host } = holder;
+  throw new UsageError(
+    host === hostname()
+      ? `The session is open in another process (pid ${pid}); stop that one first, or use --fork-session.`
+      : `The session is open on ${host} (pid ${pid}); stop it there first.`,
+  );
 };
 
 const readLease = (path: string): LeaseRecord | undefined => {

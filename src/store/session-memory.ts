@@ -1,6 +1,6 @@
 /** Sessions that end with the process: for `--no-session-persistence` and for tests. */
 import fs from 'node:fs';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../protocol/clock.js';
 import { UsageError } from '../protocol/errors.js';
@@ -12,11 +12,14 @@ import {
   type JournalRecord,
 } from '../protocol/journal.js';
 import type {
+  EventWatch,
   Journal,
   JournalContents,
+  LeaseHolder,
   Session,
   SessionMeta,
   SessionStore,
+  SessionSurvey,
 } from '../protocol/store.js';
 import { EventIndex, parseEvent } from './event-index.js';
 import { readJournal } from './journal-lines.js';
@@ -26,6 +29,8 @@ interface MemoryFolder {
   meta: SessionMeta;
   epoch: number;
   owned: boolean;
+  /** Of the present or last owner. */
+  index?: EventIndex;
   readonly journals: Map<string, string[]>;
   readonly events: string[];
   readonly artifacts: Map<string, Uint8Array>;
@@ -50,9 +55,7 @@ export class SessionMemory implements SessionStore {
 
   async open(id: string): Promise<Session> {
     const folder = this.folder(id);
-    if (folder.owned) {
-      throw new UsageError(`The session is open in another process (pid ${process.pid}).`);
-    }
+    if (folder.owned) throw new UsageError(openElsewhere());
     folder.owned = true;
     folder.epoch += 1;
     return new MemorySession(folder, this.clock);
@@ -60,6 +63,48 @@ export class SessionMemory implements SessionStore {
 
   async list(): Promise<readonly SessionMeta[]> {
     return [...this.folders.values()].map(({ meta }) => meta);
+  }
+
+  async survey(): Promise<SessionSurvey> {
+    return { sessions: await this.list(), unreadable: [] };
+  }
+
+  async holder(id: string): Promise<LeaseHolder | undefined> {
+    return this.folder(id).owned ? { pid: process.pid, host: hostname() } : undefined;
+  }
+
+  async agents(id: string): Promise<readonly string[]> {
+    return [...this.folder(id).journals.keys()].sort();
+  }
+
+  async *events(id: string): AsyncGenerator<SwarmEvent, void> {
+    const { index, events } = this.folder(id);
+    index?.flush();
+    yield* events.flatMap((line) => parseEvent(line) ?? []);
+  }
+
+  watch(id: string): EventWatch {
+    const folder = this.folder(id);
+    let read = 0;
+    return {
+      async next() {
+        folder.index?.flush();
+        const fresh = folder.events.slice(read);
+        read += fresh.length;
+        return fresh.flatMap((line) => parseEvent(line) ?? []);
+      },
+    };
+  }
+
+  async *records(id: string, agent: string): AsyncGenerator<JournalRecord, void> {
+    yield* (await this.peek(id, agent)).records;
+  }
+
+  async remove(id: string): Promise<number> {
+    const { owned, journals, events } = this.folder(id);
+    if (owned) throw new UsageError(openElsewhere());
+    this.folders.delete(id);
+    return [...journals.values(), events].flat().reduce((sum, line) => sum + line.length + 1, 0);
   }
 
   async peek(id: string, agent: string): Promise<JournalContents> {
@@ -96,6 +141,7 @@ class MemorySession implements Session {
     const past = folder.events.flatMap((line) => parseEvent(line) ?? []);
     const sink = { append: (text: string) => void folder.events.push(...lines(text)) };
     this.index = new EventIndex(folder.meta.id, sink, past);
+    folder.index = this.index;
   }
 
   get meta(): SessionMeta {
@@ -152,6 +198,8 @@ class MemorySession implements Session {
     this.folder.owned = false;
   }
 }
+
+const openElsewhere = (): string => `The session is open in another process (pid ${process.pid}).`;
 
 const artifactOf = (folder: MemoryFolder, name: string): Uint8Array => {
   const bytes = folder.artifacts.get(name);

@@ -42,8 +42,10 @@ export const parseMeta = (text: string, path: string): SessionMeta => {
 };
 
 /** Ids become file names, and people may give their own. */
+export const isSessionId = (id: string): boolean => /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(id);
+
 export const checkSessionId = (id: string): string => {
-  if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(id)) {
+  if (!isSessionId(id)) {
     throw new UsageError(
       `"${id.slice(0, 80)}" cannot be a session id: use up to 64 letters, digits, - and _.`,
     );

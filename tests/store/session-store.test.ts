@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import type { Clock } from '../../src/protocol/clock.js';
 import type { SessionStore } from '../../src/protocol/store.js';
@@ -161,4 +162,62 @@ describe.each(STORES)('sessions %s', (_, makeStore) => {
     await expect(session.readArtifact('gone.bin')).rejects.toMatchObject(missing);
     await expect(store.peekArtifact('s_1', 'gone.bin')).rejects.toMatchObject(missing);
   });
+
+  test('say who holds them while they are open, and nobody after that', async () => {
+    const store = makeStore();
+    const session = await store.create(meta());
+    expect(await store.holder('s_1')).toMatchObject({ pid: expect.any(Number), host: hostname() });
+    await session.close();
+    expect(await store.holder('s_1')).toBeUndefined();
+  });
+
+  test('can be looked into by those who do not own them', async () => {
+    const store = makeStore();
+    const session = await store.create(meta());
+    const records = [];
+    for (const agent of ['a_1', 'a_2']) {
+      const journal = await session.journal(agent, null);
+      records.push(journal.append(created), journal.append(letter('l_1')));
+    }
+    expect(await store.agents('s_1')).toEqual(['a_1', 'a_2']);
+    expect(await all(store.records('s_1', 'a_1'))).toEqual(records.slice(0, 2));
+    expect(await all(store.events('s_1'))).toEqual(await session.readEvents());
+    expect(await store.survey()).toEqual({ sessions: [meta()], unreadable: [] });
+  });
+
+  test('can be watched while they grow', async () => {
+    const store = makeStore();
+    const session = await store.create(meta());
+    const journal = await session.journal('a_1', null);
+    const watch = store.watch('s_1');
+    const types = async () => (await watch.next()).map(({ type }) => type);
+    expect(await types()).toEqual([]);
+    journal.append(created);
+    await session.readEvents();
+    expect(await types()).toEqual(['agent.spawned']);
+    journal.append(letter('l_1'));
+    await session.readEvents();
+    expect(await types()).toEqual(['letter.delivered']);
+    expect(await types()).toEqual([]);
+  });
+
+  test('are removed when nobody holds them, and only then', async () => {
+    const store = makeStore();
+    const session = await store.create(meta());
+    await store.create(meta({ id: 's_2' }));
+    (await session.journal('a_1', null)).append(created);
+    await expect(store.remove('s_1')).rejects.toThrow(/open in another process/);
+    expect(await store.list()).toHaveLength(2);
+    await session.close();
+    expect(await store.remove('s_1')).toBeGreaterThan(0);
+    expect((await store.list()).map(({ id }) => id)).toEqual(['s_2']);
+    await expect(store.remove('s_1')).rejects.toThrow('There is no session "s_1"');
+    await expect(store.remove('../s_2')).rejects.toMatchObject({ code: 'usage' });
+  });
 });
+
+const all = async <Item>(items: AsyncIterable<Item>): Promise<Item[]> => {
+  const found: Item[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+};
