@@ -240,12 +240,18 @@ class Crew {
     job.over = true;
     const { id, tool } = job.wanted;
     const raw = resultBlock(id, content, isError === true || outcome !== 'ok');
+    const { feed, notebook } = this.deps;
+    const { todos } = notebook.history;
     const written = this.write({
       ...{ type: 'call.ended', ...job.at, call: id, tool, outcome, durationMs, raw },
       ...(notes !== undefined && { notes: [...notes] }),
       ...(facts !== undefined && { facts: { ...facts } }),
     });
     if (!written) return;
+    // The notes of a call may have waited for this one.
+    if (notebook.history.todos !== todos) {
+      feed.emit({ type: 'todos.changed', todos: notebook.history.todos });
+    }
     if (isOverBound(content)) {
       const detail = `The result of ${tool} was cut to its head and tail.`;
       this.write({ type: 'bound.hit', what: 'tool-result', limit: MAX_RESULT_CHARS, detail });

@@ -30,6 +30,7 @@ export const runTool = async (
   try {
     const outcome = await tool.call(input, {
       ...{ workspace, shell, signal, cwd: history.cwd },
+      todos: history.todos,
       readStamp: (path) => history.seen.get(path),
       openArtifact: (name) => openArtifact(`${id}-${name}`),
       consult: consultFor(world, id),

@@ -3,6 +3,7 @@
  * was written, a rebuilt one applies them all: so both are in the same place by construction.
  */
 import type { CallOutcome, JournalRecord, UserPart } from '../protocol/journal.js';
+import type { Todo } from '../protocol/todos.js';
 import type { FileStamp, ToolNote } from '../protocol/tool.js';
 import { addUsage, NO_USAGE, type Usage, windowTokens } from '../protocol/usage.js';
 import { type RawJson, rawText, type WireBlock } from '../protocol/wire.js';
@@ -33,6 +34,7 @@ export class History {
   /** In the order in which the model asked. */
   readonly calls = new Map<string, HistoryCall>();
   readonly seen = new Map<string, FileStamp>();
+  todos: readonly Todo[] = [];
   cwd = '';
   model = '';
   prompt = '';
@@ -194,10 +196,20 @@ export class History {
       const call = this.inOrder[this.applied];
       if (call === undefined || call.result === null) return;
       this.applied += 1;
-      for (const note of call.notes) {
-        if (note.type === 'cwd.changed') this.cwd = note.cwd;
-        else this.seen.set(note.path, note.stamp);
-      }
+      for (const note of call.notes) this.applyNote(note);
+    }
+  }
+
+  private applyNote(note: ToolNote): void {
+    switch (note.type) {
+      case 'cwd.changed':
+        this.cwd = note.cwd;
+        break;
+      case 'file.seen':
+        this.seen.set(note.path, note.stamp);
+        break;
+      case 'todos.written':
+        this.todos = note.todos;
     }
   }
 

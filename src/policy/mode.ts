@@ -10,7 +10,7 @@ export const freeByMode = (call: JudgedCall, facts: PolicyFacts): string | undef
   if (facts.mode === 'bypassPermissions') {
     return 'Mode bypassPermissions allows whatever no deny or ask rule catches.';
   }
-  if (touchesNothing(call)) return 'It touches nothing but what the agent itself remembers.';
+  if (touchesNothing(call)) return 'It touches nothing but what belongs to the agent itself.';
   if (isFreeRead(call, facts)) return 'Reading inside the workspace is free.';
   if (facts.mode === 'acceptEdits' && isEdit(call) && call.places.every(facts.isInWorkspace)) {
     return 'Mode acceptEdits allows changes of files inside the workspace.';
@@ -18,8 +18,13 @@ export const freeByMode = (call: JudgedCall, facts: PolicyFacts): string | undef
   return undefined;
 };
 
+/** What a server says of its own tool is not enough. */
 const touchesNothing = ({ request }: JudgedCall) =>
-  !isMcpTool(request.tool) && request.readOnly && request.subject.action === 'none';
+  !isMcpTool(request.tool) && request.subject.action === 'none';
+
+/** Plan mode is for looking and thinking: whatever has effects on the world has to wait. */
+export const refusedByPlan = (call: JudgedCall, { mode }: PolicyFacts): boolean =>
+  mode === 'plan' && !call.request.readOnly && !touchesNothing(call);
 
 const isEdit = ({ request }: JudgedCall) =>
   touchesFile(request) && request.subject.action === 'write';

@@ -12,7 +12,7 @@
 import type { PermissionRule, PipelineStep, Ruling } from '../protocol/permission.js';
 import { holdsSecrets, steersSkein } from './guarded-files.js';
 import type { JudgedCall } from './judged-call.js';
-import { freeByMode } from './mode.js';
+import { freeByMode, refusedByPlan } from './mode.js';
 import type { PolicyFacts } from './policy-facts.js';
 import * as because from './reasons.js';
 
@@ -45,7 +45,7 @@ const deny: Step['judge'] = (call, facts) => {
 };
 
 const ask: Step['judge'] = (call, facts) => {
-  if (facts.mode === 'plan' && !call.request.readOnly) return undefined;
+  if (refusedByPlan(call, facts)) return undefined;
   const rule = facts.firstMatch('ask', call);
   if (rule) return putToPerson(call, facts, because.askedBy(rule), rule);
   // The words of a command are a guess, and so weigh no more than the tool's own doubts.
@@ -56,7 +56,7 @@ const ask: Step['judge'] = (call, facts) => {
 
 const mode: Step['judge'] = (call, facts) => {
   const { request } = call;
-  if (facts.mode === 'plan' && !request.readOnly) {
+  if (refusedByPlan(call, facts)) {
     return { behavior: 'deny', step: 'mode', reason: because.refusedByPlan(request) };
   }
   const reason = freeByMode(call, facts);

@@ -2,6 +2,7 @@
 import type { Stop } from './agent.js';
 import type { StreamEvent } from './model.js';
 import type { PermissionQuestion } from './permission.js';
+import type { Todo } from './todos.js';
 import type { Usage } from './usage.js';
 import type { RawJson } from './wire.js';
 
@@ -39,6 +40,8 @@ export type FeedItem =
   | { readonly type: 'question.asked'; readonly question: PermissionQuestion }
   | { readonly type: 'call.denied'; readonly denial: Denial }
   | { readonly type: 'context.compacted'; readonly summary: string }
+  /** The agent's list of things to do, as it is from now on. */
+  | { readonly type: 'todos.changed'; readonly todos: readonly Todo[] }
   | { readonly type: 'notice'; readonly text: string }
   | { readonly type: 'run.ended'; readonly stop: Stop; readonly turns: number };
 

@@ -7,6 +7,7 @@
  */
 import { z } from 'zod';
 import { STOP_REASONS } from './agent.js';
+import { todo } from './todos.js';
 
 export const JOURNAL_VERSION = 1;
 
@@ -26,6 +27,7 @@ const stamp = z.object({ digest: z.string(), mtimeMs: z.number(), size: z.number
 const note = z.discriminatedUnion('type', [
   z.object({ type: z.literal('file.seen'), path: z.string(), stamp }),
   z.object({ type: z.literal('cwd.changed'), cwd: z.string() }),
+  z.object({ type: z.literal('todos.written'), todos: z.array(todo).readonly() }),
 ]);
 
 export const userPart = z.union([

@@ -8,6 +8,7 @@
 import type { z } from 'zod';
 import type { Consult } from './consult.js';
 import { SkeinError } from './errors.js';
+import type { Todo } from './todos.js';
 
 export interface Tool<Schema extends z.ZodType = z.ZodType> {
   /** The name that models, rules and hook scripts know. */
@@ -53,6 +54,8 @@ export interface ToolContext {
   readonly shell: Shell;
   /** What this agent knows of a file, by absolute path; undefined when it never read it. */
   readStamp(path: string): FileStamp | undefined;
+  /** The agent's own list of things to do. */
+  readonly todos: readonly Todo[];
   /** Keeps a large output beside the session and returns the path where it can be read. */
   openArtifact(name: string): Artifact;
   /** One question to a model, beside the conversation. */
@@ -95,7 +98,8 @@ export type ResultBlock =
 /** A context modifier as data, so that it survives a crash with the call that made it. */
 export type ToolNote =
   | { readonly type: 'file.seen'; readonly path: string; readonly stamp: FileStamp }
-  | { readonly type: 'cwd.changed'; readonly cwd: string };
+  | { readonly type: 'cwd.changed'; readonly cwd: string }
+  | { readonly type: 'todos.written'; readonly todos: readonly Todo[] };
 
 /** Enough to notice that a file is no longer what the agent saw. */
 export interface FileStamp {

@@ -2,7 +2,16 @@
 import type { Tool } from '../protocol/tool.js';
 import { editFile } from './edit-file.js';
 import { readFile } from './read-file.js';
+import { readTodos } from './read-todos.js';
 import { runCommand } from './run-command.js';
 import { writeFile } from './write-file.js';
+import { writeTodos } from './write-todos.js';
 
-export const builtinTools: readonly Tool[] = [readFile, editFile, writeFile, runCommand];
+export const builtinTools: readonly Tool[] = [
+  readFile,
+  editFile,
+  writeFile,
+  runCommand,
+  writeTodos,
+  readTodos,
+];

@@ -64,6 +64,7 @@ const known = (history: History) => ({
   letters: [...history.letters],
   calls: [...history.calls],
   seen: [...history.seen],
+  todos: history.todos,
   cwd: history.cwd,
   tokens: history.tokens,
   usage: history.usage,

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { builtinTools } from '../../src/tools/builtin-tools.js';
 import { type Line, STREAM, setScene } from '../fakes/skein-process.js';
 
 /** A workspace with a file, and a model that reads it twice per turn before it answers. */
@@ -63,7 +64,7 @@ describe('stream-json', () => {
     const { lines } = await run(['-p', 'hi', ...STREAM, '--permission-mode', 'plan']);
     expect(lines[0]).toMatchObject({
       ...{ type: 'system', subtype: 'init', cwd: workspace, model: 'claude-sonnet-5-5' },
-      ...{ tools: ['Read', 'Edit', 'Write', 'Bash'], agents: [], mcp_servers: [] },
+      ...{ tools: builtinTools.map(({ name }) => name), agents: [], mcp_servers: [] },
       permissionMode: 'plan',
     });
   });

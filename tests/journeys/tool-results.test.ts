@@ -18,7 +18,7 @@ const failed = (said: RegExp) => ({ is_error: true, content: expect.stringMatchi
 describe('a call that cannot run is explained to the model', () => {
   test('when there is no such tool', async () => {
     const { results } = await call({ name: 'Teleport', input: {} });
-    expect(results).toMatchObject([failed(/no tool named "Teleport".*Read, Edit, Write, Bash/)]);
+    expect(results).toMatchObject([failed(/no tool named "Teleport".*Read, Edit.*Bash/)]);
   });
 
   test('when its input is not JSON, and goes back on the wire as an empty object', async () => {

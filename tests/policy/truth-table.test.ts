@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { PERMISSION_MODES, type PermissionRequest } from '../../src/protocol/permission.js';
-import { bash, fetchUrl, look, mcp, policyOf, read, rule, write } from './workshop.js';
+import { bash, fetchUrl, look, mcp, ownAffair, policyOf, read, rule, write } from './workshop.js';
 
 /**
  * Every mode, against every set of rules that match the call, for every kind of call, with and
@@ -14,6 +14,11 @@ const CALLS: Record<string, { request: PermissionRequest; text: string }> = {
   'command that reads': { request: look('ls src'), text: 'Bash(ls:*)' },
   'command with effects': { request: bash('npm test'), text: 'Bash(npm test)' },
   address: { request: fetchUrl('https://example.com/a'), text: 'WebFetch(domain:example.com)' },
+  'its own affair': { request: ownAffair('TodoWrite'), text: 'TodoWrite' },
+  'mcp tool that touches nothing, it says': {
+    request: { ...mcp('mcp__git__todo'), subject: { action: 'none', target: '' } },
+    text: 'mcp__git',
+  },
   'mcp tool': { request: mcp('mcp__git__push'), text: 'mcp__git' },
 };
 
@@ -31,6 +36,8 @@ const WITHOUT_RULES: Record<string, readonly string[]> = {
   'command that reads': [A, A, A, A, A],
   'command with effects': [ASKED, ASKED, PLAN, NEVER, A],
   address: [ASKED, ASKED, ASKED, NEVER, A],
+  'its own affair': [A, A, A, A, A],
+  'mcp tool that touches nothing, it says': [ASKED, ASKED, PLAN, NEVER, A],
   'mcp tool': [ASKED, ASKED, PLAN, NEVER, A],
 };
 

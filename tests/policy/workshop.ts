@@ -39,4 +39,5 @@ export const write = (path: string, tool = 'Write') => request(tool, 'write', pa
 export const bash = (command: string) => request('Bash', 'execute', command, false);
 export const look = (command: string) => request('Bash', 'execute', command, true);
 export const fetchUrl = (url: string) => request('WebFetch', 'network', url, true);
+export const ownAffair = (tool: string, readOnly = false) => request(tool, 'none', '', readOnly);
 export const mcp = (tool: string, readOnly = false) => request(tool, 'execute', '', readOnly);

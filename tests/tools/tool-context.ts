@@ -1,4 +1,5 @@
 import type { Consult } from '../../src/protocol/consult.js';
+import type { Todo } from '../../src/protocol/todos.js';
 import type {
   Artifact,
   FileStamp,
@@ -39,13 +40,15 @@ export const toolContext = (
     consult,
     said,
     artifacts,
+    todos: [] as readonly Todo[],
     readStamp: (path: string) => seen.get(path),
     openArtifact: artifact ?? ((name: string) => memoryArtifact(artifacts, name)),
     progress: (note: string) => said.push(note),
     learn(outcome: ToolOutcome) {
       for (const note of outcome.notes ?? []) {
         if (note.type === 'file.seen') seen.set(note.path, note.stamp);
-        else context.cwd = note.cwd;
+        else if (note.type === 'cwd.changed') context.cwd = note.cwd;
+        else context.todos = note.todos;
       }
       return outcome;
     },

@@ -1,0 +1,27 @@
+/** Shows the agent its list of things to do. */
+import { z } from 'zod';
+import type { Todo } from '../protocol/todos.js';
+import { defineTool } from '../protocol/tool.js';
+
+const PROMPT = `Shows your list of things to do, as TodoWrite last kept it.
+
+- Useful after a long stretch of work, or when the conversation was shortened: the list survives both.`;
+
+export const readTodos = defineTool({
+  name: 'TodoRead',
+  kind: 'builtin',
+  prompt: PROMPT,
+  input: z.strictObject({}),
+  describe: () => 'TodoRead',
+  isReadOnly: () => true,
+  isConcurrencySafe: () => true,
+  subject: () => ({ action: 'none', target: '' }),
+  interruptBehavior: 'block',
+  async call(_, { todos }) {
+    const content = todos.length === 0 ? 'The list is empty.' : todos.map(lineOf).join('\n');
+    return { content, facts: { items: todos.length } };
+  },
+});
+
+const lineOf = ({ content, status, id }: Todo, index: number): string =>
+  `${index + 1}. [${status}] ${content}${id === undefined ? '' : ` (id ${id})`}`;
