@@ -206,7 +206,8 @@ class Crew {
     });
     if (!recorded) return;
     job.running = true;
-    this.deps.feed.emit({ type: 'tool.started', call: id, description });
+    const { tool, input } = call;
+    this.deps.feed.emit({ type: 'tool.started', call: id, tool: tool.name, input, description });
     this.run(job, call).catch(this.deps.defect);
   }
 

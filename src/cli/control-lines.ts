@@ -6,18 +6,13 @@ import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import type { PermissionAnswer, PermissionQuestion, Surface } from '../protocol/permission.js';
 import type { RawJson } from '../protocol/wire.js';
-
-/** Anything else would be refused by every model, now and whenever the session is resumed. */
-const promptBlock = z.discriminatedUnion('type', [
-  z.looseObject({ type: z.literal('text'), text: z.string().regex(/\S/) }),
-  z.looseObject({ type: z.enum(['image', 'document']) }),
-]);
+import { promptBlocks, promptContent } from '../sdk/prompt-blocks.js';
 
 const userLine = z.object({
   type: z.literal('user'),
   message: z.object({
     role: z.literal('user'),
-    content: z.union([z.string().regex(/\S/), z.array(promptBlock).min(1)]),
+    content: promptContent,
   }),
 });
 
@@ -118,7 +113,7 @@ export class ControlLines implements Surface {
     }
     const user = userLine.safeParse(value);
     if (user.success) {
-      handlers.prompt(blocksOf(user.data.message.content));
+      handlers.prompt(promptBlocks(user.data.message.content));
       return;
     }
     const request = controlRequest.safeParse(value);
@@ -180,12 +175,3 @@ const whatIsWrong = (value: unknown): string =>
   (value as { type?: unknown } | null)?.type === 'user'
     ? 'is not a prompt of text, images or documents'
     : 'is no message that is known';
-
-/** Cache marks are ours to place, and half a surrogate pair is not text. */
-const blocksOf = (content: string | readonly z.infer<typeof promptBlock>[]): RawJson => {
-  const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
-  return JSON.stringify(blocks, (key, value: unknown) => {
-    if (key === 'cache_control') return undefined;
-    return typeof value === 'string' ? value.toWellFormed() : value;
-  });
-};

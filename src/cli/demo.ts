@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { LeadSession } from '../actors/session.js';
 import { PRICES_VERSION, uncachedCostOf } from '../protocol/prices.js';
 import { type OpenRun, openRun } from '../sdk/open-run.js';
+import { promptBlocks } from '../sdk/prompt-blocks.js';
 import { RunTally } from '../sdk/run-tally.js';
 import { startSimulator } from '../simulator/server.js';
 import { DemoNarration } from './demo-narration.js';
@@ -11,7 +12,6 @@ import { type DemoRepository, makeDemoRepository } from './demo-repository.js';
 import { DEMO_TASK, demoScript } from './demo-script.js';
 import { EXIT, exitCodeOf } from './exit-code.js';
 import type { Machine } from './machine.js';
-import { promptBlocks } from './prompt-text.js';
 
 export const demo = async (machine: Machine, json: boolean): Promise<number> => {
   const repository = await makeDemoRepository();

@@ -6,13 +6,14 @@ import { UsageError } from '../protocol/errors.js';
 import type { FeedItem } from '../protocol/feed.js';
 import type { RawJson } from '../protocol/wire.js';
 import { openRun } from '../sdk/open-run.js';
+import { promptBlocks, titleOf } from '../sdk/prompt-blocks.js';
 import type { Provider } from '../sdk/provider.js';
 import { lastAnswer, RunTally } from '../sdk/run-tally.js';
-import { feedLine, initLine } from '../sdk/stream-json.js';
+import { feedLine, initMessage } from '../sdk/stream-json.js';
 import { ControlLines } from './control-lines.js';
 import { EXIT, exitCodeOf } from './exit-code.js';
 import type { Machine } from './machine.js';
-import { promptBlocks, readPrompt } from './prompt-text.js';
+import { readPrompt } from './prompt-text.js';
 import type { RunFlags } from './run-flags.js';
 
 export const printMode = async (
@@ -44,7 +45,7 @@ export const printMode = async (
     if (isDriven) dismissal.abort();
   });
   if (flags.outputFormat === 'stream-json') {
-    line(initLine(session, run.facts, randomUUID()));
+    line(JSON.stringify(initMessage(session, run.facts, randomUUID())));
   }
   session.listen((item) => printer.take(item));
   try {
@@ -82,8 +83,6 @@ const readPromptOrNone = async (
     throw error;
   }
 };
-
-const titleOf = (prompt: string): string => prompt.replaceAll(/\s+/g, ' ').slice(0, 80);
 
 /** Until the other side has said its last prompt and the agent has answered it. */
 const drive = async (
@@ -155,10 +154,8 @@ class Printer {
     const { outputFormat } = this.flags;
     if (outputFormat === 'text') this.printText(stop);
     else {
-      const result = this.tally.result(this.session, stop, randomUUID());
-      const structured =
-        this.flags.jsonSchema === undefined ? {} : structuredOutput(this.tally.text);
-      this.line(JSON.stringify({ ...result, ...structured }));
+      const wantsJson = this.flags.jsonSchema !== undefined;
+      this.line(JSON.stringify(this.tally.result(this.session, stop, randomUUID(), wantsJson)));
     }
     this.tally = new RunTally();
   }
@@ -174,12 +171,3 @@ class Printer {
     }
   }
 }
-
-/** With --json-schema the answer is JSON; one that is not is left as text. */
-const structuredOutput = (text: string): { structured_output?: unknown } => {
-  try {
-    return { structured_output: JSON.parse(text) };
-  } catch {
-    return {};
-  }
-};

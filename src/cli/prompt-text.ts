@@ -1,7 +1,6 @@
 /** The prompt of a print run: from the arguments, from stdin, or both. */
 import { fstatSync } from 'node:fs';
 import { UsageError } from '../protocol/errors.js';
-import type { RawJson } from '../protocol/wire.js';
 import type { Machine } from './machine.js';
 
 /** More than any model's window holds. */
@@ -20,10 +19,6 @@ export const readPrompt = async (
   }
   return prompt.join('\n\n');
 };
-
-/** Half a surrogate pair is not text, and servers refuse the whole request for it. */
-export const promptBlocks = (prompt: string): RawJson =>
-  JSON.stringify([{ type: 'text', text: prompt.toWellFormed() }]);
 
 const readPiped = async (
   stdin: Machine['stdin'],

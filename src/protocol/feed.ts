@@ -23,7 +23,14 @@ export type FeedItem =
       readonly stopReason: string;
       readonly usage: Usage;
     }
-  | { readonly type: 'tool.started'; readonly call: string; readonly description: string }
+  | {
+      readonly type: 'tool.started';
+      readonly call: string;
+      readonly tool: string;
+      /** What it runs with: checked, and as a person may have changed it. */
+      readonly input: unknown;
+      readonly description: string;
+    }
   | { readonly type: 'tool.progress'; readonly call: string; readonly note: string }
   | {
       readonly type: 'tool.results';

@@ -17,6 +17,8 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
   /** The whole text that the model reads about the tool. */
   readonly prompt: string;
   readonly input: Schema;
+  /** The schema as the model reads it, where it is not made from `input`. */
+  readonly inputSchema?: Readonly<Record<string, unknown>>;
   /** The call as one short line for people: `Read src/main.ts`. */
   describe(input: z.output<Schema>): string;
   /** Has no effect on anything: may run before the message has ended, and again after a crash. */
@@ -35,9 +37,12 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
 export type ToolKind = 'builtin' | 'mcp' | 'sdk' | 'hook';
 
 export interface PermissionSubject {
-  /** `none`: nothing outside of the agent itself, such as its list of things to do. */
-  readonly action: 'read' | 'write' | 'execute' | 'network' | 'none';
-  /** A path as the model gave it, a command line, an address, or empty. */
+  /**
+   * `none`: nothing outside of the agent itself, such as its list of things to do. `host`: code of
+   * the program that runs the agent, which nothing here can look into.
+   */
+  readonly action: 'read' | 'write' | 'execute' | 'network' | 'host' | 'none';
+  /** A path as the model gave it, a command line, an address, words of the host, or empty. */
   readonly target: string;
 }
 

@@ -4,6 +4,7 @@ import type { Stop } from '../protocol/agent.js';
 import type { Denial, FeedItem } from '../protocol/feed.js';
 import type { Usage } from '../protocol/usage.js';
 import type { WireBlock } from '../protocol/wire.js';
+import type { MessageUsage, ModelUsage, ResultMessage } from './messages.js';
 
 export class RunTally {
   text: string;
@@ -44,7 +45,7 @@ export class RunTally {
   }
 
   /** The last line of stream-json, and all of json. */
-  result(session: LeadSession, stop: Stop, uuid: string): Record<string, unknown> {
+  result(session: LeadSession, stop: Stop, uuid: string, wantsJson = false): ResultMessage {
     const { history } = session.notebook;
     const isError = stop.reason !== 'end_turn';
     return {
@@ -70,11 +71,21 @@ export class RunTally {
       })),
       session_id: session.id,
       uuid,
+      ...(wantsJson && structuredOutput(this.text)),
     };
   }
 }
 
-const SUBTYPES: Readonly<Record<string, string>> = {
+/** With a schema the answer is JSON; one that is not is left as text. */
+const structuredOutput = (text: string): { structured_output?: unknown } => {
+  try {
+    return { structured_output: JSON.parse(text) };
+  } catch {
+    return {};
+  }
+};
+
+const SUBTYPES: Readonly<Record<string, ResultMessage['subtype']>> = {
   end_turn: 'success',
   max_turns: 'error_max_turns',
   budget: 'error_max_budget_usd',
@@ -90,7 +101,7 @@ export const lastAnswer = ({ notebook }: LeadSession): string => {
   return textOf((JSON.parse(message.bytes.toString()) as { content: WireBlock[] }).content);
 };
 
-export const wireUsage = (usage: Usage) => ({
+export const wireUsage = (usage: Usage): MessageUsage => ({
   input_tokens: usage.input,
   cache_creation_input_tokens: usage.cacheWrite5m + usage.cacheWrite1h,
   cache_read_input_tokens: usage.cacheRead,
@@ -101,7 +112,7 @@ export const wireUsage = (usage: Usage) => ({
   },
 });
 
-const modelUsage = (usage: Usage, costUSD: number | null) => ({
+const modelUsage = (usage: Usage, costUSD: number | null): ModelUsage => ({
   inputTokens: usage.input,
   outputTokens: usage.output,
   cacheReadInputTokens: usage.cacheRead,

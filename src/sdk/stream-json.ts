@@ -1,20 +1,22 @@
 /** The lines of `--output-format stream-json`, in the vocabulary that agent clients parse. */
 import type { LeadSession } from '../actors/session.js';
 import type { FeedItem } from '../protocol/feed.js';
+import type { PermissionMode } from '../protocol/permission.js';
+import type { InitMessage } from './messages.js';
 import { wireUsage } from './run-tally.js';
 
 export interface InitFacts {
   readonly tools: readonly string[];
-  readonly permissionMode: string;
+  readonly permissionMode: PermissionMode;
   readonly version: string;
 }
 
-export const initLine = (session: LeadSession, facts: InitFacts, uuid: string): string =>
-  JSON.stringify({
-    ...{ type: 'system', subtype: 'init', session_id: session.id, cwd: session.meta.cwd },
-    ...{ model: session.model, tools: facts.tools, agents: [], mcp_servers: [] },
-    ...{ permissionMode: facts.permissionMode, version: facts.version, uuid },
-  });
+/** The first message of a run; the same as a line and as an object. */
+export const initMessage = (session: LeadSession, facts: InitFacts, uuid: string): InitMessage => ({
+  ...{ type: 'system', subtype: 'init', session_id: session.id, cwd: session.meta.cwd },
+  ...{ model: session.model, tools: facts.tools, agents: [], mcp_servers: [] },
+  ...{ permissionMode: facts.permissionMode, version: facts.version, uuid },
+});
 
 /** Undefined for what only people see. Contents are spliced in as they are kept. */
 export const feedLine = (item: FeedItem, session: string): string | undefined => {

@@ -103,6 +103,6 @@ const wireTool = (tool: Tool): WireTool => {
 };
 
 const describeForWire = (tool: Tool): WireTool => {
-  const { $schema: _, ...schema } = z.toJSONSchema(tool.input, { io: 'input' });
+  const { $schema: _, ...schema } = tool.inputSchema ?? z.toJSONSchema(tool.input, { io: 'input' });
   return { name: tool.name, description: tool.prompt, input_schema: schema };
 };

@@ -65,7 +65,7 @@ describe('a line of stream-json', () => {
 
   test.each([
     { type: 'request.started', turn: 1, attempt: 1, model: 'm' },
-    { type: 'tool.started', call: 't', description: 'Read x' },
+    { type: 'tool.started', call: 't', tool: 'Read', input: {}, description: 'Read x' },
     { type: 'tool.progress', call: 't', note: '10 bytes' },
     { type: 'notice', text: 'Behind.' },
     { type: 'run.ended', stop: { reason: 'end_turn', detail: null }, turns: 1 },

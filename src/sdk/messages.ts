@@ -1,0 +1,305 @@
+/**
+ * What a program that runs agents is told: a closed union in the vocabulary of stream-json, with a
+ * few words more. Contents are kept as text and parsed when a program first looks at them.
+ */
+import type { StopReason } from '../protocol/agent.js';
+import type { FeedItem } from '../protocol/feed.js';
+import type { StreamEvent } from '../protocol/model.js';
+import type { PermissionMode, PermissionQuestion } from '../protocol/permission.js';
+import type { Todo } from '../protocol/todos.js';
+import type { ResultBlock } from '../protocol/tool.js';
+import { wireUsage } from './run-tally.js';
+
+export type SkeinMessage =
+  | InitMessage
+  | NoticeMessage
+  | RequestStartedMessage
+  | AttemptDiscardedMessage
+  | CompactBoundaryMessage
+  | TodosMessage
+  | StreamEventMessage
+  | AssistantMessage
+  | PermissionRequestMessage
+  | ToolCallMessage
+  | ToolProgressMessage
+  | UserMessage
+  | ResultMessage;
+
+/** The first of a run: what it has to work with. */
+export interface InitMessage {
+  readonly type: 'system';
+  readonly subtype: 'init';
+  readonly session_id: string;
+  readonly cwd: string;
+  readonly model: string;
+  readonly tools: readonly string[];
+  readonly agents: readonly string[];
+  readonly mcp_servers: readonly string[];
+  readonly permissionMode: PermissionMode;
+  readonly version: string;
+  readonly uuid: string;
+}
+
+/** A sentence that a person should see: a setting that was ignored, a retry, a bound that was hit. */
+export interface NoticeMessage {
+  readonly type: 'system';
+  readonly subtype: 'notice';
+  readonly text: string;
+  readonly session_id: string;
+}
+
+export interface RequestStartedMessage {
+  readonly type: 'system';
+  readonly subtype: 'request_started';
+  readonly turn: number;
+  readonly attempt: number;
+  readonly model: string;
+  readonly session_id: string;
+}
+
+/** A tombstone: whatever this attempt streamed does not count. */
+export interface AttemptDiscardedMessage extends Belonging {
+  readonly type: 'system';
+  readonly subtype: 'attempt_discarded';
+  readonly turn: number;
+  readonly attempt: number;
+  readonly reason: string;
+}
+
+/** The conversation was made shorter here. */
+export interface CompactBoundaryMessage extends Belonging {
+  readonly type: 'system';
+  readonly subtype: 'compact_boundary';
+  readonly summary: string;
+}
+
+/** The agent's list of things to do, as it is from now on. */
+export interface TodosMessage {
+  readonly type: 'system';
+  readonly subtype: 'todos';
+  readonly todos: readonly Todo[];
+  readonly session_id: string;
+}
+
+/** A raw event of an unfinished message; only with `includePartialMessages`. */
+export interface StreamEventMessage extends Belonging {
+  readonly type: 'stream_event';
+  readonly event: StreamEvent;
+}
+
+/** One whole message of the model, with all its blocks. */
+export interface AssistantMessage extends Belonging {
+  readonly type: 'assistant';
+  readonly message: {
+    readonly id: string | null;
+    readonly type: 'message';
+    readonly role: 'assistant';
+    readonly model: string;
+    readonly content: readonly AssistantBlock[];
+    readonly stop_reason: string;
+    readonly stop_sequence: null;
+    readonly usage: MessageUsage;
+  };
+}
+
+/** A person, or `canUseTool`, is asked about a call. */
+export interface PermissionRequestMessage {
+  readonly type: 'permission_request';
+  readonly request: PermissionQuestion;
+  readonly session_id: string;
+}
+
+/** A call starts. Its result comes in a user message, with those of its neighbours. */
+export interface ToolCallMessage {
+  readonly type: 'tool_call';
+  readonly tool_use_id: string;
+  readonly name: string;
+  /** What it runs with: checked, and as `canUseTool` may have changed it. */
+  readonly input: unknown;
+  /** One short line for people. */
+  readonly description: string;
+  readonly session_id: string;
+}
+
+/** How far a call is. The model never reads it. */
+export interface ToolProgressMessage {
+  readonly type: 'tool_progress';
+  readonly tool_use_id: string;
+  readonly note: string;
+  readonly session_id: string;
+}
+
+/** The results of a turn, in the order of its calls. */
+export interface UserMessage extends Belonging {
+  readonly type: 'user';
+  readonly message: { readonly role: 'user'; readonly content: readonly ToolResultBlock[] };
+}
+
+/** The last of a run. */
+export interface ResultMessage {
+  readonly type: 'result';
+  readonly subtype:
+    | 'success'
+    | 'error_max_turns'
+    | 'error_max_budget_usd'
+    | 'error_during_execution';
+  readonly is_error: boolean;
+  /** The answer, or why there is none. */
+  readonly result: string;
+  /** What the model had said when the run ended without an answer. */
+  readonly partial_result?: string;
+  readonly stop_reason: StopReason;
+  readonly num_turns: number;
+  readonly duration_ms: number;
+  readonly duration_api_ms: number;
+  /** Null when the price of a model is unknown. All sums are those of the session. */
+  readonly total_cost_usd: number | null;
+  readonly usage: MessageUsage;
+  readonly modelUsage: Readonly<Record<string, ModelUsage>>;
+  readonly permission_denials: readonly PermissionDenial[];
+  /** With `jsonSchema`, when the answer was JSON. */
+  readonly structured_output?: unknown;
+  readonly session_id: string;
+  readonly uuid: string;
+}
+
+export interface Belonging {
+  /** Null for the lead; the call that started it for any other agent. */
+  readonly parent_tool_use_id: string | null;
+  readonly session_id: string;
+}
+
+/** Blocks of any other kind are handed on as they came. */
+export type AssistantBlock =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }
+  | { readonly type: 'redacted_thinking'; readonly data: string }
+  | {
+      readonly type: 'tool_use' | 'server_tool_use';
+      readonly id: string;
+      readonly name: string;
+      readonly input: unknown;
+    };
+
+export interface ToolResultBlock {
+  readonly type: 'tool_result';
+  readonly tool_use_id: string;
+  readonly content: string | readonly ResultBlock[];
+  readonly is_error?: boolean;
+}
+
+export interface MessageUsage {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cache_read_input_tokens: number;
+  readonly cache_creation_input_tokens: number;
+  readonly cache_creation: {
+    readonly ephemeral_5m_input_tokens: number;
+    readonly ephemeral_1h_input_tokens: number;
+  };
+}
+
+export interface ModelUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadInputTokens: number;
+  readonly cacheCreationInputTokens: number;
+  readonly costUSD: number | null;
+}
+
+export interface PermissionDenial {
+  readonly tool_name: string;
+  readonly tool_use_id: string;
+  readonly tool_input: unknown;
+  readonly reason: string;
+}
+
+/** Undefined for what has another message of its own: a denial is in the result, as the end is. */
+export const messageOf = (item: FeedItem, session_id: string): SkeinMessage | undefined => {
+  const belonging = { parent_tool_use_id: null, session_id };
+  switch (item.type) {
+    case 'request.started': {
+      const { turn, attempt, model } = item;
+      const type = { type: 'system', subtype: 'request_started' } as const;
+      return { ...type, turn, attempt, model, session_id };
+    }
+    case 'stream.event':
+      return { type: 'stream_event', event: item.event, ...belonging };
+    case 'assistant.message':
+      return assistantMessage(item, belonging);
+    case 'tool.started': {
+      const { call, tool, input, description } = item;
+      return { type: 'tool_call', tool_use_id: call, name: tool, input, description, session_id };
+    }
+    case 'tool.progress':
+      return { type: 'tool_progress', tool_use_id: item.call, note: item.note, session_id };
+    case 'tool.results':
+      return userMessage(item.content, belonging);
+    case 'attempt.discarded': {
+      const { turn, attempt, reason } = item;
+      const type = { type: 'system', subtype: 'attempt_discarded' } as const;
+      return { ...type, turn, attempt, reason, ...belonging };
+    }
+    case 'question.asked':
+      return { type: 'permission_request', request: item.question, session_id };
+    case 'context.compacted':
+      return {
+        ...{ type: 'system', subtype: 'compact_boundary', summary: item.summary },
+        ...belonging,
+      };
+    case 'notice':
+      return noticeMessage(item.text, session_id);
+    case 'todos.changed':
+      return { type: 'system', subtype: 'todos', todos: item.todos, session_id };
+    case 'call.denied':
+    case 'run.ended':
+      return undefined;
+    default:
+      return item satisfies never;
+  }
+};
+
+export const noticeMessage = (text: string, session_id: string): NoticeMessage => ({
+  ...{ type: 'system', subtype: 'notice', text, session_id },
+});
+
+const assistantMessage = (
+  item: Extract<FeedItem, { type: 'assistant.message' }>,
+  belonging: Belonging,
+): AssistantMessage => {
+  const { messageId: id, model, stopReason: stop_reason, usage } = item;
+  const content = once(() => JSON.parse(item.content) as AssistantBlock[]);
+  return {
+    type: 'assistant',
+    message: {
+      ...{ id, type: 'message', role: 'assistant', model },
+      get content() {
+        return content();
+      },
+      ...{ stop_reason, stop_sequence: null, usage: wireUsage(usage) },
+    },
+    ...belonging,
+  };
+};
+
+const userMessage = (raw: string, belonging: Belonging): UserMessage => {
+  const content = once(() => JSON.parse(raw) as ToolResultBlock[]);
+  return {
+    type: 'user',
+    message: {
+      role: 'user',
+      get content() {
+        return content();
+      },
+    },
+    ...belonging,
+  };
+};
+
+const once = <T>(make: () => T): (() => T) => {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+};
