@@ -249,6 +249,7 @@ class Crew {
       ...(facts !== undefined && { facts: { ...facts } }),
     });
     if (!written) return;
+    feed.emit({ type: 'tool.ended', call: id, tool, outcome, raw });
     // The notes of a call may have waited for this one.
     if (notebook.history.todos !== todos) {
       feed.emit({ type: 'todos.changed', todos: notebook.history.todos });

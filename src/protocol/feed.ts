@@ -1,5 +1,6 @@
 /** What an agent says while it runs, to listeners in its own process. Never stored as such. */
 import type { Stop } from './agent.js';
+import type { CallOutcome } from './journal.js';
 import type { StreamEvent } from './model.js';
 import type { PermissionQuestion } from './permission.js';
 import type { Todo } from './todos.js';
@@ -32,6 +33,15 @@ export type FeedItem =
       readonly description: string;
     }
   | { readonly type: 'tool.progress'; readonly call: string; readonly note: string }
+  | {
+      /** It is on disk; also for calls that never started. */
+      readonly type: 'tool.ended';
+      readonly call: string;
+      readonly tool: string;
+      readonly outcome: CallOutcome;
+      /** The tool_result block. */
+      readonly raw: RawJson;
+    }
   | {
       readonly type: 'tool.results';
       /** The tool_result blocks in the order of the calls. */

@@ -61,6 +61,7 @@ describe('a run', () => {
       'request.started',
       'tool.started',
       'assistant.message',
+      'tool.ended',
       'tool.results',
       'request.started',
       'assistant.message',

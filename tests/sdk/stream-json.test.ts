@@ -67,6 +67,7 @@ describe('a line of stream-json', () => {
     { type: 'request.started', turn: 1, attempt: 1, model: 'm' },
     { type: 'tool.started', call: 't', tool: 'Read', input: {}, description: 'Read x' },
     { type: 'tool.progress', call: 't', note: '10 bytes' },
+    { type: 'tool.ended', call: 't', tool: 'Read', outcome: 'ok', raw: '{}' },
     { type: 'notice', text: 'Behind.' },
     { type: 'run.ended', stop: { reason: 'end_turn', detail: null }, turns: 1 },
   ] as FeedItem[])('is not made of what only people see: $type', (item) => {
