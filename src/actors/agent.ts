@@ -11,7 +11,7 @@ import type {
 import type { Chance } from '../protocol/clock.js';
 import { UsageError } from '../protocol/errors.js';
 import type { RawJson } from '../protocol/wire.js';
-import { compactor } from './compactor.js';
+import { type AskedCompaction, compactor } from './compactor.js';
 import { type CrewDeps, crew } from './crew.js';
 import { modelTurn, type TurnDeps } from './model-turn.js';
 import type { Notebook } from './notebook.js';
@@ -32,6 +32,10 @@ export interface Agent {
   /** Writes the letter down and lets the agent know. Throws a StorageError. */
   submit(from: string, blocks: RawJson): void;
   interrupt(): void;
+  /** Makes room now; resolves with what was done. Rejects with a UsageError when nothing was. */
+  compact(instructions: string): Promise<string>;
+  /** Begins the conversation anew. Throws a UsageError while a run is under way. */
+  clear(): void;
   /** The agent is over. Rejects only for a defect of ours. */
   readonly stopped: Promise<AgentReport>;
 }
@@ -39,6 +43,12 @@ export interface Agent {
 export const startAgent = (deps: AgentDeps): Agent => {
   const { notebook, ids, feed, lingers } = deps;
   let defect: (error: unknown) => void;
+  let asked: AskedCompaction | undefined;
+  const takeAsked = () => {
+    const taken = asked;
+    asked = undefined;
+    return taken;
+  };
   const fails = { defect: (error: unknown) => defect(error) };
   const attempt = () => attemptOf(actor.getSnapshot().context);
   const actor: Actor<typeof agentMachine> = createActor(
@@ -46,7 +56,7 @@ export const startAgent = (deps: AgentDeps): Agent => {
       actors: {
         crew: crew({ ...deps, ...fails, attempt }),
         modelTurn: modelTurn({ ...deps, ...fails }),
-        compactor: compactor(notebook, feed),
+        compactor: compactor({ ...deps, ...fails }, takeAsked),
         pause: pause(deps.clock, deps.chance, feed),
       },
     }),
@@ -89,8 +99,24 @@ export const startAgent = (deps: AgentDeps): Agent => {
       if (runs.mayInterject(isWindingDown)) actor.send({ type: 'prompt.submit' });
     },
     interrupt: () => actor.send({ type: 'agent.interrupt' }),
+    async compact(instructions) {
+      refuseUnlessIdle(actor, runs);
+      return new Promise((resolve, reject) => {
+        asked = { instructions, resolve, reject };
+        actor.send({ type: 'context.compact' });
+      });
+    },
+    clear() {
+      refuseUnlessIdle(actor, runs);
+      notebook.record({ type: 'prompt.broken', reason: 'clear', section: 'messages' });
+    },
     stopped,
   };
+};
+
+const refuseUnlessIdle = (actor: Actor<typeof agentMachine>, { isResting }: RunBook): void => {
+  if (actor.getSnapshot().value === 'idle' && isResting) return;
+  throw new UsageError('The agent is at work: wait until it rests, or interrupt it.');
 };
 
 const OVER = 'The agent has stopped for good; resume its session to go on.';
@@ -101,13 +127,15 @@ const hasWork = ({ history }: Notebook): boolean =>
 const attemptOf = ({ turn, attempt }: AgentContext) => ({ turn, attempt });
 
 /** Where the journal says that the agent is. */
-const inputOf = ({ notebook, agent, lingers, fallbackModel, limits }: AgentDeps): AgentInput => {
-  const { history } = notebook;
+const inputOf = (deps: AgentDeps): AgentInput => {
+  const { agent, lingers, fallbackModel, limits, reviewStop } = deps;
+  const { history } = deps.notebook;
   return {
     id: agent,
     lingers,
     limits,
     hasFallback: fallbackModel !== undefined,
+    hasReview: reviewStop !== undefined,
     openCalls: [...history.calls.values()].map(({ id, result }) => {
       return { id, completed: result !== null };
     }),

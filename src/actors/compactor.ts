@@ -1,35 +1,150 @@
-/** Fills the slot `compactor`: makes room by dropping the oldest rounds, and declares the break. */
+/**
+ * Fills the slot `compactor`: makes room in the conversation, and declares the break.
+ *
+ * The older messages become a summary that the model writes in one request on the same prefix. When
+ * there is none to be had and the server has refused the prompt, the oldest rounds are dropped.
+ */
 import { type EventObject, fromCallback } from 'xstate';
+import { planCompaction } from '../context/compaction.js';
 import { planTruncation, TRUNCATION_NOTICE } from '../context/truncation.js';
+import type { WindowMarks } from '../context/window.js';
+import { summaryDirective, summaryText } from '../prompt/compaction-text.js';
+import { directiveBody } from '../prompt/request-body.js';
 import type { AgentEvent, RoomNeeded } from '../protocol/agent.js';
-import { StorageError } from '../protocol/errors.js';
+import { ConsultFailure } from '../protocol/consult.js';
+import { StorageError, UsageError } from '../protocol/errors.js';
 import type { Feed } from '../protocol/feed.js';
-import type { Notebook } from './notebook.js';
+import { rawText } from '../protocol/wire.js';
+import { type ConsultDeps, consult } from './consultation.js';
 
-export const compactor = (notebook: Notebook, feed: Feed) =>
-  fromCallback<EventObject, RoomNeeded>(({ input, sendBack }) => {
-    sendBack(makeRoom(notebook, feed, input));
-  });
+export interface CompactorDeps extends ConsultDeps {
+  readonly feed: Feed;
+  readonly headFor: (model: string) => Buffer;
+  readonly windowOf: (model: string) => WindowMarks;
+  readonly defect: (error: unknown) => void;
+}
+
+/** A person's wish to make room now, and who waits to hear what came of it. */
+export interface AskedCompaction {
+  readonly instructions: string;
+  readonly resolve: (sentence: string) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** What is kept whole may fill this much of what a prompt may be. */
+const TAIL_SHARE = 0.5;
 
 const NOTHING_TO_DROP =
   'The conversation does not fit the context window, and nothing is left to drop; start a new session with a shorter prompt.';
+const NOTHING_OLDER = 'There is nothing to summarise yet.';
+const GIVEN_UP = new UsageError('The summary was given up.');
 
-const makeRoom = (notebook: Notebook, feed: Feed, { gapTokens }: RoomNeeded): AgentEvent => {
+export const compactor = (deps: CompactorDeps, takeAsked: () => AskedCompaction | undefined) =>
+  fromCallback<EventObject, RoomNeeded>(({ input, sendBack }) => {
+    const controller = new AbortController();
+    const asked = input.why === 'asked' ? takeAsked() : undefined;
+    let over = false;
+    const tell = (event: AgentEvent) => {
+      if (!over) sendBack(event);
+    };
+    // The model that spoke last holds the conversation in its cache.
+    const modelName = deps.notebook.history.model || deps.modelName;
+    makeRoom({ ...deps, modelName }, input, asked?.instructions ?? '', controller.signal)
+      .then(({ event, said }) => {
+        if (event.type === 'context.compacted') asked?.resolve(said);
+        else asked?.reject(new UsageError(said));
+        if (event.type === 'compaction.declined' && asked === undefined) {
+          deps.feed.emit({ type: 'notice', text: `No room was made in the conversation: ${said}` });
+        }
+        tell(event);
+      })
+      .catch((error: unknown) => {
+        asked?.reject(GIVEN_UP);
+        if (error instanceof StorageError) tell({ type: 'storage.failed', detail: error.message });
+        else if (!controller.signal.aborted) deps.defect(error);
+      });
+    return () => {
+      over = true;
+      controller.abort();
+    };
+  });
+
+interface Made {
+  readonly event: AgentEvent;
+  /** For people, and for whoever asked. */
+  readonly said: string;
+}
+
+const makeRoom = async (
+  deps: CompactorDeps,
+  room: RoomNeeded,
+  instructions: string,
+  signal: AbortSignal,
+): Promise<Made> => {
+  const { compactAbove } = deps.windowOf(deps.modelName);
+  const cut = planCompaction(deps.notebook.history.messages, compactAbove * TAIL_SHARE);
+  const summary = cut && (await summarise(deps, room, cut, instructions, signal));
+  if (cut !== undefined && typeof summary === 'string') return replace(deps, cut, summary);
+  if (room.why === 'refused') return drop(deps, room);
+  const said = cut === undefined ? NOTHING_OLDER : (summary as SummaryTrouble).why;
+  return { event: { type: 'compaction.declined' }, said };
+};
+
+interface SummaryTrouble {
+  readonly why: string;
+}
+
+/**
+ * The whole conversation is read, because all of it is cached. One that was refused as too long, or
+ * that ends with calls whose results nobody has sent yet, is read as far as it is replaced.
+ */
+const summarise = async (
+  deps: CompactorDeps,
+  { why }: RoomNeeded,
+  cut: number,
+  instructions: string,
+  signal: AbortSignal,
+): Promise<string | SummaryTrouble> => {
+  const { messages, calls } = deps.notebook.history;
+  const read = why === 'refused' || calls.size > 0 ? messages.slice(0, cut) : messages;
+  const directive = rawText(summaryDirective(instructions));
+  const body = directiveBody(deps.headFor(deps.modelName), read, directive);
+  try {
+    const { text } = await consult(deps, { purpose: 'summary', call: null, body }, signal);
+    return text.trim() === '' ? { why: 'the model gave no summary.' } : text.trim();
+  } catch (error) {
+    if (!(error instanceof ConsultFailure)) throw error;
+    return { why: error.message };
+  }
+};
+
+const replace = ({ notebook, feed }: CompactorDeps, dropped: number, text: string): Made => {
+  const { history } = notebook;
+  const tokensBefore = history.tokens;
+  const summary = summaryText(history.opening, text);
+  notebook.record({
+    ...{ type: 'prompt.broken', reason: 'compaction', section: 'messages' },
+    ...{ dropped, summary, tokensBefore },
+  });
+  const said = `Summarised ${dropped} older messages: about ${tokensBefore} tokens became ${history.tokens}.`;
+  feed.emit({ type: 'context.compacted', summary: said });
+  return { event: { type: 'context.compacted' }, said };
+};
+
+const drop = ({ notebook, feed }: CompactorDeps, { gapTokens }: RoomNeeded): Made => {
   const { history } = notebook;
   const plan = planTruncation(history.messages, gapTokens);
-  if (plan === undefined) return { type: 'compaction.failed', detail: NOTHING_TO_DROP };
-  const tokensBefore = history.tokens;
-  try {
-    notebook.record({
-      ...{ type: 'prompt.broken', reason: 'truncation', section: 'messages' },
-      ...{ dropped: plan.dropped, notice: TRUNCATION_NOTICE },
-      ...{ tokensBefore, tokensAfter: Math.max(0, tokensBefore - plan.tokens) },
-    });
-  } catch (error) {
-    if (!(error instanceof StorageError)) throw error;
-    return { type: 'storage.failed', detail: error.message };
+  if (plan === undefined) {
+    const detail = NOTHING_TO_DROP;
+    return { event: { type: 'compaction.failed', detail }, said: detail };
   }
-  const summary = `Dropped to fit the context window: ${plan.dropped} of the oldest messages.`;
-  feed.emit({ type: 'context.compacted', summary });
-  return { type: 'context.compacted' };
+  const tokensBefore = history.tokens;
+  notebook.record({
+    ...{ type: 'prompt.broken', reason: 'truncation', section: 'messages' },
+    ...{ dropped: plan.dropped, notice: TRUNCATION_NOTICE },
+    ...{ tokensBefore, tokensAfter: Math.max(0, tokensBefore - plan.tokens) },
+  });
+  const said = `Dropped to fit the context window: ${plan.dropped} of the oldest messages.`;
+  feed.emit({ type: 'context.compacted', summary: said });
+  return { event: { type: 'context.compacted' }, said };
 };

@@ -15,9 +15,10 @@ import { INTERRUPTED, isOverBound, LOST, MAX_RESULT_CHARS, resultBlock } from '.
 import type { ControlDesk } from './control-desk.js';
 import { judgeCall, type SoundCall } from './judge.js';
 import { askSurface, digestOf, questionAbout } from './question.js';
+import { type ReviewDeps, StopReview } from './stop-review.js';
 import { runTool, type ToolWorld } from './tool-run.js';
 
-export interface CrewDeps extends ToolWorld {
+export interface CrewDeps extends ToolWorld, Pick<ReviewDeps, 'reviewStop'> {
   readonly agent: string;
   readonly toolbox: Toolbox;
   readonly desk: ControlDesk;
@@ -50,10 +51,12 @@ class Crew {
   private readonly jobs = new Map<string, Job>();
   private readonly deps: CrewDeps;
   private readonly tell: (event: AgentEvent) => void;
+  private readonly review: StopReview;
 
   constructor(deps: CrewDeps, tell: (event: AgentEvent) => void) {
     this.deps = deps;
     this.tell = tell;
+    this.review = new StopReview(deps, tell);
   }
 
   obey(order: CrewOrder): void {
@@ -71,7 +74,11 @@ class Crew {
         this.disband();
         break;
       case 'calls.interrupt':
+        this.review.abort();
         for (const job of this.jobs.values()) this.interrupt(job);
+        break;
+      case 'run.review':
+        this.review.begin(order);
     }
   }
 
@@ -86,6 +93,7 @@ class Crew {
   }
 
   disband(): void {
+    this.review.abort();
     for (const job of this.jobs.values()) {
       job.over = true;
       job.controller.abort();

@@ -1,5 +1,6 @@
 /** Fills the slot `modelTurn`: one request, from the user message that it sends to the answer. */
 import { fromCallback } from 'xstate';
+import type { WindowMarks } from '../context/window.js';
 import { gapOf } from '../model/failure.js';
 import type { Governor } from '../model/governor.js';
 import { requestBody } from '../prompt/request-body.js';
@@ -13,6 +14,7 @@ import { NO_USAGE } from '../protocol/usage.js';
 import { type EndedBlock, rawText } from '../protocol/wire.js';
 import type { Budget } from './budget.js';
 import type { Notebook } from './notebook.js';
+import { RoomWatch } from './room-watch.js';
 
 export interface TurnDeps {
   readonly notebook: Notebook;
@@ -27,6 +29,7 @@ export interface TurnDeps {
   readonly defect: (error: unknown) => void;
   /** The body up to its messages, for a model; made once for each. */
   readonly headFor: (model: string) => Buffer;
+  readonly windowOf: (model: string) => WindowMarks;
   readonly toolCount: number;
 }
 
@@ -42,15 +45,16 @@ const CONTINUE =
 /** An assistant message may not end with thinking; one that was cut off can. */
 const NO_ANSWER: EndedBlock = { type: 'text', raw: rawText('(The message ended here.)') };
 
-export const modelTurn = (deps: TurnDeps) =>
-  fromCallback<TurnOrder, TurnInput>(({ input, sendBack, receive }) => {
+export const modelTurn = (deps: TurnDeps) => {
+  const room = new RoomWatch(deps);
+  return fromCallback<TurnOrder, TurnInput>(({ input, sendBack, receive }) => {
     const controller = new AbortController();
     let over = false;
     const tell = (event: AgentEvent) => {
       if (!over) sendBack(event);
     };
     receive(() => controller.abort());
-    runTurn(deps, input, controller.signal, tell).catch((error: unknown) => {
+    runTurn(deps, room, input, controller.signal, tell).catch((error: unknown) => {
       if (error instanceof StorageError) tell({ type: 'storage.failed', detail: error.message });
       else deps.defect(error);
     });
@@ -59,9 +63,11 @@ export const modelTurn = (deps: TurnDeps) =>
       controller.abort(OVER);
     };
   });
+};
 
 const runTurn = async (
   deps: TurnDeps,
+  room: RoomWatch,
   input: TurnInput,
   signal: AbortSignal,
   tell: (event: AgentEvent) => void,
@@ -71,6 +77,8 @@ const runTurn = async (
   const { history } = notebook;
   if (attempt === 1) sendUserMessage(notebook, input, tell);
   const model = chooseModel(deps, input);
+  const gapTokens = room.gapFor(model, input);
+  if (gapTokens > 0) return tell({ type: 'room.needed', gapTokens });
   const refusal = budget.refusal(model, history);
   if (refusal !== null) return tell({ type: 'turn.refused', stop: refusal });
 

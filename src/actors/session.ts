@@ -8,7 +8,7 @@ import { UsageError } from '../protocol/errors.js';
 import type { FeedItem, FeedListener } from '../protocol/feed.js';
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
 import type { RawJson } from '../protocol/wire.js';
-import { type AgentDeps, startAgent } from './agent.js';
+import { type Agent, type AgentDeps, startAgent } from './agent.js';
 import { runBudget } from './budget.js';
 import { FeedHub } from './feed-hub.js';
 import { Notebook } from './notebook.js';
@@ -46,6 +46,10 @@ export interface LeadSession {
   start(): void;
   submit(blocks: RawJson): void;
   interrupt(): void;
+  /** Summarises the older messages now; resolves with a sentence. Rejects with a UsageError. */
+  compact(instructions: string): Promise<string>;
+  /** Begins the conversation anew within the session. Throws a UsageError while a run is under way. */
+  clear(): void;
   listen(listener: FeedListener): () => void;
   /** Submits a prompt and yields everything until that run has ended. */
   run(blocks: RawJson): AsyncGenerator<FeedItem, void>;
@@ -82,15 +86,17 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     ...{ ids: options.ids, clock: options.clock },
     budget: runBudget(options.maxBudgetUsd, notebook.history.cost ?? 0),
   };
-  let agent: ReturnType<typeof startAgent> | undefined;
+  let agent: Agent | undefined;
   let settle: (report: Promise<AgentReport>) => void;
   const stopped = new Promise<AgentReport>((resolve) => {
     settle = resolve;
   });
-  const start = () => {
-    if (agent !== undefined) return;
-    agent = startAgent(deps);
-    settle(agent.stopped);
+  const start = (): Agent => {
+    if (agent === undefined) {
+      agent = startAgent(deps);
+      settle(agent.stopped);
+    }
+    return agent;
   };
   const submit = (blocks: RawJson) => {
     if (agent !== undefined) agent.submit('user', blocks);
@@ -111,9 +117,11 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     get isResting() {
       return agent?.isResting ?? true;
     },
-    start,
+    start: () => void start(),
     submit,
     interrupt: () => agent?.interrupt(),
+    compact: async (instructions) => start().compact(instructions),
+    clear: () => start().clear(),
     listen: (listener) => feed.listen(listener),
     async *run(blocks) {
       const items = feed.follow(({ type }) => type === 'run.ended');

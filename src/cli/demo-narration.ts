@@ -1,8 +1,9 @@
 /** Tells a person what the agent of `skein demo` is doing, while it does it. */
+
+import { textOf } from '../context/last-answer.js';
 import type { FeedItem } from '../protocol/feed.js';
 import type { StreamEvent } from '../protocol/model.js';
 import type { WireBlock } from '../protocol/wire.js';
-import { textOf } from '../sdk/run-tally.js';
 
 export class DemoNarration {
   private isTalking = false;

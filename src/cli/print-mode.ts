@@ -1,6 +1,7 @@
 /** `skein -p`: one run (or a line-driven series of them), printed in one of three formats. */
 import { randomUUID } from 'node:crypto';
 import type { LeadSession } from '../actors/session.js';
+import { lastAnswer } from '../context/last-answer.js';
 import type { Stop } from '../protocol/agent.js';
 import { UsageError } from '../protocol/errors.js';
 import type { FeedItem } from '../protocol/feed.js';
@@ -8,7 +9,7 @@ import type { RawJson } from '../protocol/wire.js';
 import { openRun } from '../sdk/open-run.js';
 import { promptBlocks, titleOf } from '../sdk/prompt-blocks.js';
 import type { Provider } from '../sdk/provider.js';
-import { lastAnswer, RunTally } from '../sdk/run-tally.js';
+import { RunTally } from '../sdk/run-tally.js';
 import { feedLine, initMessage } from '../sdk/stream-json.js';
 import { ControlLines } from './control-lines.js';
 import { EXIT, exitCodeOf } from './exit-code.js';
@@ -36,7 +37,7 @@ export const printMode = async (
   });
   const { session } = run;
   run.notices.forEach(machine.notify);
-  const said = prompt === undefined ? lastAnswer(session) : '';
+  const said = prompt === undefined ? lastAnswer(session.notebook.history.messages) : '';
   const printer = new Printer(session, flags, machine, line, said);
   // A driver interrupts by a line; a signal means that the process is to end.
   const dismissal = new AbortController();

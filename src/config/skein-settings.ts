@@ -21,6 +21,8 @@ export interface SkeinSettings {
   readonly effort?: 'low' | 'medium' | 'high' | 'xhigh' | 'max';
   /** A number is a budget in tokens. */
   readonly thinking?: 'off' | 'adaptive' | number;
+  /** Tokens, where the table of models does not know or should not be believed. */
+  readonly contextWindow?: number;
   /** Less where the model writes less. */
   readonly maxOutputTokens: number;
   /** How long a response may be silent. */
@@ -83,6 +85,7 @@ export const SKEIN_KEYS: Readonly<Record<SkeinKey, KeyRule>> = {
     schema: z.union([z.enum(['off', 'adaptive']), z.int().min(1)]),
     expects: '"off", "adaptive" or a number of tokens',
   },
+  contextWindow: { schema: z.int().min(1_000), expects: 'a number of tokens of 1,000 or more' },
   maxOutputTokens: atLeastOne,
   streamIdleTimeoutMs: atLeastOne,
   maxRetries: atLeastNone,

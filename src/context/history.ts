@@ -7,12 +7,14 @@ import type { Todo } from '../protocol/todos.js';
 import type { FileStamp, ToolNote } from '../protocol/tool.js';
 import { addUsage, NO_USAGE, type Usage, windowTokens } from '../protocol/usage.js';
 import { type RawJson, rawText, type WireBlock } from '../protocol/wire.js';
-import { tokensOfBytes } from './tokens.js';
+import { tokensOfBytes, weightOf } from './tokens.js';
 
 export interface HistoryMessage {
   readonly role: 'user' | 'assistant';
   /** The message as it goes on the wire, without cache marks. */
   readonly bytes: Buffer;
+  /** Bytes of text that it counts for: a picture is less than its bytes. */
+  readonly weight: number;
   /** A user message that answers calls: it cannot stand without the message before it. */
   readonly answersCalls: boolean;
 }
@@ -55,8 +57,11 @@ export class History {
   cutShort = false;
   /** What stands ahead of the messages, until a server has counted it. */
   promptBytes = 0;
+  /** What the first prompt said, as far as it is kept word for word through every compaction. */
+  opening = '';
   private countedTokens = 0;
-  private bytesSince = 0;
+  /** Of what came after the last count. */
+  private weightSince = 0;
   /** Calls of attempts whose message has not landed; they count only if it does. */
   private drafts = new Map<string, Pick<HistoryCall, 'started' | 'result' | 'notes'>>();
   private inOrder: HistoryCall[] = [];
@@ -104,7 +109,9 @@ export class History {
         break;
       }
       case 'prompt.broken':
-        if (record.dropped !== undefined) this.truncate(record.dropped, record.notice ?? '');
+        if (record.reason === 'clear') this.clear();
+        else if (record.summary !== undefined) this.compact(record.dropped ?? 0, record.summary);
+        else if (record.dropped !== undefined) this.truncate(record.dropped, record.notice ?? '');
         break;
       case 'run.ended':
         this.ended = { reason: record.reason, final: record.final };
@@ -117,7 +124,7 @@ export class History {
   /** Tokens of the next prompt: what the last answer counted, and the rest at four bytes each. */
   get tokens(): number {
     const uncounted = this.countedTokens === 0 ? this.promptBytes : 0;
-    return this.countedTokens + tokensOfBytes(uncounted + this.bytesSince);
+    return this.countedTokens + tokensOfBytes(uncounted + this.weightSince);
   }
 
   /** The parts of the next user message: results in call order, then the letters that wait. */
@@ -149,11 +156,15 @@ export class History {
     for (const part of parts) {
       if ('letter' in part) this.letters.delete(part.letter);
     }
+    this.forgetCalls();
+    this.owesAnswer = true;
+    this.cutShort = false;
+  }
+
+  private forgetCalls(): void {
     this.calls.clear();
     this.inOrder = [];
     this.applied = 0;
-    this.owesAnswer = true;
-    this.cutShort = false;
   }
 
   private addAssistantMessage(record: JournalRecord & { type: 'assistant.received' }): void {
@@ -163,7 +174,7 @@ export class History {
     // An answer that broke off at once, or a server that does not count, leaves the estimate.
     if (windowTokens(record.usage) > 0) {
       this.countedTokens = windowTokens(record.usage);
-      this.bytesSince = 0;
+      this.weightSince = 0;
     }
     this.owesAnswer = record.stopReason === 'pause_turn';
     for (const block of JSON.parse(record.raw) as WireBlock[]) {
@@ -214,20 +225,67 @@ export class History {
   }
 
   private push(role: 'user' | 'assistant', content: RawJson, answersCalls: boolean): void {
-    const bytes = Buffer.from(`{"role":"${role}","content":${content}}`);
-    this.messages.push({ role, bytes, answersCalls });
-    this.bytesSince += bytes.length;
+    if (this.opening === '' && role === 'user') this.opening = textIn(content, OPENING_CHARACTERS);
+    const message = messageOf(role, content, answersCalls);
+    this.messages.push(message);
+    this.weightSince += message.weight;
   }
 
   private truncate(dropped: number, notice: string): void {
     const [first] = this.messages.splice(0, dropped + 1);
     if (first === undefined) return;
-    const told = first.bytes.subarray(0, -2).toString();
-    this.messages.unshift({ ...first, bytes: Buffer.from(`${told},${rawText(notice)}]}`) });
+    const content = `[${blocksIn(first)},${rawText(notice)}]`;
+    this.messages.unshift(messageOf('user', content, false));
+    this.recount();
+  }
+
+  /** The summary stands where the messages stood, in one message with a prompt that follows it. */
+  private compact(dropped: number, summary: string): void {
+    this.messages.splice(0, dropped);
+    const next = this.messages[0];
+    const isPrompt = next?.role === 'user';
+    const told = isPrompt ? `,${blocksIn(next)}` : '';
+    const message = messageOf('user', `[${rawText(summary)}${told}]`, false);
+    this.messages.splice(0, isPrompt ? 1 : 0, message);
+    this.recount();
+  }
+
+  private clear(): void {
+    this.messages.length = 0;
+    this.seen.clear();
+    this.forgetCalls();
+    this.opening = '';
+    this.owesAnswer = false;
+    this.cutShort = false;
+    this.recount();
+  }
+
+  private recount(): void {
     this.countedTokens = 0;
-    this.bytesSince = this.messages.reduce((sum, { bytes }) => sum + bytes.length, 0);
+    this.weightSince = this.messages.reduce((sum, { weight }) => sum + weight, 0);
   }
 }
+
+const OPENING_CHARACTERS = 8_000;
+
+const messageOf = (
+  role: 'user' | 'assistant',
+  content: RawJson,
+  answersCalls: boolean,
+): HistoryMessage => {
+  const bytes = Buffer.from(`{"role":"${role}","content":${content}}`);
+  return { role, bytes, weight: weightOf(bytes.length, content), answersCalls };
+};
+
+/** The blocks of a user message with the commas between them. */
+const blocksIn = ({ bytes }: HistoryMessage): RawJson =>
+  bytes.subarray('{"role":"user","content":['.length, -2).toString();
+
+const textIn = (content: RawJson, limit: number): string => {
+  const blocks = JSON.parse(content) as WireBlock[];
+  const texts = blocks.flatMap((block) => (block.type === 'text' ? [String(block.text)] : []));
+  return texts.join('\n').slice(0, limit).toWellFormed();
+};
 
 const addCost = (sum: number | null, cost: number | null): number | null =>
   sum === null || cost === null ? null : sum + cost;

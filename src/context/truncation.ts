@@ -3,7 +3,8 @@ import { tokensOfBytes } from './tokens.js';
 
 export interface Sized {
   readonly role: 'user' | 'assistant';
-  readonly bytes: { readonly length: number };
+  /** Bytes of text that it counts for. */
+  readonly weight: number;
   readonly answersCalls: boolean;
 }
 
@@ -23,13 +24,13 @@ export const planTruncation = (
   messages: readonly Sized[],
   gapTokens: number | null,
 ): { dropped: number; tokens: number } | undefined => {
-  const total = messages.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  const total = messages.reduce((sum, { weight }) => sum + weight, 0);
   const wanted = gapTokens ?? Math.ceil(tokensOfBytes(total) * BLIND_SHARE);
   const newest = messages.findLastIndex(({ role }) => role === 'assistant');
   let freed = 0;
   let plan: { dropped: number; tokens: number } | undefined;
   for (let index = 1; index < newest; index += 1) {
-    freed += messages[index]?.bytes.length ?? 0;
+    freed += messages[index]?.weight ?? 0;
     const next = messages[index + 1];
     if (next === undefined || next.answersCalls) continue;
     plan = { dropped: index, tokens: tokensOfBytes(freed) };

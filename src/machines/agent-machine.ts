@@ -13,31 +13,21 @@
  * tools work while the model still streams. Whatever the world refuses ends in `stopped` with a
  * reason; only our own defects put the actor in error.
  */
-import { and, assign, type EventObject, enqueueActions, not, or, sendTo, setup } from 'xstate';
+import { and, assign, enqueueActions, not, or, sendTo, setup } from 'xstate';
 import type {
   AgentContext,
   AgentEvent,
   AgentInput,
   AgentReport,
   CallClass,
-  CrewInput,
-  CrewOrder,
-  PauseInput,
-  RoomNeeded,
   Stop,
   TurnFailed,
-  TurnInput,
-  TurnOrder,
 } from '../protocol/agent.js';
+import { FRESH_RUN, freshContext } from './agent-context.js';
+import { agentSlots } from './agent-slots.js';
 import * as schedule from './call-schedule.js';
-import { slot } from './slot.js';
 import * as stops from './stops.js';
-import { afterFailure, afterTurn } from './turn-outcome.js';
-
-const FRESH_RUN = {
-  ...{ turn: 0, retries: 0, overloads: 0, continuations: 0, compactions: 0, failedTurns: 0 },
-  ...{ failure: null, stop: null },
-};
+import * as outcome from './turn-outcome.js';
 
 export const agentMachine = setup({
   types: {} as {
@@ -46,15 +36,11 @@ export const agentMachine = setup({
     events: AgentEvent;
     output: AgentReport;
   },
-  actors: {
-    crew: slot<CrewOrder, CrewInput>('crew'),
-    modelTurn: slot<TurnOrder, TurnInput>('modelTurn'),
-    compactor: slot<EventObject, RoomNeeded>('compactor'),
-    pause: slot<EventObject, PauseInput>('pause'),
-  },
+  actors: agentSlots,
   guards: {
     hasResults: ({ context }) => schedule.hasResults(context.calls),
-    isBusy: ({ context }) => schedule.isBusy(context.calls, context.stop !== null),
+    isBusy: ({ context: { calls, stop, review } }) =>
+      schedule.isBusy(calls, stop !== null) || (review === 'running' && stop === null),
     isAsking: ({ context }) => schedule.isAsking(context.calls),
     isStopping: ({ context }) => context.stop !== null,
     mayRest: ({ context: { stop, lingers } }) =>
@@ -66,6 +52,8 @@ export const agentMachine = setup({
     isOutOfTurns: ({ context: { turn, limits } }) =>
       limits.maxTurns !== null && turn >= limits.maxTurns,
     needsRoom: ({ context }) => context.needsRoom !== null,
+    isReviewDue: ({ context }) => context.hasReview && context.review === 'none',
+    isCalledBack: ({ context }) => context.stop !== null && context.waiting > 0,
   },
   actions: {
     countLetter: assign({ waiting: ({ context }) => context.waiting + 1 }),
@@ -77,7 +65,7 @@ export const agentMachine = setup({
     }),
     beginRun: assign(FRESH_RUN),
     beginTurn: assign({
-      ...{ attempt: 1, calls: [], isStreaming: true },
+      ...{ attempt: 1, calls: [], isStreaming: true, review: 'none' },
       turn: ({ context }) => context.turn + 1,
     }),
     beginAttempt: assign({
@@ -85,10 +73,20 @@ export const agentMachine = setup({
       attempt: ({ context }) => context.attempt + 1,
     }),
     endTurn: assign(({ context }, { stopReason }: { stopReason: string }) =>
-      afterTurn(context, stopReason),
+      outcome.afterTurn(context, stopReason),
     ),
-    failTurn: assign(({ context }, failed: TurnFailed) => afterFailure(context, failed)),
+    failTurn: assign(({ context }, failed: TurnFailed) => outcome.afterFailure(context, failed)),
+    needRoom: assign(({ context }, { gapTokens }: { gapTokens: number }) =>
+      outcome.beforeTurn(context, gapTokens),
+    ),
+    makeRoomNow: assign({ needsRoom: { why: 'asked', gapTokens: null } }),
     takeRoom: assign({ needsRoom: null }),
+    forgetDeclines: assign({ declines: 0 }),
+    countDecline: assign(({ context }) => outcome.afterDecline(context)),
+    beginReview: assign({ review: 'running' }),
+    endReview: assign(({ context }, { sentBack }: { sentBack: boolean }) =>
+      outcome.afterReview(context, sentBack),
+    ),
     takeTurnBack: assign({ turn: ({ context }) => context.turn - 1 }),
     stopBecause: assign({ stop: ({ context }, stop: Stop) => context.stop ?? stop }),
     stopAfterAll: assign({ stop: (_, stop: Stop) => stop }),
@@ -124,6 +122,9 @@ export const agentMachine = setup({
       owesAnswer: true,
     }),
     judgeCall: sendTo('crew', (_, { id }: { id: string }) => ({ type: 'call.judge', id }) as const),
+    reviewRun: sendTo('crew', ({ context: { sentBack, limits } }) => {
+      return { type: 'run.review', sentBack, isLast: sentBack >= limits.maxSentBack } as const;
+    }),
     showResults: sendTo('crew', { type: 'calls.yield' }),
     callOffCrew: sendTo('crew', { type: 'calls.discard' }),
     interruptCrew: sendTo('crew', { type: 'calls.interrupt' }),
@@ -131,17 +132,7 @@ export const agentMachine = setup({
   },
 }).createMachine({
   id: 'agent',
-  context: ({ input: { openCalls, ...input } }) => ({
-    ...input,
-    ...FRESH_RUN,
-    calls: openCalls.map(({ id, completed }) =>
-      schedule.newCall(id, completed ? 'completed' : 'judging'),
-    ),
-    attempt: 0,
-    isStreaming: false,
-    onFallback: false,
-    needsRoom: null,
-  }),
+  context: ({ input }) => freshContext(input),
   output: ({ context }) => ({ stop: context.stop ?? stops.ENDED, turns: context.turn }),
   invoke: {
     id: 'crew',
@@ -165,6 +156,7 @@ export const agentMachine = setup({
       target: '.waking',
       actions: [{ type: 'stopBecause', params: stops.INTERRUPTED }, 'interruptCrew'],
     },
+    'run.reviewed': { actions: { type: 'endReview', params: ({ event }) => event } },
     'run.denied': {
       target: '.waking',
       actions: [
@@ -189,6 +181,11 @@ export const agentMachine = setup({
         { guard: and(['hasFailedAttempt', 'needsRoom']), target: 'compacting' },
         { guard: 'hasFailedAttempt', target: 'retrying' },
         { guard: 'keepsFailing', actions: { type: 'stopBecause', params: stops.KEEPS_FAILING } },
+        {
+          guard: and(['hasNothingToDo', 'isReviewDue']),
+          actions: ['beginReview', 'reviewRun'],
+          target: 'tool-running',
+        },
         { guard: 'hasNothingToDo', actions: { type: 'stopBecause', params: stops.ENDED } },
         { guard: 'isOutOfTurns', actions: { type: 'stopBecause', params: stops.OUT_OF_TURNS } },
         { guard: 'needsRoom', target: 'compacting' },
@@ -202,6 +199,7 @@ export const agentMachine = setup({
           target: 'waking',
           actions: ['beginRun', { type: 'findLetters', params: ({ event }) => event }],
         },
+        'context.compact': { target: 'compacting', actions: 'makeRoomNow' },
         'agent.interrupt': {},
       },
     },
@@ -209,8 +207,9 @@ export const agentMachine = setup({
       invoke: {
         id: 'turn',
         src: 'modelTurn',
-        input: ({ context: { turn, attempt, onFallback, cutShort } }) => {
-          return { turn, attempt, onFallback, cutShort };
+        input: ({ context }) => {
+          const { turn, attempt, onFallback, cutShort } = context;
+          return { turn, attempt, onFallback, cutShort, mayCompact: outcome.mayCompact(context) };
         },
       },
       on: {
@@ -232,6 +231,10 @@ export const agentMachine = setup({
         'turn.failed': {
           target: 'waking',
           actions: [{ type: 'failTurn', params: ({ event }) => event }, 'callOffCrew'],
+        },
+        'room.needed': {
+          target: 'waking',
+          actions: { type: 'needRoom', params: ({ event }) => event },
         },
         'turn.refused': {
           target: 'waking',
@@ -256,12 +259,19 @@ export const agentMachine = setup({
     compacting: {
       invoke: {
         src: 'compactor',
-        input: ({ context }) => context.needsRoom ?? { gapTokens: null },
+        input: ({ context }) => context.needsRoom ?? { why: 'refused', gapTokens: null },
       },
+      exit: 'takeRoom',
       on: {
         'context.compacted': [
-          { guard: 'hasFailedAttempt', target: 'streaming', actions: ['takeRoom', 'beginAttempt'] },
-          { target: 'waking', actions: 'takeRoom' },
+          { guard: 'hasFailedAttempt', target: 'streaming', actions: 'beginAttempt' },
+          { guard: 'isCalledBack', target: 'waking', actions: ['forgetDeclines', 'beginRun'] },
+          { target: 'waking', actions: 'forgetDeclines' },
+        ],
+        'compaction.declined': [
+          { guard: 'isCalledBack', target: 'waking', actions: 'beginRun' },
+          { guard: 'isStopping', target: 'waking' },
+          { target: 'waking', actions: 'countDecline' },
         ],
         'compaction.failed': {
           target: 'waking',

@@ -47,12 +47,42 @@ export const afterFailure = (context: AgentContext, failed: TurnFailed): Change 
   return { ...discarded, stop: stops.modelError(failed.message) };
 };
 
+/** The turn has not begun: its prompt would be too long. */
+export const beforeTurn = (context: AgentContext, gapTokens: number): Change => ({
+  ...{ needsRoom: { why: 'full', gapTokens }, isStreaming: false },
+  ...{ turn: context.turn - 1, compactions: context.compactions + 1 },
+});
+
+/** No room was made for the turn that comes next: it is tried as it is. */
+export const afterDecline = ({ declines, turn }: AgentContext): Change => ({
+  declines: declines + 1,
+  declinedTurn: turn + 1,
+});
+
+/** A run that is sent back has one more letter to answer. */
+export const afterReview = (context: AgentContext, sentBack: boolean): Change =>
+  sentBack
+    ? { review: 'none', sentBack: context.sentBack + 1, waiting: context.waiting + 1 }
+    : { review: 'passed' };
+
+/** In advance of a prompt that would be too long: not twice for one turn, nor when it keeps failing. */
+export const mayCompact = (context: AgentContext): boolean => {
+  const { declines, declinedTurn, turn, compactions, limits } = context;
+  return (
+    declinedTurn !== turn && compactions < limits.maxCompactions && declines < limits.maxCompactions
+  );
+};
+
 const isFallbackDue = (context: AgentContext, overloads: number): boolean =>
   context.hasFallback && !context.onFallback && overloads >= context.limits.overloadsBeforeFallback;
 
 const makeRoom = (context: AgentContext, gapTokens: number | null, why: string): Change =>
   context.compactions < context.limits.maxCompactions
-    ? { needsRoom: { gapTokens }, compactions: context.compactions + 1, owesAnswer: true }
+    ? {
+        needsRoom: { why: 'refused', gapTokens },
+        compactions: context.compactions + 1,
+        owesAnswer: true,
+      }
     : { stop: stops.compactionFailed(why) };
 
 const goOnAfterPause = (context: AgentContext): Change =>

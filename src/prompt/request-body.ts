@@ -48,22 +48,51 @@ export const bodyHead = (settings: RequestSettings, head: PromptHead): Buffer =>
  * a hundred parallel calls still reads its history from the cache.
  */
 export const requestBody = (head: Buffer, messages: readonly BodyMessage[]): Buffer => {
-  const marked = newestUserMessages(messages);
+  const marked = newestUserMessages(messages, 2);
   const pieces: Buffer[] = [head];
   for (const [index, { bytes }] of messages.entries()) {
     if (index > 0) pieces.push(COMMA);
-    if (marked.includes(index)) {
-      const cut = bytes.length - CLOSING;
-      pieces.push(bytes.subarray(0, cut), MARK, bytes.subarray(cut));
-    } else pieces.push(bytes);
+    if (marked.includes(index)) pieces.push(...withMark(bytes));
+    else pieces.push(bytes);
   }
   pieces.push(END);
   return Buffer.concat(pieces);
 };
 
-const newestUserMessages = (messages: readonly BodyMessage[]): readonly number[] => {
+/**
+ * The same conversation with one more block behind it, for a request that nothing will follow. Only
+ * what a request has sent before is marked: it is read from the cache, and nothing is written.
+ */
+export const directiveBody = (
+  head: Buffer,
+  messages: readonly BodyMessage[],
+  directive: RawJson,
+): Buffer => {
+  const isOpen = messages.at(-1)?.role === 'user';
+  const sent = isOpen ? messages.slice(0, -1) : messages;
+  const [marked] = newestUserMessages(sent, 1);
+  const pieces: Buffer[] = [head];
+  for (const [index, { bytes }] of sent.entries()) {
+    if (index > 0) pieces.push(COMMA);
+    if (index === marked) pieces.push(...withMark(bytes));
+    else pieces.push(bytes);
+  }
+  if (sent.length > 0) pieces.push(COMMA);
+  // Two user messages in a row are for the API one: the block joins the last of them.
+  const last = messages.at(-1)?.bytes;
+  const opened = isOpen && last ? last.subarray(0, -2) : Buffer.from('{"role":"user","content":[');
+  pieces.push(opened, Buffer.from(isOpen ? `,${directive}]}` : `${directive}]}`), END);
+  return Buffer.concat(pieces);
+};
+
+const withMark = (bytes: Buffer): readonly Buffer[] => {
+  const cut = bytes.length - CLOSING;
+  return [bytes.subarray(0, cut), MARK, bytes.subarray(cut)];
+};
+
+const newestUserMessages = (messages: readonly BodyMessage[], most: number): readonly number[] => {
   const found: number[] = [];
-  for (let index = messages.length - 1; index >= 0 && found.length < 2; index -= 1) {
+  for (let index = messages.length - 1; index >= 0 && found.length < most; index -= 1) {
     if (messages[index]?.role === 'user') found.push(index);
   }
   return found;

@@ -62,6 +62,8 @@ export interface AgentLimits {
   readonly maxCompactions: number;
   /** Turns in a row in which every call failed. */
   readonly maxFailedTurns: number;
+  /** How often a review may send a run back before it ends all the same. */
+  readonly maxSentBack: number;
 }
 
 export const DEFAULT_LIMITS: AgentLimits = {
@@ -72,6 +74,7 @@ export const DEFAULT_LIMITS: AgentLimits = {
   maxPauses: 20,
   maxCompactions: 3,
   maxFailedTurns: 5,
+  maxSentBack: 8,
 };
 
 export interface AgentInput {
@@ -79,6 +82,8 @@ export interface AgentInput {
   /** Rests in `idle` after a run instead of stopping: interactive leads and teammates. */
   readonly lingers: boolean;
   readonly hasFallback: boolean;
+  /** Somebody looks at the end of each run before it counts. */
+  readonly hasReview: boolean;
   readonly limits: AgentLimits;
   /** Calls of the last message that have no result in the history yet. */
   readonly openCalls: readonly { readonly id: string; readonly completed: boolean }[];
@@ -94,6 +99,7 @@ export interface AgentContext {
   readonly id: string;
   readonly lingers: boolean;
   readonly hasFallback: boolean;
+  readonly hasReview: boolean;
   readonly limits: AgentLimits;
   readonly calls: readonly Call[];
   /** The message that asks for the calls has not ended: what has an effect must wait. */
@@ -108,7 +114,13 @@ export interface AgentContext {
   /** How often in a row the model has had to be asked to go on with one answer. */
   readonly continuations: number;
   readonly compactions: number;
+  /** How often in a row making room in advance has failed, and the turn of the last time. */
+  readonly declines: number;
+  readonly declinedTurn: number | null;
   readonly failedTurns: number;
+  /** Of the end that the run is about to come to, and how often it was sent back instead. */
+  readonly review: 'none' | 'running' | 'passed';
+  readonly sentBack: number;
   readonly onFallback: boolean;
   /** The next user message says that the output limit cut the last one. */
   readonly cutShort: boolean;
@@ -119,8 +131,10 @@ export interface AgentContext {
   readonly stop: Stop | null;
 }
 
-/** What is known of the gap: tokens over the limit, or null when the server did not say. */
 export interface RoomNeeded {
+  /** `full`: the next prompt would be; `refused`: one was; `asked`: a person wants it. */
+  readonly why: 'full' | 'refused' | 'asked';
+  /** Tokens over the limit, or null when nobody said. */
   readonly gapTokens: number | null;
 }
 
@@ -137,20 +151,27 @@ export type AgentEvent =
   /** So many letters have come that the last run did not answer. */
   | { readonly type: 'run.begin'; readonly waiting: number }
   | { readonly type: 'agent.interrupt' }
+  | { readonly type: 'context.compact' }
   // Facts, from the turn.
   | { readonly type: 'letters.taken'; readonly count: number }
   | { readonly type: 'call.drafted'; readonly id: string }
   | { readonly type: 'turn.ended'; readonly stopReason: string }
   | { readonly type: 'turn.refused'; readonly stop: Stop }
   | ({ readonly type: 'turn.failed' } & TurnFailed)
+  /** The next request would be too long; nothing was sent. */
+  | { readonly type: 'room.needed'; readonly gapTokens: number }
   // Facts, from the crew.
   | ({ readonly type: 'call.ruled' } & CallClass)
   | ({ readonly type: 'call.asking' } & CallClass)
   | { readonly type: 'call.ended'; readonly id: string; readonly failed: boolean }
   | { readonly type: 'run.denied'; readonly detail: string }
+  /** The review has ended; a run that is sent back goes on with the letter that says why. */
+  | { readonly type: 'run.reviewed'; readonly sentBack: boolean }
   // Facts, from the rest of the house.
   | { readonly type: 'pause.over' }
   | { readonly type: 'context.compacted' }
+  /** No room could be made, and none was urgently needed. */
+  | { readonly type: 'compaction.declined' }
   | { readonly type: 'compaction.failed'; readonly detail: string }
   | { readonly type: 'storage.failed'; readonly detail: string };
 
@@ -178,7 +199,9 @@ export type CrewOrder =
   | { readonly type: 'calls.yield' }
   /** The attempt that wanted these calls is void; so are they. */
   | { readonly type: 'calls.discard' }
-  | { readonly type: 'calls.interrupt' };
+  | { readonly type: 'calls.interrupt' }
+  /** The run is about to end: let whoever reviews it look. The last time it ends all the same. */
+  | { readonly type: 'run.review'; readonly sentBack: number; readonly isLast: boolean };
 
 /** What the machine tells a turn that is under way. */
 export type TurnOrder = { readonly type: 'turn.cancel' };
@@ -188,6 +211,8 @@ export interface TurnInput {
   readonly attempt: number;
   readonly onFallback: boolean;
   readonly cutShort: boolean;
+  /** Room may be asked for before the request is sent. */
+  readonly mayCompact: boolean;
 }
 
 export interface PauseInput {

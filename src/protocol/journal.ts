@@ -155,12 +155,14 @@ export const journalBody = z.discriminatedUnion('type', [
   }),
   z.object({
     type: z.literal('prompt.broken'),
-    reason: z.enum(['truncation', 'model']),
+    reason: z.enum(['truncation', 'compaction', 'clear', 'model']),
     /** What changed, in words. */
     section: z.string(),
     /** Truncation: this many messages after the first one are gone, and the first one says so. */
     dropped: z.number().int().optional(),
     notice: z.string().optional(),
+    /** Compaction: so many messages from the first on are gone, and this stands in their place. */
+    summary: z.string().optional(),
     tokensBefore: z.number().optional(),
     tokensAfter: z.number().optional(),
   }),

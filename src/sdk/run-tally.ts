@@ -1,5 +1,6 @@
 /** Counts along while a run goes on, and says at the end what it came to. */
 import type { LeadSession } from '../actors/session.js';
+import { textOf } from '../context/last-answer.js';
 import type { Stop } from '../protocol/agent.js';
 import type { Denial, FeedItem } from '../protocol/feed.js';
 import type { Usage } from '../protocol/usage.js';
@@ -89,16 +90,6 @@ const SUBTYPES: Readonly<Record<string, ResultMessage['subtype']>> = {
   end_turn: 'success',
   max_turns: 'error_max_turns',
   budget: 'error_max_budget_usd',
-};
-
-export const textOf = (content: readonly WireBlock[]): string =>
-  content.flatMap((block) => (block.type === 'text' ? [String(block.text)] : [])).join('');
-
-/** The newest answer that a session holds. */
-export const lastAnswer = ({ notebook }: LeadSession): string => {
-  const message = notebook.history.messages.at(-1);
-  if (message?.role !== 'assistant') return '';
-  return textOf((JSON.parse(message.bytes.toString()) as { content: WireBlock[] }).content);
 };
 
 export const wireUsage = (usage: Usage): MessageUsage => ({

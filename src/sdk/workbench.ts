@@ -9,6 +9,7 @@ import { addTrustedAllowRule } from '../config/local-rules.js';
 import { resolveModel } from '../config/model-aliases.js';
 import { realPath } from '../config/real-path.js';
 import { openStateDirectory, resolveSkeinHome, stateLayout } from '../config/state-directory.js';
+import { windowMarks } from '../context/window.js';
 import { openArtifactFile } from '../host/artifact-file.js';
 import { childEnvironment } from '../host/child-environment.js';
 import { diskWorkspace } from '../host/disk-workspace.js';
@@ -104,6 +105,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
       // Ids come from the server, and names end up in a path.
       openArtifact: (name) => openArtifactFile(artifacts, name.replaceAll(/[^\w.-]/g, '_')),
       governor: shared,
+      windowOf: (name) => windowMarks(name, skein.contextWindow),
       fallbackModel: fallback,
       chance: Math.random,
       limits: {

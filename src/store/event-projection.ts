@@ -76,7 +76,7 @@ export const eventOf = (record: JournalRecord): ProjectedEvent => {
     }
     case 'prompt.broken': {
       const { reason, section, dropped, tokensBefore, tokensAfter } = record;
-      if (reason !== 'truncation') return { type: 'prompt.broken', cites, reason, section };
+      if (dropped === undefined) return { type: 'prompt.broken', cites, reason, section };
       return { type: 'context.compacted', cites, reason, dropped, tokensBefore, tokensAfter };
     }
     case 'run.ended': {

@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { controlDesk } from '../../src/actors/control-desk.js';
 import { type LeadSession, openSession } from '../../src/actors/session.js';
 import type { SessionChoice } from '../../src/actors/session-begin.js';
+import type { ReviewStop } from '../../src/actors/stop-review.js';
+import { windowMarks } from '../../src/context/window.js';
 import { type Governor, governor } from '../../src/model/governor.js';
 import { type AgentLimits, DEFAULT_LIMITS } from '../../src/protocol/agent.js';
 import type { FeedItem } from '../../src/protocol/feed.js';
@@ -39,6 +41,8 @@ export interface LeadOptions {
   readonly fallbackModel?: string;
   readonly modelName?: string;
   readonly maxBudgetUsd?: number;
+  readonly contextWindow?: number;
+  readonly reviewStop?: ReviewStop;
   readonly wantsStreamEvents?: boolean;
   readonly store?: SessionStore;
   readonly clock?: VirtualClock;
@@ -78,6 +82,8 @@ export const leadInHand = async (options: LeadOptions): Promise<LeadInHand> => {
     wantsStreamEvents: options.wantsStreamEvents ?? false,
     equip: () => ({
       ...{ toolbox: tools, toolCount: 4, model: options.model },
+      windowOf: (name) => windowMarks(name, options.contextWindow),
+      ...(options.reviewStop && { reviewStop: options.reviewStop }),
       governor: options.governor ?? governor(clock, 4),
       ...{ workspace: memoryWorkspace(), shell: { run: () => Promise.reject(new Error('none')) } },
       openArtifact: (name) => ({ path: `/${name}`, write: () => {}, close: async () => {} }),

@@ -72,11 +72,11 @@ describe('a run', () => {
 
   test('yields a summary when the prompt had to be shortened', async () => {
     const long = [says('x'.repeat(2_000))];
-    const model = scriptedModel(
-      ...[long, long, long],
-      [fails('prompt-too-long', { message: 'prompt is too long: 700 tokens > 500 maximum' })],
-      [says('Done.')],
-    );
+    const tooLong = fails('prompt-too-long', {
+      message: 'prompt is too long: 700 tokens > 500 maximum',
+    });
+    // The second refusal is that of the summary.
+    const model = scriptedModel(...[long, long, long], [tooLong], [tooLong], [says('Done.')]);
     const hand = await leadInHand({ model, lingers: true });
     for (const said of ['one', 'two', 'three']) await collect(hand.lead.run(prompt(said)));
     const items = await collect(hand.lead.run(prompt('four')));

@@ -4,9 +4,9 @@ import { planTruncation, type Sized } from '../../src/context/truncation.js';
 
 /** A conversation: a first prompt, then rounds of an answer and what the user side sent back. */
 const conversation = (rounds: readonly Round[], open: boolean): Sized[] => {
-  const message = (role: Sized['role'], length: number, answersCalls = false): Sized => ({
+  const message = (role: Sized['role'], weight: number, answersCalls = false): Sized => ({
     role,
-    bytes: { length },
+    weight,
     answersCalls,
   });
   const messages = [message('user', 100)];
@@ -74,9 +74,7 @@ describe('a plan to make room', () => {
           index > 0 && index < newest && messages[index + 1]?.answersCalls === false ? [index] : [],
         );
         const freedBy = (cut: number) =>
-          Math.ceil(
-            messages.slice(1, cut + 1).reduce((sum, { bytes }) => sum + bytes.length, 0) / 4,
-          );
+          Math.ceil(messages.slice(1, cut + 1).reduce((sum, { weight }) => sum + weight, 0) / 4);
         const enough = cuts.find((cut) => freedBy(cut) >= gap);
         const wanted = enough ?? cuts.at(-1);
         const tokens = wanted === undefined ? undefined : freedBy(wanted);

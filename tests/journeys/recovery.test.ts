@@ -129,7 +129,7 @@ describe('an answer that ended in an odd place', () => {
     const read = calls('Read', { file_path: 'notes.txt' });
     const { code, result, bodies } = await runThrough([read, fills, fine]);
     expect({ code, text: result.result }).toEqual({ code: 0, text: 'Well again.' });
-    expect(bodies().map(({ messages }) => messages.at(-1).role)).toEqual(['user', 'user', 'user']);
+    expect(bodies().map(({ messages }) => messages.at(-1).role)).toEqual(Array(4).fill('user'));
   });
 
   test('does not end with thinking when it is sent back', async () => {
@@ -167,14 +167,34 @@ describe('a fallback model', () => {
 });
 
 describe('a prompt that is too long', () => {
-  test('loses its oldest rounds, says so, and the run goes on', async () => {
-    const message = 'prompt is too long: 200010 tokens > 200000 maximum';
-    const read = calls('Read', { file_path: 'notes.txt' });
-    const tooLong: Reply = { error: { status: 400, message } };
-    const { code, lines, bodies, journal } = await runThrough([read, read, read, tooLong, fine]);
+  const message = 'prompt is too long: 200010 tokens > 200000 maximum';
+  const read = calls('Read', { file_path: 'notes.txt' });
+  const tooLong: Reply = { error: { status: 400, message } };
+
+  test('has its older part summarised, and the run goes on', async () => {
+    const summary = 'They read notes.txt.';
+    const { code, lines, bodies, journal } = await runThrough([
+      ...[read, read, read, tooLong, { text: summary }, fine],
+    ]);
     expect(code).toBe(0);
     expect(lines.filter(({ subtype }) => subtype === 'compact_boundary')).toHaveLength(1);
-    const [refused, shorter] = bodies().slice(-2);
+    const [refused, , shorter] = bodies().slice(-3);
+    expect(shorter?.messages.length).toBeLessThan(refused?.messages.length);
+    expect(shorter?.messages[0].content).toMatchObject([
+      { text: expect.stringMatching(/word for word:\n\ngo\n[^]*They read notes\.txt\./) },
+    ]);
+    expect(await journal()).toContainEqual(
+      expect.objectContaining({ type: 'prompt.broken', reason: 'compaction' }),
+    );
+  });
+
+  test('loses its oldest rounds when there is no summary to be had', async () => {
+    const { code, lines, bodies, journal } = await runThrough([
+      ...[read, read, read, tooLong, tooLong, fine],
+    ]);
+    expect(code).toBe(0);
+    expect(lines.filter(({ subtype }) => subtype === 'compact_boundary')).toHaveLength(1);
+    const [refused, , shorter] = bodies().slice(-3);
     expect(shorter?.messages.length).toBeLessThan(refused?.messages.length);
     expect(shorter?.messages[0].content).toMatchObject([
       { text: 'go' },

@@ -142,13 +142,13 @@ describe('a run stops because of', () => {
     });
   });
 
-  test('compaction_failed: each try makes room and none is enough', async () => {
+  test('compaction_failed: three tries make room, by summary or without, and none is enough', async () => {
     const message = 'prompt is too long: 200010 tokens > 200000 maximum';
     const works = Array.from({ length: 9 }, () => calls('Bash', { command: 'true' }));
     const replies = [...works, { error: { status: 400, message } }];
     const end = await endOf([{ replies }], ['--allowed-tools', 'Bash']);
     expect(end).toMatchObject({ code: 1, stop_reason: 'compaction_failed' });
-    expect(end.simulator.requests).toHaveLength(9 + 4);
+    expect(end.simulator.requests).toHaveLength(9 + 4 + 3);
   });
 
   test('denied: a person refuses a call and wants the run to end with it', async () => {

@@ -1,6 +1,7 @@
 /** A session in this process: real machine, crew, policy and journal; the rest is handed in. */
 import { controlDesk } from '../../src/actors/control-desk.js';
 import { type LeadSession, openSession, type SessionOptions } from '../../src/actors/session.js';
+import { windowMarks } from '../../src/context/window.js';
 import { governor } from '../../src/model/governor.js';
 import { DEFAULT_LIMITS } from '../../src/protocol/agent.js';
 import { type Clock, systemClock } from '../../src/protocol/clock.js';
@@ -43,6 +44,7 @@ export const openRig = (wanted: Wanted): Promise<LeadSession> => {
       ...{ limits: DEFAULT_LIMITS, fallbackModel: undefined, governor: governor(clock, 8) },
       workspace: { resolve: nowhere, read: nowhere, stat: nowhere, write: nowhere },
       shell: { run: nowhere },
+      windowOf: (name) => windowMarks(name),
       openArtifact: nowhere,
       desk: controlDesk({
         policy: {

@@ -62,7 +62,7 @@ export const agentInHand = ({ limits, ...input }: HandInput = {}): AgentInHand =
     }),
     {
       input: {
-        ...{ id: 'a_1', lingers: false, hasFallback: false, openCalls: [] },
+        ...{ id: 'a_1', lingers: false, hasFallback: false, hasReview: false, openCalls: [] },
         ...{ waiting: 1, owesAnswer: false, cutShort: false },
         ...input,
         limits: { ...DEFAULT_LIMITS, ...limits },

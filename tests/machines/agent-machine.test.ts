@@ -112,7 +112,13 @@ describe('an agent', () => {
   });
 
   test('fails, for its parent to see, when a slot is empty', async () => {
-    const input = { id: 'a', lingers: false, hasFallback: false, limits: DEFAULT_LIMITS };
+    const input = {
+      id: 'a',
+      lingers: false,
+      hasFallback: false,
+      hasReview: false,
+      limits: DEFAULT_LIMITS,
+    };
     const rest = { openCalls: [], waiting: 0, owesAnswer: true, cutShort: false };
     const actor = createActor(agentMachine, { input: { ...input, ...rest } });
     const done = toPromise(actor);

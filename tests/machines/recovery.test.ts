@@ -173,7 +173,7 @@ describe('a prompt that is too long', () => {
     const agent = agentInHand();
     agent.tell(taken(), tooLong);
     expect(agent.state).toBe('compacting');
-    expect(agent.rooms).toEqual([{ gapTokens: 500 }]);
+    expect(agent.rooms).toEqual([{ why: 'refused', gapTokens: 500 }]);
     agent.tell({ type: 'context.compacted' }, ended());
     expect(agent.visited).toEqual(['streaming', 'compacting', 'streaming', 'stopped']);
     expect(agent.stopReason()).toBe('end_turn');
@@ -213,7 +213,7 @@ describe('a prompt that is too long', () => {
     expect(agent.state).toBe('tool-running');
     agent.tell(callEnded('c'));
     expect(agent.state).toBe('compacting');
-    expect(agent.rooms).toEqual([{ gapTokens: null }]);
+    expect(agent.rooms).toEqual([{ why: 'refused', gapTokens: null }]);
     agent.tell({ type: 'context.compacted' });
     expect(agent.state).toBe('streaming');
   });

@@ -24,25 +24,36 @@ test('the state chart of an agent is the one that the documents draw', () => {
       'call.asking → (stays)',
       'call.ended → (stays)',
       'agent.interrupt → waking',
+      'run.reviewed → (stays)',
       'run.denied → waking',
       'storage.failed → stopped',
     ],
     waking: [
-      'always → (stays) | tool-running | awaiting-permission | idle | stopped | compacting | retrying | (stays) | (stays) | (stays) | compacting | streaming',
+      'always → (stays) | tool-running | awaiting-permission | idle | stopped | compacting | retrying | (stays) | tool-running | (stays) | (stays) | compacting | streaming',
     ],
-    idle: ['prompt.submit → waking', 'run.begin → waking', 'agent.interrupt → (stays)'],
+    idle: [
+      'prompt.submit → waking',
+      'run.begin → waking',
+      'context.compact → compacting',
+      'agent.interrupt → (stays)',
+    ],
     streaming: [
       'letters.taken → (stays)',
       'call.drafted → (stays)',
       'turn.ended → waking',
       'turn.failed → waking',
+      'room.needed → waking',
       'turn.refused → waking',
       'agent.interrupt → (stays)',
       'run.denied → (stays)',
     ],
     'tool-running': ['always → waking'],
     'awaiting-permission': ['always → waking'],
-    compacting: ['context.compacted → streaming | waking', 'compaction.failed → waking'],
+    compacting: [
+      'context.compacted → streaming | waking | waking',
+      'compaction.declined → waking | waking | waking',
+      'compaction.failed → waking',
+    ],
     retrying: ['pause.over → streaming'],
     stopped: [],
   });
@@ -57,15 +68,22 @@ test('an agent works through four slots', () => {
 
 test('an agent’s machine knows identities, counts and statuses, and no contents', () => {
   const empty = { openCalls: [{ id: 'c', completed: false }], waiting: 1, owesAnswer: false };
-  const input = { id: 'a', lingers: false, hasFallback: false, limits: DEFAULT_LIMITS };
+  const input = {
+    id: 'a',
+    lingers: false,
+    hasFallback: false,
+    hasReview: false,
+    limits: DEFAULT_LIMITS,
+  };
   const machine = agentMachine.provide({ actors: { crew: fromCallback(() => {}) } });
   const actor = createActor(machine, { input: { ...input, ...empty, cutShort: false } }).start();
   const { context } = actor.getSnapshot();
   actor.stop();
   expect(Object.keys(context).sort()).toEqual([
-    ...['attempt', 'calls', 'compactions', 'continuations', 'cutShort', 'failedTurns', 'failure'],
-    ...['hasFallback', 'id', 'isStreaming', 'limits', 'lingers', 'needsRoom', 'onFallback'],
-    ...['overloads', 'owesAnswer', 'retries', 'stop', 'turn', 'waiting'],
+    ...['attempt', 'calls', 'compactions', 'continuations', 'cutShort', 'declinedTurn', 'declines'],
+    ...['failedTurns', 'failure', 'hasFallback', 'hasReview', 'id', 'isStreaming', 'limits'],
+    ...['lingers', 'needsRoom', 'onFallback', 'overloads', 'owesAnswer', 'retries', 'review'],
+    ...['sentBack', 'stop', 'turn', 'waiting'],
   ]);
   expect(context.calls).toEqual([
     { id: 'c', status: 'judging', readOnly: false, safe: false, failed: false },

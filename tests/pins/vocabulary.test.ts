@@ -42,6 +42,7 @@ test('the bounds that hold where nobody set others', () => {
     maxPauses: 20,
     maxCompactions: 3,
     maxFailedTurns: 5,
+    maxSentBack: 8,
   });
 });
 
