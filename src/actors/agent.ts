@@ -122,7 +122,7 @@ const refuseUnlessIdle = (actor: Actor<typeof agentMachine>, { isResting }: RunB
 const OVER = 'The agent has stopped for good; resume its session to go on.';
 
 const hasWork = ({ history }: Notebook): boolean =>
-  history.letters.size > 0 || history.calls.size > 0 || history.owesAnswer || history.cutShort;
+  history.waiting > 0 || history.calls.size > 0 || history.owesAnswer || history.cutShort;
 
 const attemptOf = ({ turn, attempt }: AgentContext) => ({ turn, attempt });
 
@@ -139,7 +139,7 @@ const inputOf = (deps: AgentDeps): AgentInput => {
     openCalls: [...history.calls.values()].map(({ id, result }) => {
       return { id, completed: result !== null };
     }),
-    waiting: history.letters.size,
+    waiting: history.waiting,
     owesAnswer: history.owesAnswer,
     cutShort: history.cutShort,
   };

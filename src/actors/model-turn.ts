@@ -131,11 +131,12 @@ const sendUserMessage = (
   { cutShort }: TurnInput,
   tell: (event: AgentEvent) => void,
 ): void => {
+  const { waiting } = notebook.history;
   const parts = notebook.history.nextUserParts();
   if (cutShort && parts.length === 0) parts.push({ text: CONTINUE });
   if (parts.length === 0) return;
   notebook.record({ type: 'user.sent', parts });
-  tell({ type: 'letters.taken', count: parts.filter((part) => 'letter' in part).length });
+  tell({ type: 'letters.taken', count: waiting });
 };
 
 /** A change of model voids the cached prefix, so it is declared. */

@@ -47,15 +47,15 @@ export class RunBook {
     this.recordIfPossible({ type: 'run.ended', reason, detail, turns, final });
     await this.notebook.sync().catch(() => undefined);
     this.isSettling = false;
-    const { size } = this.notebook.history.letters;
+    const { waiting } = this.notebook.history;
     // Of a run that a person cut off, what was said before has not been answered either.
     const isOneSided = reason === 'interrupted' || reason === 'denied';
-    this.isCalled = !final && size > 0 && (this.isCalled || isOneSided);
+    this.isCalled = !final && waiting > 0 && (this.isCalled || isOneSided);
     const isOwed = this.isCalled;
     this.feed.emit({ type: 'run.ended', stop, turns });
     if (!isOwed || this.isRunning) return;
     this.begin();
-    this.goOn(size);
+    this.goOn(waiting);
   }
 
   /** A full disk keeps the end of a run out of the journal; the next start sees as much. */

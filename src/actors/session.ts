@@ -13,8 +13,18 @@ import { runBudget } from './budget.js';
 import { FeedHub } from './feed-hub.js';
 import { Notebook } from './notebook.js';
 import { type BeginOptions, beginSession } from './session-begin.js';
+import { sessionJobs } from './session-jobs.js';
 
-type Given = 'notebook' | 'feed' | 'headFor' | 'budget' | 'agent' | 'modelName' | 'ids' | 'clock';
+type Given =
+  | 'notebook'
+  | 'feed'
+  | 'headFor'
+  | 'budget'
+  | 'agent'
+  | 'modelName'
+  | 'ids'
+  | 'clock'
+  | 'jobs';
 
 /** What an agent's equipment depends on: where it works, and where large outputs are kept. */
 export interface OpenedSession {
@@ -76,14 +86,17 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     heads.set(name, made);
     return made;
   };
+  const equipment = options.equip({
+    meta,
+    artifacts: session.artifactDirectory(),
+    inherited: await inheritedArtifacts(options.store, meta),
+  });
+  const { ids, clock } = options;
+  const jobs = sessionJobs({ shell: equipment.shell, notebook, feed, ids, clock });
   const deps: AgentDeps = {
-    ...options.equip({
-      meta,
-      artifacts: session.artifactDirectory(),
-      inherited: await inheritedArtifacts(options.store, meta),
-    }),
+    ...equipment,
     ...{ notebook, feed, headFor, modelName: model, agent: meta.lead },
-    ...{ ids: options.ids, clock: options.clock },
+    ...{ ids, clock, jobs: jobs.table },
     budget: runBudget(options.maxBudgetUsd, notebook.history.cost ?? 0),
   };
   let agent: Agent | undefined;
@@ -95,6 +108,8 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     if (agent === undefined) {
       agent = startAgent(deps);
       settle(agent.stopped);
+      const endJobs = () => void jobs.end();
+      agent.stopped.then(endJobs, endJobs);
     }
     return agent;
   };
@@ -143,6 +158,7 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     },
     stopped,
     async close() {
+      await jobs.end();
       await session.updateMeta({ updatedAt: options.clock.now() });
       await session.close();
     },

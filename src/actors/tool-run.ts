@@ -1,5 +1,6 @@
 /** Runs one call of a tool in the world it is given; whatever it throws becomes a result. */
 import type { Feed } from '../protocol/feed.js';
+import type { Jobs } from '../protocol/jobs.js';
 import {
   type Artifact,
   type Shell,
@@ -15,6 +16,7 @@ export interface ToolWorld extends ConsultDeps {
   readonly workspace: Workspace;
   readonly shell: Shell;
   readonly openArtifact: (name: string) => Artifact;
+  readonly jobs: Jobs;
   readonly feed: Feed;
 }
 
@@ -30,7 +32,8 @@ export const runTool = async (
   try {
     const outcome = await tool.call(input, {
       ...{ workspace, shell, signal, cwd: history.cwd },
-      todos: history.todos,
+      ...{ jobs: world.jobs, todos: history.todos },
+      jobReadTo: (job) => history.jobs.get(job),
       readStamp: (path) => history.seen.get(path),
       openArtifact: (name) => openArtifact(`${id}-${name}`),
       consult: consultFor(world, id),

@@ -2,6 +2,7 @@
  * What an agent knows, folded from its journal. The live agent applies each record right after it
  * was written, a rebuilt one applies them all: so both are in the same place by construction.
  */
+import { JOB_SENDER } from '../protocol/jobs.js';
 import type { CallOutcome, JournalRecord, UserPart } from '../protocol/journal.js';
 import type { Todo } from '../protocol/todos.js';
 import type { FileStamp, ToolNote } from '../protocol/tool.js';
@@ -33,10 +34,14 @@ export class History {
   readonly messages: HistoryMessage[] = [];
   /** Received and not in a message yet, oldest first. */
   readonly letters = new Map<string, RawJson>();
+  /** Those of them that go along with the next message, but are no reason to send one. */
+  private readonly asides = new Set<string>();
   /** In the order in which the model asked. */
   readonly calls = new Map<string, HistoryCall>();
   readonly seen = new Map<string, FileStamp>();
   todos: readonly Todo[] = [];
+  /** How far it has read what each of its jobs prints. */
+  readonly jobs = new Map<string, number>();
   cwd = '';
   model = '';
   prompt = '';
@@ -81,6 +86,7 @@ export class History {
         break;
       case 'letter.received':
         this.letters.set(record.letter, record.raw.slice(1, -1));
+        if (record.from === JOB_SENDER) this.asides.add(record.letter);
         break;
       case 'user.sent':
         this.addUserMessage(record.parts);
@@ -127,8 +133,14 @@ export class History {
     return this.countedTokens + tokensOfBytes(uncounted + this.weightSince);
   }
 
+  /** Letters that want an answer. */
+  get waiting(): number {
+    return this.letters.size - this.asides.size;
+  }
+
   /** The parts of the next user message: results in call order, then the letters that wait. */
   nextUserParts(): UserPart[] {
+    if (this.calls.size === 0 && this.waiting === 0) return [];
     return [
       ...[...this.calls.keys()].map((call) => ({ call })),
       ...[...this.letters.keys()].map((letter) => ({ letter })),
@@ -154,7 +166,9 @@ export class History {
     const content = blocks.filter((raw) => raw !== '').join(',');
     if (content !== '') this.push('user', `[${content}]`, this.calls.size > 0);
     for (const part of parts) {
-      if ('letter' in part) this.letters.delete(part.letter);
+      if (!('letter' in part)) continue;
+      this.letters.delete(part.letter);
+      this.asides.delete(part.letter);
     }
     this.forgetCalls();
     this.owesAnswer = true;
@@ -218,6 +232,9 @@ export class History {
         break;
       case 'file.seen':
         this.seen.set(note.path, note.stamp);
+        break;
+      case 'job.read':
+        this.jobs.set(note.job, note.upTo);
         break;
       case 'todos.written':
         this.todos = note.todos;

@@ -50,6 +50,7 @@ export const hostShell = ({ environment, watchdog }: HostShellOptions): Shell =>
     const { child, streams } = await start(command, env);
     const group = child.pid ?? (await neverStarted(child));
     watchdog.add(group);
+    command.onStarted?.();
     try {
       const end = await follow(child, streams, group, mark, command);
       return { ...end, durationMs: Math.round(performance.now() - began) };
@@ -90,7 +91,7 @@ const follow = async (
   streams: Streams,
   group: number,
   mark: string,
-  { timeoutMs, signal, onOutput }: ShellCommand,
+  { timeoutMs, signal, thorough = false, onOutput }: ShellCommand,
 ): Promise<Omit<ShellEnd, 'durationMs'>> => {
   const exited = once(child, 'exit').then(([exitCode, by]) => ({ exitCode, signal: by }) as Exit);
   const closed = Promise.all(Object.values(streams).map(untilClosed)).then(() => true);
@@ -104,7 +105,7 @@ const follow = async (
   const exit = await Promise.race([exited, after(GIVE_UP_MS, KILLED, { ref: false })]);
 
   const drained = () => Promise.race([closed, after(DRAIN_MS, false, { ref: false })]);
-  if (reason !== 'exited' || !(await drained())) {
+  if (thorough || reason !== 'exited' || !(await drained())) {
     await killMarked(COMMAND_VARIABLE, (value) => value === mark);
     await drained();
   }
@@ -116,18 +117,24 @@ type Exit = Pick<ShellEnd, 'exitCode' | 'signal'>;
 
 const KILLED: Exit = { exitCode: null, signal: 'SIGKILL' };
 
-const untilExitOr = async (exited: Promise<Exit>, timeoutMs: number, signal: AbortSignal) => {
+const untilExitOr = async (
+  exited: Promise<Exit>,
+  timeoutMs: number | undefined,
+  signal: AbortSignal,
+) => {
   // It may have come while the command was being started, and would not come again.
   if (signal.aborted) return 'aborted';
   const settled = new AbortController();
   const options = { signal: settled.signal };
-  const timeout = after(timeoutMs, 'timeout' as const, options);
-  const aborted = once(signal, 'abort', options).then(() => 'aborted' as const);
+  const orders = [
+    once(signal, 'abort', options).then(() => 'aborted' as const),
+    ...(timeoutMs === undefined ? [] : [after(timeoutMs, 'timeout' as const, options)]),
+  ];
   try {
-    return await Promise.race([exited, timeout, aborted]);
+    return await Promise.race([exited, ...orders]);
   } finally {
     settled.abort();
-    await Promise.allSettled([timeout, aborted]);
+    await Promise.allSettled(orders);
   }
 };
 

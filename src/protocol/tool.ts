@@ -8,6 +8,7 @@
 import type { z } from 'zod';
 import type { Consult } from './consult.js';
 import { SkeinError } from './errors.js';
+import type { Jobs } from './jobs.js';
 import type { Todo } from './todos.js';
 
 export interface Tool<Schema extends z.ZodType = z.ZodType> {
@@ -61,6 +62,10 @@ export interface ToolContext {
   readStamp(path: string): FileStamp | undefined;
   /** The agent's own list of things to do. */
   readonly todos: readonly Todo[];
+  /** Commands in the background. */
+  readonly jobs: Jobs;
+  /** How far the agent has read what a job prints; undefined when it never started such a job. */
+  jobReadTo(job: string): number | undefined;
   /** Keeps a large output beside the session and returns the path where it can be read. */
   openArtifact(name: string): Artifact;
   /** One question to a model, beside the conversation. */
@@ -104,6 +109,8 @@ export type ResultBlock =
 export type ToolNote =
   | { readonly type: 'file.seen'; readonly path: string; readonly stamp: FileStamp }
   | { readonly type: 'cwd.changed'; readonly cwd: string }
+  /** The agent has started a job, or read what it printed up to here. */
+  | { readonly type: 'job.read'; readonly job: string; readonly upTo: number }
   | { readonly type: 'todos.written'; readonly todos: readonly Todo[] };
 
 /** Enough to notice that a file is no longer what the agent saw. */
@@ -171,8 +178,13 @@ export interface Shell {
 export interface ShellCommand {
   readonly command: string;
   readonly cwd: string;
-  readonly timeoutMs: number;
+  /** Left out, it may run for as long as it likes. */
+  readonly timeoutMs?: number;
   readonly signal: AbortSignal;
+  /** Ends also what left the group and let go of our pipes, which takes a look at all processes. */
+  readonly thorough?: boolean;
+  /** It runs, and whatever happens to us, something will end it. */
+  onStarted?(): void;
   /** Each chunk in the order in which the two streams gave them. */
   onOutput(stream: 'stdout' | 'stderr', chunk: Uint8Array): void;
 }

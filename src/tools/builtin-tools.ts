@@ -4,6 +4,8 @@ import { editFile } from './edit-file.js';
 import { readFile } from './read-file.js';
 import { readTodos } from './read-todos.js';
 import { runCommand } from './run-command.js';
+import { stopTask } from './stop-task.js';
+import { taskOutput } from './task-output.js';
 import { writeFile } from './write-file.js';
 import { writeTodos } from './write-todos.js';
 
@@ -12,6 +14,8 @@ export const builtinTools: readonly Tool[] = [
   editFile,
   writeFile,
   runCommand,
+  taskOutput,
+  stopTask,
   writeTodos,
   readTodos,
 ];

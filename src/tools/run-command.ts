@@ -10,6 +10,7 @@ import {
   ToolFailure,
   type ToolOutcome,
 } from '../protocol/tool.js';
+import { startInBackground } from './background-command.js';
 import { CapturedOutput } from './captured-output.js';
 import { isCompoundCommand } from './compound-command.js';
 import { startsSkein } from './forbidden-program.js';
@@ -27,8 +28,8 @@ const PROMPT = `Runs a command in bash and returns what it prints.
 
 - Every call is a fresh shell: the working directory carries over to the next call; variables, functions and aliases do not.
 - There is no terminal and no input: choose flags that never ask, and never start an editor or a pager.
-- Whatever the command leaves running in the background is ended when it returns.
-- It may run ${DEFAULT_TIMEOUT_MS} ms unless you set timeout, at most ${LONGEST_TIMEOUT_MS}.
+- Whatever the command leaves running is ended when it returns. For a server, a watcher or a long build set run_in_background: the call returns at once with an id, TaskOutput shows what the command prints, TaskStop ends it, and it ends with the session at the latest. Do not use "&" or nohup for that.
+- It may run ${DEFAULT_TIMEOUT_MS} ms unless you set timeout, at most ${LONGEST_TIMEOUT_MS}. In the background it has no limit but a timeout that you set.
 - Up to ${INLINE_CHARACTERS} characters are shown. From longer output you see both ends, and the path of a file that holds all of it.
 - Quote paths that contain spaces. To read, write or change files use Read, Write and Edit: they notice files that changed meanwhile.
 - One plain command per call is best: chains, pipes and redirections need a person's permission.`;
@@ -45,13 +46,21 @@ export const runCommand = defineTool({
       .max(LONGEST_TIMEOUT_MS)
       .optional()
       .describe(`Milliseconds before it is stopped; ${DEFAULT_TIMEOUT_MS} if left out.`),
+    run_in_background: z
+      .boolean()
+      .optional()
+      .describe('Return at once, and let the command go on.'),
     description: z
       .string()
       .optional()
       .describe('What the command does, in a few words, for the user.'),
   }),
-  describe: ({ command, description }) =>
-    `Bash ${oneLine(command)}${description === undefined ? '' : ` (${oneLine(description)})`}`,
+  describe: ({ command, description, run_in_background }) =>
+    [
+      `Bash ${oneLine(command)}`,
+      ...(run_in_background === true ? ['in the background'] : []),
+      ...(description === undefined ? [] : [`(${oneLine(description)})`]),
+    ].join(' '),
   isReadOnly: () => false,
   isConcurrencySafe: () => false,
   subject: ({ command }) => ({ action: 'execute', target: command }),
@@ -65,34 +74,35 @@ export const runCommand = defineTool({
     return undefined;
   },
   interruptBehavior: 'cancel',
-  async call({ command, timeout = DEFAULT_TIMEOUT_MS }, context) {
+  async call({ command, timeout, run_in_background }, context) {
     refuseUnrunnable(command);
-    const output = new CapturedOutput(INLINE_CHARACTERS, () =>
-      context.openArtifact('bash-output.txt'),
-    );
-    const tell = paced(PROGRESS_INTERVAL_MS, () =>
-      context.progress(`${output.bytes} bytes: ${output.lastLine}`),
-    );
-    const { cwd, shell, signal } = context;
-    let end: ShellEnd;
     try {
-      end = await shell.run({
-        command,
-        cwd,
-        timeoutMs: timeout,
-        signal,
-        onOutput(stream, chunk) {
-          output.add(stream, chunk);
-          tell();
-        },
-      });
+      if (run_in_background === true) return await startInBackground(command, timeout, context);
+      return await runToEnd(command, timeout ?? DEFAULT_TIMEOUT_MS, context);
     } catch (error) {
       if (error instanceof FileError && error.why === 'missing') return moveOut(context);
       throw error;
     }
-    return report(end, output, timeout, cwd);
   },
 });
+
+const runToEnd = async (command: string, timeoutMs: number, context: ToolContext) => {
+  const output = new CapturedOutput(INLINE_CHARACTERS, () =>
+    context.openArtifact('bash-output.txt'),
+  );
+  const tell = paced(PROGRESS_INTERVAL_MS, () =>
+    context.progress(`${output.bytes} bytes: ${output.lastLine}`),
+  );
+  const { cwd, shell, signal } = context;
+  const end = await shell.run({
+    ...{ command, cwd, timeoutMs, signal },
+    onOutput(stream, chunk) {
+      output.add(stream, chunk);
+      tell();
+    },
+  });
+  return report(end, output, timeoutMs, cwd);
+};
 
 const report = async (
   end: ShellEnd,

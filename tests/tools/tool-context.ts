@@ -1,4 +1,5 @@
 import type { Consult } from '../../src/protocol/consult.js';
+import type { Jobs } from '../../src/protocol/jobs.js';
 import type { Todo } from '../../src/protocol/todos.js';
 import type {
   Artifact,
@@ -27,10 +28,12 @@ export const toolContext = (
     signal = new AbortController().signal,
     artifact,
     consult = noModel,
+    jobs = noJobs,
   }: Partial<Options> = {},
 ): TestContext => {
   const seen = new Map<string, FileStamp>();
   const artifacts = new Map<string, Buffer>();
+  const readTo = new Map<string, number>();
   const said: string[] = [];
   const context = {
     cwd,
@@ -41,6 +44,8 @@ export const toolContext = (
     said,
     artifacts,
     todos: [] as readonly Todo[],
+    jobs,
+    jobReadTo: (job: string) => readTo.get(job),
     readStamp: (path: string) => seen.get(path),
     openArtifact: artifact ?? ((name: string) => memoryArtifact(artifacts, name)),
     progress: (note: string) => said.push(note),
@@ -48,6 +53,7 @@ export const toolContext = (
       for (const note of outcome.notes ?? []) {
         if (note.type === 'file.seen') seen.set(note.path, note.stamp);
         else if (note.type === 'cwd.changed') context.cwd = note.cwd;
+        else if (note.type === 'job.read') readTo.set(note.job, note.upTo);
         else context.todos = note.todos;
       }
       return outcome;
@@ -62,9 +68,16 @@ interface Options {
   readonly signal: AbortSignal;
   readonly artifact: (name: string) => Artifact;
   readonly consult: Consult;
+  readonly jobs: Jobs;
 }
 
 const noModel: Consult = () => Promise.reject(new Error('toolContext: no model here'));
+
+const noJobs: Jobs = {
+  start: () => Promise.reject(new Error('toolContext: no jobs here')),
+  find: () => undefined,
+  list: () => [],
+};
 
 /** A shell that prints what it is told to, and ends as it is told to. */
 export const scriptedShell = (
