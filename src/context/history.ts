@@ -270,6 +270,7 @@ export class History {
   private clear(): void {
     this.messages.length = 0;
     this.seen.clear();
+    this.todos = [];
     this.forgetCalls();
     this.opening = '';
     this.owesAnswer = false;

@@ -251,6 +251,7 @@ export const messageOf = (item: FeedItem, session_id: string): SkeinMessage | un
       return noticeMessage(item.text, session_id);
     case 'todos.changed':
       return { type: 'system', subtype: 'todos', todos: item.todos, session_id };
+    case 'tool.ended':
     case 'call.denied':
     case 'run.ended':
       return undefined;
