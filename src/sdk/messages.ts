@@ -214,7 +214,7 @@ export interface PermissionDenial {
   readonly reason: string;
 }
 
-/** Undefined for what has another message of its own: a denial is in the result, as the end is. */
+/** Undefined for what has another message of its own: a denial and the end are in the result. */
 export const messageOf = (item: FeedItem, session_id: string): SkeinMessage | undefined => {
   const belonging = { parent_tool_use_id: null, session_id };
   switch (item.type) {
@@ -253,6 +253,7 @@ export const messageOf = (item: FeedItem, session_id: string): SkeinMessage | un
       return { type: 'system', subtype: 'todos', todos: item.todos, session_id };
     case 'tool.ended':
     case 'call.denied':
+    case 'tool.ended':
     case 'run.ended':
       return undefined;
     default:
