@@ -1,6 +1,12 @@
-/** Bundles the command line into dist/. Heavy parts stay in chunks of their own, loaded when first needed. */
-import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+/**
+ * Bundles the command line and the library into dist/, with the types of the library. Heavy parts stay
+ * in chunks of their own, loaded when first needed.
+ */
+import { execFile } from 'node:child_process';
+import { chmod, cp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { inputsDigest, STAMP } from './installed.mjs';
 
@@ -15,13 +21,39 @@ const onlyEnglish = {
   },
 };
 
+/** Only what the types of the library speak of; tsc writes those of all that it is made from. */
+const writeTypes = async (outdir) => {
+  const tsc = join(
+    dirname(createRequire(import.meta.url).resolve('typescript/package.json')),
+    'bin/tsc',
+  );
+  const all = `${outdir}/all-types`;
+  const args = [tsc, '-p', 'tsconfig.types.json', '--outDir', all];
+  await promisify(execFile)(process.execPath, args);
+  const wanted = ['sdk/skein.d.ts'];
+  // The list grows while it is walked.
+  for (const file of wanted) {
+    const text = await readFile(join(all, file), 'utf8');
+    await cp(join(all, file), join(outdir, 'types', file));
+    for (const [, target] of text.matchAll(/from '(\.[^']+)\.js'/g)) {
+      const next = join(dirname(file), `${target}.d.ts`);
+      if (!wanted.includes(next)) wanted.push(next);
+    }
+  }
+  await rm(all, { recursive: true });
+};
+
 // Taken first: what changes during the build makes the next start build again.
 const digest = inputsDigest(process.cwd());
 const { version } = JSON.parse(await readFile('package.json', 'utf8'));
 // Built aside and moved into place, so that a program that is being run is not pulled away for long.
 const outdir = `dist.${process.pid}`;
 await build({
-  entryPoints: { skein: 'src/cli/main.ts', watchdog: 'src/host/watchdog.ts' },
+  entryPoints: {
+    skein: 'src/cli/main.ts',
+    sdk: 'src/sdk/skein.ts',
+    watchdog: 'src/host/watchdog.ts',
+  },
   outdir,
   bundle: true,
   splitting: true,
@@ -41,6 +73,7 @@ await build({
   },
   logLevel: 'warning',
 });
+await writeTypes(outdir);
 await chmod(`${outdir}/skein.js`, 0o755);
 await rm('dist', { recursive: true, force: true });
 await rename(outdir, 'dist');

@@ -49,9 +49,13 @@ export const inputsDigest = (root) => {
   const sources = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
-  const others = ['scripts/build.mjs', 'package.json', 'package-lock.json', 'tsconfig.json'];
+  const others = ['scripts/build.mjs', 'package.json', 'package-lock.json'];
+  const configs = ['tsconfig.json', 'tsconfig.types.json'];
   const hash = createHash('sha256').update(process.version);
-  for (const file of [...others.map((name) => join(root, name)), ...sources.sort()]) {
+  for (const file of [
+    ...[...others, ...configs].map((name) => join(root, name)),
+    ...sources.sort(),
+  ]) {
     const bytes = readFileSync(file);
     hash.update(`\0${file.slice(root.length)}\0${bytes.length}\0`).update(bytes);
   }

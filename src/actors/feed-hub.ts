@@ -22,11 +22,20 @@ export class FeedHub implements Feed {
   /**
    * The same as a stream, for those who would rather pull, until `isLast` says so. A reader that
    * falls far behind loses raw stream events, which are only for show, and is told; nothing else.
+   * Fails when `source` does: then the last item will never come.
    */
-  async *follow(isLast: (item: FeedItem) => boolean): AsyncGenerator<FeedItem, void> {
+  async *follow(
+    isLast: (item: FeedItem) => boolean,
+    source?: Promise<unknown>,
+  ): AsyncGenerator<FeedItem, void> {
     const queue: FeedItem[] = [];
     let dropped = 0;
     let wake: (() => void) | undefined;
+    let failure: { readonly error: unknown } | undefined;
+    source?.catch((error: unknown) => {
+      failure = { error };
+      wake?.();
+    });
     const stop = this.listen((item) => {
       if (item.type === 'stream.event' && queue.length >= MAX_BEHIND) dropped += 1;
       else queue.push(item);
@@ -35,6 +44,7 @@ export class FeedHub implements Feed {
     try {
       for (;;) {
         while (queue.length === 0) {
+          if (failure !== undefined) throw failure.error;
           await new Promise<void>((resolve) => {
             wake = resolve;
           });

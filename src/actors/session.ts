@@ -61,8 +61,13 @@ export interface LeadSession {
   /** Begins the conversation anew within the session. Throws a UsageError while a run is under way. */
   clear(): void;
   listen(listener: FeedListener): () => void;
-  /** Submits a prompt and yields everything until that run has ended. */
-  run(blocks: RawJson): AsyncGenerator<FeedItem, void>;
+  /**
+   * Submits a prompt and yields everything until that run has ended. Without one a resumed agent
+   * goes on with what it was doing. The first pull starts it, before it returns.
+   */
+  run(blocks?: RawJson): AsyncGenerator<FeedItem, void>;
+  /** What the model is shown, as it is sent. */
+  readonly tools: RawJson;
   readonly stopped: Promise<AgentReport>;
   close(): Promise<void>;
 }
@@ -125,6 +130,7 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     meta,
     model,
     notebook,
+    tools: head.tools,
     damage: journal.past.damage,
     get state() {
       return agent?.state ?? 'idle';
@@ -139,15 +145,14 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     clear: () => start().clear(),
     listen: (listener) => feed.listen(listener),
     async *run(blocks) {
-      const items = feed.follow(({ type }) => type === 'run.ended');
+      const items = feed.follow(({ type }) => type === 'run.ended', stopped);
       // Listening begins with the first pull, so the prompt comes after it.
       let next = items.next();
       try {
-        submit(blocks);
+        if (blocks !== undefined) submit(blocks);
         start();
-        const broken = stopped.then(() => new Promise<never>(() => {}));
         for (;;) {
-          const { value, done } = await Promise.race([next, broken]);
+          const { value, done } = await next;
           if (done) return;
           yield value;
           next = items.next();

@@ -9,6 +9,7 @@ import type { RawJson } from '../protocol/wire.js';
 import { openRun } from '../sdk/open-run.js';
 import { promptBlocks, titleOf } from '../sdk/prompt-blocks.js';
 import type { Provider } from '../sdk/provider.js';
+import { untilResting } from '../sdk/resting.js';
 import { RunTally } from '../sdk/run-tally.js';
 import { feedLine, initMessage } from '../sdk/stream-json.js';
 import { ControlLines } from './control-lines.js';
@@ -104,19 +105,6 @@ const drive = async (
   // Nobody listens any more; an open pipe would keep the process alive.
   machine.stdin.destroy();
 };
-
-const untilResting = (session: LeadSession): Promise<void> =>
-  new Promise((resolve) => {
-    const look = () => {
-      if (!session.isResting) return;
-      stop();
-      resolve();
-    };
-    const stop = session.listen(({ type }) => {
-      if (type === 'run.ended') look();
-    });
-    look();
-  });
 
 class Printer {
   lastStop: Stop | undefined;

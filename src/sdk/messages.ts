@@ -1,14 +1,12 @@
 /**
  * What a program that runs agents is told: a closed union in the vocabulary of stream-json, with a
- * few words more. Contents are kept as text and parsed when a program first looks at them.
+ * few words more.
  */
 import type { StopReason } from '../protocol/agent.js';
-import type { FeedItem } from '../protocol/feed.js';
 import type { StreamEvent } from '../protocol/model.js';
 import type { PermissionMode, PermissionQuestion } from '../protocol/permission.js';
 import type { Todo } from '../protocol/todos.js';
 import type { ResultBlock } from '../protocol/tool.js';
-import { wireUsage } from './run-tally.js';
 
 export type SkeinMessage =
   | InitMessage
@@ -213,95 +211,3 @@ export interface PermissionDenial {
   readonly tool_input: unknown;
   readonly reason: string;
 }
-
-/** Undefined for what has another message of its own: a denial and the end are in the result. */
-export const messageOf = (item: FeedItem, session_id: string): SkeinMessage | undefined => {
-  const belonging = { parent_tool_use_id: null, session_id };
-  switch (item.type) {
-    case 'request.started': {
-      const { turn, attempt, model } = item;
-      const type = { type: 'system', subtype: 'request_started' } as const;
-      return { ...type, turn, attempt, model, session_id };
-    }
-    case 'stream.event':
-      return { type: 'stream_event', event: item.event, ...belonging };
-    case 'assistant.message':
-      return assistantMessage(item, belonging);
-    case 'tool.started': {
-      const { call, tool, input, description } = item;
-      return { type: 'tool_call', tool_use_id: call, name: tool, input, description, session_id };
-    }
-    case 'tool.progress':
-      return { type: 'tool_progress', tool_use_id: item.call, note: item.note, session_id };
-    case 'tool.results':
-      return userMessage(item.content, belonging);
-    case 'attempt.discarded': {
-      const { turn, attempt, reason } = item;
-      const type = { type: 'system', subtype: 'attempt_discarded' } as const;
-      return { ...type, turn, attempt, reason, ...belonging };
-    }
-    case 'question.asked':
-      return { type: 'permission_request', request: item.question, session_id };
-    case 'context.compacted':
-      return {
-        ...{ type: 'system', subtype: 'compact_boundary', summary: item.summary },
-        ...belonging,
-      };
-    case 'notice':
-      return noticeMessage(item.text, session_id);
-    case 'todos.changed':
-      return { type: 'system', subtype: 'todos', todos: item.todos, session_id };
-    case 'tool.ended':
-    case 'call.denied':
-    case 'tool.ended':
-    case 'run.ended':
-      return undefined;
-    default:
-      return item satisfies never;
-  }
-};
-
-export const noticeMessage = (text: string, session_id: string): NoticeMessage => ({
-  ...{ type: 'system', subtype: 'notice', text, session_id },
-});
-
-const assistantMessage = (
-  item: Extract<FeedItem, { type: 'assistant.message' }>,
-  belonging: Belonging,
-): AssistantMessage => {
-  const { messageId: id, model, stopReason: stop_reason, usage } = item;
-  const content = once(() => JSON.parse(item.content) as AssistantBlock[]);
-  return {
-    type: 'assistant',
-    message: {
-      ...{ id, type: 'message', role: 'assistant', model },
-      get content() {
-        return content();
-      },
-      ...{ stop_reason, stop_sequence: null, usage: wireUsage(usage) },
-    },
-    ...belonging,
-  };
-};
-
-const userMessage = (raw: string, belonging: Belonging): UserMessage => {
-  const content = once(() => JSON.parse(raw) as ToolResultBlock[]);
-  return {
-    type: 'user',
-    message: {
-      role: 'user',
-      get content() {
-        return content();
-      },
-    },
-    ...belonging,
-  };
-};
-
-const once = <T>(make: () => T): (() => T) => {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
-};

@@ -28,6 +28,7 @@ import { randomIds } from '../protocol/ids.js';
 import type { Surface } from '../protocol/permission.js';
 import { modelFacts } from '../protocol/prices.js';
 import type { SessionStore } from '../protocol/store.js';
+import type { Tool } from '../protocol/tool.js';
 import { SessionFiles } from '../store/session-files.js';
 import { SessionMemory } from '../store/session-memory.js';
 import { builtinTools } from '../tools/builtin-tools.js';
@@ -37,6 +38,7 @@ import { answerFormat, requestSettings } from './request-settings.js';
 import type { RunOptions } from './run-options.js';
 import { chooseSession, directoryOf } from './session-choice.js';
 import type { Surroundings } from './surroundings.js';
+import { checkToolNames } from './tool-names.js';
 import { VERSION } from './version.js';
 import { settingsFor } from './workbench-settings.js';
 
@@ -60,6 +62,10 @@ export interface WorkbenchRequest {
   readonly wantsStreamEvents: boolean;
   /** Where the model is, when it is not where the environment says. */
   readonly provider?: Provider;
+  /** The host's own tools. */
+  readonly tools?: readonly Tool[];
+  /** What kind of host begins the session; `cli` when it does not say. */
+  readonly entrypoint?: string;
 }
 
 export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workbench> => {
@@ -72,7 +78,8 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
   const env = { ...machine.env, ...settingsEnv(settings) };
   const provider = request.provider ?? providerOf(env);
   const format = answerFormat(flags);
-  const tools = toolbox(builtinTools);
+  checkToolNames(request.tools ?? [], builtinTools);
+  const tools = toolbox([...builtinTools, ...(request.tools ?? [])]);
   const { skein } = settings;
   const alias = (name: string) => resolveModel(name, skein.modelAliases);
   const modelName = settings.model === undefined ? undefined : alias(settings.model.value);
@@ -91,7 +98,12 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
     // A former session keeps its model unless this command names another.
     modelName: choice.kind === 'new' || settings.model?.source === 'flag' ? modelName : undefined,
     defaultModel: alias('default'),
-    fresh: { cwd: here, version: VERSION, entrypoint: 'cli', title: request.title },
+    fresh: {
+      cwd: here,
+      version: VERSION,
+      entrypoint: request.entrypoint ?? 'cli',
+      title: request.title,
+    },
     promptHead: (cwd, name) => ({
       tools: JSON.stringify(tools.wireTools()),
       system: systemBlocks(placeOf(cwd, name, machine), overridesOf(flags)),

@@ -57,6 +57,7 @@ const clone = ({ npm = NPM, main = MAIN } = {}) => {
   write('src/cli/main.ts', main);
   write('package.json', '{"type":"module"}');
   write('tsconfig.json', '{}');
+  write('tsconfig.types.json', '{}');
   lock(LOCK);
   const launch = (script: string, ...args: string[]) =>
     spawn(process.execPath, [`scripts/${script}.mjs`, ...args], {

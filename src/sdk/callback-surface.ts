@@ -1,0 +1,73 @@
+/** A program's callbacks as the surface that answers questions. */
+import { z } from 'zod';
+import type {
+  PermissionAnswer,
+  PermissionQuestion,
+  PersonAnswer,
+  PersonQuestion,
+  Surface,
+} from '../protocol/permission.js';
+
+/** Decides a call that no rule and no mode decides. One that throws has denied. */
+export type CanUseTool = (
+  question: PermissionQuestion,
+  options: { readonly signal: AbortSignal },
+) => PermissionAnswer | Promise<PermissionAnswer>;
+
+/** Answers a question that the agent puts to a person. One that throws does not want to. */
+export type OnQuestion = (
+  question: PersonQuestion,
+  options: { readonly signal: AbortSignal },
+) => PersonAnswer | Promise<PersonAnswer>;
+
+export interface Callbacks {
+  readonly canUseTool?: CanUseTool | undefined;
+  readonly onQuestion?: OnQuestion | undefined;
+}
+
+/** Undefined when nobody answers anything. */
+export const callbackSurface = ({ canUseTool, onQuestion }: Callbacks): Surface | undefined => {
+  if (canUseTool === undefined && onQuestion === undefined) return undefined;
+  return {
+    async ask(question, signal) {
+      if (canUseTool === undefined) return { behavior: 'deny', reason: NOBODY };
+      return checked(await canUseTool(question, { signal }));
+    },
+    ...(onQuestion !== undefined && {
+      choose: async (question, signal) => chosen(await onQuestion(question, { signal })),
+    }),
+  };
+};
+
+const NOBODY = 'No canUseTool callback was given, so nobody could allow this call.';
+
+const answer = z.discriminatedUnion('behavior', [
+  z.object({
+    behavior: z.literal('allow'),
+    scope: z.enum(['once', 'session', 'project']).exactOptional(),
+    updatedInput: z.unknown().exactOptional(),
+  }),
+  z.object({
+    behavior: z.literal('deny'),
+    reason: z.string().default('The call was denied.'),
+    interrupt: z.boolean().exactOptional(),
+  }),
+]);
+
+/** Whatever is not clearly a yes is a no. */
+const checked = (given: unknown): PermissionAnswer => {
+  const parsed = answer.safeParse(given);
+  if (parsed.success) return parsed.data;
+  return {
+    behavior: 'deny',
+    reason: 'canUseTool gave neither { behavior: "allow" } nor { behavior: "deny", reason }.',
+  };
+};
+
+const choice = z.object({ chosen: z.array(z.string()), text: z.string().exactOptional() });
+
+const chosen = (given: unknown): PersonAnswer => {
+  const parsed = choice.safeParse(given);
+  if (parsed.success) return parsed.data;
+  throw new Error('onQuestion gave no { chosen: [labels], text? }.');
+};

@@ -1,0 +1,126 @@
+/** A session as a program holds it: prompts go in one at a time, messages come out. */
+import { randomUUID } from 'node:crypto';
+import { lastAnswer } from '../context/last-answer.js';
+import { UsageError } from '../protocol/errors.js';
+import type { RawJson } from '../protocol/wire.js';
+import { callbackSurface } from './callback-surface.js';
+import { messageOf, noticeMessage } from './message-of.js';
+import type { SkeinMessage } from './messages.js';
+import { type OpenRun, openRun } from './open-run.js';
+import {
+  checkOptions,
+  placeOf,
+  providerFrom,
+  type QueryOptions,
+  runOptionsOf,
+} from './query-options.js';
+import { untilResting } from './resting.js';
+import { RunTally } from './run-tally.js';
+import { initMessage } from './stream-json.js';
+
+export interface HostedOptions {
+  /** Program and arguments that start the watchdog. */
+  readonly watchdog: readonly string[];
+  readonly title: string;
+  /** Rests between prompts instead of stopping. */
+  readonly lingers: boolean;
+}
+
+export class HostedSession {
+  readonly id: string;
+  private readonly run: OpenRun;
+  private readonly wantsJson: boolean;
+  /** Sentences for people that no message has carried yet. */
+  private readonly notices: string[];
+  private isBusy = false;
+  private isClosed = false;
+
+  private constructor(run: OpenRun, wantsJson: boolean, notices: string[]) {
+    this.id = run.session.id;
+    this.run = run;
+    this.wantsJson = wantsJson;
+    this.notices = notices;
+  }
+
+  /** Rejects with a UsageError for what cannot be used; then nothing is left open. */
+  static async open(options: QueryOptions, hosted: HostedOptions): Promise<HostedSession> {
+    checkOptions(options);
+    const { watchdog, title, lingers } = hosted;
+    const notices: string[] = [];
+    const notify = (sentence: string) => notices.push(sentence);
+    const provider = providerFrom(options);
+    const run = await openRun({
+      machine: { ...placeOf(options), watchdog, notify },
+      flags: runOptionsOf(options),
+      surface: callbackSurface(options),
+      ...{ title: options.title ?? title, lingers, entrypoint: 'sdk' },
+      wantsStreamEvents: options.includePartialMessages ?? false,
+      ...(options.tools !== undefined && { tools: options.tools }),
+      ...(provider !== undefined && { provider }),
+    });
+    notices.push(...run.notices);
+    return new HostedSession(run, options.jsonSchema !== undefined, notices);
+  }
+
+  /**
+   * One run, from its first message to its result. Whoever stops reading interrupts it. When
+   * `signal` has aborted, or does, it ends as interrupted.
+   */
+  async *answer(
+    blocks: RawJson | undefined,
+    signal: AbortSignal,
+  ): AsyncGenerator<SkeinMessage, void> {
+    const { session, facts } = this.run;
+    if (this.isClosed) throw new UsageError('The session is closed; open it again to go on.');
+    if (this.isBusy) throw new UsageError('The session answers one prompt at a time; wait for it.');
+    this.isBusy = true;
+    const interrupt = () => session.interrupt();
+    try {
+      yield initMessage(session, facts, randomUUID());
+      yield* this.takeNotices();
+      const tally = new RunTally(
+        blocks === undefined ? lastAnswer(session.notebook.history.messages) : '',
+      );
+      const items = session.run(blocks);
+      let next = items.next();
+      // Only what has started can be interrupted, and then it is written down like any other run.
+      signal.addEventListener('abort', interrupt, { once: true });
+      if (signal.aborted) interrupt();
+      for (;;) {
+        const { value: item, done } = await next;
+        if (done) return;
+        tally.take(item);
+        const message = messageOf(item, this.id);
+        if (message !== undefined) yield message;
+        yield* this.takeNotices();
+        if (item.type === 'run.ended') {
+          yield tally.result(session, item.stop, randomUUID(), this.wantsJson);
+        }
+        next = items.next();
+      }
+    } finally {
+      signal.removeEventListener('abort', interrupt);
+      if (!session.isResting) await this.settle();
+      this.isBusy = false;
+    }
+  }
+
+  interrupt(): void {
+    this.run.session.interrupt();
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    if (!this.run.session.isResting) await this.settle();
+    await this.run.close();
+  }
+
+  private async settle(): Promise<void> {
+    this.run.session.interrupt();
+    await untilResting(this.run.session);
+  }
+
+  private *takeNotices(): Generator<SkeinMessage> {
+    for (const text of this.notices.splice(0)) yield noticeMessage(text, this.id);
+  }
+}

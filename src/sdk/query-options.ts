@@ -1,0 +1,119 @@
+/** What a program may ask of a run, and what follows when it does not say. */
+import { userInfo } from 'node:os';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { UsageError } from '../protocol/errors.js';
+import { PERMISSION_MODES, type PermissionMode } from '../protocol/permission.js';
+import type { Tool } from '../protocol/tool.js';
+import type { CanUseTool, OnQuestion } from './callback-surface.js';
+import { type Provider, providerOf } from './provider.js';
+import type { RunOptions } from './run-options.js';
+
+export interface QueryOptions
+  extends Omit<RunOptions, 'jsonSchema' | 'permissionMode' | 'settings'> {
+  readonly permissionMode?: PermissionMode;
+  /** Settings, JSON of them, or the path of a file. */
+  readonly settings?: string | Readonly<Record<string, unknown>>;
+  /** Asks the model for JSON of this schema; it is then in `structured_output` of the result. */
+  readonly jsonSchema?: string | Readonly<Record<string, unknown>>;
+  /** Tools of the program's own, made with `tool()`. */
+  readonly tools?: readonly Tool[];
+  readonly canUseTool?: CanUseTool;
+  readonly onQuestion?: OnQuestion;
+  /** Ends the run as interrupted. */
+  readonly signal?: AbortSignal;
+  /** Also the events of unfinished messages. */
+  readonly includePartialMessages?: boolean;
+  /** The environment of the run and of its commands; by default that of the process. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** The state directory; by default SKEIN_HOME, or ~/.skein. */
+  readonly skeinHome?: string;
+  readonly apiKey?: string;
+  readonly baseUrl?: string;
+  /** What the session is called in lists; by default its first prompt. */
+  readonly title?: string;
+}
+
+const text = z.string();
+const list = z.array(text);
+const object = z.record(z.string(), z.unknown());
+const callback = z.custom((value) => typeof value === 'function', 'must be a function');
+
+const schema = z.strictObject({
+  model: text,
+  fallbackModel: text,
+  effort: z.enum(['low', 'medium', 'high', 'xhigh', 'max']),
+  maxTurns: z.int().min(0),
+  maxBudgetUsd: z.number().min(0),
+  permissionMode: z.enum(PERMISSION_MODES),
+  allowedTools: list,
+  disallowedTools: list,
+  systemPrompt: text,
+  appendSystemPrompt: text,
+  settings: z.union([text, object]),
+  addDir: list,
+  cwd: text,
+  resume: text,
+  continue: z.boolean(),
+  forkSession: z.boolean(),
+  sessionId: text,
+  jsonSchema: z.union([text, object]),
+  sessionPersistence: z.boolean(),
+  trust: z.boolean(),
+  tools: z.array(
+    z.custom<Tool>((it) => (it as Tool | null)?.kind === 'sdk', 'must be made with tool()'),
+  ),
+  canUseTool: callback,
+  onQuestion: callback,
+  signal: z.custom((value) => value instanceof AbortSignal, 'must be an AbortSignal'),
+  includePartialMessages: z.boolean(),
+  env: object,
+  skeinHome: text,
+  apiKey: text,
+  baseUrl: text,
+  title: text,
+} satisfies Record<keyof QueryOptions, z.ZodType>);
+
+const options = schema.partial();
+
+/** Throws a UsageError that names what is wrong: a misspelt option must not be ignored. */
+export const checkOptions = (given: unknown): void => {
+  const parsed = options.safeParse(given);
+  if (parsed.success) return;
+  const [issue] = parsed.error.issues;
+  const where = issue === undefined || issue.path.length === 0 ? '' : `"${issue.path.join('.')}": `;
+  throw new UsageError(`The options cannot be used: ${where}${issue?.message ?? 'unknown'}.`);
+};
+
+export const runOptionsOf = (given: QueryOptions): RunOptions => {
+  const { settings, jsonSchema, ...rest } = given;
+  return {
+    ...rest,
+    ...(settings !== undefined && { settings: written(settings) }),
+    ...(jsonSchema !== undefined && { jsonSchema: written(jsonSchema) }),
+  };
+};
+
+const written = (value: string | object): string =>
+  typeof value === 'string' ? value : JSON.stringify(value);
+
+/** Where the run happens: the process, but for what the options say. */
+export const placeOf = ({ env, skeinHome }: QueryOptions) => {
+  const own = env ?? process.env;
+  return {
+    env: skeinHome === undefined ? own : { ...own, SKEIN_HOME: resolve(skeinHome) },
+    home: resolve(own.HOME || userInfo().homedir),
+    cwd: process.cwd(),
+    platform: process.platform,
+  };
+};
+
+/** Undefined when the options do not say: then settings have a word in it. */
+export const providerFrom = ({ apiKey, baseUrl, env }: QueryOptions): Provider | undefined => {
+  if (apiKey === undefined && baseUrl === undefined) return undefined;
+  return providerOf({
+    ...(env ?? process.env),
+    ...(apiKey !== undefined && { ANTHROPIC_API_KEY: apiKey, ANTHROPIC_AUTH_TOKEN: undefined }),
+    ...(baseUrl !== undefined && { ANTHROPIC_BASE_URL: baseUrl }),
+  });
+};
