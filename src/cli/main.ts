@@ -41,6 +41,7 @@ const machine: Machine = {
   platform: process.platform,
   stdin: process.stdin,
   out: writer(process.stdout),
+  isOutputClosed: () => !process.stdout.writable,
   err: (text) => toStderr(redact(text)),
   notify: (sentence) => machine.err(`skein: ${sentence}\n`),
   watchdog: [process.execPath, fileURLToPath(new URL('./watchdog.js', import.meta.url))],

@@ -1,22 +1,15 @@
 /** The commands and their help. Each command's work is loaded when it is called. */
 import { Command, CommanderError } from 'commander';
 import { SkeinError, UsageError } from '../protocol/errors.js';
-import { VERSION } from '../sdk/version.js';
+import { addCommands } from './commands.js';
 import { EXIT } from './exit-code.js';
+import { HELP_TEXT } from './help-text.js';
 import type { Machine } from './machine.js';
+import { nearest } from './nearest-word.js';
 import { addRunFlags, type RunFlags } from './run-flags.js';
 
-const EXAMPLES = `
-Examples:
-  skein demo                                    watch an agent mend a failing test; needs no key
-  skein -p "what does this project do?"         one answer, then exit
-  git diff | skein -p "review this change"      the prompt may come from stdin
-  skein -p "fix the tests" --permission-mode acceptEdits --allowed-tools "Bash(npm test)"
-  skein -p --continue "and now the docs"        go on where the last run ended
-
-Exit codes: 0 done, 1 the run failed, 2 wrong usage or configuration, 3 a limit was reached, 130 interrupted.
-The model is reached with ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN, at ANTHROPIC_BASE_URL if that is set.
-State is kept in SKEIN_HOME (~/.skein).`;
+/** Columns of the help. */
+const WIDEST = 100;
 
 export const runCommandLine = async (
   args: readonly string[],
@@ -27,6 +20,11 @@ export const runCommandLine = async (
     exitCode = code;
   });
   try {
+    if (args[0] === '__complete') {
+      const { complete } = await import('./completion.js');
+      for (const line of await complete(program, args.slice(1), machine)) machine.out(`${line}\n`);
+      return EXIT.done;
+    }
     await program.parseAsync(args, { from: 'user' });
     return exitCode;
   } catch (error) {
@@ -37,13 +35,16 @@ export const runCommandLine = async (
 const buildProgram = (machine: Machine, end: (code: number) => void): Command => {
   const program = new Command('skein')
     .description('Runs coding agents whose every byte and effect is accounted for.')
-    .version(VERSION, '-v, --version')
     .argument('[prompt]', 'what to do')
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', HELP_TEXT)
     .exitOverride()
-    .configureOutput({ writeOut: machine.out, writeErr: machine.err })
+    .configureOutput({
+      ...{ writeOut: machine.out, writeErr: machine.err },
+      getOutHelpWidth: () => Math.min(process.stdout.columns || WIDEST, WIDEST),
+    })
     .showSuggestionAfterError();
   addRunFlags(program).action(async (prompt: string | undefined, flags: RunFlags) => {
+    if (flags.print !== true) refuseTypo(prompt, program);
     if (flags.print !== true && flags.inputFormat === 'text' && machine.stdin.isTTY) {
       throw new UsageError('Give a prompt with -p, as in skein -p "…", or try skein demo.');
     }
@@ -55,37 +56,18 @@ const buildProgram = (machine: Machine, end: (code: number) => void): Command =>
       end(await printMode(prompt, flags, machine));
     }
   });
-  const child = (name: string, description: string) =>
-    program.command(name).description(description).exitOverride();
-  child('demo', 'an agent at work on the simulator, in a throw-away repository; needs no key')
-    .option('--json', 'the figures as JSON')
-    .action(async ({ json }: { json?: boolean }) => {
-      const { demo } = await import('./demo.js');
-      end(await demo(machine, json === true));
-    });
-  child('config', 'the settings that apply here, and where each comes from')
-    .option('--json', 'as JSON')
-    .action(async (_: unknown, command: Command) => {
-      const { showConfig } = await import('./config-command.js');
-      end(showConfig(command.optsWithGlobals<RunFlags & { json?: boolean }>(), machine));
-    });
-  child('trust', 'let the settings of this workspace apply in full')
-    .option('--revoke', 'take the trust back')
-    .option('--json', 'as JSON')
-    .action(async (_: unknown, command: Command) => {
-      const { changeTrust } = await import('./trust-command.js');
-      const flags = command.optsWithGlobals<RunFlags & { revoke?: boolean; json?: boolean }>();
-      end(changeTrust(flags, machine));
-    });
-  child('sim', 'a local server of the Messages API that answers from a script')
-    .option('--port <port>', 'where to listen; 0 picks a free one', '0')
-    .option('--script <file>', 'what to answer; without one it echoes')
-    .action(async (flags: { port: string; script?: string }) => {
-      const { runSimulator } = await import('./sim-command.js');
-      end(await runSimulator(flags, machine));
-    });
-  child('version', 'the version').action(() => machine.out(`${VERSION}\n`));
+  addCommands(program, machine, end);
   return program;
+};
+
+/** One word that is nearly a command is hardly a prompt, and a prompt costs money. */
+const refuseTypo = (prompt: string | undefined, program: Command): void => {
+  const names = program.commands.map((command) => command.name());
+  const meant = prompt === undefined ? undefined : nearest(prompt, names);
+  if (meant === undefined) return;
+  throw new UsageError(
+    `There is no command "${prompt}". Did you mean skein ${meant}? As a prompt, give it with -p.`,
+  );
 };
 
 /** One sentence that says what to do; a stack only when it was asked for. */

@@ -1,6 +1,8 @@
 /** The flags of a run, as the command line gives them. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { PERMISSION_MODES } from '../protocol/permission.js';
 import type { RunOptions } from '../sdk/run-options.js';
+import { VERSION } from '../sdk/version.js';
 
 export interface RunFlags extends RunOptions {
   readonly print?: boolean;
@@ -13,7 +15,13 @@ export interface RunFlags extends RunOptions {
 
 export const addRunFlags = (command: Command): Command =>
   command
+    .optionsGroup('A run:')
     .option('-p, --print', 'print mode: one run, then exit')
+    .option('--cwd <dir>', 'work there instead of here')
+    .option('--add-dir <dirs...>', 'more directories that tools may work in')
+    .option('--max-turns <n>', 'model turns before the run stops', wholeNumber)
+    .option('--max-budget-usd <amount>', 'dollars before the run stops', amount)
+    .optionsGroup('What goes in and comes out:')
     .addOption(
       new Option('--output-format <format>', 'what goes to stdout')
         .choices(['text', 'json', 'stream-json'])
@@ -25,6 +33,8 @@ export const addRunFlags = (command: Command): Command =>
         .default('text'),
     )
     .option('--include-partial-messages', 'stream-json: also the events of unfinished messages')
+    .option('--json-schema <schema>', 'ask the model for JSON of this schema')
+    .optionsGroup('The model:')
     .option('--model <model>', 'a model id, or opus, sonnet, haiku, fable')
     .option('--fallback-model <model>', 'takes over when the model stays overloaded')
     .addOption(
@@ -36,27 +46,29 @@ export const addRunFlags = (command: Command): Command =>
         'max',
       ]),
     )
-    .option('--max-turns <n>', 'model turns before the run stops', wholeNumber)
-    .option('--max-budget-usd <amount>', 'dollars before the run stops', amount)
-    .option('--permission-mode <mode>', 'default, acceptEdits, plan, dontAsk or bypassPermissions')
-    .option('--allowed-tools <rules...>', 'calls that need no question: "Bash(npm test:*)" Edit')
-    .option('--disallowed-tools <rules...>', 'calls that are never run')
     .option('--system-prompt <text>', 'replaces the built-in rules')
     .option('--append-system-prompt <text>', 'comes after the system prompt')
+    .option('--simulate [script]', 'use the built-in simulator instead of a model')
+    .optionsGroup('What it may do:')
+    .addOption(
+      new Option('--permission-mode <mode>', 'what needs no question').choices(PERMISSION_MODES),
+    )
+    .option('--allowed-tools <rules...>', 'calls that need no question: "Bash(npm test:*)" Edit')
+    .option('--disallowed-tools <rules...>', 'calls that are never run')
     .option('--settings <file-or-json>', 'more settings, stronger than the files')
-    .option('--add-dir <dirs...>', 'more directories that tools may work in')
-    .option('--cwd <dir>', 'work there instead of here')
+    .option('--trust', 'trust this workspace for this run')
+    .optionsGroup('Sessions:')
     .option('-r, --resume <session>', 'go on with a session')
     .option('-c, --continue', 'go on with the newest session of this directory')
     .option('--fork-session', 'with --resume or --continue: as a copy, under a new id')
     .option('--session-id <id>', 'the id of the new session')
-    .option('--json-schema <schema>', 'ask the model for JSON of this schema')
     .option('--no-session-persistence', 'keep nothing on disk')
-    .option('--simulate [script]', 'use the built-in simulator instead of a model')
-    .option('--trust', 'trust this workspace for this run')
-    .option('--verbose', 'show stacks and details of errors');
+    .optionsGroup('Help:')
+    .option('--verbose', 'show stacks and details of errors')
+    .version(VERSION, '-v, --version', 'the version')
+    .helpOption('-h, --help', 'this text');
 
-const wholeNumber = (text: string): number => {
+export const wholeNumber = (text: string): number => {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('Give a whole number of 0 or more.');
   return Number(text);
 };

@@ -1,0 +1,144 @@
+/** The commands beside a run, each with its flags and an example. Their work is loaded when called. */
+import { Argument, type Command } from 'commander';
+import { VERSION } from '../sdk/version.js';
+import type { CostFlags } from './cost-command.js';
+import type { DoctorFlags } from './doctor-command.js';
+import type { LogsFlags } from './logs-command.js';
+import type { Machine } from './machine.js';
+import type { PruneFlags } from './prune-command.js';
+import { type RunFlags, wholeNumber } from './run-flags.js';
+import type { SessionsFlags } from './sessions-command.js';
+
+/** Adds them to the program; `end` is told the exit code. */
+export const addCommands = (program: Command, machine: Machine, end: (code: number) => void) => {
+  const child = (parent: Command, name: string, description: string, example: string) =>
+    parent
+      .command(name)
+      .description(description)
+      .exitOverride()
+      .addHelpText('after', `\nExample:\n  ${example}`);
+
+  program.commandsGroup('To begin:');
+  child(
+    program,
+    'demo',
+    'an agent at work on the simulator, in a throw-away repository; needs no key',
+    'skein demo',
+  )
+    .option('--json', 'the figures as JSON')
+    .action(async ({ json }: { json?: boolean }) => {
+      const { demo } = await import('./demo.js');
+      end(await demo(machine, json === true));
+    });
+  child(program, 'doctor', 'what works on this machine, and how to mend the rest', 'skein doctor')
+    .option('--json', 'as JSON')
+    .option('--online', 'also ask the model server whether it knows the key')
+    .action(async (_: unknown, command: Command) => {
+      const { runDoctor } = await import('./doctor-command.js');
+      end(await runDoctor(command.optsWithGlobals<DoctorFlags>(), machine));
+    });
+
+  program.commandsGroup('What happened:');
+  const sessions = child(
+    program,
+    'sessions',
+    'the sessions of this directory, newest first',
+    'skein sessions --all --search "flaky test"',
+  )
+    .option('--all', 'those of every directory')
+    .option('--search <text>', 'only those where somebody said this')
+    .option('--limit <n>', 'how many to show', wholeNumber, 20)
+    .option('--json', 'as JSON')
+    .action(async (_: unknown, command: Command) => {
+      const { listSessions } = await import('./sessions-command.js');
+      end(await listSessions(command.optsWithGlobals<SessionsFlags>(), machine));
+    });
+  child(
+    sessions,
+    'prune',
+    'remove old sessions of every directory',
+    'skein sessions prune --older-than 30d --dry-run',
+  )
+    .option('--older-than <age>', '12h, 30d or 2w; without it the setting sessionRetentionDays')
+    .option('--dry-run', 'only say what would be removed')
+    .option('--yes', 'do not ask')
+    .option('--json', 'as JSON')
+    .action(async (_: unknown, command: Command) => {
+      const { pruneSessions } = await import('./prune-command.js');
+      end(await pruneSessions(command.optsWithGlobals<PruneFlags>(), machine));
+    });
+  child(
+    program,
+    'cost',
+    'what a session cost, per model, and what the cache saved',
+    'skein cost s_4k7',
+  )
+    .argument('[session]', 'its id or the beginning of it; without one the newest here')
+    .option('--json', 'as JSON')
+    .action(async (session: string | undefined, _: unknown, command: Command) => {
+      const { showCost } = await import('./cost-command.js');
+      end(await showCost(session, command.optsWithGlobals<CostFlags>(), machine));
+    });
+  child(program, 'logs', 'what happened in a session, line by line', 'skein logs --follow')
+    .argument('[session]', 'a session or an agent, or the beginning of its id')
+    .option('-f, --follow', 'go on until the session ends')
+    .option('--limit <n>', 'only the last ones', wholeNumber)
+    .option('--json', 'the events as they are, one a line')
+    .action(async (session: string | undefined, _: unknown, command: Command) => {
+      const { showLogs } = await import('./logs-command.js');
+      end(await showLogs(session, command.optsWithGlobals<LogsFlags>(), machine));
+    });
+
+  program.commandsGroup('Setting up:');
+  child(
+    program,
+    'config',
+    'the settings that apply here, and where each comes from',
+    'skein config --json',
+  )
+    .option('--json', 'as JSON')
+    .action(async (_: unknown, command: Command) => {
+      const { showConfig } = await import('./config-command.js');
+      end(showConfig(command.optsWithGlobals<RunFlags & { json?: boolean }>(), machine));
+    });
+  child(
+    program,
+    'trust',
+    'let the settings of this workspace apply in full',
+    'skein trust --revoke',
+  )
+    .option('--revoke', 'take the trust back')
+    .option('--json', 'as JSON')
+    .action(async (_: unknown, command: Command) => {
+      const { changeTrust } = await import('./trust-command.js');
+      const flags = command.optsWithGlobals<RunFlags & { revoke?: boolean; json?: boolean }>();
+      end(changeTrust(flags, machine));
+    });
+  child(
+    program,
+    'completion',
+    'a script that completes commands, flags and values in your shell',
+    'echo \'eval "$(skein completion bash)"\' >> ~/.bashrc',
+  )
+    .addArgument(new Argument('<shell>', 'which shell').choices(['bash', 'zsh', 'fish']))
+    .action(async (shell: string) => {
+      const { completionScript } = await import('./completion-scripts.js');
+      machine.out(completionScript(shell));
+    });
+  child(
+    program,
+    'sim',
+    'a local server of the Messages API that answers from a script',
+    'skein sim --port 8080 --script answers.json',
+  )
+    .option('--port <port>', 'where to listen; 0 picks a free one', '0')
+    .option('--script <file>', 'what to answer; without one it echoes')
+    .action(async (flags: { port: string; script?: string }) => {
+      const { runSimulator } = await import('./sim-command.js');
+      end(await runSimulator(flags, machine));
+    });
+  child(program, 'version', 'the version', 'skein version').action(() =>
+    machine.out(`${VERSION}\n`),
+  );
+  program.helpCommand('help [command]', 'this text, or that of a command');
+};

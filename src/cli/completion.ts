@@ -1,0 +1,130 @@
+/**
+ * What could come next on the command line, read from the tree of commands itself. A line is a value,
+ * a tab and what it means; `:files` and `:directories` leave the rest to the shell.
+ */
+import type { Argument, Command, Option } from 'commander';
+import { MODEL_ALIASES } from '../config/model-aliases.js';
+import { KNOWN_MODELS } from '../protocol/prices.js';
+import { newestFirst, openArchive } from '../sdk/session-archive.js';
+import type { Machine } from './machine.js';
+import { plainText } from './plain-text.js';
+
+/** The words after the program's name; the last one is the one being typed. */
+export const complete = async (
+  program: Command,
+  words: readonly string[],
+  machine: Machine,
+): Promise<readonly string[]> => {
+  const { before, current } = split(words);
+  const { command, option, operands } = walk(program, before);
+  const glued = /^(--[\w-]+)=(.*)$/s.exec(current);
+  if (glued !== null && option === undefined) {
+    const [, flag = '', value = ''] = glued;
+    const named = findOption(command, flag);
+    const values = named === undefined ? [] : await valuesOf(named, machine);
+    return values.filter((it) => it.startsWith(value)).map((it) => `${flag}=${it}`);
+  }
+  const found =
+    option === undefined
+      ? current.startsWith('-')
+        ? flagsOf(command)
+        : await nextWords(command, operands, machine)
+      : await valuesOf(option, machine);
+  return found.filter((line) => line.startsWith(':') || line.startsWith(current));
+};
+
+/** bash hands `--flag=value` over in three words. */
+const split = (words: readonly string[]) => {
+  const joined = words.filter((word, index) => word !== '=' || !words[index - 1]?.startsWith('--'));
+  const isOpen = words.at(-1) === '=';
+  const current = isOpen ? '' : (joined.at(-1) ?? '');
+  return { before: isOpen ? joined : joined.slice(0, -1), current };
+};
+
+interface Place {
+  readonly command: Command;
+  /** The option that waits for its value. */
+  readonly option: Option | undefined;
+  readonly operands: number;
+}
+
+const walk = (program: Command, words: readonly string[]): Place => {
+  let command = program;
+  let option: Option | undefined;
+  let operands = 0;
+  for (const word of words) {
+    if (option !== undefined && !word.startsWith('-')) {
+      if (!option.variadic) option = undefined;
+      continue;
+    }
+    option = undefined;
+    if (word.startsWith('-')) {
+      const named = findOption(command, word);
+      if (named?.required || named?.optional) option = named;
+      continue;
+    }
+    // What follows it are the commands once more.
+    if (word === 'help' && command === program && operands === 0) continue;
+    const child = command.commands.find((it) => it.name() === word);
+    if (child !== undefined && operands === 0) command = child;
+    else operands += 1;
+  }
+  return { command, option, operands };
+};
+
+/** Flags of a run also work behind a command. */
+const optionsOf = (command: Command): readonly Option[] => [
+  ...command.options,
+  ...(command.parent === null ? [] : optionsOf(command.parent)),
+];
+
+const findOption = (command: Command, flag: string): Option | undefined =>
+  optionsOf(command).find(({ long, short }) => flag === long || flag === short);
+
+const flagsOf = (command: Command): readonly string[] => [
+  ...command.createHelp().visibleOptions(command).flatMap(lineOfOption),
+];
+
+const lineOfOption = ({ long, description }: Option): readonly string[] =>
+  long ? [`${long}\t${description}`] : [];
+
+const nextWords = async (
+  command: Command,
+  operands: number,
+  machine: Machine,
+): Promise<readonly string[]> => {
+  const children = operands > 0 ? [] : command.createHelp().visibleCommands(command);
+  const argument = command.registeredArguments[operands];
+  return [
+    ...children.map((child) => `${child.name()}\t${child.description()}`),
+    ...(argument === undefined ? [] : await valuesOf(argument, machine)),
+  ];
+};
+
+/** By its choices, or by the name of its value: `--cwd <dir>` takes directories. */
+const valuesOf = async (given: Option | Argument, machine: Machine): Promise<readonly string[]> => {
+  if (given.argChoices !== undefined) return given.argChoices;
+  const name = 'flags' in given ? (/[<[]([\w-]+)/.exec(given.flags)?.[1] ?? '') : given.name();
+  switch (name) {
+    case 'model':
+      return [...Object.keys(MODEL_ALIASES), ...KNOWN_MODELS];
+    case 'session':
+      return sessionIds(machine);
+    case 'dir':
+    case 'dirs':
+      return [':directories'];
+    case 'file':
+    case 'file-or-json':
+    case 'script':
+      return [':files'];
+    default:
+      return [];
+  }
+};
+
+const MOST_SESSIONS = 50;
+
+const sessionIds = async (machine: Machine): Promise<readonly string[]> => {
+  const sessions = newestFirst(await openArchive(machine).list()).slice(0, MOST_SESSIONS);
+  return sessions.map(({ id, title }) => `${id}\t${plainText(title, 60)}`);
+};

@@ -1,0 +1,64 @@
+/** `skein doctor`: what works on this machine, and in one sentence each how to mend the rest. */
+import { resolve } from 'node:path';
+import { settingsFor } from '../sdk/workbench-settings.js';
+import { type Check, type Checked, type Health, runChecks } from './doctor-check.js';
+import { networkChecks } from './doctor-network.js';
+import { PROGRAM_CHECKS } from './doctor-programs.js';
+import { checkRedis, storeOf } from './doctor-redis.js';
+import { checkSettings, STATE_CHECKS, terminalFinding } from './doctor-state.js';
+import { EXIT } from './exit-code.js';
+import type { Machine } from './machine.js';
+import { plainText } from './plain-text.js';
+import type { RunFlags } from './run-flags.js';
+
+export interface DoctorFlags extends RunFlags {
+  readonly json?: boolean;
+  readonly online?: boolean;
+}
+
+export const runDoctor = async (flags: DoctorFlags, machine: Machine): Promise<number> => {
+  const cwd = resolve(machine.cwd, flags.cwd ?? '');
+  const checks: readonly Check[] = [
+    ...PROGRAM_CHECKS,
+    ...STATE_CHECKS,
+    checkSettings(flags, cwd),
+    ...networkChecks(flags.online === true),
+    checkRedis,
+    { name: 'terminal', run: ({ env }) => terminalFinding(process.stdout, env) },
+  ];
+  const findings = await runChecks(checks, { ...machine, env: environmentOf(flags, machine, cwd) });
+  const isWell = findings.every(({ status }) => status !== 'fail');
+  if (flags.json === true) {
+    machine.out(`${JSON.stringify({ ok: isWell, checks: findings }, null, 2)}\n`);
+  } else machine.out(`${findings.map(lineOf).join('')}\n${conclusion(findings)}\n`);
+  return isWell ? EXIT.done : EXIT.failed;
+};
+
+/** As a run would see it: settings may set keys and proxies. Broken ones have a check of their own. */
+const environmentOf = (flags: DoctorFlags, machine: Machine, cwd: string): Machine['env'] => {
+  try {
+    const { env, skein } = settingsFor(machine, flags, cwd);
+    const set = Object.entries(env).map(([name, { value }]) => [name, value] as const);
+    return storeOf({ ...machine.env, ...Object.fromEntries(set) }, skein.store);
+  } catch {
+    return machine.env;
+  }
+};
+
+const SIGNS: Readonly<Record<Health, string>> = {
+  ...{ ok: 'ok  ', note: 'note', warn: 'warn', fail: 'FAIL' },
+};
+
+const lineOf = ({ name, status, found, fix }: Checked): string => {
+  const line = `${SIGNS[status]}  ${name.padEnd(10)}  ${plainText(found, 300)}\n`;
+  return fix === undefined ? line : `${line}                  ${plainText(fix, 300)}\n`;
+};
+
+const conclusion = (findings: readonly Checked[]): string => {
+  const names = (wanted: Health) =>
+    findings.filter(({ status }) => status === wanted).map(({ name }) => name);
+  const [failed, doubtful] = [names('fail'), names('warn')];
+  if (failed.length > 0) return `Skein cannot work well yet: mend ${failed.join(', ')}.`;
+  if (doubtful.length > 0) return `Skein can work; have a look at ${doubtful.join(', ')}.`;
+  return 'Everything that is needed is here.';
+};

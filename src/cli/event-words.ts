@@ -1,0 +1,106 @@
+/** An event in plain words, one line each. Words from outside are made fit for a line first. */
+import type { SwarmEvent } from '../protocol/events.js';
+import { seconds } from './ages.js';
+import { count, money, plainText, plural } from './plain-text.js';
+
+export const eventWords = (event: SwarmEvent): string => {
+  const words = new Words(event);
+  switch (event.type) {
+    case 'agent.spawned':
+      return `agent ${event.agent} began in ${words.text('cwd')} with ${words.text('model')}`;
+    case 'epoch.began':
+      return `a process took the session (epoch ${words.number('epoch')})`;
+    case 'run.started':
+      return `run ${words.number('run')} began`;
+    case 'letter.delivered':
+      return `a prompt came from ${words.text('from')}`;
+    case 'message.sent':
+      return `a message for the model: ${plural(words.number('parts'), 'part')}`;
+    case 'turn.started': {
+      const again =
+        words.number('attempt') > 1 ? `again, attempt ${words.number('attempt')}, ` : '';
+      const size = count(words.number('estimatedTokens'));
+      return `turn ${words.number('turn')} asked of ${words.text('model')} ${again}with about ${size} tokens`;
+    }
+    case 'turn.ended':
+      return `turn ${words.number('turn')} answered in ${words.duration()}, ${words.text('stopReason')}: ${words.spent()}`;
+    case 'turn.failed': {
+      const status = event.status === null ? '' : `, HTTP ${words.number('status')}`;
+      return `turn ${words.number('turn')} failed, attempt ${words.number('attempt')} (${words.text('kind')}${status}): ${words.text('message')}`;
+    }
+    case 'consultation.ended':
+      return `a model was consulted for ${words.text('purpose')}, ${words.text('outcome')}, in ${words.duration()}: ${words.spent()}`;
+    case 'permission.requested':
+      return `asked whether ${words.text('description')} may run: ${words.text('reason')}`;
+    case 'permission.ruled':
+      return `${words.text('tool')} ${RULED[words.text('behavior')] ?? words.text('behavior')} at ${words.text('step')}${words.rule()}: ${words.text('reason')}`;
+    case 'tool.started':
+      return `${words.text('tool')} began: ${words.text('description')}`;
+    case 'tool.ended':
+      return `${words.text('tool')} ended, ${words.text('outcome')}, in ${words.duration()}`;
+    case 'context.compacted':
+      return `context compacted (${words.text('reason')}): from about ${count(words.number('tokensBefore'))} to ${count(words.number('tokensAfter'))} tokens`;
+    case 'prompt.broken':
+      return `the prompt does not go on from here (${words.text('reason')}): ${words.text('section')}`;
+    case 'run.ended':
+    case 'agent.stopped': {
+      const what = event.type === 'run.ended' ? 'run ended' : 'agent stopped';
+      const detail = typeof event.detail === 'string' ? `: ${words.text('detail')}` : '';
+      return `${what}, ${words.text('reason')}, after ${plural(words.number('turns'), 'turn')}${detail}`;
+    }
+    case 'bound.hit':
+      return `a bound was hit, ${words.text('what')} (${count(words.number('limit'))}): ${words.text('detail')}`;
+    default:
+      return words.plain();
+  }
+};
+
+const RULED: Readonly<Record<string, string>> = { allow: 'allowed', deny: 'denied', ask: 'asks' };
+
+const HEAD = new Set(['v', 'seq', 'ts', 'swarm', 'agent', 'parent', 'type', 'cites']);
+
+/** The values of an event, none of which has to be what it says it is. */
+class Words {
+  private readonly event: SwarmEvent;
+
+  constructor(event: SwarmEvent) {
+    this.event = event;
+  }
+
+  text(key: string): string {
+    const value = this.event[key];
+    return typeof value === 'string' || typeof value === 'number' ? plainText(String(value)) : '?';
+  }
+
+  number(key: string): number {
+    const value = this.event[key];
+    return typeof value === 'number' ? value : 0;
+  }
+
+  duration(): string {
+    return seconds(this.number('durationMs'));
+  }
+
+  rule(): string {
+    if (typeof this.event.rule !== 'string') return '';
+    const { file, source } = this.event;
+    const where = typeof file === 'string' ? file : typeof source === 'string' ? source : '';
+    return ` by ${plainText(this.event.rule)}${where === '' ? '' : ` of ${plainText(where)}`}`;
+  }
+
+  spent(): string {
+    const usage = (this.event.usage ?? {}) as Readonly<Record<string, number>>;
+    const { input = 0, output = 0, cacheRead = 0, cacheWrite5m = 0, cacheWrite1h = 0 } = usage;
+    const read = input + cacheRead + cacheWrite5m + cacheWrite1h;
+    const cached = cacheRead > 0 ? ` (${count(cacheRead)} cached)` : '';
+    const cost = typeof this.event.cost === 'number' ? this.event.cost : null;
+    const price = cost === null ? 'cost unknown' : money(cost);
+    return `${count(read)} tokens in${cached}, ${count(output)} out, ${price}`;
+  }
+
+  /** For an event that has no words of its own here. */
+  plain(): string {
+    const rest = Object.entries(this.event).filter(([key]) => !HEAD.has(key));
+    return plainText(`${this.event.type} ${JSON.stringify(Object.fromEntries(rest))}`);
+  }
+}

@@ -1,0 +1,122 @@
+/** `skein logs`: what happened in a session, one line per event, also while it happens. */
+import { resolve } from 'node:path';
+import type { SwarmEvent } from '../protocol/events.js';
+import type { SessionStore } from '../protocol/store.js';
+import { type Addressed, agentOrSession, openArchive } from '../sdk/session-archive.js';
+import { clockTime } from './ages.js';
+import { eventWords } from './event-words.js';
+import { EXIT } from './exit-code.js';
+import type { Machine } from './machine.js';
+import { plainText, plural } from './plain-text.js';
+
+export interface LogsFlags {
+  readonly follow?: boolean;
+  readonly json?: boolean;
+  readonly limit?: number;
+  readonly cwd?: string;
+}
+
+/** For people; programs get everything unless they set a limit. */
+const LIMIT = 200;
+const LOOK_EVERY_MS = 200;
+
+export const showLogs = async (
+  wanted: string | undefined,
+  flags: LogsFlags,
+  machine: Machine,
+): Promise<number> => {
+  const store = openArchive(machine);
+  const target = await agentOrSession(store, wanted, resolve(machine.cwd, flags.cwd ?? ''));
+  const line = (event: SwarmEvent) => machine.out(`${lineOf(event, target, flags)}\n`);
+  const isWanted = ({ agent }: SwarmEvent) => target.agent === undefined || agent === target.agent;
+  const seen = await showPast(store, target.session.id, flags, { isWanted, line, machine });
+  if (flags.follow === true)
+    await follow(store, target.session.id, seen, { isWanted, line, machine });
+  return EXIT.done;
+};
+
+interface Output {
+  readonly isWanted: (event: SwarmEvent) => boolean;
+  readonly line: (event: SwarmEvent) => void;
+  readonly machine: Machine;
+}
+
+/** Keeps no more than it will print. Returns the number of the newest event. */
+const showPast = async (
+  store: SessionStore,
+  id: string,
+  { limit, json }: LogsFlags,
+  { isWanted, line, machine }: Output,
+): Promise<number> => {
+  const most = limit ?? (json === true ? Number.POSITIVE_INFINITY : LIMIT);
+  let newest = 0;
+  let left = 0;
+  let kept: SwarmEvent[] = [];
+  for await (const event of store.events(id)) {
+    newest = Math.max(newest, event.seq);
+    if (!isWanted(event)) continue;
+    if (most === Number.POSITIVE_INFINITY) line(event);
+    else kept.push(event);
+    // Halved now and then, so that the cost of dropping does not grow with the length of the log.
+    if (kept.length <= most * 2 + 100) continue;
+    left += kept.length - most;
+    kept = most === 0 ? [] : kept.slice(-most);
+  }
+  const shown = most === 0 ? [] : kept.slice(-most);
+  left += kept.length - shown.length;
+  if (left > 0 && json !== true && limit === undefined) {
+    machine.err(`${plural(left, 'earlier event')} not shown; --limit shows more.\n`);
+  }
+  for (const event of shown) line(event);
+  return newest;
+};
+
+/** Until the session has no owner any more, the reader is gone, or Ctrl-C. */
+const follow = async (
+  store: SessionStore,
+  id: string,
+  seen: number,
+  { isWanted, line, machine }: Output,
+): Promise<void> => {
+  let isOver = false;
+  let wake = () => {};
+  const stop = machine.onInterrupt(() => {
+    isOver = true;
+    wake();
+  });
+  const watch = store.watch(id);
+  let newest = seen;
+  const show = (event: SwarmEvent) => {
+    if (event.seq <= newest) return;
+    newest = event.seq;
+    if (isWanted(event)) line(event);
+  };
+  try {
+    while (!isOver && !machine.isOutputClosed()) {
+      // Asked first: what is written before the owner goes must not be missed.
+      const isHeld = (await store.holder(id)) !== undefined;
+      for (let events = await watch.next(); events.length > 0; events = await watch.next()) {
+        for (const event of events) show(event);
+      }
+      if (!isHeld) break;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, LOOK_EVERY_MS);
+        wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    // An owner that was killed may have left its last facts in the journals alone.
+    if (!isOver) for await (const event of store.events(id)) show(event);
+  } finally {
+    stop();
+  }
+};
+
+const lineOf = (event: SwarmEvent, { session, agent }: Addressed, { json }: LogsFlags): string => {
+  if (json === true) return JSON.stringify(event);
+  const isLead = event.agent === session.lead || agent !== undefined;
+  const who = isLead ? '' : `${plainText(event.agent, 64)}  `;
+  return `${clockTime(event.ts)}  ${who}${eventWords(event)}`;
+};

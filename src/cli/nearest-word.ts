@@ -1,0 +1,31 @@
+/** Which of some words somebody may have meant. */
+
+/** Undefined when none is near: one slip in a short word, two in a longer one. */
+export const nearest = (given: string, words: readonly string[]): string | undefined => {
+  const slips = given.length > 5 ? 2 : 1;
+  if (given.length < 3 || given.length > 20 || /\s/.test(given)) return undefined;
+  const [best] = words
+    .map((word) => ({ word, distance: distance(given.toLowerCase(), word) }))
+    .filter((it) => it.distance <= slips)
+    .sort((a, b) => a.distance - b.distance);
+  return best?.word;
+};
+
+/** Letters to add, drop, change or swap with a neighbour. */
+const distance = (from: string, to: string): number => {
+  let before: number[] = [];
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= from.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= to.length; j += 1) {
+      const isSame = from[i - 1] === to[j - 1];
+      const changed = (row[j - 1] ?? 0) + (isSame ? 0 : 1);
+      const best = Math.min(changed, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1);
+      const isSwap = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
+      next.push(isSwap ? Math.min(best, (before[j - 2] ?? 0) + 1) : best);
+    }
+    before = row;
+    row = next;
+  }
+  return row[to.length] ?? 0;
+};

@@ -1,0 +1,133 @@
+/** `skein sessions prune`: takes old sessions away, and says what it kept and why. */
+import { createInterface } from 'node:readline/promises';
+import { StorageError, UsageError } from '../protocol/errors.js';
+import type { SessionMeta, SessionStore } from '../protocol/store.js';
+import { openArchive } from '../sdk/session-archive.js';
+import { summarise } from '../sdk/session-summary.js';
+import { settingsFor } from '../sdk/workbench-settings.js';
+import { ago, DAY, parseAge } from './ages.js';
+import { EXIT } from './exit-code.js';
+import type { Machine } from './machine.js';
+import { bytes, plainText, plural } from './plain-text.js';
+import type { RunFlags } from './run-flags.js';
+
+export interface PruneFlags extends RunFlags {
+  readonly olderThan?: string;
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}
+
+interface Kept {
+  readonly id: string;
+  readonly reason: string;
+}
+
+interface Plan {
+  readonly old: readonly SessionMeta[];
+  readonly kept: readonly Kept[];
+}
+
+export const pruneSessions = async (flags: PruneFlags, machine: Machine): Promise<number> => {
+  const store = openArchive(machine);
+  const oldest = Date.now() - ageOf(flags, machine);
+  const { sessions, unreadable } = await store.survey();
+  const plan = await planOf(store, sessions, oldest);
+  const left = unreadable.map(({ id, reason }) => ({ id, reason }));
+  const say = flags.json === true ? () => undefined : machine.out;
+  if (flags.dryRun === true || plan.old.length > 0) {
+    const would = flags.dryRun === true ? 'would be removed' : 'to remove';
+    say(`${plural(plan.old.length, 'session')} ${would}:\n`);
+    for (const { id, updatedAt, title } of plan.old) {
+      say(`  ${id}  ${ago(updatedAt, Date.now())}  ${plainText(title, 60)}\n`);
+    }
+  }
+  const mayGo = plan.old.length === 0 || flags.dryRun === true || (await isAgreed(flags, machine));
+  if (!mayGo) {
+    machine.err('Nothing was removed.\n');
+    return EXIT.done;
+  }
+  const { removed, freed, refused } = await removeAll(store, flags.dryRun === true ? [] : plan.old);
+  const kept = [...plan.kept, ...refused, ...left];
+  if (flags.json === true) {
+    const wouldRemove = flags.dryRun === true ? plan.old.map(({ id }) => id) : [];
+    const document = { removed, wouldRemove, kept, freedBytes: freed };
+    machine.out(`${JSON.stringify(document, null, 2)}\n`);
+  } else {
+    for (const { id, reason } of kept) machine.err(`kept ${id}: ${reason}\n`);
+    if (flags.dryRun !== true) {
+      say(`${plural(removed.length, 'session')} removed, ${bytes(freed)} freed.\n`);
+    }
+  }
+  return refused.length > 0 ? EXIT.failed : EXIT.done;
+};
+
+const ageOf = (flags: PruneFlags, machine: Machine): number =>
+  flags.olderThan === undefined
+    ? settingsFor(machine, flags, machine.cwd).skein.sessionRetentionDays * DAY
+    : parseAge(flags.olderThan);
+
+/** A session that lives stays, and so does one whose files a younger fork still names. */
+const planOf = async (
+  store: SessionStore,
+  sessions: readonly SessionMeta[],
+  oldest: number,
+): Promise<Plan> => {
+  const old = new Map<string, SessionMeta>();
+  const kept: Kept[] = [];
+  for (const meta of sessions) {
+    if (meta.updatedAt >= oldest) continue;
+    const { state, pid, lastActiveAt } = await summarise(store, meta);
+    if (state === 'running') kept.push({ id: meta.id, reason: `it is running (pid ${pid})` });
+    else if (lastActiveAt < oldest) old.set(meta.id, meta);
+  }
+  // Grows while it is gone through: a parent that stays may have a parent of its own.
+  const staying = sessions.filter(({ id }) => !old.has(id));
+  for (const { id, parentId } of staying) {
+    const parent = parentId === null ? undefined : old.get(parentId);
+    if (parent === undefined) continue;
+    old.delete(parent.id);
+    staying.push(parent);
+    kept.push({ id: parent.id, reason: `${id} was forked from it and may name its files` });
+  }
+  return { old: [...old.values()].sort((a, b) => a.updatedAt - b.updatedAt), kept };
+};
+
+const isAgreed = async ({ yes, json }: PruneFlags, machine: Machine): Promise<boolean> => {
+  if (yes === true) return true;
+  if (!machine.stdin.isTTY || json === true) {
+    throw new UsageError(
+      'Removing sessions cannot be undone: add --yes, or --dry-run to see what would go.',
+    );
+  }
+  machine.err('Remove them for good? [y/N] ');
+  const lines = createInterface({ input: machine.stdin });
+  const stop = machine.onInterrupt(() => lines.close());
+  try {
+    const answer = await new Promise<string>((resolve) => {
+      lines.once('line', resolve);
+      lines.once('close', () => resolve(''));
+    });
+    return /^y(?:es)?$/i.test(answer.trim());
+  } finally {
+    stop();
+    lines.close();
+  }
+};
+
+const removeAll = async (store: SessionStore, sessions: readonly SessionMeta[]) => {
+  const removed: string[] = [];
+  const refused: Kept[] = [];
+  let freed = 0;
+  for (const { id } of sessions) {
+    try {
+      freed += await store.remove(id);
+      removed.push(id);
+    } catch (error) {
+      // Somebody opened it meanwhile, or the disk refuses: the others go nevertheless.
+      if (!(error instanceof UsageError || error instanceof StorageError)) throw error;
+      refused.push({ id, reason: error.message });
+    }
+  }
+  return { removed, freed, refused };
+};

@@ -1,0 +1,118 @@
+/** `skein sessions`: what was run, newest first. Only the journals of those that are shown are read. */
+import { resolve } from 'node:path';
+import { UsageError } from '../protocol/errors.js';
+import type { SessionMeta, SessionStore } from '../protocol/store.js';
+import { newestFirst, openArchive } from '../sdk/session-archive.js';
+import { type SearchHit, searchPattern, searchSession } from '../sdk/session-search.js';
+import { type SessionSummary, summarise } from '../sdk/session-summary.js';
+import { ago, isoTime } from './ages.js';
+import { EXIT } from './exit-code.js';
+import type { Machine } from './machine.js';
+import { columns, money, plainText, plural } from './plain-text.js';
+
+export interface SessionsFlags {
+  readonly all?: boolean;
+  readonly search?: string;
+  readonly limit: number;
+  readonly json?: boolean;
+  readonly cwd?: string;
+}
+
+interface Shown extends SessionSummary {
+  readonly match: SearchHit | null;
+}
+
+export const listSessions = async (flags: SessionsFlags, machine: Machine): Promise<number> => {
+  const store = openArchive(machine);
+  const cwd = resolve(machine.cwd, flags.cwd ?? '');
+  const { sessions, unreadable } = await store.survey();
+  const wanted = newestFirst(flags.all ? sessions : sessions.filter((it) => it.cwd === cwd));
+  const found = await search(store, wanted, flags);
+  const shown: Shown[] = [];
+  for (const { meta, match } of found) shown.push({ ...(await summarise(store, meta)), match });
+  shown.sort((a, b) => b.lastActiveAt - a.lastActiveAt);
+  const elsewhere = sessions.length - wanted.length;
+  if (flags.json === true) {
+    const document = { sessions: shown.map(forPrograms), elsewhere, unreadable };
+    machine.out(`${JSON.stringify(document, null, 2)}\n`);
+    return EXIT.done;
+  }
+  machine.out(listing(shown, flags.all === true));
+  const hidden = flags.search === undefined ? wanted.length - shown.length : 0;
+  for (const note of notes(shown.length, hidden, elsewhere, flags)) machine.err(`${note}\n`);
+  for (const { id, reason } of unreadable) machine.err(`skein: ${id} is left out: ${reason}\n`);
+  return EXIT.done;
+};
+
+const search = async (
+  store: SessionStore,
+  sessions: readonly SessionMeta[],
+  { search: text, limit }: SessionsFlags,
+): Promise<readonly { meta: SessionMeta; match: SearchHit | null }[]> => {
+  if (text === undefined) {
+    return sessions.slice(0, limit).map((meta) => ({ meta, match: null }));
+  }
+  if (text.trim() === '') throw new UsageError('--search needs some words to look for.');
+  const pattern = searchPattern(text);
+  const found: { meta: SessionMeta; match: SearchHit }[] = [];
+  for (const meta of sessions) {
+    if (found.length >= limit) break;
+    const match = await searchSession(store, meta, pattern);
+    if (match !== undefined) found.push({ meta, match });
+  }
+  return found;
+};
+
+const listing = (sessions: readonly Shown[], isAll: boolean): string => {
+  if (sessions.length === 0) return '';
+  const heads = columns(sessions.map(headOf), [3, 4]).split('\n');
+  return sessions
+    .map(({ title, cwd, match }, index) => {
+      const lines = [heads[index] ?? '', `    ${plainText(title, 95) || '(no title)'}`];
+      if (isAll) lines.push(`    ${plainText(cwd, 95)}`);
+      if (match !== null && match.where !== 'title') {
+        const who = match.where === 'person' ? 'you' : 'model';
+        lines.push(`    ${who}: ${plainText(match.excerpt, 88)}`);
+      }
+      return `${lines.join('\n')}\n`;
+    })
+    .join('');
+};
+
+const headOf = (session: SessionSummary): readonly string[] => [
+  session.id,
+  ago(session.lastActiveAt, Date.now()),
+  session.pid === null ? session.state : `running (pid ${session.pid})`,
+  plural(session.turns, 'turn'),
+  money(session.costUsd),
+  plainText(session.model, 40),
+];
+
+const notes = (
+  shown: number,
+  hidden: number,
+  elsewhere: number,
+  { search: text, all }: SessionsFlags,
+): readonly string[] => {
+  const here = all === true ? '' : ' of this directory';
+  const none =
+    text === undefined ? `There is no session${here} yet.` : `No session${here} has these words.`;
+  return [
+    ...(shown === 0 ? [none] : []),
+    ...(hidden > 0 ? [`${plural(hidden, 'older session')} not shown; --limit shows more.`] : []),
+    ...(elsewhere > 0
+      ? [`${plural(elsewhere, 'session')} of other directories; --all shows them.`]
+      : []),
+  ];
+};
+
+/** The keys are a contract: programs read them. */
+const forPrograms = ({ createdAt, lastActiveAt, match, title, ...rest }: Shown) => ({
+  ...rest,
+  title: plainText(title, 1000),
+  createdAt: isoTime(createdAt),
+  lastActiveAt: isoTime(lastActiveAt),
+  ...(match !== null && {
+    match: { where: match.where, excerpt: plainText(match.excerpt, 300) },
+  }),
+});

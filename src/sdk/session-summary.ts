@@ -1,0 +1,65 @@
+/** One session in a listing: what is known of it, and what its events say of its state. */
+import type { EventType } from '../protocol/events.js';
+import type { SessionMeta, SessionStore } from '../protocol/store.js';
+import { CostLedger } from './cost-ledger.js';
+
+/**
+ * `running` means a live lease. `lost` means that its owner went away in the middle of a run, which
+ * can be resumed. Everything else has `ended`.
+ */
+export type SessionState = 'running' | 'lost' | 'ended' | 'unreadable';
+
+export interface SessionSummary {
+  readonly id: string;
+  readonly state: SessionState;
+  /** Of the owner, while it runs. */
+  readonly pid: number | null;
+  readonly host: string | null;
+  readonly cwd: string;
+  readonly model: string;
+  readonly title: string;
+  /** Milliseconds since 1970. */
+  readonly createdAt: number;
+  readonly lastActiveAt: number;
+  readonly turns: number;
+  readonly costUsd: number | null;
+  readonly forkedFrom: string | null;
+}
+
+/** What may follow a run without being part of one. */
+const OUTSIDE: ReadonlySet<EventType> = new Set([
+  ...(['agent.spawned', 'epoch.began', 'prompt.broken', 'context.compacted'] as const),
+  ...(['consultation.ended', 'bound.hit'] as const),
+]);
+
+export const summarise = async (
+  store: SessionStore,
+  meta: SessionMeta,
+): Promise<SessionSummary> => {
+  const ledger = new CostLedger();
+  const holder = await store.holder(meta.id);
+  let turns = 0;
+  let lastActiveAt = meta.updatedAt;
+  let isInRun = false;
+  let isReadable = true;
+  try {
+    for await (const event of store.events(meta.id)) {
+      ledger.take(event);
+      lastActiveAt = Math.max(lastActiveAt, event.ts);
+      if (event.type === 'turn.ended') turns += 1;
+      if (event.agent !== meta.lead) continue;
+      if (event.type === 'run.ended' || event.type === 'agent.stopped') isInRun = false;
+      else if (!OUTSIDE.has(event.type)) isInRun = true;
+    }
+  } catch {
+    isReadable = false;
+  }
+  const { id, cwd, model, title, createdAt, parentId } = meta;
+  const ended = isInRun ? 'lost' : 'ended';
+  const state = holder === undefined ? ended : 'running';
+  return {
+    ...{ id, state: isReadable ? state : 'unreadable', cwd, model, title, createdAt },
+    ...{ pid: holder?.pid ?? null, host: holder?.host ?? null, lastActiveAt, turns },
+    ...{ costUsd: isReadable ? ledger.report().total.costUsd : null, forkedFrom: parentId },
+  };
+};
