@@ -40,16 +40,24 @@ const sayable = (agent: AgentInHand, fresh: () => string): readonly AgentEvent[]
       { type: 'turn.refused', stop: { reason: 'budget', detail: null } },
     ];
     const letters = context.waiting > 0 ? [taken(context.waiting)] : [];
-    return [...anywhere, ...crew, ...turn, ...letters, ...rare];
+    const isFull = agent.turns.at(-1)?.mayCompact === true && context.attempt === 1;
+    const room: AgentEvent[] =
+      isFull && context.calls.length === 0 ? [{ type: 'room.needed', gapTokens: 9 }] : [];
+    return [...anywhere, ...crew, ...turn, ...room, ...letters, ...rare];
   }
   if (value === 'retrying') return [...anywhere, { type: 'pause.over' }, ...rare];
   if (value === 'compacting') {
     const failed: AgentEvent = { type: 'compaction.failed', detail: 'Nothing to drop.' };
-    return [...anywhere, { type: 'context.compacted' }, failed, ...rare];
+    const made: AgentEvent[] = [{ type: 'context.compacted' }, { type: 'compaction.declined' }];
+    return [...anywhere, ...made, failed, ...rare];
   }
-  return [...anywhere, ...crew, ...rare];
+  if (value === 'idle') return [...anywhere, { type: 'context.compact' }, ...rare];
+  const review: AgentEvent[] =
+    context.review === 'running' && context.stop === null ? [reviewed(true), reviewed(false)] : [];
+  return [...anywhere, ...crew, ...review, ...rare];
 };
 
+const reviewed = (sentBack: boolean): AgentEvent => ({ type: 'run.reviewed', sentBack });
 const taken = (count: number): AgentEvent => ({ type: 'letters.taken', count });
 const callEnded = (id: string, failed: boolean): AgentEvent => ({ type: 'call.ended', id, failed });
 const FAILURES = (['overloaded', 'prompt-too-long', 'dropped', 'rejected'] as const).map(
@@ -61,6 +69,7 @@ const FAILURES = (['overloaded', 'prompt-too-long', 'dropped', 'rejected'] as co
 const inputs: fc.Arbitrary<Partial<Omit<AgentInput, 'limits'>>> = fc.record({
   lingers: fc.boolean(),
   hasFallback: fc.boolean(),
+  hasReview: fc.boolean(),
   waiting: fc.nat(2),
   owesAnswer: fc.boolean(),
   cutShort: fc.boolean(),
@@ -78,6 +87,7 @@ const limits = fc.record({
   maxContinuations: fc.nat(1),
   maxPauses: fc.nat(2),
   maxCompactions: fc.nat(1),
+  maxSentBack: fc.nat(1),
   maxFailedTurns: fc.integer({ min: 1, max: 3 }),
 });
 

@@ -219,6 +219,52 @@ describe('a prompt that is too long', () => {
   });
 });
 
+describe('a prompt that would be too long', () => {
+  const full = { type: 'room.needed', gapTokens: 70 } as const;
+  const declined = { type: 'compaction.declined' } as const;
+
+  test('is shortened before it is sent, as the same turn', () => {
+    const agent = agentInHand({ limits: { maxTurns: 1 } });
+    agent.tell(taken(), full);
+    expect(agent.rooms).toEqual([{ why: 'full', gapTokens: 70 }]);
+    agent.tell({ type: 'context.compacted' }, ended());
+    expect(agent.visited).toEqual(['streaming', 'compacting', 'streaming', 'stopped']);
+    expect(agent.turns.map(({ turn, attempt }) => [turn, attempt])).toEqual([
+      [1, 1],
+      [1, 1],
+    ]);
+  });
+
+  test('is sent as it is when no room was made', () => {
+    const agent = agentInHand();
+    agent.tell(taken(), full, declined);
+    expect(agent.turns.map(({ mayCompact }) => mayCompact)).toEqual([true, false]);
+  });
+
+  test('is tried to be shortened for three turns, and then no more (X5)', () => {
+    const agent = agentInHand({ lingers: true });
+    for (const _ of [1, 2, 3]) agent.tell(prompt, full, declined, taken(), ended());
+    agent.tell(prompt);
+    expect(agent.rooms).toHaveLength(3);
+    expect(agent.turns.at(-1)?.mayCompact).toBe(false);
+  });
+
+  test('is tried anew once a summary has worked', () => {
+    const agent = agentInHand({ lingers: true });
+    for (const _ of [1, 2]) agent.tell(prompt, full, declined, taken(), ended());
+    agent.tell(prompt, full, { type: 'context.compacted' }, taken(), ended());
+    for (const _ of [1, 2]) agent.tell(prompt, full, declined, taken(), ended());
+    agent.tell(prompt);
+    expect(agent.turns.at(-1)?.mayCompact).toBe(true);
+  });
+
+  test('is not shortened for ever, when what is left is still too long', () => {
+    const agent = agentInHand({ limits: { maxCompactions: 2 } });
+    agent.tell(taken(), full, { type: 'context.compacted' }, full, { type: 'context.compacted' });
+    expect(agent.turns.map(({ mayCompact }) => mayCompact)).toEqual([true, true, false]);
+  });
+});
+
 describe('a refusal', () => {
   test('with open calls has them answered as interrupted, and starts none', () => {
     const agent = agentInHand();

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type BodyMessage, bodyHead, requestBody } from '../../src/prompt/request-body.js';
+import {
+  type BodyMessage,
+  bodyHead,
+  directiveBody,
+  requestBody,
+} from '../../src/prompt/request-body.js';
 import { systemBlocks } from '../../src/prompt/system-prompt.js';
 import type { WireBlock } from '../../src/protocol/wire.js';
 import { anyText } from '../protocol/journal-records.js';
@@ -142,5 +147,45 @@ describe('the system prompt', () => {
   test('has no block without text, which no API takes', () => {
     const blocks = JSON.parse(systemBlocks(PLACE, { systemPrompt: '' })) as WireBlock[];
     expect(blocks.map(({ text }) => text)).not.toContain('');
+  });
+});
+
+describe('a request that nothing follows', () => {
+  const head = bodyHead({ model: 'm', maxTokens: 100 }, HEAD);
+  const DIRECTIVE = '{"type":"text","text":"Sum up."}';
+  const asked = (messages: readonly BodyMessage[]) =>
+    directiveBody(head, messages, DIRECTIVE).toString();
+
+  test('extends the conversation by one block, marks aside (K13)', () => {
+    fc.assert(
+      fc.property(conversations, (messages) => {
+        const plain = unmarked(bodyOf(messages));
+        const open = messages.at(-1)?.role === 'user';
+        const shared = open ? plain.slice(0, -4) : plain.slice(0, -2);
+        const body = unmarked(asked(messages));
+        expect(body.startsWith(shared)).toBe(true);
+        const end = open ? `,${DIRECTIVE}]}]}` : `,{"role":"user","content":[${DIRECTIVE}]}]}`;
+        expect(body.slice(shared.length)).toMatch(/^\}?,/);
+        expect(body.endsWith(end)).toBe(true);
+        const roles = (JSON.parse(body) as Body).messages.map(({ role }) => role);
+        expect(roles.at(-1)).toBe('user');
+        expect(roles.some((role, at) => role === roles[at + 1])).toBe(false);
+      }),
+    );
+  });
+
+  test('marks only what was sent before: the newest user message of an earlier request', () => {
+    const messages = [
+      ...[message('user', 'one'), message('assistant', 'two'), message('user', 'three')],
+      ...[message('assistant', 'four'), message('user', 'five')],
+    ];
+    const marked = (body: string) =>
+      (JSON.parse(body) as Body).messages
+        .flatMap(({ content }) => content)
+        .filter(isMarked)
+        .map(({ text }) => text);
+    expect(marked(asked(messages))).toEqual(['three']);
+    expect(marked(asked(messages.slice(0, 4)))).toEqual(['three']);
+    expect(marked(asked(messages.slice(0, 1)))).toEqual([]);
   });
 });

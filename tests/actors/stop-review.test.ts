@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest';
+import type { ReviewStop } from '../../src/actors/stop-review.js';
+import { calls, says, scriptedModel } from '../fakes/scripted-model.js';
+import { settled } from '../fakes/virtual-clock.js';
+import { leadInHand } from './lead-in-hand.js';
+
+const lastUser = (body: string | undefined) => {
+  const { messages } = JSON.parse(body ?? '{}') as {
+    messages: { content: { text?: string }[] }[];
+  };
+  return messages.at(-1)?.content[0]?.text;
+};
+
+/** Blocks as often as it has reasons. */
+const strict = (...reasons: readonly string[]) => {
+  const seen: string[] = [];
+  const review: ReviewStop = async ({ answer }) => {
+    const reason = reasons[seen.push(answer) - 1];
+    return reason === undefined ? { block: false } : { block: true, reason, context: '1 failed' };
+  };
+  return { seen, review };
+};
+
+describe('the review of a run’s end (R6)', () => {
+  test('sends the run back with its reason and context, and is asked again', async () => {
+    const { seen, review } = strict('The tests fail.');
+    const model = scriptedModel(
+      [says('Done!')],
+      [calls('c', 'Look', { name: 'x' })],
+      [says('Now.')],
+    );
+    const { items, say } = await leadInHand({ model, lingers: true, reviewStop: review });
+    await say('Mend it.');
+    expect(lastUser(model.requests[1]?.body)).toBe(
+      'Do not end here. A check of the finished work says: The tests fail.\n1 failed',
+    );
+    expect(seen).toEqual(['Done!', 'Now.']);
+    expect(items.filter(({ type }) => type === 'run.ended')).toHaveLength(1);
+  });
+
+  test('is a letter in the journal, so that a resumed run has it', async () => {
+    const { review } = strict('Not yet.');
+    const model = scriptedModel([says('Done!')], [says('Now.')]);
+    const { records, say } = await leadInHand({ model, lingers: true, reviewStop: review });
+    await say('Go.');
+    const letters = (await records()).filter(({ type }) => type === 'letter.received');
+    expect(letters).toMatchObject([{ from: 'user' }, { from: 'stop-hook' }]);
+  });
+
+  test('is bounded: a run that is never good enough ends, and says so', async () => {
+    const model = scriptedModel(...Array.from({ length: 4 }, () => [says('Done!')]));
+    const { items, records, say } = await leadInHand({
+      ...{ model, lingers: true, limits: { maxSentBack: 3 } },
+      reviewStop: async () => ({ block: true, reason: 'Never.' }),
+    });
+    await say('Go.');
+    expect(items.at(-1)).toMatchObject({ type: 'run.ended', stop: { reason: 'end_turn' } });
+    expect(await records()).toContainEqual(
+      expect.objectContaining({ type: 'bound.hit', what: 'sent-back', limit: 3 }),
+    );
+  });
+
+  test('counts anew for each run', async () => {
+    const model = scriptedModel(...Array.from({ length: 4 }, () => [says('Done!')]));
+    const reviewStop: ReviewStop = async () => ({ block: true });
+    const hand = await leadInHand({ model, lingers: true, limits: { maxSentBack: 1 }, reviewStop });
+    await hand.say('One.');
+    await hand.say('Two.');
+    expect(model.requests).toHaveLength(4);
+  });
+
+  test('lets the run end when it fails itself', async () => {
+    const model = scriptedModel([says('Done!')]);
+    const reviewStop = () => Promise.reject(new Error('no shell'));
+    const { items, say } = await leadInHand({ model, lingers: true, reviewStop });
+    await say('Go.');
+    expect(items).toContainEqual({ type: 'notice', text: 'The stop hook failed: no shell' });
+    expect(items.at(-1)).toMatchObject({ type: 'run.ended', stop: { reason: 'end_turn' } });
+  });
+
+  test('can be interrupted', async () => {
+    const model = scriptedModel([says('Done!')]);
+    let aborted = false;
+    const reviewStop: ReviewStop = (_, signal) =>
+      new Promise(() =>
+        signal.addEventListener('abort', () => {
+          aborted = true;
+        }),
+      );
+    const { lead, items, say } = await leadInHand({ model, lingers: true, reviewStop });
+    await say('Go.');
+    expect(lead.state).toBe('tool-running');
+    lead.interrupt();
+    await settled();
+    expect(aborted).toBe(true);
+    expect(items.at(-1)).toMatchObject({ type: 'run.ended', stop: { reason: 'interrupted' } });
+  });
+
+  test('does not look at a run that a person ended', async () => {
+    const { seen, review } = strict();
+    const model = scriptedModel([says('Done!')]);
+    const limits = { maxTurns: 0 };
+    const hand = await leadInHand({ model, lingers: true, reviewStop: review });
+    await hand.say('Go.');
+    expect(seen).toEqual(['Done!']);
+    const none = scriptedModel();
+    const idle = await leadInHand({ model: none, lingers: true, limits, reviewStop: review });
+    await idle.say('Go.');
+    expect(seen).toEqual(['Done!']);
+  });
+
+  test('hears a prompt that comes while it looks, before the run ends', async () => {
+    const model = scriptedModel([says('Done!')], [says('And that.')]);
+    let pass = () => {};
+    const reviewStop: ReviewStop = () =>
+      new Promise((resolve) => {
+        pass = () => resolve({ block: false });
+      });
+    const { items, say } = await leadInHand({ model, lingers: true, reviewStop });
+    await say('Go.');
+    await say('And this.');
+    pass();
+    await settled();
+    pass();
+    await settled();
+    expect(lastUser(model.requests[1]?.body)).toBe('And this.');
+    expect(items.filter(({ type }) => type === 'run.ended')).toHaveLength(1);
+  });
+});
