@@ -4,6 +4,7 @@ import type { Clock } from '../protocol/clock.js';
 import type {
   PermissionAnswer,
   PermissionQuestion,
+  PersonAnswer,
   Ruling,
   Surface,
 } from '../protocol/permission.js';
@@ -39,26 +40,56 @@ export interface QuestionTerms {
 export const askSurface = async (
   surface: Surface,
   question: PermissionQuestion,
-  { signal, clock, timeoutMs }: QuestionTerms,
+  terms: QuestionTerms,
 ): Promise<PermissionAnswer> => {
-  const withdrawn = new AbortController();
-  let forget: (() => void) | undefined;
-  let withdraw = () => {};
-  const moot = new Promise<PermissionAnswer>((resolve) => {
-    withdraw = () => {
-      withdrawn.abort();
-      resolve(WITHDRAWN);
-    };
-  });
-  signal.addEventListener('abort', withdraw, { once: true });
-  const late = new Promise<PermissionAnswer>((resolve) => {
-    forget = clock.wakeAt(clock.now() + timeoutMs, () => resolve(nobody(timeoutMs)));
-  });
   try {
-    return await Promise.race([surface.ask(question, withdrawn.signal), late, moot]);
+    return await underTerms((signal) => surface.ask(question, signal), terms, {
+      withdrawn: WITHDRAWN,
+      late: nobody(terms.timeoutMs),
+    });
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return { behavior: 'deny', reason: `The question could not be answered: ${why}` };
+  }
+};
+
+/** What came of a question to a person: an answer, or why there is none. */
+export const askPerson = async (
+  choose: (signal: AbortSignal) => Promise<PersonAnswer>,
+  terms: QuestionTerms,
+): Promise<PersonAnswer | { readonly silence: string }> => {
+  try {
+    return await underTerms<PersonAnswer | { silence: string }>(choose, terms, {
+      withdrawn: { silence: 'The question was withdrawn before anybody answered.' },
+      late: { silence: `Nobody answered within ${terms.timeoutMs / 1000} seconds.` },
+    });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { silence: `There is no answer: ${why}` };
+  }
+};
+
+/** Rejects as `ask` does. Whatever ends the wait, the question is withdrawn. */
+const underTerms = async <Answer>(
+  ask: (signal: AbortSignal) => Promise<Answer>,
+  { signal, clock, timeoutMs }: QuestionTerms,
+  otherwise: { readonly withdrawn: Answer; readonly late: Answer },
+): Promise<Answer> => {
+  const withdrawn = new AbortController();
+  let forget: (() => void) | undefined;
+  let withdraw = () => {};
+  const moot = new Promise<Answer>((resolve) => {
+    withdraw = () => {
+      withdrawn.abort();
+      resolve(otherwise.withdrawn);
+    };
+  });
+  signal.addEventListener('abort', withdraw, { once: true });
+  const late = new Promise<Answer>((resolve) => {
+    forget = clock.wakeAt(clock.now() + timeoutMs, () => resolve(otherwise.late));
+  });
+  try {
+    return await Promise.race([ask(withdrawn.signal), late, moot]);
   } finally {
     forget?.();
     signal.removeEventListener('abort', withdraw);

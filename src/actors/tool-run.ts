@@ -1,15 +1,20 @@
 /** Runs one call of a tool in the world it is given; whatever it throws becomes a result. */
 import type { Feed } from '../protocol/feed.js';
+import type { Ids } from '../protocol/ids.js';
 import type { Jobs } from '../protocol/jobs.js';
 import {
   type Artifact,
+  type AskPerson,
+  DECIDE_YOURSELF,
   type Shell,
   ToolFailure,
   type ToolOutcome,
   type Workspace,
 } from '../protocol/tool.js';
 import { type ConsultDeps, consultFor } from './consultation.js';
+import type { ControlDesk } from './control-desk.js';
 import type { SoundCall } from './judge.js';
+import { askPerson } from './question.js';
 
 /** All that the tools of one agent may touch. */
 export interface ToolWorld extends ConsultDeps {
@@ -17,6 +22,9 @@ export interface ToolWorld extends ConsultDeps {
   readonly shell: Shell;
   readonly openArtifact: (name: string) => Artifact;
   readonly jobs: Jobs;
+  readonly agent: string;
+  readonly ids: Ids;
+  readonly desk: Pick<ControlDesk, 'surface' | 'permissionTimeoutMs'>;
   readonly feed: Feed;
 }
 
@@ -37,6 +45,7 @@ export const runTool = async (
       readStamp: (path) => history.seen.get(path),
       openArtifact: (name) => openArtifact(`${id}-${name}`),
       consult: consultFor(world, id),
+      askPerson: personFor(world, id, signal),
       progress: (note) => feed.emit({ type: 'tool.progress', call: id, note }),
     });
     return { ...outcome, failed: false };
@@ -45,4 +54,23 @@ export const runTool = async (
     const message = error instanceof Error ? error.message : String(error);
     return { content: `${tool.name} failed unexpectedly: ${message}`, failed: true };
   }
+};
+
+/** Undefined when the surface can only rule. */
+const personFor = (world: ToolWorld, call: string, signal: AbortSignal): AskPerson | undefined => {
+  const { desk, agent, ids, feed, clock } = world;
+  const { surface, permissionTimeoutMs: timeoutMs } = desk;
+  const choose = surface?.choose?.bind(surface);
+  if (choose === undefined) return undefined;
+  return async (asked) => {
+    const question = { id: ids('question'), agent, call, ...asked };
+    feed.emit({ type: 'person.asked', question });
+    const answer = await askPerson((until) => choose(question, until), {
+      signal,
+      clock,
+      timeoutMs,
+    });
+    if ('silence' in answer) throw new ToolFailure(`${answer.silence} ${DECIDE_YOURSELF}`);
+    return answer;
+  };
 };

@@ -4,7 +4,13 @@
  */
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
-import type { PermissionAnswer, PermissionQuestion, Surface } from '../protocol/permission.js';
+import type {
+  PermissionAnswer,
+  PermissionQuestion,
+  PersonAnswer,
+  PersonQuestion,
+  Surface,
+} from '../protocol/permission.js';
 import type { RawJson } from '../protocol/wire.js';
 import { promptBlocks, promptContent } from '../sdk/prompt-blocks.js';
 
@@ -45,6 +51,11 @@ const permission = z.union([
   }),
 ]);
 
+const choice = z.object({
+  chosen: z.array(z.string()).max(100),
+  text: z.string().optional(),
+});
+
 export interface ControlHandlers {
   prompt(blocks: RawJson): void;
   interrupt(): void;
@@ -55,9 +66,16 @@ export interface ControlHandlers {
 /** A line longer than this is not read: no prompt is. */
 const MAX_LINE = 32 * 1024 * 1024;
 
+/** A question that the other side has not answered yet. */
+interface OpenQuestion {
+  /** False when the answer makes no sense. */
+  take(response: unknown): boolean;
+  giveUp(reason: string): void;
+}
+
 export class ControlLines implements Surface {
   private readonly write: (line: string) => void;
-  private readonly open = new Map<string, (answer: PermissionAnswer) => void>();
+  private readonly open = new Map<string, OpenQuestion>();
   private ended = false;
 
   constructor(write: (line: string) => void) {
@@ -79,23 +97,45 @@ export class ControlLines implements Surface {
       else this.take(line, count, handlers);
     }
     this.ended = true;
-    for (const answer of this.open.values()) answer(GONE);
+    for (const question of this.open.values()) question.giveUp(GONE);
   }
 
   ask(question: PermissionQuestion, signal: AbortSignal): Promise<PermissionAnswer> {
-    if (this.ended) return Promise.resolve(GONE);
+    const { id, tool, input, call, description, reason } = question;
+    const request = { subtype: 'can_use_tool', tool_name: tool, input, tool_use_id: call };
     return new Promise((resolve) => {
-      this.open.set(question.id, resolve);
-      signal.addEventListener('abort', () => this.withdraw(question.id), { once: true });
-      const { tool, input, call, description, reason } = question;
-      const request = { subtype: 'can_use_tool', tool_name: tool, input, tool_use_id: call };
-      this.write(
-        JSON.stringify({
-          ...{ type: 'control_request', request_id: question.id },
-          request: { ...request, description, decision_reason: reason },
-        }),
-      );
+      const giveUp = (why: string) => resolve({ behavior: 'deny', reason: why });
+      const take = (response: unknown) => {
+        const parsed = permission.safeParse(response);
+        if (parsed.success) resolve(answerOf(parsed.data));
+        return parsed.success;
+      };
+      this.put(id, { ...request, description, decision_reason: reason }, { take, giveUp }, signal);
     });
+  }
+
+  choose(asked: PersonQuestion, signal: AbortSignal): Promise<PersonAnswer> {
+    const { id, call, question, options, multiple } = asked;
+    const request = { subtype: 'ask_user', question, options, multiple, tool_use_id: call };
+    return new Promise((resolve, reject) => {
+      const giveUp = (why: string) => reject(new Error(why));
+      const take = (response: unknown) => {
+        const parsed = choice.safeParse(response);
+        if (parsed.success) resolve(choiceOf(parsed.data));
+        return parsed.success;
+      };
+      this.put(id, request, { take, giveUp }, signal);
+    });
+  }
+
+  private put(id: string, request: object, question: OpenQuestion, signal: AbortSignal): void {
+    if (this.ended) {
+      question.giveUp(GONE);
+      return;
+    }
+    this.open.set(id, question);
+    signal.addEventListener('abort', () => this.withdraw(id), { once: true });
+    this.write(JSON.stringify({ type: 'control_request', request_id: id, request }));
   }
 
   private withdraw(id: string): void {
@@ -140,23 +180,22 @@ export class ControlLines implements Surface {
     line: number,
     { complain }: ControlHandlers,
   ): void {
-    const answer = this.open.get(request_id);
-    if (answer === undefined) {
+    const question = this.open.get(request_id);
+    if (question === undefined) {
       complain(`Line ${line} of stdin answers no open question.`);
       return;
     }
     this.open.delete(request_id);
-    const parsed = permission.safeParse(response);
-    if (subtype !== 'success' || !parsed.success) {
-      answer({ behavior: 'deny', reason: error ?? 'The answer could not be understood.' });
-    } else answer(answerOf(parsed.data));
+    if (subtype !== 'success' || !question.take(response)) {
+      question.giveUp(error ?? 'The answer could not be understood.');
+    }
   }
 }
 
-const GONE: PermissionAnswer = {
-  behavior: 'deny',
-  reason: 'Nobody is there to answer any more, so the call was not run.',
-};
+const GONE = 'Nobody is there to answer any more.';
+
+const choiceOf = ({ chosen, text }: z.infer<typeof choice>): PersonAnswer =>
+  text === undefined ? { chosen } : { chosen, text };
 
 const answerOf = (answer: z.infer<typeof permission>): PermissionAnswer => {
   if (answer.behavior === 'deny') {

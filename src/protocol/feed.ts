@@ -2,7 +2,7 @@
 import type { Stop } from './agent.js';
 import type { CallOutcome } from './journal.js';
 import type { StreamEvent } from './model.js';
-import type { PermissionQuestion } from './permission.js';
+import type { PermissionQuestion, PersonQuestion } from './permission.js';
 import type { Todo } from './todos.js';
 import type { Usage } from './usage.js';
 import type { RawJson } from './wire.js';
@@ -55,6 +55,8 @@ export type FeedItem =
       readonly reason: string;
     }
   | { readonly type: 'question.asked'; readonly question: PermissionQuestion }
+  /** An agent wants a person to decide something; its surface has the same question. */
+  | { readonly type: 'person.asked'; readonly question: PersonQuestion }
   | { readonly type: 'call.denied'; readonly denial: Denial }
   | { readonly type: 'context.compacted'; readonly summary: string }
   /** The agent's list of things to do, as it is from now on. */

@@ -9,6 +9,7 @@ import type { z } from 'zod';
 import type { Consult } from './consult.js';
 import { SkeinError } from './errors.js';
 import type { Jobs } from './jobs.js';
+import type { PersonAnswer, PersonQuestion } from './permission.js';
 import type { Todo } from './todos.js';
 
 export interface Tool<Schema extends z.ZodType = z.ZodType> {
@@ -66,6 +67,8 @@ export interface ToolContext {
   readonly jobs: Jobs;
   /** How far the agent has read what a job prints; undefined when it never started such a job. */
   jobReadTo(job: string): number | undefined;
+  /** Puts a question to a person; undefined where nobody can choose. Rejects with a ToolFailure. */
+  readonly askPerson?: AskPerson | undefined;
   /** Keeps a large output beside the session and returns the path where it can be read. */
   openArtifact(name: string): Artifact;
   /** One question to a model, beside the conversation. */
@@ -74,6 +77,11 @@ export interface ToolContext {
   /** Tells people how far it is; never reaches the model. */
   progress(note: string): void;
 }
+
+/** Resolves to what the person said, which may name no option at all. */
+export type AskPerson = (
+  question: Pick<PersonQuestion, 'question' | 'options' | 'multiple'>,
+) => Promise<PersonAnswer>;
 
 export interface ToolOutcome {
   /** What the model reads. */
@@ -213,5 +221,9 @@ export interface Artifact {
 export class ToolFailure extends SkeinError {
   readonly code = 'tool-failure';
 }
+
+/** For a model that has asked and got no answer. */
+export const DECIDE_YOURSELF =
+  'Decide it yourself as the person most likely would, go on, and say in your answer what you assumed.';
 
 export const defineTool = <Schema extends z.ZodType>(tool: Tool<Schema>): Tool<Schema> => tool;

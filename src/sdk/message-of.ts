@@ -49,6 +49,7 @@ export const messageOf = (item: FeedItem, session_id: string): SkeinMessage | un
     case 'todos.changed':
       return { type: 'system', subtype: 'todos', todos: item.todos, session_id };
     case 'tool.ended':
+    case 'person.asked':
     case 'call.denied':
     case 'run.ended':
       return undefined;

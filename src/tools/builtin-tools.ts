@@ -1,5 +1,6 @@
 /** The tools that every agent starts with, in the order in which the model reads them. */
 import type { Tool } from '../protocol/tool.js';
+import { askUser } from './ask-user.js';
 import { editFile } from './edit-file.js';
 import { readFile } from './read-file.js';
 import { readTodos } from './read-todos.js';
@@ -18,4 +19,5 @@ export const builtinTools: readonly Tool[] = [
   stopTask,
   writeTodos,
   readTodos,
+  askUser,
 ];

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { ControlLines } from '../../src/cli/control-lines.js';
-import type { PermissionQuestion } from '../../src/protocol/permission.js';
+import type { PermissionQuestion, PersonQuestion } from '../../src/protocol/permission.js';
 
 /** Both ends of a driver's pipe, and everything that came out of it. */
 const pipe = () => {
@@ -190,5 +190,74 @@ describe('lines', () => {
     const bytes = Buffer.from(`${JSON.stringify(user('naïve 🪿'))}\n`);
     for (const byte of bytes) input.write(Buffer.from([byte]));
     expect(await end()).toMatchObject({ prompts: [[{ text: 'naïve 🪿' }]], complaints: [] });
+  });
+});
+
+describe('a question to a person', () => {
+  const aSignal = () => new AbortController().signal;
+  const asked: PersonQuestion = {
+    ...{ id: 'q_1', agent: 'a_1', call: 'toolu_1', question: 'Which?', multiple: false },
+    options: [{ label: 'Red', description: 'Warm.' }, { label: 'Blue' }],
+  };
+
+  test('goes out as a request, and the choice comes back', async () => {
+    const { control, say, end, written } = pipe();
+    const answered = control.choose(asked, aSignal());
+    expect(written).toEqual([
+      {
+        ...{ type: 'control_request', request_id: 'q_1' },
+        request: {
+          ...{ subtype: 'ask_user', question: 'Which?', multiple: false, tool_use_id: 'toolu_1' },
+          options: [{ label: 'Red', description: 'Warm.' }, { label: 'Blue' }],
+        },
+      },
+    ]);
+    say(answer({ chosen: ['Red'], text: 'But dark.' }));
+    expect(await answered).toEqual({ chosen: ['Red'], text: 'But dark.' });
+    expect((await end()).complaints).toEqual([]);
+  });
+
+  test.each([
+    ['no choice', {}],
+    ['a ruling', { behavior: 'allow' }],
+    ['labels that are no text', { chosen: [1] }],
+    ['nothing', undefined],
+  ])('is not answered by %s', async (_, response) => {
+    const { control, say, end } = pipe();
+    const answered = control.choose(asked, aSignal());
+    say(answer(response));
+    await expect(answered).rejects.toThrow('The answer could not be understood.');
+    await end();
+  });
+
+  test('can be refused with a reason', async () => {
+    const { control, say, end } = pipe();
+    const answered = control.choose(asked, aSignal());
+    const response = { subtype: 'error', request_id: 'q_1', error: 'I am busy.' };
+    say({ type: 'control_response', response });
+    await expect(answered).rejects.toThrow('I am busy.');
+    await end();
+  });
+
+  test('is withdrawn when nobody needs the answer any more', () => {
+    const { control, written } = pipe();
+    const interrupt = new AbortController();
+    void control.choose(asked, interrupt.signal);
+    interrupt.abort();
+    expect(written.at(-1)).toEqual({ type: 'control_cancel_request', request_id: 'q_1' });
+  });
+
+  test('has no answer once the other side is gone, whether it was asked before or after', async () => {
+    const { control, end } = pipe();
+    const before = control.choose(asked, aSignal());
+    const reason = before.then(
+      () => 'answered',
+      (error: Error) => error.message,
+    );
+    await end();
+    expect(await reason).toContain('Nobody is there');
+    await expect(control.choose({ ...asked, id: 'q_2' }, aSignal())).rejects.toThrow(
+      'Nobody is there',
+    );
   });
 });
