@@ -6,7 +6,7 @@ import { ModelFailure, type ModelPort, type StreamEvent } from '../protocol/mode
 import { BlockAssembler } from './block-assembler.js';
 import { failureOf } from './failure.js';
 import { httpFetch } from './http-fetch.js';
-import type { ProxyEnvironment } from './proxy.js';
+import type { ProxyEnvironment } from '../protocol/proxy.js';
 import { stallWatch } from './stall-watch.js';
 
 export interface AnthropicOptions {

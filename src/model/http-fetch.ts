@@ -5,7 +5,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import { ModelFailure } from '../protocol/model.js';
-import { type ProxyEnvironment, proxyFor } from './proxy.js';
+import { type ProxyEnvironment, proxyFor } from '../protocol/proxy.js';
 import type { StallWatch } from './stall-watch.js';
 
 export interface FetchOptions {

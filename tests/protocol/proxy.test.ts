@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { proxyFor } from '../../src/model/proxy.js';
+import { proxyFor } from '../../src/protocol/proxy.js';
 
 const PROXY = 'http://proxy.corp:3128';
 const through = (address: string, env: Record<string, string>) => proxyFor(new URL(address), env);
