@@ -207,14 +207,11 @@ class Crew {
     const job = this.jobs.get(id);
     const call = job?.call;
     if (job === undefined || call === undefined || job.over) return;
-    const description = call.tool.describe(call.input);
-    const recorded = this.write({
-      ...{ type: 'call.started', ...job.at, call: id, tool: call.tool.name },
-      ...{ readOnly: call.readOnly, inputDigest: digestOf(call.input), description },
-    });
-    if (!recorded) return;
+    const { tool, input, readOnly } = call;
+    const description = tool.describe(input);
+    const facts = { tool: tool.name, readOnly, inputDigest: digestOf(input), description };
+    if (!this.write({ type: 'call.started', ...job.at, call: id, ...facts })) return;
     job.running = true;
-    const { tool, input } = call;
     this.deps.feed.emit({ type: 'tool.started', call: id, tool: tool.name, input, description });
     this.run(job, call).catch(this.deps.defect);
   }
@@ -271,9 +268,8 @@ class Crew {
 
   private show(): void {
     const { history } = this.deps.notebook;
-    const results = [...history.calls.values()].map(({ result }) => result?.raw ?? '');
-    const content = `[${results.filter((raw) => raw !== '').join(',')}]`;
-    this.deps.feed.emit({ type: 'tool.results', content });
+    const results = [...history.calls.values()].flatMap(({ result }) => result?.raw ?? []);
+    this.deps.feed.emit({ type: 'tool.results', content: `[${results.join(',')}]` });
     this.jobs.clear();
   }
 

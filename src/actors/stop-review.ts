@@ -4,21 +4,9 @@ import type { AgentEvent, CrewOrder } from '../protocol/agent.js';
 import { StorageError } from '../protocol/errors.js';
 import type { Feed } from '../protocol/feed.js';
 import type { Ids } from '../protocol/ids.js';
+import type { ReviewStop, StopVerdict } from '../protocol/stop-verdict.js';
 import { rawText } from '../protocol/wire.js';
 import type { Notebook } from './notebook.js';
-
-/** What the reviewer says of an end. A blocked one adds a message of the user's side and goes on. */
-export interface StopVerdict {
-  readonly block: boolean;
-  readonly reason?: string;
-  /** Anything the model should see with it, such as the output of a failed test. */
-  readonly context?: string;
-}
-
-export type ReviewStop = (
-  end: { readonly answer: string },
-  signal: AbortSignal,
-) => Promise<StopVerdict>;
 
 export interface ReviewDeps {
   /** Left out when every end counts. */

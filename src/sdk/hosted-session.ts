@@ -3,17 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { lastAnswer } from '../context/last-answer.js';
 import { UsageError } from '../protocol/errors.js';
 import type { RawJson } from '../protocol/wire.js';
-import { callbackSurface } from './callback-surface.js';
+import { callbackReview, callbackSurface } from './callback-surface.js';
 import { messageOf, noticeMessage } from './message-of.js';
 import type { SkeinMessage } from './messages.js';
 import { type OpenRun, openRun } from './open-run.js';
-import {
-  checkOptions,
-  placeOf,
-  providerFrom,
-  type QueryOptions,
-  runOptionsOf,
-} from './query-options.js';
+import { checkOptions, type QueryOptions } from './query-options.js';
+import { placeOf, providerFrom, runOptionsOf } from './query-place.js';
 import { untilResting } from './resting.js';
 import { RunTally } from './run-tally.js';
 import { initMessage } from './stream-json.js';
@@ -53,6 +48,7 @@ export class HostedSession {
       machine: { ...placeOf(options), watchdog, notify },
       flags: runOptionsOf(options),
       surface: callbackSurface(options),
+      reviewStop: callbackReview(options.onStop),
       ...{ title: options.title ?? title, lingers, entrypoint: 'sdk' },
       wantsStreamEvents: options.includePartialMessages ?? false,
       ...(options.tools !== undefined && { tools: options.tools }),

@@ -1,12 +1,9 @@
-/** What a program may ask of a run, and what follows when it does not say. */
-import { userInfo } from 'node:os';
-import { resolve } from 'node:path';
+/** What a program may ask of a run. */
 import { z } from 'zod';
 import { UsageError } from '../protocol/errors.js';
 import { PERMISSION_MODES, type PermissionMode } from '../protocol/permission.js';
 import type { Tool } from '../protocol/tool.js';
-import type { CanUseTool, OnQuestion } from './callback-surface.js';
-import { type Provider, providerOf } from './provider.js';
+import type { CanUseTool, OnQuestion, OnStop } from './callback-surface.js';
 import type { RunOptions } from './run-options.js';
 
 export interface QueryOptions
@@ -20,6 +17,7 @@ export interface QueryOptions
   readonly tools?: readonly Tool[];
   readonly canUseTool?: CanUseTool;
   readonly onQuestion?: OnQuestion;
+  readonly onStop?: OnStop;
   /** Ends the run as interrupted. */
   readonly signal?: AbortSignal;
   /** Also the events of unfinished messages. */
@@ -65,6 +63,7 @@ const schema = z.strictObject({
   ),
   canUseTool: callback,
   onQuestion: callback,
+  onStop: callback,
   signal: z.custom((value) => value instanceof AbortSignal, 'must be an AbortSignal'),
   includePartialMessages: z.boolean(),
   env: object,
@@ -83,37 +82,4 @@ export const checkOptions = (given: unknown): void => {
   const [issue] = parsed.error.issues;
   const where = issue === undefined || issue.path.length === 0 ? '' : `"${issue.path.join('.')}": `;
   throw new UsageError(`The options cannot be used: ${where}${issue?.message ?? 'unknown'}.`);
-};
-
-export const runOptionsOf = (given: QueryOptions): RunOptions => {
-  const { settings, jsonSchema, ...rest } = given;
-  return {
-    ...rest,
-    ...(settings !== undefined && { settings: written(settings) }),
-    ...(jsonSchema !== undefined && { jsonSchema: written(jsonSchema) }),
-  };
-};
-
-const written = (value: string | object): string =>
-  typeof value === 'string' ? value : JSON.stringify(value);
-
-/** Where the run happens: the process, but for what the options say. */
-export const placeOf = ({ env, skeinHome }: QueryOptions) => {
-  const own = env ?? process.env;
-  return {
-    env: skeinHome === undefined ? own : { ...own, SKEIN_HOME: resolve(skeinHome) },
-    home: resolve(own.HOME || userInfo().homedir),
-    cwd: process.cwd(),
-    platform: process.platform,
-  };
-};
-
-/** Undefined when the options do not say: then settings have a word in it. */
-export const providerFrom = ({ apiKey, baseUrl, env }: QueryOptions): Provider | undefined => {
-  if (apiKey === undefined && baseUrl === undefined) return undefined;
-  return providerOf({
-    ...(env ?? process.env),
-    ...(apiKey !== undefined && { ANTHROPIC_API_KEY: apiKey, ANTHROPIC_AUTH_TOKEN: undefined }),
-    ...(baseUrl !== undefined && { ANTHROPIC_BASE_URL: baseUrl }),
-  });
 };

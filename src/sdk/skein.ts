@@ -23,8 +23,9 @@ export type {
   PersonOption,
   PersonQuestion,
 } from '../protocol/permission.js';
+export type { StopVerdict } from '../protocol/stop-verdict.js';
 export { type ResultBlock, type Tool, ToolFailure } from '../protocol/tool.js';
-export type { CanUseTool, OnQuestion } from './callback-surface.js';
+export type { CanUseTool, OnQuestion, OnStop } from './callback-surface.js';
 export {
   type CustomToolAnswer,
   type CustomToolContext,

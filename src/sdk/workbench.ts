@@ -27,6 +27,7 @@ import { UsageError } from '../protocol/errors.js';
 import { randomIds } from '../protocol/ids.js';
 import type { Surface } from '../protocol/permission.js';
 import { modelFacts } from '../protocol/prices.js';
+import type { ReviewStop } from '../protocol/stop-verdict.js';
 import type { SessionStore } from '../protocol/store.js';
 import type { Tool } from '../protocol/tool.js';
 import { SessionFiles } from '../store/session-files.js';
@@ -66,6 +67,7 @@ export interface WorkbenchRequest {
   readonly tools?: readonly Tool[];
   /** What kind of host begins the session; `cli` when it does not say. */
   readonly entrypoint?: string;
+  readonly reviewStop?: ReviewStop | undefined;
 }
 
 export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workbench> => {
@@ -125,7 +127,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
         maxTurns: flags.maxTurns ?? null,
         maxRetries: skein.maxRetries,
       },
-      lingers: request.lingers,
+      ...{ lingers: request.lingers, reviewStop: request.reviewStop },
       desk: controlDesk({
         policy: {
           rules: settings.rules,

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { controlDesk } from '../../src/actors/control-desk.js';
 import { type LeadSession, openSession } from '../../src/actors/session.js';
 import type { SessionChoice } from '../../src/actors/session-begin.js';
-import type { ReviewStop } from '../../src/actors/stop-review.js';
 import { windowMarks } from '../../src/context/window.js';
 import { type Governor, governor } from '../../src/model/governor.js';
 import { type AgentLimits, DEFAULT_LIMITS } from '../../src/protocol/agent.js';
@@ -11,6 +10,7 @@ import type { FeedItem } from '../../src/protocol/feed.js';
 import type { JournalRecord } from '../../src/protocol/journal.js';
 import type { ModelPort } from '../../src/protocol/model.js';
 import type { PermissionMode, PermissionRule, Surface } from '../../src/protocol/permission.js';
+import type { ReviewStop } from '../../src/protocol/stop-verdict.js';
 import type { SessionStore } from '../../src/protocol/store.js';
 import {
   defineTool,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ReviewStop } from '../../src/actors/stop-review.js';
+import type { ReviewStop } from '../../src/protocol/stop-verdict.js';
 import { calls, says, scriptedModel } from '../fakes/scripted-model.js';
 import { settled } from '../fakes/virtual-clock.js';
 import { leadInHand } from './lead-in-hand.js';
