@@ -2,6 +2,8 @@
 
 export const HELP_TEXT = `
 Examples:
+  skein                                         a session to type at; --plain for screen readers
+  skein "what does this project do?"            the same, with a first prompt
   skein demo                                    watch an agent mend a failing test; needs no key
   skein doctor                                  is everything here that it needs?
   skein -p "what does this project do?"         one answer, then exit

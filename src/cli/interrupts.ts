@@ -3,6 +3,9 @@
 /** npm and the terminal both deliver one key press, a moment apart. */
 const SAME_KEY_MS = 50;
 
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+export type EndSignal = (typeof SIGNALS)[number];
+
 export const interrupts = (
   source: NodeJS.EventEmitter,
   quit: () => void,
@@ -16,10 +19,31 @@ export const interrupts = (
         listener();
       } else if (now - first > SAME_KEY_MS) quit();
     };
-    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-    for (const signal of signals) source.on(signal, onSignal);
+    for (const signal of SIGNALS) source.on(signal, onSignal);
     return () => {
-      for (const signal of signals) source.off(signal, onSignal);
+      for (const signal of SIGNALS) source.off(signal, onSignal);
+    };
+  };
+};
+
+/** Every signal as it comes, for hosts that decide themselves; one key press counts once. */
+export const signals = (
+  source: NodeJS.EventEmitter,
+): ((listener: (signal: EndSignal) => void) => () => void) => {
+  return (listener) => {
+    let last = Number.NEGATIVE_INFINITY;
+    const heard = SIGNALS.map((signal) => {
+      const onSignal = () => {
+        const now = performance.now();
+        const isSameKey = now - last <= SAME_KEY_MS;
+        last = now;
+        if (!isSameKey) listener(signal);
+      };
+      source.on(signal, onSignal);
+      return () => source.off(signal, onSignal);
+    });
+    return () => {
+      for (const forget of heard) forget();
     };
   };
 };

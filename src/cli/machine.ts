@@ -1,8 +1,11 @@
 /** The world around the command, passed in so that every command can be run in a test. */
 import type { Surroundings } from '../sdk/surroundings.js';
+import type { EndSignal } from './interrupts.js';
 
 export interface Machine extends Surroundings {
   readonly stdin: NodeJS.ReadStream & { readonly fd: number };
+  /** What stdout is connected to; it is written with `out`. */
+  readonly stdout: { readonly isTTY?: boolean; readonly columns?: number };
   /** The only way to stdout. Text that cannot be written any more is dropped. */
   readonly out: (text: string) => void;
   /** Nobody reads stdout any more, as far as the last write could tell. */
@@ -11,4 +14,10 @@ export interface Machine extends Surroundings {
   readonly err: (text: string) => void;
   /** Calls back at each Ctrl-C or request to end; the returned function stops it. */
   readonly onInterrupt: (listener: () => void) => () => void;
+  /** The same for a host that knows what to do with each; a second one does not quit by itself. */
+  readonly onSignal: (listener: (signal: EndSignal) => void) => () => void;
+  /** Calls back when the terminal has another size. */
+  readonly onResize: (listener: () => void) => () => void;
+  /** Ends the process, whatever still runs. */
+  readonly quit: (code: number) => void;
 }

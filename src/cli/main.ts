@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { redact } from '../policy/redaction.js';
 import { EXIT } from './exit-code.js';
-import { interrupts } from './interrupts.js';
+import { interrupts, signals } from './interrupts.js';
 import type { Machine } from './machine.js';
 import { report, runCommandLine } from './program.js';
 
@@ -40,12 +40,19 @@ const machine: Machine = {
   cwd: workingDirectory(),
   platform: process.platform,
   stdin: process.stdin,
+  stdout: process.stdout,
   out: writer(process.stdout),
   isOutputClosed: () => !process.stdout.writable,
   err: (text) => toStderr(redact(text)),
   notify: (sentence) => machine.err(`skein: ${sentence}\n`),
   watchdog: [process.execPath, fileURLToPath(new URL('./watchdog.js', import.meta.url))],
   onInterrupt: interrupts(process, () => process.exit(EXIT.interrupted)),
+  onSignal: signals(process),
+  onResize(listener) {
+    process.stdout.on('resize', listener);
+    return () => process.stdout.off('resize', listener);
+  },
+  quit: (code) => process.exit(code),
 };
 
 process.on('uncaughtException', (error) => {

@@ -1,6 +1,7 @@
 /** The commands and their help. Each command's work is loaded when it is called. */
 import { Command, CommanderError } from 'commander';
 import { SkeinError, UsageError } from '../protocol/errors.js';
+import type { Provider } from '../sdk/provider.js';
 import { addCommands } from './commands.js';
 import { EXIT } from './exit-code.js';
 import { HELP_TEXT } from './help-text.js';
@@ -45,16 +46,16 @@ const buildProgram = (machine: Machine, end: (code: number) => void): Command =>
     .showSuggestionAfterError();
   addRunFlags(program).action(async (prompt: string | undefined, flags: RunFlags) => {
     if (flags.print !== true) refuseTypo(prompt, program);
-    if (flags.print !== true && flags.inputFormat === 'text' && machine.stdin.isTTY) {
-      throw new UsageError('Give a prompt with -p, as in skein -p "…", or try skein demo.');
-    }
-    if (flags.simulate !== undefined) {
-      const { withSimulator } = await import('./simulated.js');
-      end(await withSimulator(flags, machine, prompt));
-    } else {
-      const { printMode } = await import('./print-mode.js');
-      end(await printMode(prompt, flags, machine));
-    }
+    const isInteractive = talksToAPerson(flags, machine);
+    const { host } = isInteractive
+      ? { host: (await import('./repl.js')).repl }
+      : { host: (await import('./print-mode.js')).printMode };
+    const run = (provider?: Provider) => host(prompt, flags, machine, provider);
+    const { withSimulator } = flags.simulate === undefined ? {} : await import('./simulated.js');
+    const code = withSimulator === undefined ? await run() : await withSimulator(flags, run);
+    end(code);
+    // Whatever an agent left running must not keep a person from leaving.
+    if (isInteractive) machine.quit(code);
   });
   addCommands(program, machine, end);
   return program;
@@ -68,6 +69,18 @@ const refuseTypo = (prompt: string | undefined, program: Command): void => {
   throw new UsageError(
     `There is no command "${prompt}". Did you mean skein ${meant}? As a prompt, give it with -p.`,
   );
+};
+
+/** Throws a UsageError where it cannot be told, or makes no sense. */
+const talksToAPerson = (flags: RunFlags, { stdin }: Machine): boolean => {
+  const { print = false, plain = false, inputFormat, outputFormat } = flags;
+  if (plain && print) throw new UsageError('--plain is an interactive session: leave out -p.');
+  if (print || inputFormat !== 'text') return false;
+  const isAsked = plain || stdin.isTTY === true;
+  if (isAsked && outputFormat !== 'text') {
+    throw new UsageError(`--output-format ${outputFormat} needs -p, as in skein -p "…".`);
+  }
+  return isAsked;
 };
 
 /** One sentence that says what to do; a stack only when it was asked for. */

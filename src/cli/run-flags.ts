@@ -6,6 +6,7 @@ import { VERSION } from '../sdk/version.js';
 
 export interface RunFlags extends RunOptions {
   readonly print?: boolean;
+  readonly plain?: boolean;
   readonly outputFormat: 'text' | 'json' | 'stream-json';
   readonly inputFormat: 'text' | 'stream-json';
   readonly includePartialMessages?: boolean;
@@ -17,6 +18,7 @@ export const addRunFlags = (command: Command): Command =>
   command
     .optionsGroup('A run:')
     .option('-p, --print', 'print mode: one run, then exit')
+    .option('--plain', 'an interactive session in lines, for any terminal, screen reader or pipe')
     .option('--cwd <dir>', 'work there instead of here')
     .option('--add-dir <dirs...>', 'more directories that tools may work in')
     .option('--max-turns <n>', 'model turns before the run stops', wholeNumber)

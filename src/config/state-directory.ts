@@ -13,6 +13,7 @@ export interface StateLayout {
   readonly home: string;
   readonly settings: string;
   readonly trust: string;
+  readonly history: string;
   readonly sessions: string;
   readonly checkpoints: string;
   readonly worktrees: string;
@@ -33,6 +34,7 @@ export const stateLayout = (skeinHome: string): StateLayout => ({
   home: skeinHome,
   settings: join(skeinHome, 'settings.json'),
   trust: join(skeinHome, 'trust.json'),
+  history: join(skeinHome, 'history'),
   sessions: join(skeinHome, 'sessions'),
   checkpoints: join(skeinHome, 'checkpoints'),
   worktrees: join(skeinHome, 'worktrees'),

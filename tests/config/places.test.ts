@@ -30,6 +30,7 @@ describe('the state directory', () => {
         home: '/s',
         settings: '/s/settings.json',
         trust: '/s/trust.json',
+        history: '/s/history',
         sessions: '/s/sessions',
       },
       ...{ checkpoints: '/s/checkpoints', worktrees: '/s/worktrees' },

@@ -1,0 +1,49 @@
+/** Makes text of models, tools and files harmless for a terminal, and short where it must be. */
+import { stripVTControlCharacters } from 'node:util';
+
+/** Whatever moves the cursor, turns the writing round or cannot be seen; not the joiners of emoji. */
+const HOSTILE = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
+/** The same with the joiners: in what a person judges nothing may be hidden. */
+const HIDDEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
+
+/** For prose. Control characters are spelled out, so that nothing disappears. */
+export const harmless = (text: string): string => text.replace(HOSTILE, spell);
+
+/** For what a person decides about. */
+export const exactText = (text: string): string => text.replace(HIDDEN, spell);
+
+/** For the output of programs: whole escape sequences go, whatever is left is spelled out. */
+export const uncoloured = (text: string): string =>
+  harmless(stripVTControlCharacters(text.replaceAll('\r\n', '\n')));
+
+const spell = (character: string): string => {
+  const code = character.codePointAt(0) ?? 0;
+  if (code < 0x20) return `^${String.fromCharCode(code + 0x40)}`;
+  if (code === 0x7f) return '^?';
+  return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`;
+};
+
+/** One line of at most so many characters. */
+export const oneLine = (text: string, longest = 200): string => {
+  const flat = text
+    .slice(0, longest * 4)
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+  return flat.length > longest || text.length > longest * 4
+    ? `${flat.slice(0, longest - 1).toWellFormed()}…`
+    : flat;
+};
+
+/** The first lines, and how many more there are. */
+export const firstLines = (text: string, most: number): readonly string[] => {
+  const lines = text.split('\n');
+  if (lines.length <= most) return lines;
+  return [...lines.slice(0, most), `(${lines.length - most} more lines)`];
+};
+
+/** The last lines, and how many came before. */
+export const lastLines = (text: string, most: number): readonly string[] => {
+  const lines = text.split('\n');
+  if (lines.length <= most) return lines;
+  return [`(${lines.length - most} lines before)`, ...lines.slice(-most)];
+};

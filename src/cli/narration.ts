@@ -1,0 +1,148 @@
+/** Tells a person in lines what an agent says and does, as it happens. Every state is a word. */
+import type { Stop } from '../protocol/agent.js';
+import type { FeedItem } from '../protocol/feed.js';
+import type { StreamEvent } from '../protocol/model.js';
+import { harmless, oneLine } from './harmless-text.js';
+import type { Terminal } from './terminal.js';
+import { reportCall, todoLines } from './tool-lines.js';
+
+/** A call that lasts longer than this is told about, and no more often. */
+const PROGRESS_EVERY_MS = 1_000;
+
+export class Narration {
+  private readonly terminal: Terminal;
+  /** Calls that have started, with the line they were announced with. */
+  private readonly running = new Map<string, string>();
+  /** The call whose line is the last thing on the screen. */
+  private newest: string | undefined;
+  private hasSpoken = false;
+  private hasThought = false;
+  private lastProgress = 0;
+
+  constructor(terminal: Terminal) {
+    this.terminal = terminal;
+  }
+
+  tell(item: FeedItem): void {
+    switch (item.type) {
+      case 'request.started':
+        this.hasSpoken = false;
+        this.hasThought = false;
+        break;
+      case 'stream.event':
+        this.hear(item.event);
+        break;
+      case 'attempt.discarded':
+        this.remark(
+          this.hasSpoken
+            ? `The text above was cut off and does not count: ${item.reason}`
+            : `The attempt failed: ${item.reason}`,
+        );
+        break;
+      case 'tool.started':
+        this.running.set(item.call, oneLine(harmless(item.description)));
+        this.line(`  ${this.running.get(item.call)}`);
+        this.newest = item.call;
+        this.lastProgress = performance.now();
+        break;
+      case 'tool.progress':
+        this.progress(item.call, item.note);
+        break;
+      case 'tool.ended':
+        this.end(item);
+        break;
+      case 'todos.changed':
+        for (const line of todoLines(item.todos)) this.line(`    ${line}`);
+        break;
+      case 'context.compacted':
+        this.remark(oneLine(item.summary, 400));
+        break;
+      case 'notice':
+        this.remark(item.text);
+        break;
+      case 'run.ended':
+        this.running.clear();
+        this.stop(item.stop);
+        break;
+      default:
+        break;
+    }
+  }
+
+  /** A sentence of ours, between brackets so that it is not taken for the agent's. */
+  remark(sentence: string): void {
+    this.line(this.terminal.paint.dim(`(${harmless(sentence)})`));
+  }
+
+  private line(text: string): void {
+    this.newest = undefined;
+    this.terminal.freshLine();
+    this.terminal.write(`${text}\n`);
+  }
+
+  private hear(event: StreamEvent): void {
+    const { type } = event;
+    if (type === 'content_block_delta') {
+      const { text } = event.delta as { readonly text?: unknown };
+      if (typeof text === 'string') this.terminal.write(harmless(text));
+    } else if (type === 'content_block_start') {
+      this.begin(event.content_block as { readonly type?: string; readonly name?: unknown });
+    } else if (type === 'content_block_stop') this.terminal.freshLine();
+  }
+
+  private begin(block: { readonly type?: string; readonly name?: unknown }): void {
+    if (block.type === 'text') {
+      this.hasSpoken = true;
+      this.newest = undefined;
+      this.terminal.freshLine();
+      this.terminal.write('\n');
+    } else if (block.type === 'thinking' && !this.hasThought) {
+      this.hasThought = true;
+      this.line(this.terminal.paint.dim('(thinking…)'));
+    } else if (block.type === 'server_tool_use') {
+      this.line(`  ${oneLine(harmless(String(block.name)))} (run by the provider)`);
+    }
+  }
+
+  /** Only where a line more does no harm: a screen reader would read out every one. */
+  private progress(call: string, note: string): void {
+    const now = performance.now();
+    if (!this.terminal.isCapable || now - this.lastProgress < PROGRESS_EVERY_MS) return;
+    this.lastProgress = now;
+    const name = this.newest === call ? '' : `${this.running.get(call) ?? 'a call'}: `;
+    const text = this.terminal.paint.dim(`    ${name}${oneLine(harmless(note), 120)}`);
+    this.line(text);
+    if (name === '') this.newest = call;
+  }
+
+  private end(item: Extract<FeedItem, { type: 'tool.ended' }>): void {
+    const { paint } = this.terminal;
+    const { word, remark, lines } = reportCall(item);
+    const announced = this.running.get(item.call);
+    this.running.delete(item.call);
+    const name = this.newest === item.call ? '' : ` ${announced ?? oneLine(harmless(item.tool))}`;
+    const status = word === 'ok' ? word : paint.alarm(word);
+    const head = `    ${status}${name}`;
+    this.line(remark === '' ? head : `${head}: ${remark}`);
+    for (const line of lines) this.line(paint.dim(`      ${line}`));
+  }
+
+  private stop({ reason, detail }: Stop): void {
+    this.terminal.freshLine();
+    if (reason === 'end_turn') return;
+    const why = detail === null ? '' : ` ${detail}`;
+    this.remark(`${STOPPED[reason] ?? `Stopped: ${reason}.`}${why}`);
+  }
+}
+
+const STOPPED: Readonly<Partial<Record<Stop['reason'], string>>> = {
+  interrupted: 'Interrupted. Say what to do instead, or /exit.',
+  denied: 'Stopped, because you denied a call and interrupted.',
+  max_turns: 'Stopped at the limit of turns.',
+  budget: 'Stopped: the budget is spent.',
+  compaction_failed: 'Stopped: the conversation does not fit any more.',
+  repeated_tool_failure: 'Stopped: its calls kept failing.',
+  refusal: 'The model refused to answer.',
+  model_error: 'Stopped: the model could not be reached or answered with an error.',
+  storage_failed: 'Stopped: the session can no longer be written.',
+};

@@ -1,0 +1,165 @@
+/** Puts the questions of agents to the person at the terminal, one after another. */
+import type {
+  AnswerScope,
+  PermissionAnswer,
+  PermissionQuestion,
+  PersonAnswer,
+  PersonOption,
+  PersonQuestion,
+  Surface,
+} from '../protocol/permission.js';
+import { exactText, oneLine } from './harmless-text.js';
+import { questionLines } from './question-text.js';
+import type { Reply, Terminal } from './terminal.js';
+
+const LABEL = 'Allow it? o once, s this session, p this project, d deny: ';
+const REASON = 'Why not? (Enter to leave it out): ';
+const AGAIN = 'Please answer o, s, p or d.';
+
+const SCOPES: Readonly<Record<string, AnswerScope>> = {
+  o: 'once',
+  once: 'once',
+  s: 'session',
+  session: 'session',
+  p: 'project',
+  project: 'project',
+};
+
+export class PermissionDialog implements Surface {
+  private readonly terminal: Terminal;
+  /** How people call an agent. */
+  private readonly nameOf: (agent: string) => string;
+  private readonly interruptRun: () => void;
+  private turn: Promise<unknown> = Promise.resolve();
+
+  constructor(terminal: Terminal, nameOf: (agent: string) => string, interruptRun: () => void) {
+    this.terminal = terminal;
+    this.nameOf = nameOf;
+    this.interruptRun = interruptRun;
+  }
+
+  ask(question: PermissionQuestion, signal: AbortSignal): Promise<PermissionAnswer> {
+    return this.inTurn(() => this.putQuestion(question, signal));
+  }
+
+  choose(question: PersonQuestion, signal: AbortSignal): Promise<PersonAnswer> {
+    return this.inTurn(() => this.putChoice(question, signal));
+  }
+
+  private inTurn<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+    const mine = this.turn.then(work);
+    this.turn = mine.catch(() => undefined);
+    return mine;
+  }
+
+  private async putQuestion(
+    question: PermissionQuestion,
+    signal: AbortSignal,
+  ): Promise<PermissionAnswer> {
+    if (signal.aborted) return WITHDRAWN;
+    const [head = '', ...lines] = questionLines(question, this.nameOf(question.agent));
+    this.say('', this.terminal.paint.strong(head), ...lines);
+    for (;;) {
+      const reply = await this.terminal.ask(LABEL, signal);
+      if (reply.kind !== 'line') return this.withoutAnswer(reply);
+      const [word = '', ...rest] = reply.text.trim().split(/\s+/);
+      const scope = SCOPES[word.toLowerCase()];
+      if (scope !== undefined && rest.length === 0) return { behavior: 'allow', scope };
+      if (/^(d|deny|n|no)$/i.test(word)) return this.deny(rest.join(' '), signal);
+      this.say(AGAIN);
+    }
+  }
+
+  private async deny(given: string, signal: AbortSignal): Promise<PermissionAnswer> {
+    let reason = given;
+    if (reason === '') {
+      const reply = await this.terminal.ask(REASON, signal);
+      if (reply.kind === 'cancelled') return this.withoutAnswer(reply);
+      if (reply.kind === 'line') reason = reply.text.trim();
+    }
+    return { behavior: 'deny', reason: reason === '' ? DENIED : `${DENIED} Reason: ${reason}` };
+  }
+
+  /** A permission that nobody gave is none. */
+  private withoutAnswer({ kind }: Reply): PermissionAnswer {
+    if (kind === 'withdrawn') {
+      this.say('(The question is withdrawn.)');
+      return WITHDRAWN;
+    }
+    if (kind === 'gone') return GONE;
+    this.say('(Denied, and the run is interrupted.)');
+    return { behavior: 'deny', reason: `${DENIED} The run was interrupted.`, interrupt: true };
+  }
+
+  private async putChoice(question: PersonQuestion, signal: AbortSignal): Promise<PersonAnswer> {
+    if (signal.aborted) throw new Error('The question was withdrawn.');
+    const { options, multiple } = question;
+    const head = `${this.nameOf(question.agent)} has a question.`;
+    this.say(
+      ...['', this.terminal.paint.strong(head), `  ${shownText(question.question)}`],
+      ...options.map((option, index) => `  ${index + 1}. ${optionText(option)}`),
+    );
+    const label = `${labelFor(options.length, multiple)}: `;
+    for (;;) {
+      const reply = await this.terminal.ask(label, signal);
+      if (reply.kind !== 'line') throw this.refusal(reply);
+      const answer = readChoice(reply.text, options, multiple);
+      if (typeof answer !== 'string') return answer;
+      this.say(answer);
+    }
+  }
+
+  private refusal({ kind }: Reply): Error {
+    if (kind === 'withdrawn') {
+      this.say('(The question is withdrawn.)');
+      return new Error('The question was withdrawn.');
+    }
+    if (kind === 'gone') return new Error('Nobody is there to answer any more.');
+    this.say('(Not answered, and the run is interrupted.)');
+    this.interruptRun();
+    return new Error('The user did not want to answer.');
+  }
+
+  private say(...lines: readonly string[]): void {
+    this.terminal.freshLine();
+    this.terminal.write(`${lines.join('\n')}\n`);
+  }
+}
+
+const DENIED = 'The user denied this call.';
+const WITHDRAWN: PermissionAnswer = { behavior: 'deny', reason: 'The question was withdrawn.' };
+const GONE: PermissionAnswer = {
+  behavior: 'deny',
+  reason: 'Nobody is there to answer any more, so the call was not run.',
+};
+
+const shownText = (text: string): string =>
+  exactText(text.slice(0, 4_000)).replaceAll('\n', '\n  ');
+
+const optionText = ({ label, description }: PersonOption): string => {
+  const more = description === undefined ? '' : ` (${oneLine(exactText(description))})`;
+  return `${oneLine(exactText(label))}${more}`;
+};
+
+const labelFor = (count: number, multiple: boolean): string => {
+  if (count === 0) return 'Your answer';
+  return multiple ? 'Numbers with commas, or your own words' : 'A number, or your own words';
+};
+
+/** A sentence when the answer cannot be used. */
+const readChoice = (
+  text: string,
+  options: readonly PersonOption[],
+  multiple: boolean,
+): PersonAnswer | string => {
+  const answer = text.trim();
+  if (answer === '') return 'Please give an answer; Esc or Ctrl-C leaves the question.';
+  if (options.length === 0 || !/^\d+(\s*[, ]\s*\d+)*$/.test(answer)) {
+    return { chosen: [], text: answer };
+  }
+  const numbers = [...new Set(answer.split(/[\s,]+/).map(Number))];
+  if (numbers.length > 1 && !multiple) return 'Please choose one number.';
+  const chosen = numbers.map((number) => options[number - 1]?.label);
+  if (chosen.includes(undefined)) return `The numbers go from 1 to ${options.length}.`;
+  return { chosen: chosen.flatMap((label) => label ?? []) };
+};

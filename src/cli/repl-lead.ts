@@ -1,0 +1,200 @@
+/** The session that a person talks to: opened with the first prompt, or exchanged for a former one. */
+import type { LeadSession } from '../actors/session.js';
+import type { Stop } from '../protocol/agent.js';
+import { UsageError } from '../protocol/errors.js';
+import { randomIds } from '../protocol/ids.js';
+import type { Surface } from '../protocol/permission.js';
+import type { SessionMeta, SessionStore } from '../protocol/store.js';
+import { type OpenRun, openRun } from '../sdk/open-run.js';
+import { promptBlocks, titleOf } from '../sdk/prompt-blocks.js';
+import type { Provider } from '../sdk/provider.js';
+import { setUpWorkbench, type Workbench, type WorkbenchRequest } from '../sdk/workbench.js';
+import type { Machine } from './machine.js';
+import type { Narration } from './narration.js';
+import { farewellText, headerText, lastExchange } from './repl-words.js';
+import type { RunFlags } from './run-flags.js';
+import { formerSessions, pickSession, sessionLines } from './session-list.js';
+import type { Terminal } from './terminal.js';
+import { askForTrust } from './trust-question.js';
+
+/** How long a run may take to wind down when everybody wants to go. */
+const PATIENCE_MS = 2_000;
+
+export interface ReplLeadOptions {
+  readonly machine: Machine;
+  readonly terminal: Terminal;
+  readonly narration: Narration;
+  readonly surface: Surface;
+  readonly flags: RunFlags;
+  readonly provider: Provider | undefined;
+  /** A run has ended; the agent may rest now. */
+  readonly onRunEnded: () => void;
+  /** The agent is over for good. */
+  readonly onStopped: (stop: Stop) => void;
+  readonly onDefect: (error: unknown) => void;
+}
+
+export class ReplLead {
+  private readonly options: ReplLeadOptions;
+  private readonly flags: RunFlags;
+  private run: OpenRun | undefined;
+  private store: SessionStore | undefined;
+  private cwd: string;
+
+  constructor(options: ReplLeadOptions) {
+    this.options = options;
+    this.cwd = options.machine.cwd;
+    const { flags } = options;
+    // A session that nobody has spoken in is not worth keeping, but its name is known.
+    const isNew = flags.resume === undefined && flags.continue !== true;
+    this.flags = isNew ? { ...flags, sessionId: flags.sessionId ?? randomIds('session') } : flags;
+  }
+
+  get session(): LeadSession | undefined {
+    return this.run?.session;
+  }
+
+  get isRunning(): boolean {
+    return this.session !== undefined && !this.session.isResting;
+  }
+
+  /** Throws a UsageError where nothing has been said. */
+  get spokenIn(): LeadSession {
+    if (this.session === undefined) throw new UsageError('Nothing has been said yet.');
+    return this.session;
+  }
+
+  /** Everything that can be wrong is found before the first prompt is typed. */
+  async prepare(): Promise<void> {
+    const bench = await this.setUp();
+    this.store = bench.options.store;
+    this.cwd = bench.options.fresh.cwd;
+    const { resume, continue: goesOn } = this.flags;
+    if (resume !== undefined || goesOn === true) this.adopt(await this.open(this.flags, ''));
+    else this.introduce(bench);
+  }
+
+  async submit(text: string): Promise<void> {
+    const wasRunning = this.isRunning;
+    if (this.run === undefined) this.attach(await this.open(this.flags, titleOf(text)));
+    this.session?.submit(promptBlocks(text));
+    this.session?.start();
+    if (wasRunning) {
+      this.options.narration.remark('Sent; the agent reads it with its next step.');
+    }
+  }
+
+  /** Goes on with a former session: one that is named, or one that is picked from a list. */
+  async resume(wanted: string): Promise<void> {
+    if (this.isRunning) throw new UsageError('A run is under way: Ctrl-C interrupts it.');
+    const all = (await this.store?.list()) ?? [];
+    const listed = formerSessions(all, this.session?.meta.cwd ?? this.cwd, this.session?.id);
+    const choice = wanted === '' ? await this.letChoose(listed) : wanted;
+    if (choice === '') return;
+    const id = pickSession(choice, listed, all);
+    if (id === this.session?.id) throw new UsageError('That is the session you are in.');
+    const { sessionId: _id, continue: _goesOn, forkSession: _fork, ...flags } = this.flags;
+    // The old one is let go only when the new one is there.
+    const next = await this.open({ ...flags, resume: id }, '');
+    const former = this.run;
+    this.run = undefined;
+    await former?.close();
+    this.adopt(next);
+  }
+
+  async close(): Promise<void> {
+    const { run, session } = this;
+    if (run === undefined || session === undefined) return;
+    if (!session.isResting) {
+      session.interrupt();
+      await windsDown(session);
+    }
+    const { terminal } = this.options;
+    terminal.freshLine();
+    terminal.write(farewellText(session, this.flags.sessionPersistence !== false));
+    await run.close();
+  }
+
+  /** Once more when a person has just trusted the workspace: other settings apply then. */
+  private async setUp(): Promise<Workbench> {
+    const first = await setUpWorkbench(this.request(this.flags, ''));
+    first.release();
+    if (!(await askForTrust(first.settings, this.options.terminal))) return first;
+    const again = await setUpWorkbench(this.request(this.flags, ''));
+    again.release();
+    return again;
+  }
+
+  private introduce({ options, settings, notices }: Workbench): void {
+    const { sessionId: id = '' } = this.flags;
+    const model = options.modelName ?? options.defaultModel;
+    this.head({ id, model, cwd: options.fresh.cwd, mode: settings.mode.value }, notices);
+  }
+
+  private head(place: Parameters<typeof headerText>[0], notices: readonly string[]): void {
+    const { terminal, narration } = this.options;
+    terminal.freshLine();
+    terminal.write(headerText(place));
+    for (const notice of notices) narration.remark(notice);
+  }
+
+  private request(flags: RunFlags, title: string): WorkbenchRequest {
+    const { machine, surface, provider } = this.options;
+    return {
+      ...{ machine, flags, title, surface, lingers: true, wantsStreamEvents: true },
+      ...(provider && { provider }),
+    };
+  }
+
+  private open(flags: RunFlags, title: string): Promise<OpenRun> {
+    return openRun(this.request(flags, title));
+  }
+
+  /** A former session, shown and set going: it may have been in the middle of something. */
+  private adopt(run: OpenRun): void {
+    const { session, settings, notices } = run;
+    const { id, model, meta } = session;
+    this.head({ id, model, cwd: meta.cwd, mode: settings.mode.value }, notices);
+    this.options.terminal.write(`\n${lastExchange(session)}`);
+    this.attach(run);
+    session.start();
+    if (this.isRunning) this.options.narration.remark('It goes on with what was under way.');
+  }
+
+  private attach(run: OpenRun): void {
+    const { narration, onRunEnded, onStopped, onDefect } = this.options;
+    this.run = run;
+    const { session } = run;
+    session.listen((item) => {
+      narration.tell(item);
+      if (item.type === 'run.ended') onRunEnded();
+    });
+    session.stopped.then(
+      ({ stop }) => this.run === run && onStopped(stop),
+      (error: unknown) => this.run === run && onDefect(error),
+    );
+  }
+
+  /** Empty when there is nothing to choose, or the person does not want to. */
+  private async letChoose(listed: readonly SessionMeta[]): Promise<string> {
+    const { terminal, narration } = this.options;
+    if (listed.length === 0) {
+      narration.remark('There is no other session of this directory.');
+      return '';
+    }
+    terminal.write(`${sessionLines(listed, Date.now()).join('\n')}\n`);
+    const label = 'Which one? A number, or Enter to stay here: ';
+    const reply = await terminal.ask(label, new AbortController().signal);
+    return reply.kind === 'line' ? reply.text.trim() : '';
+  }
+}
+
+const windsDown = (session: LeadSession): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, PATIENCE_MS);
+    session.listen(() => {
+      if (!session.isResting) return;
+      clearTimeout(timer);
+      resolve();
+    });
+  });

@@ -1,0 +1,62 @@
+/** What the interactive session says about itself: where it is, what was said last, what it cost. */
+import type { LeadSession } from '../actors/session.js';
+import { textOf } from '../context/last-answer.js';
+import type { WireBlock } from '../protocol/wire.js';
+import { VERSION } from '../sdk/version.js';
+import { exactText, firstLines, harmless, lastLines } from './harmless-text.js';
+import { count, money, plural } from './plain-text.js';
+
+export interface Place {
+  readonly id: string;
+  readonly model: string;
+  readonly cwd: string;
+  readonly mode: string;
+}
+
+export const headerText = ({ id, model, cwd, mode }: Place): string =>
+  [
+    `Skein ${VERSION}, session ${id}`,
+    `Model ${model}, permission mode ${mode}, working in ${exactText(cwd)}`,
+    'Type what to do, or /help for help.',
+    '',
+  ].join('\n');
+
+const QUESTION_LINES = 3;
+const ANSWER_LINES = 10;
+
+/** The end of a conversation that goes on: the newest prompt, and what was answered. */
+export const lastExchange = ({ notebook }: LeadSession): string => {
+  const { messages } = notebook.history;
+  const prompt = messages.findLast(({ role, answersCalls }) => role === 'user' && !answersCalls);
+  const answer = messages.findLast(
+    (message) => message.role === 'assistant' && saidIn(message.bytes) !== '',
+  );
+  const lines: string[] = [];
+  if (prompt !== undefined) {
+    const said = exactText(saidIn(prompt.bytes));
+    lines.push(`> ${firstLines(said, QUESTION_LINES).join('\n  ')}`, '');
+  }
+  if (answer !== undefined) lines.push(...lastLines(harmless(saidIn(answer.bytes)), ANSWER_LINES));
+  return lines.length === 0 ? '' : `The last exchange:\n\n${lines.join('\n')}\n\n`;
+};
+
+const saidIn = (bytes: Buffer): string => {
+  const { content } = JSON.parse(bytes.toString()) as { readonly content: string | WireBlock[] };
+  return (typeof content === 'string' ? content : textOf(content)).trim();
+};
+
+export const costText = ({ notebook }: LeadSession): string => {
+  const { cost, usage, turns } = notebook.history;
+  const written = usage.cacheWrite5m + usage.cacheWrite1h;
+  return [
+    `${plural(turns, 'turn')}, cost ${money(cost)}`,
+    `${count(usage.input)} tokens in, ${count(written)} written to the cache, ${count(usage.cacheRead)} read from it, ${count(usage.output)} out`,
+    '',
+  ].join('\n');
+};
+
+export const farewellText = ({ id, notebook }: LeadSession, isKept: boolean): string => {
+  const { cost } = notebook.history;
+  const how = isKept ? `Go on with it: skein --resume ${id}` : 'Nothing of it was kept.';
+  return `Session ${id}, cost ${money(cost)}. ${how}\n`;
+};

@@ -1,0 +1,69 @@
+/** Both ways to talk to a person in lines: keys on a capable terminal, whole lines on any other. */
+import type { Machine } from './machine.js';
+
+/** An answer to a question that was put with `ask`. */
+export type Reply =
+  | { readonly kind: 'line'; readonly text: string }
+  /** Esc or Ctrl-C. */
+  | { readonly kind: 'cancelled' }
+  /** Whoever asked does not need it any more. */
+  | { readonly kind: 'withdrawn' }
+  /** Nothing more can be typed. */
+  | { readonly kind: 'gone' };
+
+export interface TerminalHandlers {
+  /** A prompt or a command; it may have several lines. */
+  line(text: string): void;
+  interrupt(): void;
+  escape(): void;
+  /** Ctrl-D on an empty line, or the end of stdin. */
+  end(): void;
+}
+
+export interface Terminal {
+  readonly paint: Paint;
+  /** It can be redrawn, so passing remarks do no harm. */
+  readonly isCapable: boolean;
+  /** A person sits there, who can be asked before anything runs. */
+  readonly isPerson: boolean;
+  open(handlers: TerminalHandlers): void;
+  /** Text that is harmless already; it may end in the middle of a line. */
+  write(text: string): void;
+  /** What comes next starts on a line of its own. */
+  freshLine(): void;
+  /** While something is under way there is no prompt, until something is typed. */
+  setBusy(isBusy: boolean): void;
+  /** One question at a time. What was typed before it was shown does not answer it. */
+  ask(label: string, signal: AbortSignal): Promise<Reply>;
+  /** Leaves the terminal as it was found. May be called again. */
+  close(): void;
+}
+
+export interface Paint {
+  dim(text: string): string;
+  strong(text: string): string;
+  alarm(text: string): string;
+}
+
+const wrap =
+  (code: number, isColoured: boolean) =>
+  (text: string): string =>
+    isColoured && text !== '' ? `\u001b[${code}m${text}\u001b[0m` : text;
+
+export const paintFor = (isColoured: boolean): Paint => ({
+  dim: wrap(2, isColoured),
+  strong: wrap(1, isColoured),
+  alarm: wrap(31, isColoured),
+});
+
+/** Whether the cursor can be moved: without that, lines are all there is. */
+export const isCapableTerminal = ({ env, stdin, stdout }: Machine): boolean => {
+  const { TERM = '' } = env;
+  return stdin.isTTY === true && stdout.isTTY === true && TERM !== '' && TERM !== 'dumb';
+};
+
+export const wantsColour = (machine: Machine): boolean =>
+  isCapableTerminal(machine) && (machine.env.NO_COLOR ?? '') === '';
+
+/** Keys that come this soon after a question were meant for something else. */
+export const GRACE_MS = 400;

@@ -1,0 +1,36 @@
+/** Asks a person, at the first interactive start, whether the settings of a workspace may apply. */
+import type { LoadedSettings } from '../config/load-settings.js';
+import { stateLayout } from '../config/state-directory.js';
+import { trustWorkspace } from '../config/trust.js';
+import { exactText } from './harmless-text.js';
+import type { Terminal } from './terminal.js';
+
+const LABEL = 'Trust this workspace? y yes, n no: ';
+
+/** True when trust was given now, so that the settings must be read again. */
+export const askForTrust = async (
+  settings: LoadedSettings,
+  terminal: Terminal,
+): Promise<boolean> => {
+  const { ignored, trust, workspace, skeinHome, projectFiles } = settings;
+  if (ignored.length === 0 || trust === 'trusted' || !terminal.isPerson) return false;
+  const why = trust === 'changed' ? 'has changed since you trusted it' : 'is not trusted yet';
+  const lines = [
+    `The workspace ${exactText(workspace.root)} ${why}.`,
+    'Its settings could run programs and widen what agents may do, so these do not apply:',
+    ...[...new Set(ignored.map(({ file, key }) => `  ${key} in ${exactText(file)}`))].slice(0, 30),
+    'Look at these files first. Without trust they are left out; skein trust can give it later.',
+  ];
+  terminal.freshLine();
+  terminal.write(`${lines.join('\n')}\n`);
+  for (;;) {
+    const reply = await terminal.ask(LABEL, new AbortController().signal);
+    const word = reply.kind === 'line' ? reply.text.trim().toLowerCase() : 'no';
+    if (word === 'n' || word === 'no') return false;
+    if (word === 'y' || word === 'yes') break;
+    terminal.write('Please answer y or n.\n');
+  }
+  trustWorkspace(stateLayout(skeinHome).trust, workspace, projectFiles);
+  terminal.write('It is trusted until its settings change.\n');
+  return true;
+};
