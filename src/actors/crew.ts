@@ -12,7 +12,6 @@ import type { ResultBlock, ToolOutcome } from '../protocol/tool.js';
 import type { WantedCall } from '../protocol/wire.js';
 import type { Toolbox } from '../tools/toolbox.js';
 import { INTERRUPTED, isOverBound, LOST, MAX_RESULT_CHARS, resultBlock } from './call-result.js';
-import type { ControlDesk } from './control-desk.js';
 import { judgeCall, type SoundCall } from './judge.js';
 import { askSurface, digestOf, questionAbout } from './question.js';
 import { type ReviewDeps, StopReview } from './stop-review.js';
@@ -21,7 +20,6 @@ import { runTool, type ToolWorld } from './tool-run.js';
 export interface CrewDeps extends ToolWorld, Pick<ReviewDeps, 'reviewStop'> {
   readonly agent: string;
   readonly toolbox: Toolbox;
-  readonly desk: ControlDesk;
   readonly ids: Ids;
   /** An error that is ours: it fails the agent, and whoever started it decides. */
   readonly defect: (error: unknown) => void;

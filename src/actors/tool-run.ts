@@ -2,6 +2,7 @@
 import type { Feed } from '../protocol/feed.js';
 import type { Ids } from '../protocol/ids.js';
 import type { Jobs } from '../protocol/jobs.js';
+import type { FileSearch } from '../protocol/search.js';
 import {
   type Artifact,
   type AskPerson,
@@ -20,11 +21,12 @@ import { askPerson } from './question.js';
 export interface ToolWorld extends ConsultDeps {
   readonly workspace: Workspace;
   readonly shell: Shell;
+  readonly search: FileSearch;
   readonly openArtifact: (name: string) => Artifact;
   readonly jobs: Jobs;
   readonly agent: string;
   readonly ids: Ids;
-  readonly desk: Pick<ControlDesk, 'surface' | 'permissionTimeoutMs'>;
+  readonly desk: ControlDesk;
   readonly feed: Feed;
 }
 
@@ -35,13 +37,14 @@ export const runTool = async (
   id: string,
   signal: AbortSignal,
 ): Promise<ToolOutcome & { failed: boolean }> => {
-  const { workspace, shell, openArtifact, feed } = world;
+  const { workspace, shell, search, openArtifact, feed } = world;
   const { history } = world.notebook;
   try {
     const outcome = await tool.call(input, {
-      ...{ workspace, shell, signal, cwd: history.cwd },
       ...{ jobs: world.jobs, todos: history.todos },
       jobReadTo: (job) => history.jobs.get(job),
+      ...{ workspace, shell, search, signal, cwd: history.cwd },
+      mayRead: (path) => maySee(world.desk, tool.name, path),
       readStamp: (path) => history.seen.get(path),
       openArtifact: (name) => openArtifact(`${id}-${name}`),
       consult: consultFor(world, id),
@@ -73,4 +76,14 @@ const personFor = (world: ToolWorld, call: string, signal: AbortSignal): AskPers
     if ('silence' in answer) throw new ToolFailure(`${answer.silence} ${DECIDE_YOURSELF}`);
     return answer;
   };
+};
+
+/**
+ * The call itself was allowed, by the rules or by a person who saw where it starts. So a file that
+ * nothing speaks for or against goes with it; one that is denied or must be asked about does not.
+ */
+const maySee = (desk: ToolWorld['desk'], tool: string, path: string): boolean => {
+  const subject = { action: 'read', target: path } as const;
+  const { behavior, step } = desk.rule({ tool, subject, readOnly: true, cwd: '/' }, undefined);
+  return behavior === 'allow' || (behavior === 'ask' && step === 'callback');
 };

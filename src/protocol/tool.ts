@@ -10,6 +10,7 @@ import type { Consult } from './consult.js';
 import { SkeinError } from './errors.js';
 import type { Jobs } from './jobs.js';
 import type { PersonAnswer, PersonQuestion } from './permission.js';
+import type { FileSearch } from './search.js';
 import type { Todo } from './todos.js';
 
 export interface Tool<Schema extends z.ZodType = z.ZodType> {
@@ -59,6 +60,9 @@ export interface ToolContext {
   readonly cwd: string;
   readonly workspace: Workspace;
   readonly shell: Shell;
+  readonly search: FileSearch;
+  /** Whether the rules let this call see the file at an absolute path; for what a search finds. */
+  mayRead(path: string): boolean;
   /** What this agent knows of a file, by absolute path; undefined when it never read it. */
   readStamp(path: string): FileStamp | undefined;
   /** The agent's own list of things to do. */
@@ -170,6 +174,7 @@ export class FileError extends SkeinError {
 export type FileTrouble =
   | 'missing'
   | 'directory'
+  | 'not-a-directory'
   | 'not-a-file'
   | 'denied'
   | 'read-only'

@@ -13,6 +13,7 @@ import { windowMarks } from '../context/window.js';
 import { openArtifactFile } from '../host/artifact-file.js';
 import { childEnvironment } from '../host/child-environment.js';
 import { diskWorkspace } from '../host/disk-workspace.js';
+import { hostSearch } from '../host/host-search.js';
 import { ownerLives, ownerMarker } from '../host/owner-marker.js';
 import { hostShell } from '../host/shell.js';
 import { watchdogLink } from '../host/watchdog-link.js';
@@ -93,7 +94,9 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
     streamIdleTimeoutMs: skein.streamIdleTimeoutMs,
   });
   const watchdog = watchdogLink({ command: machine.watchdog, marker: store.owner });
-  const shell = hostShell({ environment: childEnvironment(env, store.owner), watchdog });
+  const environment = childEnvironment(env, store.owner);
+  const search = hostSearch(environment, machine.env);
+  const shell = hostShell({ environment, watchdog });
   const shared = governor(systemClock, skein.maxConcurrentRequests);
   const options: SessionOptions = {
     ...{ store: store.sessions, choice, owner: store.owner, ids: randomIds, clock: systemClock },
@@ -114,7 +117,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
     maxBudgetUsd: skein.maxBudgetUsd ?? null,
     wantsStreamEvents: request.wantsStreamEvents,
     equip: ({ meta, artifacts, inherited }) => ({
-      ...{ toolbox: tools, toolCount: tools.visible.length, shell, model },
+      ...{ toolbox: tools, toolCount: tools.visible.length, shell, search, model },
       workspace: diskWorkspace(machine.home),
       // Ids come from the server, and names end up in a path.
       openArtifact: (name) => openArtifactFile(artifacts, name.replaceAll(/[^\w.-]/g, '_')),

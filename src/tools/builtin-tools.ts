@@ -2,9 +2,12 @@
 import type { Tool } from '../protocol/tool.js';
 import { askUser } from './ask-user.js';
 import { editFile } from './edit-file.js';
+import { findFiles } from './find-files.js';
+import { listDirectory } from './list-directory.js';
 import { readFile } from './read-file.js';
 import { readTodos } from './read-todos.js';
 import { runCommand } from './run-command.js';
+import { searchText } from './search-text.js';
 import { stopTask } from './stop-task.js';
 import { taskOutput } from './task-output.js';
 import { writeFile } from './write-file.js';
@@ -14,6 +17,9 @@ export const builtinTools: readonly Tool[] = [
   readFile,
   editFile,
   writeFile,
+  findFiles,
+  searchText,
+  listDirectory,
   runCommand,
   taskOutput,
   stopTask,

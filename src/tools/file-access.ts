@@ -26,9 +26,11 @@ const explain = (error: FileError): string => {
   const { path } = error;
   switch (error.why) {
     case 'missing':
-      return `There is no file at ${path}. Check the path; \`ls\` in Bash shows what is there.`;
+      return `There is no file at ${path}. Check the path: LS shows a directory, Glob finds files by name.`;
     case 'directory':
-      return `${path} is a directory, not a file. List it with \`ls\` in Bash.`;
+      return `${path} is a directory, not a file. List it with LS, or search it with Grep.`;
+    case 'not-a-directory':
+      return `${path} is a file, not a directory. Read shows it; give the directory it lies in.`;
     case 'not-a-file':
       return `${path} is a device, pipe or socket. Only regular files can be used.`;
     case 'denied':
@@ -40,7 +42,7 @@ const explain = (error: FileError): string => {
     case 'changed':
       return changedSinceRead(path);
     case 'too-large':
-      return `${path} is too large to load as a whole. Take the part you need with Bash: grep, head, or sed -n '100,200p'.`;
+      return `${path} is too large to load as a whole. Find the part you need with Grep, or take it with Bash: head, or sed -n '100,200p'.`;
     case 'io':
       return `${path} could not be used: ${reasonOf(error.cause)}.`;
   }

@@ -24,7 +24,7 @@ const PROMPT = `Reads one file.
 - Text comes back as numbered lines: the number, a tab, then the line itself. The numbers are not part of the file.
 - Up to ${DEFAULT_LINES} lines are shown from the start. For a longer file, or when you know where to look, pass offset and limit.
 - PNG, JPEG, GIF and WebP files are shown to you as pictures. Other binary files are only named.
-- A relative path starts at the working directory. Directories cannot be read: list them with Bash.
+- A relative path starts at the working directory. Directories cannot be read: list them with LS.
 - Read a file before you change it with Edit or overwrite it with Write. When you need several files, ask for all of them at once.`;
 
 export const readFile = defineTool({

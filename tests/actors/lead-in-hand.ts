@@ -85,7 +85,8 @@ export const leadInHand = async (options: LeadOptions): Promise<LeadInHand> => {
       windowOf: (name) => windowMarks(name, options.contextWindow),
       ...(options.reviewStop && { reviewStop: options.reviewStop }),
       governor: options.governor ?? governor(clock, 4),
-      ...{ workspace: memoryWorkspace(), shell: { run: () => Promise.reject(new Error('none')) } },
+      ...{ workspace: memoryWorkspace(), shell: { run: none } },
+      search: { list: none, find: none, grep: none },
       openArtifact: (name) => ({ path: `/${name}`, write: () => {}, close: async () => {} }),
       fallbackModel: options.fallbackModel,
       chance: () => 0,
@@ -132,6 +133,7 @@ interface Result {
 }
 
 /** A directory that exists everywhere, since a session without one cannot be resumed. */
+const none = () => Promise.reject(new Error('none'));
 const CWD = '/tmp';
 
 /** Look reads, Change writes, Note writes beside others, Stamp writes and finishes what it began. */

@@ -7,6 +7,7 @@ import { DEFAULT_LIMITS } from '../../src/protocol/agent.js';
 import { type Clock, systemClock } from '../../src/protocol/clock.js';
 import type { ModelPort, StreamEvent, TurnSink } from '../../src/protocol/model.js';
 import type { PermissionMode, PermissionRule, Surface } from '../../src/protocol/permission.js';
+import type { FileSearch } from '../../src/protocol/search.js';
 import type { SessionStore } from '../../src/protocol/store.js';
 import type { Tool } from '../../src/protocol/tool.js';
 import { NO_USAGE } from '../../src/protocol/usage.js';
@@ -23,6 +24,7 @@ export interface Wanted {
   readonly mode?: PermissionMode;
   readonly surface?: Surface;
   readonly choice?: SessionOptions['choice'];
+  readonly search?: FileSearch;
 }
 
 const nowhere = () => {
@@ -45,6 +47,7 @@ export const openRig = (wanted: Wanted): Promise<LeadSession> => {
       workspace: { resolve: nowhere, read: nowhere, stat: nowhere, write: nowhere },
       shell: { run: nowhere },
       windowOf: (name) => windowMarks(name),
+      search: wanted.search ?? { list: nowhere, find: nowhere, grep: nowhere },
       openArtifact: nowhere,
       desk: controlDesk({
         policy: {

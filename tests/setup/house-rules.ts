@@ -43,6 +43,7 @@ export const ROOM_NAMES = Object.keys(ROOMS);
 /** One door per dependency: the only places where each package may be imported. */
 const DOORS: Readonly<Record<string, RegExp>> = {
   '@anthropic-ai/sdk': /^src\/model\/anthropic\.ts$/,
+  '@vscode/ripgrep': /^src\/host\/ripgrep\.ts$/,
   commander: /^src\/cli\//,
   'https-proxy-agent': /^src\/model\//,
   ignore: /^src\/policy\//,

@@ -1,5 +1,6 @@
 import type { Consult } from '../../src/protocol/consult.js';
 import type { Jobs } from '../../src/protocol/jobs.js';
+import type { FileSearch } from '../../src/protocol/search.js';
 import type { Todo } from '../../src/protocol/todos.js';
 import type {
   Artifact,
@@ -29,6 +30,8 @@ export const toolContext = (
     artifact,
     consult = noModel,
     jobs = noJobs,
+    search = noSearch,
+    mayRead = () => true,
   }: Partial<Options> = {},
 ): TestContext => {
   const seen = new Map<string, FileStamp>();
@@ -41,6 +44,8 @@ export const toolContext = (
     shell,
     signal,
     consult,
+    search,
+    mayRead,
     said,
     artifacts,
     todos: [] as readonly Todo[],
@@ -69,6 +74,8 @@ interface Options {
   readonly artifact: (name: string) => Artifact;
   readonly consult: Consult;
   readonly jobs: Jobs;
+  readonly search: FileSearch;
+  readonly mayRead: (path: string) => boolean;
 }
 
 const noModel: Consult = () => Promise.reject(new Error('toolContext: no model here'));
@@ -77,6 +84,13 @@ const noJobs: Jobs = {
   start: () => Promise.reject(new Error('toolContext: no jobs here')),
   find: () => undefined,
   list: () => [],
+};
+
+const nothingToSearch = () => Promise.reject(new Error('toolContext: no search here'));
+const noSearch: FileSearch = {
+  list: nothingToSearch,
+  find: nothingToSearch,
+  grep: nothingToSearch,
 };
 
 /** A shell that prints what it is told to, and ends as it is told to. */

@@ -83,6 +83,9 @@ describe('a toolbox', () => {
   });
 });
 
+const GREP_INPUTS =
+  'pattern path glob type output_mode -A -B -C -n -i multiline head_limit offset'.split(' ');
+
 describe('the built-in tools', () => {
   test('have the names and inputs that models and rules know', () => {
     const inputs = toolbox(builtinTools)
@@ -92,6 +95,9 @@ describe('the built-in tools', () => {
       ['Read', ['file_path', 'offset', 'limit']],
       ['Edit', ['file_path', 'old_string', 'new_string', 'replace_all']],
       ['Write', ['file_path', 'content']],
+      ['Glob', ['pattern', 'path']],
+      ['Grep', GREP_INPUTS],
+      ['LS', ['path', 'ignore']],
       ['Bash', ['command', 'timeout', 'description']],
     ]);
   });

@@ -1,0 +1,189 @@
+/**
+ * Globs for paths: `*`, `?`, `[a-z]`, `{a,b}`, `**` between slashes, `\` before a character.
+ *
+ * Matched by walking back to the last star only, never by a regular expression: a repository that we
+ * do not know brings its own patterns, and none of them may take long.
+ */
+
+export interface Glob {
+  /** Takes the names from the root of the search, last one included. */
+  matches(names: readonly string[]): boolean;
+  /** A name with a dot in front that the pattern spells out, so that it is meant. */
+  namesHidden(name: string): boolean;
+}
+
+export class GlobProblem extends Error {}
+
+const MOST_ALTERNATIVES = 256;
+
+/** A pattern without a slash matches at any depth. Throws a GlobProblem. */
+export const compileGlob = (pattern: string): Glob => {
+  const paths = alternatives(pattern).map(compilePath);
+  return {
+    matches: (names) => paths.some((path) => matchPath(path, names)),
+    namesHidden: (name) =>
+      paths.some((path) => path.some((part) => part !== ANY_DEPTH && part.dotted && part.is(name))),
+  };
+};
+
+interface Part {
+  readonly is: (name: string) => boolean;
+  readonly dotted: boolean;
+}
+const ANY_DEPTH = '**';
+type Path = readonly (Part | typeof ANY_DEPTH)[];
+
+const compilePath = (pattern: string): Path => {
+  const isAnchored = pattern.includes('/');
+  const names = pattern.replace(/^\//, '').split('/');
+  const parts: (Part | typeof ANY_DEPTH)[] = isAnchored ? [] : [ANY_DEPTH];
+  for (const name of names) {
+    if (name !== '**') parts.push(compileName(name));
+    else if (parts.at(-1) !== ANY_DEPTH) parts.push(ANY_DEPTH);
+  }
+  // `src/**` is what lies inside of src, not src itself.
+  if (parts.at(-1) === ANY_DEPTH) parts.push(compileName('*'));
+  return parts;
+};
+
+const matchPath = (path: Path, names: readonly string[]): boolean => {
+  let [at, part, backAt, backPart] = [0, 0, -1, -1];
+  while (at < names.length) {
+    const wanted = path[part];
+    if (wanted === ANY_DEPTH) {
+      [backAt, backPart] = [at, part];
+      part += 1;
+    } else if (wanted?.is(names[at] ?? '')) {
+      at += 1;
+      part += 1;
+    } else if (backPart >= 0) {
+      backAt += 1;
+      [at, part] = [backAt, backPart + 1];
+    } else return false;
+  }
+  return part === path.length;
+};
+
+type Token = { readonly kind: 'star' } | { readonly kind: 'one'; is(character: string): boolean };
+
+const compileName = (pattern: string): Part => {
+  const dotted = /^\\?\./.test(pattern);
+  if (!/[*?[\\]/.test(pattern)) return { dotted, is: (name) => name === pattern };
+  const suffix = /^\*([^*?[\\]*)$/.exec(pattern)?.[1];
+  if (suffix !== undefined) return { dotted, is: (name) => name.endsWith(suffix) };
+  const tokens = tokensOf(Array.from(pattern));
+  return { dotted, is: (name) => matchName(tokens, Array.from(name)) };
+};
+
+const matchName = (tokens: readonly Token[], name: readonly string[]): boolean => {
+  let [at, token, backAt, backToken] = [0, 0, -1, -1];
+  while (at < name.length) {
+    const wanted = tokens[token];
+    if (wanted?.kind === 'star') {
+      [backAt, backToken] = [at, token];
+      token += 1;
+    } else if (wanted?.is(name[at] ?? '')) {
+      at += 1;
+      token += 1;
+    } else if (backToken >= 0) {
+      backAt += 1;
+      [at, token] = [backAt, backToken + 1];
+    } else return false;
+  }
+  return tokens.slice(token).every(({ kind }) => kind === 'star');
+};
+
+const tokensOf = (pattern: readonly string[]): readonly Token[] => {
+  const tokens: Token[] = [];
+  for (let at = 0; at < pattern.length; at += 1) {
+    const character = pattern[at] ?? '';
+    if (character === '*') {
+      if (tokens.at(-1)?.kind !== 'star') tokens.push({ kind: 'star' });
+    } else if (character === '?') tokens.push({ kind: 'one', is: () => true });
+    else if (character === '[') {
+      const { is, end } = classAt(pattern, at + 1);
+      tokens.push({ kind: 'one', is });
+      at = end;
+    } else {
+      if (character === '\\') at += 1;
+      const literal = pattern[at];
+      if (literal === undefined) throw new GlobProblem('it ends with a backslash');
+      tokens.push({ kind: 'one', is: (other) => other === literal });
+    }
+  }
+  return tokens;
+};
+
+/** `[a-z_]` or `[!a-z]`; a `]` that comes first is one of the characters. */
+const classAt = (pattern: readonly string[], start: number) => {
+  const isNegated = pattern[start] === '!' || pattern[start] === '^';
+  const first = isNegated ? start + 1 : start;
+  const ranges: (readonly [string, string])[] = [];
+  for (let at = first; at < pattern.length; at += 1) {
+    if (pattern[at] === ']' && at > first) {
+      const is = (character: string) =>
+        ranges.some(([low, high]) => low <= character && character <= high) !== isNegated;
+      return { is, end: at };
+    }
+    if (pattern[at] === '\\') at += 1;
+    const low = pattern[at] ?? '';
+    const isRange = pattern[at + 1] === '-' && pattern[at + 2] !== ']' && at + 2 < pattern.length;
+    if (isRange) at += pattern[at + 2] === '\\' ? 3 : 2;
+    const high = pattern[at] ?? '';
+    if (low > high) throw new GlobProblem(`the range ${low}-${high} is upside down`);
+    ranges.push([low, high]);
+  }
+  throw new GlobProblem('the bracket "[" is not closed');
+};
+
+/** `a{b,c}d` as `abd` and `acd`. */
+const alternatives = (pattern: string): readonly string[] => {
+  let done: string[] = [];
+  let open = [pattern];
+  while (open.length > 0) {
+    const next: string[] = [];
+    for (const text of open) {
+      const braces = firstBraces(text);
+      if (braces === undefined) done = [...done, text];
+      else next.push(...braces);
+    }
+    if (done.length + next.length > MOST_ALTERNATIVES) {
+      throw new GlobProblem(`its braces mean more than ${MOST_ALTERNATIVES} patterns`);
+    }
+    open = next;
+  }
+  return done;
+};
+
+const firstBraces = (text: string): readonly string[] | undefined => {
+  let depth = 0;
+  const cuts: number[] = [];
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === '\\') at += 1;
+    else if (character === '[') at = endOfClass(text, at);
+    else if (character === '{') {
+      depth += 1;
+      if (depth === 1) cuts.push(at);
+    } else if (character === ',' && depth === 1) cuts.push(at);
+    else if (character === '}' && depth > 0) {
+      depth -= 1;
+      if (depth === 0) {
+        cuts.push(at);
+        const head = text.slice(0, cuts[0]);
+        const tail = text.slice(at + 1);
+        return cuts.slice(1).map((end, index) => {
+          return head + text.slice((cuts[index] ?? 0) + 1, end) + tail;
+        });
+      }
+    }
+  }
+  if (depth > 0) throw new GlobProblem('the brace "{" is not closed');
+  return undefined;
+};
+
+const endOfClass = (text: string, open: number): number => {
+  const first = /[!^]/.test(text[open + 1] ?? '') ? open + 2 : open + 1;
+  const end = text.indexOf(']', first + 1);
+  return end === -1 ? text.length : end;
+};

@@ -1,0 +1,61 @@
+/** Shows what lies in one directory, hidden files included. */
+import { z } from 'zod';
+import type { ListedEntry } from '../protocol/search.js';
+import { defineTool } from '../protocol/tool.js';
+import { orExplainSearch, shownPath, startOfSearch, withNotes } from './search-report.js';
+
+const MOST_ENTRIES = 1_000;
+const MOST_GLOBS = 100;
+
+const PROMPT = `Lists one directory by name, hidden entries included.
+
+- A directory ends with a slash, a link shows where it leads, a file its size in bytes.
+- Up to ${MOST_ENTRIES} entries are shown. Leave names out with ignore, such as ["*.log", "dist"].
+- To find files by name in a whole tree use Glob, to find text in files use Grep.`;
+
+export const listDirectory = defineTool({
+  name: 'LS',
+  kind: 'builtin',
+  prompt: PROMPT,
+  input: z.strictObject({
+    path: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('The directory to list; the working directory if left out.'),
+    ignore: z
+      .array(z.string().min(1))
+      .max(MOST_GLOBS)
+      .optional()
+      .describe('Globs of names to leave out.'),
+  }),
+  describe: ({ path = '.' }) => `LS ${path}`,
+  isReadOnly: () => true,
+  isConcurrencySafe: () => true,
+  subject: ({ path = '.' }) => ({ action: 'read', target: path }),
+  interruptBehavior: 'cancel',
+  async call({ path, ignore = [] }, context) {
+    const directory = startOfSearch(path, context);
+    const { entries, total } = await orExplainSearch(
+      context.search.list({ directory, ignore, most: MOST_ENTRIES }),
+    );
+    const shown = shownPath(directory, '/').replace(/\/?$/, '/');
+    const lines = entries.map(lineFor);
+    const rest =
+      total > entries.length
+        ? [`The first ${entries.length} of ${total} entries. Use ignore, or Glob with a pattern.`]
+        : [];
+    const text = total === 0 ? `${directory} is empty.` : [shown, ...lines].join('\n');
+    return {
+      content: withNotes(text, rest),
+      facts: { path: directory, entries: total },
+    };
+  },
+});
+
+const lineFor = ({ name, kind, size, target }: ListedEntry): string => {
+  const shown = shownPath(name, '/');
+  if (kind === 'directory') return `  ${shown}/`;
+  if (kind === 'link') return `  ${shown} -> ${shownPath(target ?? '?', '/')}`;
+  return `  ${shown}${kind === 'file' ? ` (${size})` : ' (neither file nor directory)'}`;
+};
