@@ -12,6 +12,7 @@ import {
   type ToolOutcome,
   type Workspace,
 } from '../protocol/tool.js';
+import type { Web } from '../protocol/web.js';
 import { type ConsultDeps, consultFor } from './consultation.js';
 import type { ControlDesk } from './control-desk.js';
 import type { SoundCall } from './judge.js';
@@ -27,6 +28,7 @@ export interface ToolWorld extends ConsultDeps {
   readonly agent: string;
   readonly ids: Ids;
   readonly desk: ControlDesk;
+  readonly web: Web;
   readonly feed: Feed;
 }
 
@@ -41,7 +43,7 @@ export const runTool = async (
   const { history } = world.notebook;
   try {
     const outcome = await tool.call(input, {
-      ...{ jobs: world.jobs, todos: history.todos },
+      ...{ jobs: world.jobs, todos: history.todos, web: world.web },
       jobReadTo: (job) => history.jobs.get(job),
       ...{ workspace, shell, search, signal, cwd: history.cwd },
       mayRead: (path) => maySee(world.desk, tool.name, path),

@@ -29,6 +29,10 @@ export interface SkeinSettings {
   readonly streamIdleTimeoutMs: number;
   readonly maxRetries: number;
   readonly modelAliases: Readonly<Record<string, string>>;
+  /** Whether the provider is asked to search the web. */
+  readonly webSearch: boolean;
+  /** Hosts, or hosts with ports, of this machine and its network that WebFetch may ask. */
+  readonly allowPrivateAddresses: readonly string[];
   readonly sessionRetentionDays: number;
   readonly checkpointRetentionDays: number;
   readonly worktreeRetentionDays: number;
@@ -49,6 +53,8 @@ export const SKEIN_DEFAULTS: SkeinSettings = {
   streamIdleTimeoutMs: 120_000,
   maxRetries: 10,
   modelAliases: {},
+  webSearch: true,
+  allowPrivateAddresses: [],
   sessionRetentionDays: 30,
   checkpointRetentionDays: 30,
   worktreeRetentionDays: 30,
@@ -62,6 +68,10 @@ export interface KeyRule {
 
 const atLeastNone: KeyRule = { schema: z.int().min(0), expects: 'a whole number of 0 or more' };
 const atLeastOne: KeyRule = { schema: z.int().min(1), expects: 'a whole number of 1 or more' };
+
+/** No scheme, no path, no pattern: one host, and perhaps its port. */
+const host = z.string().regex(/^(?:\[[0-9a-f:.]+\]|[^\s/:@*[\]]+)(?::\d{1,5})?$|^[0-9a-f:.]+$/i);
+const listed = (text: string) => text.split(',').map((entry) => entry.trim());
 
 /** In the order in which `skein config` shows them. */
 export const SKEIN_KEYS: Readonly<Record<SkeinKey, KeyRule>> = {
@@ -92,6 +102,12 @@ export const SKEIN_KEYS: Readonly<Record<SkeinKey, KeyRule>> = {
   modelAliases: {
     schema: z.record(z.string(), z.string().min(1)),
     expects: 'an object of names and model ids',
+  },
+  webSearch: { schema: z.boolean(), expects: 'true or false' },
+  allowPrivateAddresses: {
+    // A variable has commas between them.
+    schema: z.union([z.array(host), z.string().transform(listed).pipe(z.array(host))]),
+    expects: 'a list of hosts such as localhost or 10.0.0.7:8080',
   },
   sessionRetentionDays: atLeastNone,
   checkpointRetentionDays: atLeastNone,

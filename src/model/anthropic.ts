@@ -3,10 +3,10 @@
 import { BaseAnthropic } from '@anthropic-ai/sdk';
 import type { Clock } from '../protocol/clock.js';
 import { ModelFailure, type ModelPort, type StreamEvent } from '../protocol/model.js';
+import type { ProxyEnvironment } from '../protocol/proxy.js';
 import { BlockAssembler } from './block-assembler.js';
 import { failureOf } from './failure.js';
 import { httpFetch } from './http-fetch.js';
-import type { ProxyEnvironment } from '../protocol/proxy.js';
 import { stallWatch } from './stall-watch.js';
 
 export interface AnthropicOptions {

@@ -99,9 +99,10 @@ const textMatcher = (rule: PermissionRule, pattern: string): Matches => {
   };
 };
 
+/** A dot at the end of a name changes nothing about where it leads. */
 const isHost = (address: string, pattern: string) =>
   URL.canParse(address) &&
-  compileTextPattern(pattern.toLowerCase()).matches(new URL(address).hostname);
+  compileTextPattern(pattern.toLowerCase()).matches(new URL(address).hostname.replace(/\.$/, ''));
 
 const patternProblem = ({ tool, pattern }: ParsedRule) =>
   pattern !== undefined && FILE_TOOLS.has(tool) ? pathPatternProblem(pattern) : undefined;

@@ -12,6 +12,7 @@ import type { Jobs } from './jobs.js';
 import type { PersonAnswer, PersonQuestion } from './permission.js';
 import type { FileSearch } from './search.js';
 import type { Todo } from './todos.js';
+import type { Web } from './web.js';
 
 export interface Tool<Schema extends z.ZodType = z.ZodType> {
   /** The name that models, rules and hook scripts know. */
@@ -75,6 +76,7 @@ export interface ToolContext {
   readonly askPerson?: AskPerson | undefined;
   /** Keeps a large output beside the session and returns the path where it can be read. */
   openArtifact(name: string): Artifact;
+  readonly web: Web;
   /** One question to a model, beside the conversation. */
   readonly consult: Consult;
   readonly signal: AbortSignal;

@@ -17,6 +17,8 @@ import { hostSearch } from '../host/host-search.js';
 import { ownerLives, ownerMarker } from '../host/owner-marker.js';
 import { hostShell } from '../host/shell.js';
 import { watchdogLink } from '../host/watchdog-link.js';
+import { cachedWeb } from '../host/web-cache.js';
+import { webClient } from '../host/web-client.js';
 import { anthropicModel } from '../model/anthropic.js';
 import { governor } from '../model/governor.js';
 import { redact } from '../policy/redaction.js';
@@ -81,9 +83,10 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
   const env = { ...machine.env, ...settingsEnv(settings) };
   const provider = request.provider ?? providerOf(env);
   const format = answerFormat(flags);
-  checkToolNames(request.tools ?? [], builtinTools);
-  const tools = toolbox([...builtinTools, ...(request.tools ?? [])]);
   const { skein } = settings;
+  checkToolNames(request.tools ?? [], builtinTools);
+  const own = builtinTools.filter(({ name }) => skein.webSearch || name !== 'WebSearch');
+  const tools = toolbox([...own, ...(request.tools ?? [])]);
   const alias = (name: string) => resolveModel(name, skein.modelAliases);
   const modelName = settings.model === undefined ? undefined : alias(settings.model.value);
   const fallback = settings.fallbackModel && alias(settings.fallbackModel.value);
@@ -97,6 +100,11 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
   const environment = childEnvironment(env, store.owner);
   const search = hostSearch(environment, machine.env);
   const shell = hostShell({ environment, watchdog });
+  const web = webClient({
+    ...{ env, clock: systemClock, userAgent: `skein/${VERSION}` },
+    allowPrivateAddresses: skein.allowPrivateAddresses,
+  });
+  const pages = cachedWeb(web, systemClock);
   const shared = governor(systemClock, skein.maxConcurrentRequests);
   const options: SessionOptions = {
     ...{ store: store.sessions, choice, owner: store.owner, ids: randomIds, clock: systemClock },
@@ -119,6 +127,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
     equip: ({ meta, artifacts, inherited }) => ({
       ...{ toolbox: tools, toolCount: tools.visible.length, shell, search, model },
       workspace: diskWorkspace(machine.home),
+      web: pages,
       // Ids come from the server, and names end up in a path.
       openArtifact: (name) => openArtifactFile(artifacts, name.replaceAll(/[^\w.-]/g, '_')),
       governor: shared,

@@ -2,12 +2,14 @@
 import type { Tool } from '../protocol/tool.js';
 import { askUser } from './ask-user.js';
 import { editFile } from './edit-file.js';
+import { fetchPage } from './fetch-page.js';
 import { findFiles } from './find-files.js';
 import { listDirectory } from './list-directory.js';
 import { readFile } from './read-file.js';
 import { readTodos } from './read-todos.js';
 import { runCommand } from './run-command.js';
 import { searchText } from './search-text.js';
+import { searchWeb } from './search-web.js';
 import { stopTask } from './stop-task.js';
 import { taskOutput } from './task-output.js';
 import { writeFile } from './write-file.js';
@@ -23,6 +25,8 @@ export const builtinTools: readonly Tool[] = [
   runCommand,
   taskOutput,
   stopTask,
+  fetchPage,
+  searchWeb,
   writeTodos,
   readTodos,
   askUser,

@@ -1,6 +1,9 @@
 /** How large a picture is, from its header: what has no size is no picture, whatever it begins with. */
 import { Buffer } from 'node:buffer';
 
+/** Base64 makes it a third longer; the Messages API takes 5 MiB of that. */
+export const LARGEST_IMAGE = 3_932_160;
+
 export interface ImageSize {
   readonly width: number;
   readonly height: number;

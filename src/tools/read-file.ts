@@ -10,12 +10,11 @@ import {
 } from '../protocol/tool.js';
 import { locate, orExplain } from './file-access.js';
 import { fileKind } from './file-kind.js';
+import { LARGEST_IMAGE } from './image-size.js';
 import { linePage } from './line-numbers.js';
 
 /** A full artifact and its end note must still fit. */
 const LARGEST_FILE = ARTIFACT_LIMIT + 4_096;
-/** Base64 makes it a third longer; the Messages API takes 5 MiB of that. */
-const LARGEST_IMAGE = 3_932_160;
 const DEFAULT_LINES = 2_000;
 const MAX_CHARACTERS = 100_000;
 

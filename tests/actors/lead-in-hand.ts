@@ -87,6 +87,7 @@ export const leadInHand = async (options: LeadOptions): Promise<LeadInHand> => {
       governor: options.governor ?? governor(clock, 4),
       ...{ workspace: memoryWorkspace(), shell: { run: none } },
       search: { list: none, find: none, grep: none },
+      web: { get: none },
       openArtifact: (name) => ({ path: `/${name}`, write: () => {}, close: async () => {} }),
       fallbackModel: options.fallbackModel,
       chance: () => 0,

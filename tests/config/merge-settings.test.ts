@@ -80,7 +80,7 @@ describe('layers of settings', () => {
         agentWallTimeoutMs: 3_600_000,
         permissionTimeoutMs: 600_000,
       },
-      ...{ store: 'embedded', modelAliases: {} },
+      ...{ store: 'embedded', modelAliases: {}, webSearch: true, allowPrivateAddresses: [] },
       ...{ maxOutputTokens: 32_000, streamIdleTimeoutMs: 120_000, maxRetries: 10 },
       ...{ sessionRetentionDays: 30, checkpointRetentionDays: 30, worktreeRetentionDays: 30 },
     });

@@ -12,6 +12,7 @@ describe('the environment variable of a setting', () => {
       ...['SKEIN_AGENT_WALL_TIMEOUT_MS', 'SKEIN_PERMISSION_TIMEOUT_MS', 'SKEIN_STORE'],
       ...['SKEIN_EFFORT', 'SKEIN_THINKING', 'SKEIN_CONTEXT_WINDOW', 'SKEIN_MAX_OUTPUT_TOKENS'],
       ...['SKEIN_STREAM_IDLE_TIMEOUT_MS', 'SKEIN_MAX_RETRIES', 'SKEIN_MODEL_ALIASES'],
+      ...['SKEIN_WEB_SEARCH', 'SKEIN_ALLOW_PRIVATE_ADDRESSES'],
       ...['SKEIN_SESSION_RETENTION_DAYS', 'SKEIN_CHECKPOINT_RETENTION_DAYS'],
       'SKEIN_WORKTREE_RETENTION_DAYS',
     ]);
@@ -24,6 +25,13 @@ describe('the environment variable of a setting', () => {
     ['SKEIN_THINKING', '4096', { thinking: 4096 }],
     ['SKEIN_MODEL_ALIASES', '{"fast":"haiku"}', { modelAliases: { fast: 'haiku' } }],
     ['SKEIN_MAX_AGENTS', '', { maxAgents: 200 }],
+    ['SKEIN_WEB_SEARCH', 'false', { webSearch: false }],
+    ['SKEIN_ALLOW_PRIVATE_ADDRESSES', 'a, [::1]:80', { allowPrivateAddresses: ['a', '[::1]:80'] }],
+    [
+      'SKEIN_ALLOW_PRIVATE_ADDRESSES',
+      '["wiki.corp:1"]',
+      { allowPrivateAddresses: ['wiki.corp:1'] },
+    ],
     ['SKEIN_REDIS_URL', 'redis://host', { store: 'redis://host' }],
   ])('is read as what the setting is: %s=%s', (name, value, expected) => {
     expect(temporaryFolder().load({ env: { [name]: value } }).skein).toMatchObject(expected);
@@ -40,6 +48,10 @@ describe('the environment variable of a setting', () => {
     ['SKEIN_MAX_BUDGET_USD', 'Infinity'],
     ['SKEIN_AGENT_IDLE_TIMEOUT_MS', '0'],
     ['SKEIN_STORE', 'mysql://me:hush@host'],
+    ['SKEIN_WEB_SEARCH', '0'],
+    ['SKEIN_ALLOW_PRIVATE_ADDRESSES', '*'],
+    ['SKEIN_ALLOW_PRIVATE_ADDRESSES', 'http://localhost'],
+    ['SKEIN_ALLOW_PRIVATE_ADDRESSES', 'localhost,,x'],
   ])('ends the command when it cannot be used, without showing secrets: %s=%s', (name, value) => {
     const load = () => temporaryFolder().load({ env: { [name]: value } });
     expect(load).toThrow(`${name} cannot be used: expected `);

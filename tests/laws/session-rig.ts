@@ -46,6 +46,7 @@ export const openRig = (wanted: Wanted): Promise<LeadSession> => {
       ...{ limits: DEFAULT_LIMITS, fallbackModel: undefined, governor: governor(clock, 8) },
       workspace: { resolve: nowhere, read: nowhere, stat: nowhere, write: nowhere },
       shell: { run: nowhere },
+      web: { get: nowhere },
       windowOf: (name) => windowMarks(name),
       search: wanted.search ?? { list: nowhere, find: nowhere, grep: nowhere },
       openArtifact: nowhere,

@@ -12,6 +12,7 @@ import type {
   ToolOutcome,
   Workspace,
 } from '../../src/protocol/tool.js';
+import type { Web } from '../../src/protocol/web.js';
 
 export interface TestContext extends ToolContext {
   readonly said: string[];
@@ -32,6 +33,7 @@ export const toolContext = (
     jobs = noJobs,
     search = noSearch,
     mayRead = () => true,
+    web = noWeb,
   }: Partial<Options> = {},
 ): TestContext => {
   const seen = new Map<string, FileStamp>();
@@ -46,6 +48,7 @@ export const toolContext = (
     consult,
     search,
     mayRead,
+    web,
     said,
     artifacts,
     todos: [] as readonly Todo[],
@@ -76,9 +79,12 @@ interface Options {
   readonly jobs: Jobs;
   readonly search: FileSearch;
   readonly mayRead: (path: string) => boolean;
+  readonly web: Web;
 }
 
 const noModel: Consult = () => Promise.reject(new Error('toolContext: no model here'));
+
+const noWeb: Web = { get: () => Promise.reject(new Error('toolContext: no web here')) };
 
 const noJobs: Jobs = {
   start: () => Promise.reject(new Error('toolContext: no jobs here')),

@@ -1,0 +1,233 @@
+/**
+ * Writes Markdown as its parts are named, never longer than its limit.
+ *
+ * Blank lines, spaces and opening marks wait until there is something to write after them: so empty
+ * elements leave nothing behind, however many there are.
+ */
+
+/** Lists and quotes nested deeper are written as if they were not. */
+const DEEPEST_INDENT = 12;
+const MOST_COLUMNS = 100;
+
+interface Table {
+  rows: number;
+  cells: number;
+  /** Holds another table, and so is there for the looks. */
+  isLayout: boolean;
+}
+
+export class MarkdownWriter {
+  isFull = false;
+  private readonly parts: string[] = [];
+  private length = 0;
+  /** Line ends to write before the next text. */
+  private gap = 0;
+  private space = false;
+  /** Opening marks to write before the next text. */
+  private waiting: string[] = [];
+  private readonly indents: string[] = [];
+  private lastIndent = '';
+  private bullet: string | undefined;
+  private readonly lists: { next: number | undefined }[] = [];
+  private readonly tables: Table[] = [];
+  private verbatim = 0;
+  private readonly limit: number;
+
+  constructor(limit: number) {
+    this.limit = limit;
+  }
+
+  text(text: string): void {
+    if (this.isFull) return;
+    if (this.verbatim > 0) {
+      this.verbatimText(text);
+      return;
+    }
+    const words = text.replaceAll(/[\s\u00a0]+/g, ' ');
+    const body = words.trim();
+    if (words.startsWith(' ')) this.space = true;
+    if (body === '') return;
+    this.write(body);
+    this.space = words.endsWith(' ');
+  }
+
+  /** At least so many line ends before what comes next. */
+  block(lines: 1 | 2): void {
+    // A cell is one line, whatever it holds.
+    if (this.inCell) this.space = true;
+    else if (this.verbatim === 0) this.gap = Math.max(this.gap, lines);
+  }
+
+  /** Writes `open` before the next text, and `close` at the end if there was any. */
+  mark(open: string, close: string): () => void {
+    if (this.verbatim > 0) return () => {};
+    this.waiting.push(open);
+    const depth = this.waiting.length;
+    const written = this.parts.length;
+    return () => {
+      if (this.parts.length > written) {
+        this.put(close);
+        return;
+      }
+      if (this.waiting.length >= depth) this.waiting.length = depth - 1;
+    };
+  }
+
+  heading(level: number): () => void {
+    this.block(2);
+    const close = this.inCell ? () => {} : this.mark(`${'#'.repeat(level)} `, '');
+    return () => {
+      close();
+      this.block(2);
+    };
+  }
+
+  rule(): undefined {
+    this.block(2);
+    this.write('---');
+    this.block(2);
+  }
+
+  preformatted(): () => void {
+    if (this.inCell || this.verbatim > 0) return () => {};
+    this.gap = 2;
+    this.write('```');
+    this.put(`\n${this.indent}`);
+    this.verbatim += 1;
+    return () => {
+      this.verbatim -= 1;
+      this.put(this.parts.at(-1)?.endsWith(`\n${this.indent}`) ? '```' : `\n${this.indent}\`\`\``);
+      this.gap = 2;
+    };
+  }
+
+  indented(prefix: string): () => void {
+    this.block(2);
+    this.indents.push(this.indents.length < DEEPEST_INDENT ? prefix : '');
+    return () => {
+      this.indents.pop();
+      this.block(2);
+    };
+  }
+
+  /** Numbered from `first`, or with bullets when there is none. */
+  list(first: number | undefined): () => void {
+    this.block(this.lists.length === 0 ? 2 : 1);
+    this.lists.push({ next: first });
+    return () => {
+      this.lists.pop();
+      this.block(this.lists.length === 0 ? 2 : 1);
+    };
+  }
+
+  item(): () => void {
+    this.block(1);
+    const list = this.lists.at(-1);
+    const bullet = list?.next === undefined ? '- ' : `${list.next}. `;
+    if (list?.next !== undefined) list.next += 1;
+    if (this.inCell) return () => this.block(1);
+    const isDeep = this.indents.length >= DEEPEST_INDENT;
+    this.bullet = isDeep ? undefined : bullet;
+    this.indents.push(isDeep ? '' : ' '.repeat(bullet.length));
+    return () => {
+      this.indents.pop();
+      this.bullet = undefined;
+      this.block(1);
+    };
+  }
+
+  table(): () => void {
+    for (const outer of this.tables) outer.isLayout = true;
+    this.block(2);
+    this.tables.push({ rows: 0, cells: 0, isLayout: false });
+    return () => {
+      this.tables.pop();
+      this.block(2);
+    };
+  }
+
+  row(): () => void {
+    const table = this.tables.at(-1);
+    if (table === undefined) return () => {};
+    table.cells = 0;
+    this.block(1);
+    return () => {
+      const { cells, rows, isLayout } = table;
+      if (!isLayout && cells > 0) {
+        this.put(' |');
+        this.space = false;
+        this.gap = 1;
+        if (rows === 0)
+          this.write(`| ${Array(Math.min(cells, MOST_COLUMNS)).fill('---').join(' | ')} |`);
+        table.rows += 1;
+      }
+      table.cells = 0;
+      this.block(1);
+    };
+  }
+
+  cell(): () => void {
+    const table = this.tables.at(-1);
+    if (table === undefined || table.isLayout) {
+      this.block(1);
+      return () => this.block(1);
+    }
+    this.space = false;
+    this.write(table.cells === 0 ? '|' : ' |');
+    table.cells += 1;
+    this.space = true;
+    return () => {};
+  }
+
+  finish(): string {
+    return this.parts.join('').trimEnd();
+  }
+
+  private get inCell(): boolean {
+    const table = this.tables.at(-1);
+    return table !== undefined && !table.isLayout && table.cells > 0;
+  }
+
+  private get indent(): string {
+    return this.indents.join('');
+  }
+
+  private verbatimText(text: string): void {
+    const { indent } = this;
+    this.put(indent === '' ? text : text.replaceAll('\n', `\n${indent}`));
+  }
+
+  private write(text: string): void {
+    if (this.isFull) return;
+    const atStart = this.parts.length === 0;
+    if (this.gap > 0 || atStart) {
+      const { bullet, indent } = this;
+      // A blank line belongs to whatever reaches from the line before to this one.
+      const between = sharedStart(indent, this.lastIndent);
+      const lines = atStart ? '' : `${this.gap > 1 ? `\n${between.trimEnd()}` : ''}\n`;
+      this.lastIndent = indent;
+      const start = bullet === undefined ? indent : indent.slice(0, -bullet.length) + bullet;
+      this.put(lines + start);
+    } else if (this.space) this.put(' ');
+    this.gap = 0;
+    this.bullet = undefined;
+    this.space = false;
+    if (this.waiting.length > 0) this.put(this.waiting.join(''));
+    this.waiting = [];
+    this.put(text);
+  }
+
+  private put(text: string): void {
+    if (this.isFull || text === '') return;
+    const room = this.limit - this.length;
+    this.parts.push(text.slice(0, room));
+    this.length += text.length;
+    if (text.length > room) this.isFull = true;
+  }
+}
+
+const sharedStart = (one: string, other: string): string => {
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) at += 1;
+  return one.slice(0, at);
+};
