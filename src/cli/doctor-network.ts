@@ -1,7 +1,7 @@
 /** The checks of what lies beyond this machine. Nothing is asked of a model server unless told to. */
 import { httpFetch } from '../model/http-fetch.js';
-import { proxyFor } from '../model/proxy.js';
 import { redact } from '../policy/redaction.js';
+import { proxyFor } from '../protocol/proxy.js';
 import { type Provider, providerOf } from '../sdk/provider.js';
 import type { Check, Finding } from './doctor-check.js';
 import type { Machine } from './machine.js';
