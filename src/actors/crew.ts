@@ -11,9 +11,16 @@ import type { PermissionAnswer, Ruling } from '../protocol/permission.js';
 import type { ResultBlock, ToolOutcome } from '../protocol/tool.js';
 import type { WantedCall } from '../protocol/wire.js';
 import type { Toolbox } from '../tools/toolbox.js';
+import {
+  askedRecord,
+  type CallPlace,
+  endedRecord,
+  ruledRecord,
+  startedRecord,
+} from './call-records.js';
 import { INTERRUPTED, isOverBound, LOST, MAX_RESULT_CHARS, resultBlock } from './call-result.js';
 import { judgeCall, type SoundCall } from './judge.js';
-import { askSurface, digestOf, questionAbout } from './question.js';
+import { askSurface, questionAbout } from './question.js';
 import { type ReviewDeps, StopReview } from './stop-review.js';
 import { runTool, type ToolWorld } from './tool-run.js';
 
@@ -29,9 +36,11 @@ export interface CrewDeps extends ToolWorld, Pick<ReviewDeps, 'reviewStop'> {
 
 interface Job {
   readonly wanted: WantedCall;
-  readonly at: { turn: number; attempt: number };
+  readonly at: CallPlace;
   readonly controller: AbortController;
   call: SoundCall | undefined;
+  /** A person has looked at this very call and said yes. */
+  approved: boolean;
   running: boolean;
   /** Its result is journaled, or nobody wants it any more. */
   over: boolean;
@@ -104,7 +113,7 @@ class Crew {
     if (wanted === undefined) return undefined;
     const job: Job = {
       ...{ wanted, at: this.deps.attempt(), controller: new AbortController() },
-      ...{ call: undefined, running: false, over: false },
+      ...{ call: undefined, approved: false, running: false, over: false },
     };
     this.jobs.set(id, job);
     return job;
@@ -153,9 +162,7 @@ class Crew {
       agent: this.deps.agent,
       call: wanted.id,
     });
-    const { id, tool, inputDigest, description, reason } = question;
-    const asked = { question: id, call: wanted.id, tool, inputDigest, description, reason };
-    if (!this.write({ type: 'question.asked', ...job.at, ...asked })) return;
+    if (!this.write(askedRecord(job.at, question))) return;
     this.tell({ type: 'call.asking', id: wanted.id, readOnly: call.readOnly, safe: call.safe });
     feed.emit({ type: 'question.asked', question });
     const answer = await askSurface(desk.surface, question, {
@@ -179,6 +186,7 @@ class Crew {
     const allowed = { behavior: 'allow', step: 'callback', reason } as const;
     if (answer.updatedInput !== undefined && !this.accept(job, answer.updatedInput)) return;
     if (!this.recordRuling(job, allowed, 'surface')) return;
+    job.approved = true;
     // What is granted is the call that runs, not the one that the person changed.
     const { request } = job.call ?? call;
     if (answer.scope === 'session') desk.allowForSession(request);
@@ -205,10 +213,10 @@ class Crew {
     const job = this.jobs.get(id);
     const call = job?.call;
     if (job === undefined || call === undefined || job.over) return;
-    const { tool, input, readOnly } = call;
-    const description = tool.describe(input);
-    const facts = { tool: tool.name, readOnly, inputDigest: digestOf(input), description };
-    if (!this.write({ type: 'call.started', ...job.at, call: id, ...facts })) return;
+    const { tool, input } = call;
+    const record = startedRecord(job.at, id, call);
+    if (!this.write(record)) return;
+    const { description } = record;
     job.running = true;
     this.deps.feed.emit({ type: 'tool.started', call: id, tool: tool.name, input, description });
     this.run(job, call).catch(this.deps.defect);
@@ -216,9 +224,10 @@ class Crew {
 
   private async run(job: Job, call: SoundCall): Promise<void> {
     const began = this.deps.clock.now();
-    const outcome = await runTool(call, this.deps, job.wanted.id, job.controller.signal);
+    const { wanted, approved, controller } = job;
+    const outcome = await runTool(call, this.deps, { id: wanted.id, approved }, controller.signal);
     const durationMs = this.deps.clock.now() - began;
-    const interrupted = job.controller.signal.aborted && call.tool.interruptBehavior === 'cancel';
+    const interrupted = controller.signal.aborted && call.tool.interruptBehavior === 'cancel';
     if (interrupted) {
       const said = typeof outcome.content === 'string' ? `\n\n${outcome.content}` : '';
       this.end(job, 'interrupted', `${INTERRUPTED}${said}`, durationMs, outcome);
@@ -238,20 +247,16 @@ class Crew {
     outcome: CallOutcome,
     content: string | readonly ResultBlock[],
     durationMs = 0,
-    { notes, facts, isError }: Partial<ToolOutcome> = {},
+    details: Partial<ToolOutcome> = {},
   ): void {
     if (job.over) return;
     job.over = true;
     const { id, tool } = job.wanted;
-    const raw = resultBlock(id, content, isError === true || outcome !== 'ok');
+    const raw = resultBlock(id, content, details.isError === true || outcome !== 'ok');
     const { feed, notebook } = this.deps;
     const { todos } = notebook.history;
-    const written = this.write({
-      ...{ type: 'call.ended', ...job.at, call: id, tool, outcome, durationMs, raw },
-      ...(notes !== undefined && { notes: [...notes] }),
-      ...(facts !== undefined && { facts: { ...facts } }),
-    });
-    if (!written) return;
+    const end = { outcome, durationMs, raw };
+    if (!this.write(endedRecord(job.at, job.wanted, end, details))) return;
     feed.emit({ type: 'tool.ended', call: id, tool, outcome, raw });
     // The notes of a call may have waited for this one.
     if (notebook.history.todos !== todos) {
@@ -272,14 +277,7 @@ class Crew {
   }
 
   private recordRuling(job: Job, ruling: Ruling, by?: string): boolean {
-    const { behavior, step, reason, rule } = ruling;
-    return this.write({
-      ...{ type: 'call.ruled', ...job.at, call: job.wanted.id, tool: job.wanted.tool },
-      ...{ behavior, step, reason },
-      ...(rule !== undefined && { rule: rule.text, source: rule.source }),
-      ...(rule?.file !== undefined && { file: rule.file }),
-      ...(by !== undefined && { by }),
-    });
+    return this.write(ruledRecord(job.at, job.wanted, ruling, by));
   }
 
   /** False when the disk refused: the machine is told, and nothing more may happen. */

@@ -36,7 +36,7 @@ export interface ToolWorld extends ConsultDeps {
 export const runTool = async (
   { tool, input }: SoundCall,
   world: ToolWorld,
-  id: string,
+  { id, approved }: { readonly id: string; readonly approved: boolean },
   signal: AbortSignal,
 ): Promise<ToolOutcome & { failed: boolean }> => {
   const { workspace, shell, search, openArtifact, feed } = world;
@@ -45,7 +45,7 @@ export const runTool = async (
     const outcome = await tool.call(input, {
       ...{ jobs: world.jobs, todos: history.todos, web: world.web },
       jobReadTo: (job) => history.jobs.get(job),
-      ...{ workspace, shell, search, signal, cwd: history.cwd },
+      ...{ workspace, shell, search, signal, approved, cwd: history.cwd },
       mayRead: (path) => maySee(world.desk, tool.name, path),
       readStamp: (path) => history.seen.get(path),
       openArtifact: (name) => openArtifact(`${id}-${name}`),

@@ -8,17 +8,11 @@ import type { Todo } from '../protocol/todos.js';
 import type { FileStamp, ToolNote } from '../protocol/tool.js';
 import { addUsage, NO_USAGE, type Usage, windowTokens } from '../protocol/usage.js';
 import { type RawJson, rawText, type WireBlock } from '../protocol/wire.js';
-import { tokensOfBytes, weightOf } from './tokens.js';
+import { blocksIn, type HistoryMessage, messageOf, textIn } from './history-message.js';
+import { tokensOfBytes } from './tokens.js';
 
-export interface HistoryMessage {
-  readonly role: 'user' | 'assistant';
-  /** The message as it goes on the wire, without cache marks. */
-  readonly bytes: Buffer;
-  /** Bytes of text that it counts for: a picture is less than its bytes. */
-  readonly weight: number;
-  /** A user message that answers calls: it cannot stand without the message before it. */
-  readonly answersCalls: boolean;
-}
+/** How much of the first prompt outlives every compaction. */
+const OPENING_CHARACTERS = 8_000;
 
 /** A call of the newest assistant message, until its result is in the history. */
 export interface HistoryCall {
@@ -283,27 +277,6 @@ export class History {
     this.weightSince = this.messages.reduce((sum, { weight }) => sum + weight, 0);
   }
 }
-
-const OPENING_CHARACTERS = 8_000;
-
-const messageOf = (
-  role: 'user' | 'assistant',
-  content: RawJson,
-  answersCalls: boolean,
-): HistoryMessage => {
-  const bytes = Buffer.from(`{"role":"${role}","content":${content}}`);
-  return { role, bytes, weight: weightOf(bytes.length, content), answersCalls };
-};
-
-/** The blocks of a user message with the commas between them. */
-const blocksIn = ({ bytes }: HistoryMessage): RawJson =>
-  bytes.subarray('{"role":"user","content":['.length, -2).toString();
-
-const textIn = (content: RawJson, limit: number): string => {
-  const blocks = JSON.parse(content) as WireBlock[];
-  const texts = blocks.flatMap((block) => (block.type === 'text' ? [String(block.text)] : []));
-  return texts.join('\n').slice(0, limit).toWellFormed();
-};
 
 const addCost = (sum: number | null, cost: number | null): number | null =>
   sum === null || cost === null ? null : sum + cost;

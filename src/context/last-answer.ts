@@ -1,6 +1,6 @@
 /** What the model said last, as text. */
 import type { WireBlock } from '../protocol/wire.js';
-import type { HistoryMessage } from './history.js';
+import type { HistoryMessage } from './history-message.js';
 
 export const textOf = (content: readonly WireBlock[]): string =>
   content.flatMap((block) => (block.type === 'text' ? [String(block.text)] : [])).join('');

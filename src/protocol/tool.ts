@@ -64,6 +64,8 @@ export interface ToolContext {
   readonly search: FileSearch;
   /** Whether the rules let this call see the file at an absolute path; for what a search finds. */
   mayRead(path: string): boolean;
+  /** A person has looked at this very call and allowed it; a rule or a mode is not a person. */
+  readonly approved: boolean;
   /** What this agent knows of a file, by absolute path; undefined when it never read it. */
   readStamp(path: string): FileStamp | undefined;
   /** The agent's own list of things to do. */

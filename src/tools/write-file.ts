@@ -1,4 +1,4 @@
-/** Creates a file or replaces all of it, and never replaces what the agent has not seen. */
+/** Creates a file or replaces all of it; what the agent has not seen only if a person agrees. */
 import { z } from 'zod';
 import { defineTool, ToolFailure } from '../protocol/tool.js';
 import { locate, orExplain } from './file-access.js';
@@ -7,7 +7,7 @@ import { countLines } from './line-numbers.js';
 
 const PROMPT = `Writes a whole file: creates it, with the directories it needs, or replaces everything in it.
 
-- An existing file must have been read first, and must not have changed since.
+- An existing file must have been read first, and must not have changed since, unless the user agrees to this very call.
 - To change part of a file use Edit: it is shorter and keeps the rest as it is.
 - The content is written exactly as given, so end it with a line break where the file should have one.`;
 
@@ -38,9 +38,10 @@ export const writeFile = defineTool({
       throw new ToolFailure(`${path} is not a regular file (${there.kind}). Choose another path.`);
     }
     const seen = context.readStamp(path);
-    if (there !== undefined && seen === undefined) {
+    if (there !== undefined && seen === undefined && !context.approved) {
       throw new ToolFailure(`${path} exists and you have not read it. Read it first, then write.`);
     }
+    // Without a stamp to compare with, a person has agreed to lose whatever is there.
     const expected = there === undefined ? 'absent' : seen;
     const stamp = await orExplain(context.workspace.write(path, bytes, expected));
     const lines = countLines(content);

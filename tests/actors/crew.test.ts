@@ -62,6 +62,20 @@ describe('the crew', () => {
     expect(hand.deeds.slice(2)).toEqual(['start a', 'end a', 'start late', 'end late']);
   });
 
+  test('tells a tool whether a person agreed to this very call; a rule that came of it is none', async () => {
+    const said: boolean[] = [];
+    const deed = ({ approved }: ToolContext) => {
+      said.push(approved);
+      return { content: 'did' };
+    };
+    const change = (id: string) => [calls(id, 'Change', { name: 'a' })];
+    const model = scriptedModel(change('c1'), change('c2'), change('c3'), done);
+    const surface = scriptedSurface(allows, { behavior: 'allow', scope: 'session' });
+    const hand = await leadInHand({ model, surface, mode: 'default', deeds: { a: deed } });
+    await hand.say('Go');
+    expect(said).toEqual([true, true, false]);
+  });
+
   test('writes each call down before it starts and after it ends', async () => {
     const model = scriptedModel([calls('c1', 'Change', { name: 'a' })], done);
     const before: string[] = [];

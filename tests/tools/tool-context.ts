@@ -30,6 +30,7 @@ export const toolContext = (
     signal = new AbortController().signal,
     artifact,
     consult = noModel,
+    approved = false,
     jobs = noJobs,
     search = noSearch,
     mayRead = () => true,
@@ -49,6 +50,7 @@ export const toolContext = (
     search,
     mayRead,
     web,
+    approved,
     said,
     artifacts,
     todos: [] as readonly Todo[],
@@ -57,15 +59,14 @@ export const toolContext = (
     readStamp: (path: string) => seen.get(path),
     openArtifact: artifact ?? ((name: string) => memoryArtifact(artifacts, name)),
     progress: (note: string) => said.push(note),
-    learn(outcome: ToolOutcome) {
+    learn(outcome: ToolOutcome) 
       for (const note of outcome.notes ?? []) {
         if (note.type === 'file.seen') seen.set(note.path, note.stamp);
         else if (note.type === 'cwd.changed') context.cwd = note.cwd;
         else if (note.type === 'job.read') readTo.set(note.job, note.upTo);
         else context.todos = note.todos;
       }
-      return outcome;
-    },
+      return outcome;,
   };
   return context;
 };
@@ -76,6 +77,7 @@ interface Options {
   readonly signal: AbortSignal;
   readonly artifact: (name: string) => Artifact;
   readonly consult: Consult;
+  readonly approved: boolean;
   readonly jobs: Jobs;
   readonly search: FileSearch;
   readonly mayRead: (path: string) => boolean;

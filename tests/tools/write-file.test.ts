@@ -6,9 +6,9 @@ import { toolContext } from './tool-context.js';
 
 const PATH = '/work/a.ts';
 
-const world = (files: Record<string, string> = {}) => {
+const world = (files: Record<string, string> = {}, approved = false) => {
   const workspace = memoryWorkspace(files);
-  const context = toolContext(workspace);
+  const context = toolContext(workspace, { approved });
   const write = async (content: string) =>
     context.learn(await writeFile.call({ file_path: 'a.ts', content }, context));
   const read = async () => context.learn(await readFile.call({ file_path: PATH }, context));
@@ -26,6 +26,19 @@ describe('Write', () => {
     const { workspace, write } = world({ [PATH]: 'old' });
     await expect(write('new')).rejects.toThrow('Read it first');
     expect(workspace.text(PATH)).toBe('old');
+  });
+
+  test('overwrites what the agent has not read when a person agreed to this very call', async () => {
+    const { workspace, write } = world({ [PATH]: 'old' }, true);
+    expect((await write('new')).content).toContain('Replaced');
+    expect(workspace.text(PATH)).toBe('new');
+  });
+
+  test('does not overwrite what changed since it was read, whoever agreed', async () => {
+    const { workspace, write, read } = world({ [PATH]: 'old' }, true);
+    await read();
+    await workspace.write(PATH, Buffer.from('changed'));
+    await expect(write('new')).rejects.toThrow('changed since you read it');
   });
 
   test('overwrites what it knows, again and again', async () => {

@@ -1,0 +1,54 @@
+/** What the journal says of a call, from its ruling to its end. */
+import type { CallOutcome, JournalBody } from '../protocol/journal.js';
+import type { PermissionQuestion, Ruling } from '../protocol/permission.js';
+import type { ToolOutcome } from '../protocol/tool.js';
+import type { RawJson, WantedCall } from '../protocol/wire.js';
+import type { SoundCall } from './judge.js';
+import { digestOf } from './question.js';
+
+/** Which attempt of which turn asked for the call. */
+export interface CallPlace {
+  readonly turn: number;
+  readonly attempt: number;
+}
+
+/** `by` is who answered, where somebody was asked. */
+export const ruledRecord = (
+  at: CallPlace,
+  { id, tool }: WantedCall,
+  { behavior, step, reason, rule }: Ruling,
+  by?: string,
+): JournalBody => ({
+  ...{ type: 'call.ruled', ...at, call: id, tool, behavior, step, reason },
+  ...(rule !== undefined && { rule: rule.text, source: rule.source }),
+  ...(rule?.file !== undefined && { file: rule.file }),
+  ...(by !== undefined && { by }),
+});
+
+export const askedRecord = (
+  at: CallPlace,
+  { id, call, tool, inputDigest, description, reason }: PermissionQuestion,
+): JournalBody => ({
+  ...{ type: 'question.asked', ...at, question: id, call, tool },
+  ...{ inputDigest, description, reason },
+});
+
+export const startedRecord = (
+  at: CallPlace,
+  call: string,
+  { tool, input, readOnly }: SoundCall,
+): JournalBody & { readonly type: 'call.started' } => ({
+  ...{ type: 'call.started', ...at, call, tool: tool.name, readOnly },
+  ...{ inputDigest: digestOf(input), description: tool.describe(input) },
+});
+
+export const endedRecord = (
+  at: CallPlace,
+  { id, tool }: WantedCall,
+  end: { readonly outcome: CallOutcome; readonly durationMs: number; readonly raw: RawJson },
+  { notes, facts }: Partial<ToolOutcome>,
+): JournalBody => ({
+  ...{ type: 'call.ended', ...at, call: id, tool, ...end },
+  ...(notes !== undefined && { notes: [...notes] }),
+  ...(facts !== undefined && { facts: { ...facts } }),
+});

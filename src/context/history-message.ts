@@ -1,0 +1,32 @@
+/** One message of a history: the bytes that are sent, and what they weigh. */
+import type { RawJson, WireBlock } from '../protocol/wire.js';
+import { weightOf } from './tokens.js';
+
+export interface HistoryMessage {
+  readonly role: 'user' | 'assistant';
+  /** The message as it goes on the wire, without cache marks. */
+  readonly bytes: Buffer;
+  /** Bytes of text that it counts for: a picture is less than its bytes. */
+  readonly weight: number;
+  /** A user message that answers calls: it cannot stand without the message before it. */
+  readonly answersCalls: boolean;
+}
+
+export const messageOf = (
+  role: 'user' | 'assistant',
+  content: RawJson,
+  answersCalls: boolean,
+): HistoryMessage => {
+  const bytes = Buffer.from(`{"role":"${role}","content":${content}}`);
+  return { role, bytes, weight: weightOf(bytes.length, content), answersCalls };
+};
+
+/** The blocks of a user message with the commas between them. */
+export const blocksIn = ({ bytes }: HistoryMessage): RawJson =>
+  bytes.subarray('{"role":"user","content":['.length, -2).toString();
+
+export const textIn = (content: RawJson, limit: number): string => {
+  const blocks = JSON.parse(content) as WireBlock[];
+  const texts = blocks.flatMap((block) => (block.type === 'text' ? [String(block.text)] : []));
+  return texts.join('\n').slice(0, limit).toWellFormed();
+};
