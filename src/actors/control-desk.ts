@@ -8,6 +8,8 @@ export interface ControlDesk {
   readonly surface: Surface | undefined;
   readonly permissionTimeoutMs: number;
   rule(request: PermissionRequest, finding: SafetyFinding | undefined): Ruling;
+  /** The rule that an answer which lasts is kept as. */
+  grantFor(request: PermissionRequest): string;
   /** The same call is allowed for the rest of the session. */
   allowForSession(request: PermissionRequest): void;
   /** ... and in this project from now on. */
@@ -37,6 +39,7 @@ export const controlDesk = (options: ControlDeskOptions): ControlDesk => {
     surface,
     permissionTimeoutMs,
     rule: (request, finding) => policy.rule(request, finding),
+    grantFor: (request) => policy.grantFor(request),
     allowForSession,
     allowForProject(request) {
       keepRule(policy.grantFor(request));

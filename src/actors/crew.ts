@@ -161,6 +161,7 @@ class Crew {
       id: this.deps.ids('question'),
       agent: this.deps.agent,
       call: wanted.id,
+      grant: desk.grantFor(call.request),
     });
     if (!this.write(askedRecord(job.at, question))) return;
     this.tell({ type: 'call.asking', id: wanted.id, readOnly: call.readOnly, safe: call.safe });

@@ -14,7 +14,7 @@ import type { SoundCall } from './judge.js';
 export const questionAbout = (
   { tool, input }: SoundCall,
   { reason }: Ruling,
-  identity: Pick<PermissionQuestion, 'id' | 'agent' | 'call'>,
+  identity: Pick<PermissionQuestion, 'id' | 'agent' | 'call' | 'grant'>,
 ): PermissionQuestion => ({
   ...identity,
   tool: tool.name,

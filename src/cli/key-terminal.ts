@@ -68,7 +68,10 @@ export class KeyTerminal implements Terminal {
   close(): void {
     clearTimeout(this.grace);
     this.question?.settle({ kind: 'gone' });
+    this.editor.reset();
+    this.isBusy = true;
     this.freshLine();
+    this.draw();
     this.stop();
   }
 

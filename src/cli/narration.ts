@@ -130,7 +130,7 @@ export class Narration {
   private stop({ reason, detail }: Stop): void {
     this.terminal.freshLine();
     if (reason === 'end_turn') return;
-    const why = detail === null ? '' : ` ${detail}`;
+    const why = detail === null || reason === 'denied' ? '' : ` ${detail}`;
     this.remark(`${STOPPED[reason] ?? `Stopped: ${reason}.`}${why}`);
   }
 }

@@ -47,7 +47,8 @@ export class PermissionDialog implements Surface {
   }
 
   private inTurn<Answer>(work: () => Promise<Answer>): Promise<Answer> {
-    const mine = this.turn.then(work);
+    // Whoever said no to everything has not been heard everywhere yet.
+    const mine = this.turn.then(() => new Promise(setImmediate)).then(work);
     this.turn = mine.catch(() => undefined);
     return mine;
   }

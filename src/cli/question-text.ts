@@ -11,7 +11,10 @@ export const questionLines = (question: PermissionQuestion, asker: string): read
   `${asker} asks to use ${exactText(question.tool)}.`,
   ...inputLines(question).map((line) => `  ${line}`),
   `  reason: ${oneLine(exactText(question.reason), LONGEST_LINE)}`,
+  ...(question.grant === undefined ? [] : [`  s and p allow: ${grantLine(question.grant)}`]),
 ];
+
+const grantLine = (grant: string): string => oneLine(exactText(grant), LONGEST_LINE);
 
 const inputLines = ({ tool, input, description }: PermissionQuestion): readonly string[] => {
   if (!isRecord(input)) return [`call: ${oneLine(exactText(description), LONGEST_LINE)}`];
@@ -41,8 +44,7 @@ const oneEdit = (edit: unknown): readonly string[] => {
 
 /** What goes and what comes; lines that both have at either end are left out. */
 const change = (before: string, after: string): readonly string[] => {
-  const old = before === '' ? [] : before.split('\n');
-  const fresh = after === '' ? [] : after.split('\n');
+  const [old, fresh] = [linesOf(before), linesOf(after)];
   let head = 0;
   while (head < old.length && head < fresh.length && old[head] === fresh[head]) head++;
   let tail = 0;
@@ -52,6 +54,9 @@ const change = (before: string, after: string): readonly string[] => {
   const come = fresh.slice(head, fresh.length - tail).map((line) => `+ ${line}`);
   return [...bounded(gone), ...bounded(come)];
 };
+
+const linesOf = (text: string): readonly string[] =>
+  text === '' ? [] : text.replace(/\n$/, '').split('\n');
 
 const bounded = (lines: readonly string[]): readonly string[] => {
   const shown = lines.slice(0, MOST_LINES).map((line) => exactText(cutLine(line)));

@@ -109,6 +109,7 @@ class Repl {
       return await this.over;
     } finally {
       forget();
+      this.terminal.setBusy(true);
       await this.lead.close();
     }
   }
@@ -183,7 +184,10 @@ class Repl {
       return;
     }
     const now = performance.now();
-    if (now - this.warnedAt < TWICE_MS) this.leave(EXIT.done);
+    if (now - this.warnedAt < TWICE_MS) {
+      this.leave(EXIT.done);
+      return;
+    }
     this.warnedAt = now;
     this.terminal.setBusy(true);
     this.narration.remark('Press Ctrl-C again to leave.');

@@ -27,6 +27,11 @@ export const reportCall = ({ tool, outcome, raw }: EndedCall): CallReport => {
   const text = textIn(content);
   const word = wordFor(outcome, is_error === true);
   if (word === 'denied') return { word, remark: oneLine(harmless(text), 300), lines: [] };
+  // The first line of an interrupted call says no more than the word.
+  if (word === 'interrupted') {
+    const lines = text.trimEnd().split('\n').slice(1).join('\n').trim();
+    return { word, remark: '', lines: lines === '' ? [] : lastLines(lines, 3).map(shown) };
+  }
   const { remark = '', lines = [] } = DIGESTS[tool]?.(text, word) ?? digest(text, word);
   return { word, remark, lines: lines.map(shown) };
 };

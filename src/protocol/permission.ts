@@ -56,6 +56,8 @@ export interface PermissionQuestion {
   readonly inputDigest: string;
   readonly description: string;
   readonly reason: string;
+  /** The rule that an answer for the session or the project is kept as. */
+  readonly grant?: string;
 }
 
 export type AnswerScope = 'once' | 'session' | 'project';
