@@ -59,14 +59,15 @@ export const toolContext = (
     readStamp: (path: string) => seen.get(path),
     openArtifact: artifact ?? ((name: string) => memoryArtifact(artifacts, name)),
     progress: (note: string) => said.push(note),
-    learn(outcome: ToolOutcome) 
+    learn(outcome: ToolOutcome) {
       for (const note of outcome.notes ?? []) {
         if (note.type === 'file.seen') seen.set(note.path, note.stamp);
         else if (note.type === 'cwd.changed') context.cwd = note.cwd;
         else if (note.type === 'job.read') readTo.set(note.job, note.upTo);
         else context.todos = note.todos;
       }
-      return outcome;,
+      return outcome;
+    },
   };
   return context;
 };
