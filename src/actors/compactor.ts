@@ -6,6 +6,7 @@
  */
 import { type EventObject, fromCallback } from 'xstate';
 import { planCompaction } from '../context/compaction.js';
+import { tokensOfBytes } from '../context/tokens.js';
 import { planTruncation, TRUNCATION_NOTICE } from '../context/truncation.js';
 import type { WindowMarks } from '../context/window.js';
 import { summaryDirective, summaryText } from '../prompt/compaction-text.js';
@@ -122,11 +123,13 @@ const replace = ({ notebook, feed }: CompactorDeps, dropped: number, text: strin
   const { history } = notebook;
   const tokensBefore = history.tokens;
   const summary = summaryText(history.opening, text);
+  const kept = history.messages.slice(dropped).reduce((sum, { weight }) => sum + weight, 0);
+  const tokensAfter = tokensOfBytes(history.promptBytes + Buffer.byteLength(summary) + kept);
   notebook.record({
     ...{ type: 'prompt.broken', reason: 'compaction', section: 'messages' },
-    ...{ dropped, summary, tokensBefore },
+    ...{ dropped, summary, tokensBefore, tokensAfter },
   });
-  const said = `Summarised ${dropped} older messages: about ${tokensBefore} tokens became ${history.tokens}.`;
+  const said = `Summarised ${dropped} older messages: about ${tokensBefore} tokens became ${tokensAfter}.`;
   feed.emit({ type: 'context.compacted', summary: said });
   return { event: { type: 'context.compacted' }, said };
 };

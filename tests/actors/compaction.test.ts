@@ -86,6 +86,10 @@ describe('a conversation near its window', () => {
     ]);
     const broken = (await records()).find(({ type }) => type === 'prompt.broken');
     expect(broken).toMatchObject({ reason: 'compaction', dropped: 9, section: 'messages' });
+    expect(broken).toMatchObject({ tokensBefore: 8_416, tokensAfter: expect.any(Number) });
+    const { tokensAfter = 0 } = broken as { tokensAfter?: number };
+    expect(tokensAfter).toBeGreaterThan(200);
+    expect(tokensAfter).toBeLessThan(400);
     expect((lead.notebook.history.cost ?? 0) - before).toBeCloseTo((8_500 + 300) * 4e-6, 6);
   });
 
