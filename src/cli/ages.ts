@@ -9,7 +9,7 @@ export const DAY = 24 * HOUR;
 /** `3 hours ago`; a date once it is more than a month. */
 export const ago = (then: number, now: number): string => {
   const passed = now - then;
-  if (passed < 0 || passed >= 31 * DAY) return dayOf(then);
+  if (!(passed >= 0 && passed < 31 * DAY)) return dayOf(then);
   if (passed < MINUTE) return 'just now';
   if (passed < HOUR) return `${plural(Math.floor(passed / MINUTE), 'minute')} ago`;
   if (passed < DAY) return `${plural(Math.floor(passed / HOUR), 'hour')} ago`;

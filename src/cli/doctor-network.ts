@@ -62,9 +62,11 @@ const askServer = async (
   };
   const ask = httpFetch({ env, stallWatch: { watch: () => () => undefined } });
   const address = `${base.replace(/\/+$/, '')}/v1/models?limit=1`;
+  // The status says it all; whatever else comes is not waited for.
+  const hangUp = new AbortController();
   try {
-    const answer = await ask(address, { headers, signal });
-    await answer.body?.cancel();
+    const both = AbortSignal.any([signal, hangUp.signal]);
+    const answer = await ask(address, { headers, signal: both });
     return answerFinding(answer.status, shown);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
@@ -73,6 +75,8 @@ const askServer = async (
       found: `${shown} cannot be reached: ${plainText(redact(reason), 120)}`,
       fix: 'Check the address, the network, and HTTPS_PROXY and NODE_EXTRA_CA_CERTS.',
     };
+  } finally {
+    hangUp.abort();
   }
 };
 
