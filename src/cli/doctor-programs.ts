@@ -1,5 +1,6 @@
 /** The checks of programs: Node itself, and those that Skein starts. */
 import { ownerMarker } from '../host/owner-marker.js';
+import { findRipgrep } from '../host/ripgrep.js';
 import { findShell } from '../host/shell-script.js';
 import { watchdogLink } from '../host/watchdog-link.js';
 import { randomIds } from '../protocol/ids.js';
@@ -33,12 +34,12 @@ const checkGit: Check = {
 
 const checkRipgrep: Check = {
   name: 'ripgrep',
-  run: async (machine, signal) =>
-    judged(await probe(['rg', '--version'], machine, signal), {
-      status: 'note',
-      found: 'not on the PATH',
-      fix: 'Install ripgrep if agents are to search large projects quickly.',
-    }),
+  async run({ env }) {
+    const found = await findRipgrep(env);
+    if (found !== undefined) return { status: 'ok', found: `${found.version} at ${found.path}` };
+    const fix = 'Install ripgrep (rg) if agents are to search large projects quickly.';
+    return { status: 'note', found: 'none that runs: searches use the slower built-in one', fix };
+  },
 };
 
 const checkShell: Check = {
