@@ -35,6 +35,20 @@ describe('a feed', () => {
     expect(rest).toEqual([notice('b'), last]);
   });
 
+  test('fails with its source, after what had been said', async () => {
+    const hub = new FeedHub(true);
+    let fail: (error: Error) => void = () => {};
+    const source = new Promise<never>((_, reject) => {
+      fail = reject;
+    });
+    const items = hub.follow(isLast, source);
+    const first = items.next();
+    hub.emit(notice('a'));
+    fail(new Error('a defect'));
+    expect((await first).value).toEqual(notice('a'));
+    await expect(items.next()).rejects.toThrow('a defect');
+  });
+
   test('drops raw events for a reader that falls behind, nothing else, and says how many', async () => {
     const hub = new FeedHub(true);
     const items = hub.follow(isLast);

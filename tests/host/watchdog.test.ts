@@ -47,6 +47,32 @@ describe('the watchdog', () => {
     },
   );
 
+  test('that is dismissed ends what is left, then itself, and is not replaced', async () => {
+    const marker = `dismissed-${process.pid}`;
+    const watchdog = watchdogLink({ command: WATCHDOG, marker });
+    const environment = childEnvironment(process.env, marker);
+    const shell = hostShell({ environment, watchdog });
+    let said = '';
+    const { signal } = new AbortController();
+    const running = shell.run({
+      ...{ command: 'setsid sh -c "echo pid \\$\\$; exec sleep 1000" & wait', cwd: '/', signal },
+      timeoutMs: 60_000,
+      onOutput: (_, chunk) => {
+        said += Buffer.from(chunk).toString();
+      },
+    });
+    const sleeper = await eventually(
+      'it sleeps',
+      () => Number(/pid (\d+)/.exec(said)?.[1]) || false,
+    );
+    const { pid = 0 } = watchdog;
+    watchdog.dismiss();
+    await eventually('the sleeper is dead', () => allDead([sleeper]));
+    await eventually('the watchdog is gone', () => allDead([pid]));
+    await running;
+    expect(watchdog.pid).toBeUndefined();
+  });
+
   test('is replaced when it dies, and the new one knows all groups', async () => {
     const { pid, sleepers, watchdog } = await startOwner(SLEEPERS);
     process.kill(watchdog, 'SIGKILL');

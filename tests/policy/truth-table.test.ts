@@ -1,6 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { PERMISSION_MODES, type PermissionRequest } from '../../src/protocol/permission.js';
-import { bash, fetchUrl, look, mcp, ownAffair, policyOf, read, rule, write } from './workshop.js';
+import {
+  bash,
+  fetchUrl,
+  hostTool,
+  look,
+  mcp,
+  ownAffair,
+  policyOf,
+  read,
+  rule,
+  write,
+} from './workshop.js';
 
 /**
  * Every mode, against every set of rules that match the call, for every kind of call, with and
@@ -20,6 +31,8 @@ const CALLS: Record<string, { request: PermissionRequest; text: string }> = {
     text: 'mcp__git',
   },
   'mcp tool': { request: mcp('mcp__git__push'), text: 'mcp__git' },
+  'tool of the program': { request: hostTool('Deploy', 'rm -rf .env'), text: 'Deploy(rm:*)' },
+  'tool of the program that reads': { request: hostTool('Look', '', true), text: 'Look' },
 };
 
 const A = 'allow@mode allow@mode';
@@ -39,6 +52,8 @@ const WITHOUT_RULES: Record<string, readonly string[]> = {
   'its own affair': [A, A, A, A, A],
   'mcp tool that touches nothing, it says': [ASKED, ASKED, PLAN, NEVER, A],
   'mcp tool': [ASKED, ASKED, PLAN, NEVER, A],
+  'tool of the program': [ASKED, ASKED, PLAN, NEVER, A],
+  'tool of the program that reads': [ASKED, ASKED, ASKED, NEVER, A],
 };
 
 const DENIED = 'deny@deny deny@deny';
