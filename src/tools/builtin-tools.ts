@@ -2,9 +2,11 @@
 import type { Tool } from '../protocol/tool.js';
 import { askUser } from './ask-user.js';
 import { editFile } from './edit-file.js';
+import { editNotebook } from './edit-notebook.js';
 import { fetchPage } from './fetch-page.js';
 import { findFiles } from './find-files.js';
 import { listDirectory } from './list-directory.js';
+import { multiEditFile } from './multi-edit-file.js';
 import { readFile } from './read-file.js';
 import { readTodos } from './read-todos.js';
 import { runCommand } from './run-command.js';
@@ -18,7 +20,9 @@ import { writeTodos } from './write-todos.js';
 export const builtinTools: readonly Tool[] = [
   readFile,
   editFile,
+  multiEditFile,
   writeFile,
+  editNotebook,
   findFiles,
   searchText,
   listDirectory,

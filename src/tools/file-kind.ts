@@ -5,6 +5,7 @@ import { imageSize } from './image-size.js';
 export type FileKind =
   | { readonly kind: 'text'; readonly text: string; readonly hasBom: boolean }
   | { readonly kind: 'image'; readonly mediaType: string }
+  | { readonly kind: 'pdf' }
   | { readonly kind: 'binary'; readonly guess: string };
 
 const PROBE_BYTES = 8_000;
@@ -17,6 +18,7 @@ export const fileKind = (bytes: Uint8Array): FileKind => {
       ? { kind: 'image', mediaType }
       : { kind: 'binary', guess: `${mediaType} with a broken header` };
   }
+  if (startsWith(bytes, '%PDF-')) return { kind: 'pdf' };
   const known = SIGNATURES.find(([signature]) => startsWith(bytes, signature));
   if (known !== undefined) return { kind: 'binary', guess: known[1] };
   if (bytes.subarray(0, PROBE_BYTES).includes(0)) return { kind: 'binary', guess: 'binary data' };
@@ -45,7 +47,6 @@ const imageType = (bytes: Uint8Array): string | undefined => {
 
 /** The first bytes of common formats, in Latin-1. Order matters where one begins another. */
 const SIGNATURES: readonly (readonly [string, string])[] = [
-  ['%PDF-', 'PDF document'],
   ['PK\x03\x04', 'ZIP archive or office document'],
   ['\x1f\x8b', 'gzip data'],
   ['\x28\xb5\x2f\xfd', 'Zstandard data'],

@@ -9,6 +9,22 @@ export interface LineChange {
 }
 
 export const lineChange = (before: string, after: string): LineChange => {
+  const { removed, added } = differing(before, after);
+  const diff = [...removed.map((line) => `-${line}`), ...added.map((line) => `+${line}`)];
+  return {
+    added: added.length,
+    removed: removed.length,
+    digest: createHash('sha256').update(diff.join('\n')).digest('hex'),
+  };
+};
+
+/** The first and the last line of `after` that are not as before, counted from 1. */
+export const changedLines = (before: string, after: string) => {
+  const { head, added } = differing(before, after);
+  return { first: head + 1, last: head + Math.max(1, added.length) };
+};
+
+const differing = (before: string, after: string) => {
   const old = before.split('\n');
   const next = after.split('\n');
   const shorter = Math.min(old.length, next.length);
@@ -16,12 +32,9 @@ export const lineChange = (before: string, after: string): LineChange => {
   while (head < shorter && old[head] === next[head]) head += 1;
   let tail = 0;
   while (tail < shorter - head && old.at(-1 - tail) === next.at(-1 - tail)) tail += 1;
-  const removed = old.slice(head, old.length - tail);
-  const added = next.slice(head, next.length - tail);
-  const diff = [...removed.map((line) => `-${line}`), ...added.map((line) => `+${line}`)];
   return {
-    added: added.length,
-    removed: removed.length,
-    digest: createHash('sha256').update(diff.join('\n')).digest('hex'),
+    head,
+    removed: old.slice(head, old.length - tail),
+    added: next.slice(head, next.length - tail),
   };
 };

@@ -1,4 +1,4 @@
-/** Shows a file to the model: text with line numbers, pictures as pictures, other bytes by name only. */
+/** Shows a file to the model: text with line numbers, pictures, PDFs and notebooks as such, other bytes by name. */
 import { Buffer } from 'node:buffer';
 import { z } from 'zod';
 import {
@@ -12,6 +12,9 @@ import { locate, orExplain } from './file-access.js';
 import { fileKind } from './file-kind.js';
 import { LARGEST_IMAGE } from './image-size.js';
 import { linePage } from './line-numbers.js';
+import { type NotebookCell, parseNotebook } from './notebook.js';
+import { looksLikeNotebook, showNotebook } from './show-notebook.js';
+import { showPdf } from './show-pdf.js';
 
 /** A full artifact and its end note must still fit. */
 const LARGEST_FILE = ARTIFACT_LIMIT + 4_096;
@@ -22,7 +25,8 @@ const PROMPT = `Reads one file.
 
 - Text comes back as numbered lines: the number, a tab, then the line itself. The numbers are not part of the file.
 - Up to ${DEFAULT_LINES} lines are shown from the start. For a longer file, or when you know where to look, pass offset and limit.
-- PNG, JPEG, GIF and WebP files are shown to you as pictures. Other binary files are only named.
+- PNG, JPEG, GIF and WebP files are shown to you as pictures, PDF files as documents. Other binary files are only named.
+- A Jupyter notebook (.ipynb) is shown cell by cell, with outputs; offset and limit then count cells. Change it with NotebookEdit.
 - A relative path starts at the working directory. Directories cannot be read: list them with LS.
 - Read a file before you change it with Edit or overwrite it with Write. When you need several files, ask for all of them at once.`;
 
@@ -65,11 +69,27 @@ const show = (path: string, { bytes }: FileBytes, first: number, limit: number) 
   switch (file.kind) {
     case 'image':
       return showImage(path, bytes, file.mediaType);
+    case 'pdf':
+      return showPdf(path, bytes);
     case 'binary':
       return `${path} is not text (${file.guess}, ${bytes.length} bytes), so its contents are not shown. Bash can examine or convert it.`;
     case 'text':
-      return showText(path, file.text, first, limit);
+      return looksLikeNotebook(path, file.text)
+        ? showCells(path, file.text, first, limit)
+        : showText(path, file.text, first, limit);
   }
+};
+
+/** A notebook that is broken is text all the same, and can be mended as such. */
+const showCells = (path: string, text: string, first: number, limit: number) => {
+  let cells: readonly NotebookCell[];
+  try {
+    ({ cells } = parseNotebook(path, text));
+  } catch (error) {
+    if (!(error instanceof ToolFailure)) throw error;
+    return `[${error.message}]\n\n${showText(path, text, first, limit)}`;
+  }
+  return showNotebook(path, cells, first, limit);
 };
 
 const showText = (path: string, text: string, first: number, limit: number): string => {

@@ -86,6 +86,9 @@ describe('a toolbox', () => {
 const GREP_INPUTS =
   'pattern path glob type output_mode -A -B -C -n -i multiline head_limit offset'.split(' ');
 
+const NOTEBOOK_INPUTS =
+  'notebook_path cell_id cell_number new_source cell_type edit_mode'.split(' ');
+
 describe('the built-in tools', () => {
   test('have the names and inputs that models and rules know', () => {
     const inputs = toolbox(builtinTools)
@@ -94,7 +97,9 @@ describe('the built-in tools', () => {
     expect(inputs).toEqual([
       ['Read', ['file_path', 'offset', 'limit']],
       ['Edit', ['file_path', 'old_string', 'new_string', 'replace_all']],
+      ['MultiEdit', ['file_path', 'edits']],
       ['Write', ['file_path', 'content']],
+      ['NotebookEdit', NOTEBOOK_INPUTS],
       ['Glob', ['pattern', 'path']],
       ['Grep', GREP_INPUTS],
       ['LS', ['path', 'ignore']],
@@ -112,11 +117,14 @@ describe('the built-in tools', () => {
   test.each([
     ['Read', true, true, 'cancel', { action: 'read', target: 'x' }],
     ['Edit', false, false, 'block', { action: 'write', target: 'x' }],
+    ['MultiEdit', false, false, 'block', { action: 'write', target: 'x' }],
     ['Write', false, false, 'block', { action: 'write', target: 'x' }],
+    ['NotebookEdit', false, false, 'block', { action: 'write', target: 'x' }],
+    ['LS', true, true, 'cancel', { action: 'read', target: 'x' }],
     ['Bash', false, false, 'cancel', { action: 'execute', target: 'x' }],
   ])('say what %s touches and how it may run', (name, readOnly, safe, interrupt, subject) => {
     const found = toolbox(builtinTools).find(name);
-    const input = { file_path: 'x', command: 'x' };
+    const input = { file_path: 'x', notebook_path: 'x', path: 'x', command: 'x' };
     expect(found.isReadOnly(input)).toBe(readOnly);
     expect(found.isConcurrencySafe(input)).toBe(safe);
     expect(found.interruptBehavior).toBe(interrupt);
