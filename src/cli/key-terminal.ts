@@ -97,7 +97,7 @@ export class KeyTerminal implements Terminal {
     this.draw();
   }
 
-  ask(label: string, signal: AbortSignal): Promise<Reply> {
+  ask(label: string, signal: AbortSignal, isExpected = false): Promise<Reply> {
     return new Promise((resolve) => {
       if (signal.aborted) {
         resolve({ kind: 'withdrawn' });
@@ -113,8 +113,9 @@ export class KeyTerminal implements Terminal {
         this.draw();
       };
       signal.addEventListener('abort', withdraw, { once: true });
-      this.question = { label, settle, isOpen: false, editor: new LineEditor() };
-      this.waitForQuiet();
+      this.question = { label, settle, isOpen: isExpected, editor: new LineEditor() };
+      if (isExpected) this.draw();
+      else this.waitForQuiet();
     });
   }
 

@@ -86,7 +86,7 @@ export class LineTerminal implements Terminal {
     setImmediate(() => this.next());
   }
 
-  ask(label: string, signal: AbortSignal): Promise<Reply> {
+  ask(label: string, signal: AbortSignal, isExpected = false): Promise<Reply> {
     return new Promise((resolve) => {
       if (signal.aborted) {
         resolve({ kind: 'withdrawn' });
@@ -100,7 +100,8 @@ export class LineTerminal implements Terminal {
         resolve(reply);
       };
       signal.addEventListener('abort', withdraw, { once: true });
-      this.question = { since: performance.now(), settle };
+      const since = isExpected ? Number.NEGATIVE_INFINITY : performance.now();
+      this.question = { since, settle };
       this.freshLine();
       this.write(label);
       setImmediate(() => this.next());

@@ -60,8 +60,8 @@ export class PermissionDialog implements Surface {
     if (signal.aborted) return WITHDRAWN;
     const [head = '', ...lines] = questionLines(question, this.nameOf(question.agent));
     this.say('', this.terminal.paint.strong(head), ...lines);
-    for (;;) {
-      const reply = await this.terminal.ask(LABEL, signal);
+    for (let isExpected = false; ; isExpected = true) {
+      const reply = await this.terminal.ask(LABEL, signal, isExpected);
       if (reply.kind !== 'line') return this.withoutAnswer(reply);
       const [word = '', ...rest] = reply.text.trim().split(/\s+/);
       const scope = SCOPES[word.toLowerCase()];
@@ -74,7 +74,7 @@ export class PermissionDialog implements Surface {
   private async deny(given: string, signal: AbortSignal): Promise<PermissionAnswer> {
     let reason = given;
     if (reason === '') {
-      const reply = await this.terminal.ask(REASON, signal);
+      const reply = await this.terminal.ask(REASON, signal, true);
       if (reply.kind === 'cancelled') return this.withoutAnswer(reply);
       if (reply.kind === 'line') reason = reply.text.trim();
     }
@@ -101,8 +101,8 @@ export class PermissionDialog implements Surface {
       ...options.map((option, index) => `  ${index + 1}. ${optionText(option)}`),
     );
     const label = `${labelFor(options.length, multiple)}: `;
-    for (;;) {
-      const reply = await this.terminal.ask(label, signal);
+    for (let isExpected = false; ; isExpected = true) {
+      const reply = await this.terminal.ask(label, signal, isExpected);
       if (reply.kind !== 'line') throw this.refusal(reply);
       const answer = readChoice(reply.text, options, multiple);
       if (typeof answer !== 'string') return answer;

@@ -184,7 +184,7 @@ export class ReplLead {
     }
     terminal.write(`${sessionLines(listed, Date.now()).join('\n')}\n`);
     const label = 'Which one? A number, or Enter to stay here: ';
-    const reply = await terminal.ask(label, new AbortController().signal);
+    const reply = await terminal.ask(label, new AbortController().signal, true);
     return reply.kind === 'line' ? reply.text.trim() : '';
   }
 }

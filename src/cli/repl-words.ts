@@ -37,7 +37,7 @@ export const lastExchange = ({ notebook }: LeadSession): string => {
     lines.push(`> ${firstLines(said, QUESTION_LINES).join('\n  ')}`, '');
   }
   if (answer !== undefined) lines.push(...lastLines(harmless(saidIn(answer.bytes)), ANSWER_LINES));
-  return lines.length === 0 ? '' : `The last exchange:\n\n${lines.join('\n')}\n\n`;
+  return lines.length === 0 ? '' : `The last exchange:\n\n${lines.join('\n')}\n`;
 };
 
 const saidIn = (bytes: Buffer): string => {

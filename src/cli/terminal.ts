@@ -33,8 +33,11 @@ export interface Terminal {
   freshLine(): void;
   /** While something is under way there is no prompt, until something is typed. */
   setBusy(isBusy: boolean): void;
-  /** One question at a time. What was typed before it was shown does not answer it. */
-  ask(label: string, signal: AbortSignal): Promise<Reply>;
+  /**
+   * One question at a time. What was typed before it was shown does not answer it, unless the person
+   * is waiting for it already: it goes on with what they have just said.
+   */
+  ask(label: string, signal: AbortSignal, isExpected?: boolean): Promise<Reply>;
   /** Leaves the terminal as it was found. May be called again. */
   close(): void;
 }

@@ -23,8 +23,8 @@ export const askForTrust = async (
   ];
   terminal.freshLine();
   terminal.write(`${lines.join('\n')}\n`);
-  for (;;) {
-    const reply = await terminal.ask(LABEL, new AbortController().signal);
+  for (let isExpected = false; ; isExpected = true) {
+    const reply = await terminal.ask(LABEL, new AbortController().signal, isExpected);
     const word = reply.kind === 'line' ? reply.text.trim().toLowerCase() : 'no';
     if (word === 'n' || word === 'no') return false;
     if (word === 'y' || word === 'yes') break;

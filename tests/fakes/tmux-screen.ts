@@ -1,0 +1,88 @@
+/** The built program on a real terminal: typed at through tmux, and read from the screen. */
+import { execFileSync } from 'node:child_process';
+import { dirname, resolve } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { eventually } from '../host/processes.js';
+import type { Scene } from './skein-process.js';
+
+const PROGRAM = resolve(process.env.SKEIN_TEST_DIST ?? 'dist', 'skein.js');
+
+export interface Screen {
+  /** Text as it is, without Enter. */
+  type(text: string): void;
+  /** Keys by the names that tmux knows: `Enter`, `Escape`, `C-c`, `Up`. */
+  press(...keys: readonly string[]): void;
+  /** Types a line and sends it. */
+  say(line: string): void;
+  /** As the terminal's own paste does it, with the marks that the program asked for. */
+  paste(text: string): void;
+  /** Everything that was ever shown, without trailing blanks. */
+  text(): string;
+  /** Resolves with the text once it holds that. */
+  shows(what: string | RegExp): Promise<string>;
+  /** The code that the program ended with, once it has. */
+  ended(): Promise<number>;
+}
+
+let count = 0;
+
+export interface ScreenOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** What is done after the program has ended, in the same shell. */
+  readonly after?: string;
+}
+
+export const openScreen = (
+  { home, skeinHome, workspace, tmp, simulator }: Scene,
+  args: readonly string[],
+  { env = {}, after = 'true' }: ScreenOptions = {},
+): Screen => {
+  count += 1;
+  const server = `skein-${process.pid}-${count}`;
+  const tmux = (...rest: readonly string[]): string =>
+    execFileSync('tmux', ['-L', server, '-f', '/dev/null', ...rest], { encoding: 'utf8' });
+  const variables = {
+    PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
+    ...{ LANG: 'C.UTF-8', TMPDIR: tmp, HOME: home, SKEIN_HOME: skeinHome, TERM: 'screen' },
+    ...{ ANTHROPIC_API_KEY: 'sk-of-the-test', ANTHROPIC_BASE_URL: simulator.url, ...env },
+  };
+  const settings = Object.entries(variables).map(([name, value]) => `${name}=${quoted(value)}`);
+  const command = [process.execPath, PROGRAM, ...args].map(quoted).join(' ');
+  const line = `env -i ${settings.join(' ')} ${command}; echo "it ended with $?"; ${after}; sleep 600`;
+  tmux('new-session', '-d', '-x', '120', '-y', '40', '-c', workspace, line);
+  onTestFinished(() => void tmux('kill-server'));
+  const text = () =>
+    tmux('capture-pane', '-p', '-S', '-2000')
+      .replaceAll(/[ \t]+$/gm, '')
+      .trimEnd();
+  const shows: Screen['shows'] = async (what) => {
+    try {
+      return await eventually(`the screen shows ${String(what)}`, () => {
+        const shown = text();
+        const fits = typeof what === 'string' ? shown.includes(what) : what.test(shown);
+        return fits ? shown : undefined;
+      });
+    } catch (error) {
+      throw new Error(`${(error as Error).message} It shows:\n${text()}`, { cause: error });
+    }
+  };
+  const type = (typed: string) => void tmux('send-keys', '-l', '--', typed);
+  const press = (...keys: readonly string[]) => void tmux('send-keys', ...keys);
+  return {
+    ...{ type, press, text, shows },
+    say(said) {
+      type(said);
+      press('Enter');
+    },
+    paste(pasted) {
+      execFileSync('tmux', ['-L', server, 'load-buffer', '-'], { input: pasted });
+      tmux('paste-buffer', '-p');
+    },
+    async ended() {
+      const shown = await shows(/it ended with \d+/);
+      return Number(/it ended with (\d+)/.exec(shown)?.[1]);
+    },
+  };
+};
+
+const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
