@@ -8,13 +8,13 @@ import { KeyTerminal } from './key-terminal.js';
 import { LineTerminal } from './line-terminal.js';
 import type { Machine } from './machine.js';
 import { Narration } from './narration.js';
-import { PermissionDialog } from './permission-dialog.js';
 import { PromptHistory } from './prompt-history.js';
 import { ReplLead } from './repl-lead.js';
 import { costText } from './repl-words.js';
 import type { RunFlags } from './run-flags.js';
 import { explainUnknown, helpText, readLine, type TypedLine } from './slash-commands.js';
 import { isCapableTerminal, type Terminal } from './terminal.js';
+import { TerminalSurface } from './terminal-surface.js';
 
 /** A second Ctrl-C within this time leaves. */
 const TWICE_MS = 5_000;
@@ -69,9 +69,9 @@ class Repl {
       this.fail = reject;
     });
     this.narration = new Narration(terminal);
-    const surface = new PermissionDialog(
+    const surface = new TerminalSurface(
       terminal,
-      (agent) => (agent === this.lead.session?.meta.lead ? 'The lead agent' : `Agent ${agent}`),
+      (agent) => (agent === this.lead.session?.meta.lead ? 'The leader' : `Agent ${agent}`),
       () => this.lead.session?.interrupt(),
     );
     this.lead = new ReplLead({

@@ -191,7 +191,7 @@ needs.describe('tmux')('a permission question on a terminal', () => {
     const { scene, screen } = await sit(options);
     await screen.shows(READY);
     screen.say('make it');
-    await screen.shows(/The lead agent asks to use Bash\.\n {2}command: touch made\n/);
+    await screen.shows(/The leader asks to use Bash\.\n {2}command: touch made\n/);
     await screen.shows(QUESTION);
     return { scene, screen };
   };

@@ -40,7 +40,7 @@ writeFileSync(STAMP, digest);
 
 const MAIN = 'console.log("skein", ...process.argv.slice(2));';
 
-const clone = ({ npm = NPM, main = MAIN } = {}) => {
+const clone = ({ npm = NPM, main = MAIN, env = {} } = {}) => {
   const root = mkdtempSync(join(tmpdir(), 'skein clone # '));
   const write = (file: string, content: string) => {
     mkdirSync(dirname(join(root, file)), { recursive: true });
@@ -62,7 +62,12 @@ const clone = ({ npm = NPM, main = MAIN } = {}) => {
   const launch = (script: string, ...args: string[]) =>
     spawn(process.execPath, [`scripts/${script}.mjs`, ...args], {
       cwd: root,
-      env: { ...process.env, npm_execpath: join(root, 'bin/npm-cli.js'), NODE_ENV: 'production' },
+      env: {
+        ...process.env,
+        npm_execpath: join(root, 'bin/npm-cli.js'),
+        NODE_ENV: 'production',
+        ...env,
+      },
     });
   const run = (script: string, ...args: string[]) => outcome(launch(script, ...args));
   return { root, write, lock, lines, launch, run };
@@ -159,6 +164,15 @@ describe('a clone that was used before', () => {
 });
 
 describe('npm start', () => {
+  test.each(['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'])(
+    'starts the session when there is an %s',
+    async (name) => {
+      const { run } = clone({ env: { [name]: 'key' } });
+      expect(await run('start')).toMatchObject({ out: 'skein --plain\n', code: 0 });
+      expect(await run('start', '--model', 'opus')).toMatchObject({ out: 'skein --model opus\n' });
+    },
+  );
+
   test('ends with the exit code of the command', async () => {
     const { run } = clone({ main: 'process.exitCode = 3;' });
     expect(await run('start')).toMatchObject({ code: 3, signal: null });

@@ -86,8 +86,9 @@ describe('a toolbox', () => {
 const GREP_INPUTS =
   'pattern path glob type output_mode -A -B -C -n -i multiline head_limit offset'.split(' ');
 
-const NOTEBOOK_INPUTS =
-  'notebook_path cell_id cell_number new_source cell_type edit_mode'.split(' ');
+const NOTEBOOK_INPUTS = 'notebook_path cell_id cell_number new_source cell_type edit_mode'.split(
+  ' ',
+);
 
 describe('the built-in tools', () => {
   test('have the names and inputs that models and rules know', () => {

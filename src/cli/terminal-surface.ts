@@ -25,7 +25,7 @@ const SCOPES: Readonly<Record<string, AnswerScope>> = {
   project: 'project',
 };
 
-export class PermissionDialog implements Surface {
+export class TerminalSurface implements Surface {
   private readonly terminal: Terminal;
   /** How people call an agent. */
   private readonly nameOf: (agent: string) => string;
