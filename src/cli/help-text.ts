@@ -6,6 +6,7 @@ Examples:
   skein "what does this project do?"            the same, with a first prompt
   skein demo                                    watch an agent mend a failing test; needs no key
   skein doctor                                  is everything here that it needs?
+  skein                                         an interactive session; /help tells what it knows
   skein -p "what does this project do?"         one answer, then exit
   git diff | skein -p "review this change"      the prompt may come from stdin
   skein -p "fix the tests" --permission-mode acceptEdits --allowed-tools "Bash(npm test)"
@@ -29,6 +30,6 @@ Environment:
   HTTPS_PROXY, NO_PROXY, NODE_EXTRA_CA_CERTS as everywhere else
 
 Exit codes:
-  0 done   1 the run failed   2 wrong usage or configuration   3 a limit was reached   130 interrupted
+  0 done   1 failed   2 wrong usage or configuration   3 a limit was reached   130 interrupted
 
-skein help <command> tells more of one command. Flags of a run also go before a command: --cwd there.`;
+skein help <command> tells more of one command.`;

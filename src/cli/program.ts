@@ -33,7 +33,8 @@ export const runCommandLine = async (
   }
 };
 
-const buildProgram = (machine: Machine, end: (code: number) => void): Command => {
+/** The tree of commands; `end` is told the exit code. */
+export const buildProgram = (machine: Machine, end: (code: number) => void): Command => {
   const program = new Command('skein')
     .description('Runs coding agents whose every byte and effect is accounted for.')
     .argument('[prompt]', 'what to do')

@@ -14,6 +14,8 @@ const TRY_MOUNTS =
 export const TOOLS = {
   git: { packages: ['git', 'ca-certificates'], probe: ['git', '--version'] },
   tmux: { packages: ['tmux'], probe: ['tmux', '-V'] },
+  zsh: { packages: ['zsh'], probe: ['zsh', '--version'] },
+  fish: { packages: ['fish'], probe: ['fish', '--version'] },
   /** The right to mount in a namespace of one's own: `unshare --mount`, as root. */
   'root-mounts': {
     packages: ['util-linux', 'mount'],

@@ -1,0 +1,78 @@
+import type { Command } from 'commander';
+import { expect, test } from 'vitest';
+import type { Machine } from '../../src/cli/machine.js';
+import { buildProgram } from '../../src/cli/program.js';
+
+const program = buildProgram({} as Machine, () => {});
+
+const shapeOf = (command: Command): string[] => [
+  ...command.registeredArguments.map((it) => (it.required ? `<${it.name()}>` : `[${it.name()}]`)),
+  ...command.options.map(({ flags }) => flags),
+];
+
+test('the flags of a run', () => {
+  expect(shapeOf(program).sort()).toEqual([
+    '--add-dir <dirs...>',
+    '--allowed-tools <rules...>',
+    '--append-system-prompt <text>',
+    '--cwd <dir>',
+    '--disallowed-tools <rules...>',
+    '--effort <level>',
+    '--fallback-model <model>',
+    '--fork-session',
+    '--include-partial-messages',
+    '--input-format <format>',
+    '--json-schema <schema>',
+    '--max-budget-usd <amount>',
+    '--max-turns <n>',
+    '--model <model>',
+    '--no-session-persistence',
+    '--output-format <format>',
+    '--permission-mode <mode>',
+    '--plain',
+    '--session-id <id>',
+    '--settings <file-or-json>',
+    '--simulate [script]',
+    '--system-prompt <text>',
+    '--trust',
+    '--verbose',
+    '-c, --continue',
+    '-p, --print',
+    '-r, --resume <session>',
+    '-v, --version',
+    '[prompt]',
+  ]);
+});
+
+test('the commands, with what they take', () => {
+  const tree = (command: Command): readonly [string, string[]][] =>
+    command.commands.flatMap((child) => {
+      const path = `${command === program ? '' : `${command.name()} `}${child.name()}`;
+      return [[path, shapeOf(child)] as [string, string[]], ...tree(child)];
+    });
+  expect(Object.fromEntries(tree(program))).toEqual({
+    demo: ['--json'],
+    doctor: ['--json', '--online'],
+    sessions: ['--all', '--search <text>', '--limit <n>', '--json'],
+    'sessions prune': ['--older-than <age>', '--dry-run', '--yes', '--json'],
+    cost: ['[session]', '--json'],
+    logs: ['[session]', '-f, --follow', '--limit <n>', '--json'],
+    config: ['--json'],
+    trust: ['--revoke', '--json'],
+    completion: ['<shell>'],
+    sim: ['--port <port>', '--script <file>'],
+    version: [],
+  });
+});
+
+test('the values that flags choose from', () => {
+  const choices = program.options.flatMap(({ long, argChoices }) =>
+    argChoices === undefined ? [] : [[long, argChoices] as const],
+  );
+  expect(Object.fromEntries(choices)).toEqual({
+    '--output-format': ['text', 'json', 'stream-json'],
+    '--input-format': ['text', 'stream-json'],
+    '--effort': ['low', 'medium', 'high', 'xhigh', 'max'],
+    '--permission-mode': ['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions'],
+  });
+});
