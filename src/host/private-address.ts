@@ -42,17 +42,16 @@ const PRIVATE_V6: readonly (readonly [string, number])[] = [
   ['ff00::', 8],
 ];
 
-const blocked = (() => {
-  const list = new BlockList();
-  for (const [address, bits] of PRIVATE_V4) {
-    list.addSubnet(address, bits, 'ipv4');
-    // The same networks as seen through NAT64 and 6to4.
-    list.addSubnet(`64:ff9b::${address}`, 96 + bits, 'ipv6');
-    list.addSubnet(`2002:${hexOf(address)}::`, 16 + bits, 'ipv6');
-  }
-  for (const [address, bits] of PRIVATE_V6) list.addSubnet(address, bits, 'ipv6');
-  return list;
-})();
+/** Apart: in one list every IPv4 address would count as its spelling in IPv6. */
+const blockedV4 = new BlockList();
+const blockedV6 = new BlockList();
+for (const [address, bits] of PRIVATE_V4) {
+  blockedV4.addSubnet(address, bits, 'ipv4');
+  // The same networks as seen through NAT64 and 6to4.
+  blockedV6.addSubnet(`64:ff9b::${address}`, 96 + bits, 'ipv6');
+  blockedV6.addSubnet(`2002:${hexOf(address)}::`, 16 + bits, 'ipv6');
+}
+for (const [address, bits] of PRIVATE_V6) blockedV6.addSubnet(address, bits, 'ipv6');
 
 function hexOf(address: string): string {
   const [a = 0, b = 0, c = 0, d = 0] = address.split('.').map(Number);
@@ -62,8 +61,14 @@ function hexOf(address: string): string {
 /** What is no address at all is private too: nobody knows where it leads. */
 export const isPrivateAddress = (address: string): boolean => {
   const bare = address.replace(/%.*$/, '');
-  const family = isIP(bare);
-  return family === 0 || blocked.check(bare, family === 6 ? 'ipv6' : 'ipv4');
+  switch (isIP(bare)) {
+    case 4:
+      return blockedV4.check(bare, 'ipv4');
+    case 6:
+      return blockedV6.check(bare, 'ipv6');
+    default:
+      return true;
+  }
 };
 
 /** Names of this machine and of its network. One without a dot is looked up in the network's own domain. */

@@ -107,7 +107,7 @@ class PageReader implements HtmlListener {
       if (skipping.depth === 0) this.skipping = undefined;
       return;
     }
-    if (name === 'br') this.writer.block(1);
+    if (name === 'br') this.writer.lineBreak();
     if ((this.counts.get(name) ?? 0) === 0) return;
     this.closeFrom(this.elements.findLastIndex((element) => element.name === name));
   }
@@ -157,7 +157,7 @@ class PageReader implements HtmlListener {
       case 'img':
         return this.image(attributes);
       case 'br':
-        writer.block(1);
+        writer.lineBreak();
         return undefined;
       case 'hr':
         return writer.rule();

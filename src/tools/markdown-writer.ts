@@ -55,7 +55,15 @@ export class MarkdownWriter {
   block(lines: 1 | 2): void {
     // A cell is one line, whatever it holds.
     if (this.inCell) this.space = true;
-    else if (this.verbatim === 0) this.gap = Math.max(this.gap, lines);
+    // Nothing comes between a bullet and its text.
+    else if (this.verbatim === 0) this.gap = Math.max(this.gap, this.bullet ? 1 : lines);
+  }
+
+  /** Two of them part paragraphs. */
+  lineBreak(): void {
+    if (this.gap === 1) this.block(2);
+    else if (this.verbatim > 0) this.text('\n');
+    else this.block(1);
   }
 
   /** Writes `open` before the next text, and `close` at the end if there was any. */
