@@ -18,7 +18,12 @@ import { probeFile } from './bounded-read.js';
 import { fileError } from './file-errors.js';
 import { FILE_TYPES, globOfType } from './file-types.js';
 import { compileGlob, type Glob } from './glob.js';
-import type { MatchEngine, PreparedMatch, Troubles } from './match-engine.js';
+import {
+  type MatchEngine,
+  type PreparedMatch,
+  refuseWholeFile,
+  type Troubles,
+} from './match-engine.js';
 import { NewestFiles } from './newest-files.js';
 import { type Names, walkFiles } from './tree-walk.js';
 
@@ -85,6 +90,7 @@ class Search {
   }
 
   async grep(query: GrepQuery, engine: Promise<MatchEngine>): Promise<SearchEnd> {
+    refuseWholeFile(query);
     const isFile = (await kindOf(this.#root)) === 'file';
     const candidates = this.#candidates(query, isFile);
     try {

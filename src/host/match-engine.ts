@@ -50,9 +50,15 @@ export const badPattern = (reason: string): SearchError =>
 
 export const ONE_LINE_ONLY = 'it asks for a line break, which needs multiline: true';
 
+/** In one line they would mean its ends to one engine, and the ends of the file to the other. */
+export const refuseWholeFile = ({ pattern, multiline }: Wanted): void => {
+  if (multiline || !/^(?:[^\\]|\\[^Az])*\\[Az]/.test(pattern)) return;
+  throw badPattern('\\A and \\z need multiline: true; within a line use ^ and $');
+};
+
 /** A line as it is shown: without its ending, and not longer than a line may be. */
 export const shownLine = (line: string): string => {
-  const text = line.endsWith('\r') ? line.slice(0, -1) : line;
+  const text = line.replace(/\r+$/, '');
   if (text.length <= LONGEST_HIT_LINE) return text;
   const head = text.slice(0, LONGEST_HIT_LINE);
   return `${/[\ud800-\udbff]$/.test(head) ? head.slice(0, -1) : head}… [the rest of this line is left out]`;

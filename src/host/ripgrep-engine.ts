@@ -67,7 +67,7 @@ const flagsOf = ({ mode, before, after, ignoreCase, multiline }: Wanted): readon
   ...(ignoreCase ? ['--ignore-case'] : ['--case-sensitive']),
   ...(multiline ? ['--multiline', '--multiline-dotall'] : []),
   ...(mode === 'files' ? ['--files-with-matches'] : []),
-  ...(mode === 'count' ? ['--count'] : []),
+  ...(mode === 'count' ? [multiline ? '--count-matches' : '--count'] : []),
   ...(mode === 'lines' ? ['--line-number', `-B${before}`, `-A${after}`] : []),
 ];
 

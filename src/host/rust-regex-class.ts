@@ -19,6 +19,9 @@ const POSIX: Readonly<Record<string, string>> = {
   xdigit: '0-9A-Fa-f',
 };
 
+/** Brackets with any other name are brackets like all others. */
+const POSIX_CLASS = new RegExp(`^\\[:(\\^?)(${Object.keys(POSIX).join('|')}):\\]`);
+
 const DEEPEST = 50;
 
 /** Reads the brackets that open at `at`. Throws a SearchError. */
@@ -41,16 +44,14 @@ export const translateClass = (
   };
   let here = first;
   for (;;) {
-    const posix = /^\[:(\^?)([a-z]+):\]/.exec(text.slice(here, here + 20));
+    const posix = POSIX_CLASS.exec(text.slice(here, here + 20));
     const character = characterAt(text, here);
     if (character === ']' && here > first) {
       finish('');
       return { source: `[${isNegated ? '^' : ''}${parts.join('')}]`, end: here + 1 };
     }
     if (posix !== null) {
-      const set = POSIX[posix[2] ?? ''];
-      if (set === undefined) throw badPattern(`there is no class [:${posix[2]}:]`);
-      union += `[${posix[1]}${set}]`;
+      union += `[${posix[1]}${POSIX[posix[2] ?? '']}]`;
       here += posix[0].length;
     } else if (character === '[') {
       const inner = translateClass(text, here, multiline, depth + 1);

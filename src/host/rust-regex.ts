@@ -79,18 +79,15 @@ class Translator {
 
   #repetition(): string | undefined {
     const rest = this.#text.slice(this.#at, this.#at + 40);
-    const found = /^(?:[*+?]|\{\s*(\d*)\s*(,?)\s*(\d*)\s*\})\??/.exec(rest);
+    const found = /^(?:[*+?]|\{\s*(\d+)\s*(,?)\s*(\d*)\s*\})\??/.exec(rest);
     if (found === null) {
       if (rest.startsWith('{')) throw badPattern('"{" begins a repetition; write \\{ for a brace');
       return undefined;
     }
     const [all, least = '', comma = '', most = ''] = found;
-    if (all.startsWith('{') && least + most === '') {
-      throw badPattern('a repetition has no count; write \\{ for a brace');
-    }
     this.#at += all.length;
     if (!all.startsWith('{')) return all;
-    return `{${least || '0'}${comma}${most}}${all.endsWith('?') ? '?' : ''}`;
+    return `{${least}${comma}${most}}${all.endsWith('?') ? '?' : ''}`;
   }
 
   #atom(): string {
