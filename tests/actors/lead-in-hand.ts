@@ -14,6 +14,7 @@ import type { ReviewStop } from '../../src/protocol/stop-verdict.js';
 import type { SessionStore } from '../../src/protocol/store.js';
 import {
   defineTool,
+  type Shell,
   type Tool,
   type ToolContext,
   type ToolOutcome,
@@ -44,6 +45,7 @@ export interface LeadOptions {
   readonly contextWindow?: number;
   readonly reviewStop?: ReviewStop;
   readonly wantsStreamEvents?: boolean;
+  readonly shell?: Shell;
   readonly store?: SessionStore;
   readonly clock?: VirtualClock;
   /** For leads that share one; by default each has its own. */
@@ -85,7 +87,7 @@ export const leadInHand = async (options: LeadOptions): Promise<LeadInHand> => {
       windowOf: (name) => windowMarks(name, options.contextWindow),
       ...(options.reviewStop && { reviewStop: options.reviewStop }),
       governor: options.governor ?? governor(clock, 4),
-      ...{ workspace: memoryWorkspace(), shell: { run: none } },
+      ...{ workspace: memoryWorkspace(), shell: options.shell ?? { run: none } },
       search: { list: none, find: none, grep: none },
       web: { get: none },
       openArtifact: (name) => ({ path: `/${name}`, write: () => {}, close: async () => {} }),

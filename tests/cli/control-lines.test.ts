@@ -252,7 +252,7 @@ describe('a question to a person', () => {
     const before = control.choose(asked, aSignal());
     const reason = before.then(
       () => 'answered',
-      (error: Error) => error.message,
+      (error: unknown) => String(error),
     );
     await end();
     expect(await reason).toContain('Nobody is there');

@@ -1,0 +1,177 @@
+import { describe, expect, test } from 'vitest';
+import { jobTable } from '../../src/host/job-table.js';
+import { FileError, type ToolOutcome } from '../../src/protocol/tool.js';
+import { runCommand } from '../../src/tools/run-command.js';
+import { stopTask } from '../../src/tools/stop-task.js';
+import { taskOutput } from '../../src/tools/task-output.js';
+import { heldShell } from '../fakes/held-shell.js';
+import { memoryWorkspace } from '../fakes/memory-workspace.js';
+import { settled, virtualClock } from '../fakes/virtual-clock.js';
+import { toolContext } from './tool-context.js';
+
+/** An agent with real jobs on a shell that does what the test says. */
+const workshop = ({ before = 0, shell = heldShell(), cwd = '/work' } = {}) => {
+  const clock = virtualClock();
+  const jobs = jobTable({ shell, clock, before, onEnd: () => {} });
+  const interrupt = new AbortController();
+  const workspace = memoryWorkspace({ '/work/file': '' });
+  const context = toolContext(workspace, { jobs, cwd, signal: interrupt.signal });
+  const heard = (outcome: ToolOutcome) => String(context.learn(outcome).content);
+  return {
+    ...{ shell, clock, context, interrupt, jobs },
+    start: async (command: string, timeout?: number) =>
+      heard(await runCommand.call({ command, timeout, run_in_background: true }, context)),
+    look: async (task_id: string, input: { block?: boolean; timeout?: number } = {}) =>
+      heard(await taskOutput.call({ task_id, block: false, ...input }, context)),
+    stop: async (task_id: string) => heard(await stopTask.call({ task_id }, context)),
+  };
+};
+
+describe('Bash in the background', () => {
+  test('returns at once with an id and the ways to go on', async () => {
+    const { start, shell } = workshop();
+    expect(await start('npm run dev')).toBe(
+      'Started in the background as bash_1. TaskOutput shows what it prints, TaskStop ends it, and all that it prints is also in /artifacts/bash-output.txt. You will be told when it ends.',
+    );
+    expect(shell.runs[0]?.command).toMatchObject({ command: 'npm run dev', cwd: '/work' });
+    expect(shell.runs[0]?.command.timeoutMs).toBeUndefined();
+    expect(await start('x')).toContain('bash_2');
+  });
+
+  test('has no time limit but one that was asked for', async () => {
+    const { start, shell } = workshop();
+    await start('npm test', 5_000);
+    expect(shell.runs[0]?.command.timeoutMs).toBe(5_000);
+  });
+
+  test('is refused to the model in words when too many run', async () => {
+    const { start } = workshop();
+    for (let count = 0; count < 20; count += 1) await start('serve');
+    await expect(start('serve')).rejects.toMatchObject({
+      code: 'tool-failure',
+      message: expect.stringContaining('Stop one with TaskStop'),
+    });
+  });
+
+  test('moves to a directory that exists when its own is gone', async () => {
+    const gone = { runs: [], run: () => Promise.reject(new FileError('missing', '/work/a')) };
+    const { start, context } = workshop({ shell: gone, cwd: '/work/a' });
+    expect(await start('ls')).toContain('no longer exists');
+    expect(context.cwd).toBe('/work');
+  });
+
+  test('says so where people read it', () => {
+    expect(runCommand.describe({ command: 'make', run_in_background: true })).toBe(
+      'Bash make in the background',
+    );
+  });
+});
+
+describe('TaskOutput', () => {
+  test('shows what is new since the last look', async () => {
+    const { start, look, shell } = workshop();
+    await start('serve');
+    expect(await look('bash_1')).toBe('bash_1 is running: serve\n\n(nothing new)');
+    shell.runs[0]?.print('ready\n');
+    expect(await look('bash_1')).toBe('bash_1 is running: serve\n\nready\n');
+    expect(await look('bash_1')).toBe('bash_1 is running: serve\n\n(nothing new)');
+    shell.runs[0]?.print('bye\n', 'stderr');
+    shell.runs[0]?.end({ exitCode: 1 });
+    await settled();
+    expect(await look('bash_1')).toBe('bash_1 has ended with exit code 1: serve\n\nbye\n');
+  });
+
+  test('shows the same again when the message of the last look never landed', async () => {
+    const { start, context, shell, look } = workshop();
+    await start('serve');
+    shell.runs[0]?.print('ready\n');
+    await taskOutput.call({ task_id: 'bash_1', block: false }, context);
+    expect(await look('bash_1')).toContain('ready');
+  });
+
+  test('waits for the end by default', async () => {
+    const { start, look, shell } = workshop();
+    await start('make');
+    const looking = look('bash_1', { block: true });
+    shell.runs[0]?.print('built\n');
+    shell.runs[0]?.end();
+    expect(await looking).toBe('bash_1 has ended with exit code 0: make\n\nbuilt\n');
+  });
+
+  test('waits 30 seconds unless it is told otherwise', async () => {
+    const { start, look, clock } = workshop();
+    await start('serve');
+    const looking = look('bash_1', { block: true });
+    expect(await clock.toNextWake()).toBe(30_000);
+    expect(await looking).toContain('is running');
+    const longer = look('bash_1', { block: true, timeout: 600_000 });
+    expect(await clock.toNextWake()).toBe(600_000);
+    expect(await longer).toContain('is running');
+    expect(taskOutput.input.safeParse({ task_id: 'x', timeout: 600_001 }).success).toBe(false);
+  });
+
+  test('waits no longer when it is interrupted', async () => {
+    const { start, look, interrupt } = workshop();
+    await start('serve');
+    const looking = look('bash_1', { block: true });
+    interrupt.abort();
+    expect(await looking).toContain('is running');
+  });
+
+  test('shows both ends of much new output, and where all of it is', async () => {
+    const { start, look, shell } = workshop();
+    await start('make');
+    shell.runs[0]?.print(`FIRST ${'x'.repeat(50_000)} LAST`);
+    const shown = await look('bash_1');
+    expect(shown.length).toBeLessThan(30_600);
+    expect(shown).toMatch(/FIRST x.*\[… 50011 characters are new, the middle.* LAST$/s);
+    expect(shown).toContain('everything is in /artifacts/bash-output.txt, which Read can open');
+  });
+
+  test('says how much fell out of memory before it was read', async () => {
+    const { start, context, shell } = workshop();
+    await start('make');
+    shell.runs[0]?.print('x'.repeat(150_000));
+    const outcome = await taskOutput.call({ task_id: 'bash_1', block: false }, context);
+    expect(outcome.content).toContain('50000 characters before this are no longer in memory');
+    expect(outcome.facts).toEqual({
+      ...{ task: 'bash_1', status: 'running', characters: 100_000, dropped: 50_000 },
+    });
+  });
+
+  test.each([
+    ['when there is none', [], 'nothing has been started in the background here'],
+    ['when there are others', ['a', 'b'], 'The ids are: bash_1, bash_2.'],
+  ])('explains an unknown id %s', async (_, commands, reason) => {
+    const { start, look, stop } = workshop();
+    for (const command of commands) await start(command);
+    await expect(look('bash_9')).rejects.toThrow(reason);
+    await expect(stop('bash_9')).rejects.toThrow(reason);
+  });
+
+  test('explains an id of an earlier process', async () => {
+    const { look, context } = workshop({ before: 1 });
+    context.learn({ content: '', notes: [{ type: 'job.read', job: 'bash_1', upTo: 0 }] });
+    await expect(look('bash_1')).rejects.toThrow(
+      'bash_1 is gone: background commands end with the process that started them',
+    );
+  });
+});
+
+describe('TaskStop', () => {
+  test('ends the task and shows what it printed last', async () => {
+    const { start, stop, shell, jobs } = workshop();
+    await start('serve');
+    shell.runs[0]?.print('ready\n');
+    expect(await stop('bash_1')).toBe('bash_1 was stopped: serve\n\nready\n');
+    expect(jobs.list()).toMatchObject([{ status: { kind: 'stopped' } }]);
+  });
+
+  test('only shows a task that has ended', async () => {
+    const { start, stop, shell } = workshop();
+    await start('make');
+    shell.runs[0]?.end({ exitCode: 2 });
+    await settled();
+    expect(await stop('bash_1')).toContain('has ended with exit code 2');
+  });
+});
