@@ -20,6 +20,19 @@ const script = {
   ],
 };
 
+/** Keeps the run under way until it is killed. */
+const WAITS = {
+  tool_use: [{ name: 'TaskOutput', input: { task_id: 'bash_1', timeout: 600_000 } }],
+};
+const spawns = { name: 'Bash', input: { command: './spawn.sh', run_in_background: true } };
+const waitingInBackground = {
+  rules: [
+    { match: { turn: 0 }, reply: { tool_use: [spawns, spawns] } },
+    { match: { turn: 1 }, reply: WAITS },
+    { reply: 'Done.' },
+  ],
+};
+
 const pids = ({ workspace }: Place): readonly number[] => {
   const file = join(workspace, 'pids');
   return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean).map(Number) : [];
@@ -62,6 +75,10 @@ const startChildren = async (place: Place) => {
   return running;
 };
 
+const untilPids = async (place: Place, count: number): Promise<void> => {
+  while (pids(place).length < count) await new Promise((next) => setTimeout(next, 20));
+};
+
 describe('law 12, no orphans', () => {
   test.each(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     'after %s no child is left, not even one that went its own way',
@@ -83,6 +100,78 @@ describe('law 12, no orphans', () => {
     for (const pid of watchdogsOf(running.pid)) process.kill(pid, 'SIGKILL');
     running.kill('SIGKILL');
     await running.ended;
+    await place.run(['Hello.', '--disallowed-tools', 'Bash']);
+    expect(await survivors(pids(place))).toEqual([]);
+    await place.close();
+  });
+
+  describe.each([
+    ['a session of its own', 'setsid sleep 1000 & echo $! >> pids; wait'],
+    ['a deaf ear for hang-ups', 'nohup sleep 1001 >/dev/null 2>&1 & echo $! >> pids; wait'],
+    ['a second fork', '(setsid sleep 1002 & echo $! >> pids) & wait; sleep 1003'],
+  ])('of background shells with %s', (_, body) => {
+    const shells = { 'serve.sh': `#!/bin/bash\necho $$ >> pids\n${body}\n` };
+    const background = (turns: number) => ({
+      rules: [
+        {
+          match: { turn: 0 },
+          reply: {
+            tool_use: Array.from({ length: 4 }, () => ({
+              name: 'Bash',
+              input: { command: './serve.sh', run_in_background: true },
+            })),
+          },
+        },
+        ...(turns === 1 ? [] : [{ match: { turn: 1 }, reply: WAITS }]),
+        { reply: 'Done.' },
+      ],
+    });
+
+    test('none is left after kill -9', async () => {
+      const place = await makePlace(background(2), shells);
+      const running = place.start(['Go.', '--allowed-tools', 'Bash(./serve.sh)']);
+      await untilPids(place, 8);
+      expect(living(pids(place))).toHaveLength(8);
+      running.kill('SIGKILL');
+      expect(await survivors(pids(place))).toEqual([]);
+      await running.ended;
+      await place.close();
+    });
+
+    test('none outlives a run that ends, and people are told', async () => {
+      const place = await makePlace(background(1), shells);
+      const { code, stdout, stderr } = await place.run([
+        ...['Go.', '--allowed-tools', 'Bash(./serve.sh)'],
+      ]);
+      expect([code, stdout]).toEqual([0, 'Done.\n']);
+      expect(stderr).toMatch(/Ended with the session .*bash_1 .*bash_4/);
+      expect(await survivors(pids(place))).toEqual([]);
+      await place.close();
+    });
+  });
+
+  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+    'after %s no background shell is left',
+    async (signal) => {
+      const place = await makePlace(waitingInBackground, files);
+      const running = place.start(['Go.', '--allowed-tools', 'Bash(./spawn.sh)']);
+      await untilPids(place, 4);
+      running.kill(signal);
+      expect(await survivors(pids(place))).toEqual([]);
+      await running.ended;
+      await place.close();
+    },
+  );
+
+  test('background shells of a dead owner are ended at the next start', async () => {
+    const place = await makePlace(waitingInBackground, files);
+    const running = place.start(['Go.', '--allowed-tools', 'Bash(./spawn.sh)']);
+    await untilPids(place, 4);
+    running.kill('SIGSTOP');
+    for (const pid of watchdogsOf(running.pid)) process.kill(pid, 'SIGKILL');
+    running.kill('SIGKILL');
+    await running.ended;
+    expect(living(pids(place))).toHaveLength(4);
     await place.run(['Hello.', '--disallowed-tools', 'Bash']);
     expect(await survivors(pids(place))).toEqual([]);
     await place.close();
