@@ -1,9 +1,10 @@
-/** A capable terminal: an editable line at the bottom, and everything that is said above it. */
+/** A capable terminal: keys in, an editable line, and questions that type-ahead cannot answer. */
 import { EMPTY } from './draft.js';
 import { viewDraft } from './draft-view.js';
 import { exactText, firstLines } from './harmless-text.js';
 import { listenToKeys } from './keyboard.js';
 import { type Key, LineEditor, LONGEST_DRAFT, type Stroke } from './line-editor.js';
+import { LineScreen } from './line-screen.js';
 import type { Machine } from './machine.js';
 import {
   GRACE_MS,
@@ -15,8 +16,6 @@ import {
 } from './terminal.js';
 
 const PROMPT = '> ';
-const CLEAR_BELOW = '\r\u001b[J';
-const CLEAR_ALL = '\u001b[H\u001b[2J';
 /** Lines of a sent prompt that stay to be seen. */
 const ECHOED_LINES = 12;
 
@@ -34,20 +33,20 @@ export class KeyTerminal implements Terminal {
   readonly paint;
   private readonly machine: Machine;
   private readonly editor: LineEditor;
+  private readonly screen: LineScreen;
   private handlers: TerminalHandlers | undefined;
-  private stop = () => {};
+  private stopListening = () => {};
   private isBusy = true;
   private question: Question | undefined;
   private grace: NodeJS.Timeout | undefined;
-  /** The rows above the cursor that the line takes; undefined while it is not shown. */
-  private drawn: number | undefined;
-  private isLineStart = true;
-  /** Text that waits for the end of its line, while a line is being typed below it. */
-  private held = '';
 
   constructor(machine: Machine, history: readonly string[]) {
     this.machine = machine;
     this.editor = new LineEditor(history);
+    this.screen = new LineScreen(
+      (text) => text !== '' && machine.out(text),
+      () => this.columns,
+    );
     this.paint = paintFor(wantsColour(machine));
   }
 
@@ -59,7 +58,7 @@ export class KeyTerminal implements Terminal {
       end: () => handlers.end(),
     });
     const forget = this.machine.onResize(() => this.draw());
-    this.stop = () => {
+    this.stopListening = () => {
       close();
       forget();
     };
@@ -69,27 +68,17 @@ export class KeyTerminal implements Terminal {
     clearTimeout(this.grace);
     this.question?.settle({ kind: 'gone' });
     this.editor.reset();
-    this.isBusy = true;
+    this.setBusy(true);
     this.freshLine();
-    this.draw();
-    this.stop();
+    this.stopListening();
   }
 
   write(text: string): void {
-    if (text === '') return;
-    if (this.drawn === undefined) this.put(text);
-    else {
-      this.held += text;
-      const whole = this.held.lastIndexOf('\n') + 1 || this.wrapPoint();
-      if (whole > 0) this.aside(() => this.release(whole));
-    }
+    this.screen.write(text);
   }
 
   freshLine(): void {
-    this.aside(() => {
-      this.release(this.held.length);
-      if (!this.isLineStart) this.put('\n');
-    });
+    this.screen.freshLine();
   }
 
   setBusy(isBusy: boolean): void {
@@ -106,7 +95,6 @@ export class KeyTerminal implements Terminal {
       const withdraw = () => settle({ kind: 'withdrawn' });
       const settle = (reply: Reply) => {
         signal.removeEventListener('abort', withdraw);
-        this.erase();
         clearTimeout(this.grace);
         this.question = undefined;
         resolve(reply);
@@ -123,7 +111,6 @@ export class KeyTerminal implements Terminal {
   private waitForQuiet(): void {
     clearTimeout(this.grace);
     this.grace = setTimeout(() => {
-      this.erase();
       if (this.question !== undefined) this.question.isOpen = true;
       this.draw();
     }, GRACE_MS);
@@ -140,38 +127,35 @@ export class KeyTerminal implements Terminal {
 
   private press(key: Key): void {
     const { question } = this;
-    if (question === undefined) {
-      this.follow(this.editor.press(key));
-      return;
-    }
-    if (question.isOpen) {
-      this.answer(question, question.editor.press(key));
-      return;
-    }
-    // Esc and Ctrl-C mean the same at any time.
-    const stroke = new LineEditor().press(key).kind;
-    if (stroke === 'escape' || stroke === 'interrupt') question.settle({ kind: 'cancelled' });
-    else this.typeOn(key);
+    if (question === undefined) this.follow(this.editor.press(key));
+    else if (question.isOpen) this.answer(question, question.editor.press(key));
+    else this.typeOn(question, key);
   }
 
-  /** A line that was begun before the question goes on, and is not sent. */
-  private typeOn(key: Key): void {
+  /** A line that was begun before the question goes on, and is not sent. Esc is meant at any time. */
+  private typeOn(question: Question, key: Key): void {
+    const { kind } = new LineEditor().press(key);
+    if (kind === 'escape' || kind === 'interrupt') {
+      question.settle({ kind: 'cancelled' });
+      return;
+    }
     this.waitForQuiet();
-    if (key.name !== 'return' && this.editor.draft.text !== '') this.follow(this.editor.press(key));
+    if (kind !== 'submit' && this.editor.draft.text !== '') this.follow(this.editor.press(key));
   }
 
-  private answer(question: Question, stroke: Stroke): void {
+  private answer({ label, settle }: Question, stroke: Stroke): void {
     switch (stroke.kind) {
       case 'submit':
-        this.erase();
-        this.put(`${question.label}${exactText(stroke.text)}\n`);
-        question.settle({ kind: 'line', text: stroke.text });
+        this.screen.replace(`${label}${exactText(stroke.text)}\n`);
+        settle({ kind: 'line', text: stroke.text });
         break;
       case 'escape':
       case 'interrupt':
-        this.erase();
-        this.put(`${question.label}\n`);
-        question.settle({ kind: 'cancelled' });
+        this.screen.replace(`${label}\n`);
+        settle({ kind: 'cancelled' });
+        break;
+      case 'suspend':
+        this.suspend();
         break;
       default:
         this.draw();
@@ -187,15 +171,16 @@ export class KeyTerminal implements Terminal {
         this.handlers?.escape();
         break;
       case 'interrupt':
-        if (this.editor.draft.text === '') this.handlers?.interrupt();
-        else this.drop();
+        this.interrupt();
         break;
       case 'end':
         this.handlers?.end();
         break;
+      case 'suspend':
+        this.suspend();
+        break;
       case 'redraw':
-        this.machine.out(CLEAR_ALL);
-        this.drawn = undefined;
+        this.screen.clear();
         this.draw();
         break;
       case 'full':
@@ -212,89 +197,45 @@ export class KeyTerminal implements Terminal {
   }
 
   /** Ctrl-C on a line that was begun: away with it; during a run it means the run as well. */
-  private drop(): void {
-    this.erase();
+  private interrupt(): void {
+    const hadDraft = this.editor.draft.text !== '';
     this.editor.reset(EMPTY);
-    if (this.isBusy) this.handlers?.interrupt();
     this.draw();
+    if (this.isBusy || !hadDraft) this.handlers?.interrupt();
   }
 
   private submit(text: string): void {
-    this.erase();
-    this.release(this.held.length);
-    if (text.trim() === '') {
-      this.draw();
-      return;
+    if (text.trim() !== '') {
+      const echo = firstLines(exactText(text), ECHOED_LINES);
+      this.screen.replace(`${PROMPT}${echo.join(`\n${' '.repeat(PROMPT.length)}`)}\n`);
+      this.handlers?.line(text);
     }
-    if (!this.isLineStart) this.put('\n');
-    const echo = firstLines(exactText(text), ECHOED_LINES);
-    this.put(`${PROMPT}${echo.join(`\n${' '.repeat(PROMPT.length)}`)}\n`);
-    this.handlers?.line(text);
     this.draw();
   }
 
-  /** Does something while the line is out of the way. */
-  private aside(work: () => void): void {
-    const wasDrawn = this.drawn !== undefined;
-    this.erase();
-    work();
-    if (wasDrawn) this.draw();
-  }
-
-  private put(text: string): void {
-    this.machine.out(text);
-    this.isLineStart = text.endsWith('\n');
-  }
-
-  private release(length: number): void {
-    if (length === 0) return;
-    const text = this.held.slice(0, length);
-    this.held = this.held.slice(length);
-    this.put(text);
-  }
-
-  /** A line that has grown over the width is let go at its last space. */
-  private wrapPoint(): number {
-    if (this.held.length < this.columns) return 0;
-    const space = this.held.lastIndexOf(' ') + 1;
-    return space > 0 ? space : this.held.length;
+  /** Ctrl-Z: the shell has the terminal as it left it, until it hands it back. */
+  private suspend(): void {
+    const { handlers } = this;
+    this.screen.replace('');
+    this.stopListening();
+    this.machine.suspend();
+    if (handlers !== undefined) this.open(handlers);
+    this.draw();
   }
 
   private get columns(): number {
     return this.machine.stdout.columns || 80;
   }
 
-  private erase(): void {
-    if (this.drawn === undefined) return;
-    const up = this.drawn > 0 ? `\u001b[${this.drawn}A` : '';
-    this.machine.out(`${up}${CLEAR_BELOW}`);
-    this.drawn = undefined;
-  }
-
-  /** Shows the line if there is anything to show, in one write. */
+  /** Shows the line if there is anything to type or to see. */
   private draw(): void {
-    const asks = this.question?.isOpen === true ? this.question : undefined;
+    const { question } = this;
+    const asks = question?.isOpen === true ? question : undefined;
     const { editor = this.editor, label = PROMPT } = asks ?? {};
-    const up = this.drawn !== undefined && this.drawn > 0 ? `\u001b[${this.drawn}A` : '';
-    let text = this.drawn === undefined ? '' : `${up}${CLEAR_BELOW}`;
-    const waits = this.question !== undefined && asks === undefined;
-    const isNeeded = asks !== undefined || editor.draft.text !== '' || !(this.isBusy || waits);
-    if (isNeeded) {
-      if (!this.isLineStart) {
-        text += '\n';
-        this.isLineStart = true;
-      }
-      const view = viewDraft(editor.label(label), editor.draft, this.columns);
-      const below = view.rows.length - 1 - view.row;
-      text += view.rows.join('\n');
-      text += `${below > 0 ? `\u001b[${below}A` : ''}\r${view.column > 0 ? `\u001b[${view.column}C` : ''}`;
-      this.drawn = view.row;
-    } else {
-      this.drawn = undefined;
-      text += this.held;
-      if (this.held !== '') this.isLineStart = this.held.endsWith('\n');
-      this.held = '';
-    }
-    if (text !== '') this.machine.out(text);
+    const isPrompt = !this.isBusy && question === undefined;
+    const isNeeded = asks !== undefined || isPrompt || editor.isInUse;
+    this.screen.show(
+      isNeeded ? viewDraft(editor.label(label), editor.draft, this.columns) : undefined,
+    );
   }
 }

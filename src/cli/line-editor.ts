@@ -12,7 +12,8 @@ export interface Key {
 
 /** What the keys came to; `none` is a key that means nothing here. */
 export type Stroke =
-  | { readonly kind: 'changed' | 'none' | 'escape' | 'interrupt' | 'end' | 'redraw' | 'full' }
+  | { readonly kind: 'changed' | 'none' | 'full' | 'redraw' }
+  | { readonly kind: 'escape' | 'interrupt' | 'end' | 'suspend' }
   | { readonly kind: 'submit'; readonly text: string };
 
 /** More than any model reads in one prompt. */
@@ -42,6 +43,10 @@ export class LineEditor {
     if (this.search === undefined) return usual;
     const { query, found } = this.search;
     return `search ${JSON.stringify(query)}${found === -1 && query !== '' ? ' (not found)' : ''}: `;
+  }
+
+  get isInUse(): boolean {
+    return this.draft.text !== '' || this.search !== undefined;
   }
 
   reset(draft: Draft = EMPTY): void {
@@ -77,6 +82,8 @@ export class LineEditor {
         return { kind: 'escape' };
       case 'C-c':
         return { kind: 'interrupt' };
+      case 'C-z':
+        return { kind: 'suspend' };
       case 'C-l':
         return { kind: 'redraw' };
       case 'C-r':

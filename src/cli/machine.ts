@@ -18,6 +18,8 @@ export interface Machine extends Surroundings {
   readonly onSignal: (listener: (signal: EndSignal) => void) => () => void;
   /** Calls back when the terminal has another size. */
   readonly onResize: (listener: () => void) => () => void;
+  /** Stops here until the shell lets it go on; returns then. */
+  readonly suspend: () => void;
   /** Ends the process, whatever still runs. */
   readonly quit: (code: number) => void;
 }

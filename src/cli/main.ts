@@ -52,6 +52,8 @@ const machine: Machine = {
     process.stdout.on('resize', listener);
     return () => process.stdout.off('resize', listener);
   },
+  // The whole group, or a parent such as npm would go on and keep the shell waiting.
+  suspend: () => void process.kill(0, 'SIGTSTP'),
   quit: (code) => process.exit(code),
 };
 

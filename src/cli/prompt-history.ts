@@ -6,6 +6,8 @@ import { redact } from '../policy/redaction.js';
 const MOST_ENTRIES = 1_000;
 /** Longer prompts are remembered until the end of the session only. */
 const LONGEST_KEPT = 10_000;
+/** Still longer ones are not remembered at all. */
+const LONGEST_ENTRY = 100_000;
 /** More than the entries need; what lies before it is not read. */
 const MOST_BYTES = 4 * 1024 * 1024;
 
@@ -24,7 +26,7 @@ export class PromptHistory {
 
   add(prompt: string): void {
     const entry = prompt.trim();
-    if (entry === '' || entry === this.entries.at(-1)) return;
+    if (entry === '' || entry === this.entries.at(-1) || entry.length > LONGEST_ENTRY) return;
     this.entries.push(entry);
     if (this.entries.length > MOST_ENTRIES) this.entries.shift();
     if (this.file === undefined || entry.length > LONGEST_KEPT) return;

@@ -58,6 +58,11 @@ export class ReplLead {
     return this.session !== undefined && !this.session.isResting;
   }
 
+  /** A run is under way, or something else that an interrupt ends. */
+  get isInterruptible(): boolean {
+    return this.isRunning || this.session?.state === 'compacting';
+  }
+
   /** Throws a UsageError where nothing has been said. */
   get spokenIn(): LeadSession {
     if (this.session === undefined) throw new UsageError('Nothing has been said yet.');

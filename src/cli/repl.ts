@@ -3,7 +3,7 @@ import { resolveSkeinHome, stateLayout } from '../config/state-directory.js';
 import { UsageError } from '../protocol/errors.js';
 import type { Provider } from '../sdk/provider.js';
 import { EXIT, exitCodeOf } from './exit-code.js';
-import { exactText } from './harmless-text.js';
+import { exactText, firstLines } from './harmless-text.js';
 import { KeyTerminal } from './key-terminal.js';
 import { LineTerminal } from './line-terminal.js';
 import type { Machine } from './machine.js';
@@ -50,7 +50,8 @@ class Repl {
   private isEnding = false;
   private isInterrupted = false;
   private warnedAt = Number.NEGATIVE_INFINITY;
-  private leave: (code: number) => void = () => {};
+  private isLeaving = false;
+  private finish: (code: number) => void = () => {};
   private fail: (error: unknown) => void = () => {};
   private readonly over: Promise<number>;
 
@@ -65,7 +66,7 @@ class Repl {
     this.terminal = terminal;
     this.history = history;
     this.over = new Promise((resolve, reject) => {
-      this.leave = resolve;
+      this.finish = resolve;
       this.fail = reject;
     });
     this.narration = new Narration(terminal);
@@ -98,23 +99,34 @@ class Repl {
       end: () => this.end(),
     });
     try {
-      this.pending += 1;
-      await Promise.race([this.lead.prepare(), this.over]);
-      this.pending -= 1;
-      if (given !== undefined && given.trim() !== '') {
-        this.terminal.write(`\n> ${exactText(given)}\n`);
-        this.take(given);
-      }
-      this.refresh();
-      return await this.over;
+      const prepared = this.begin(given).then(() => this.over);
+      return await Promise.race([prepared, this.over]);
     } finally {
       forget();
-      this.terminal.setBusy(true);
       await this.lead.close();
     }
   }
 
+  /** Whatever is typed from now on is not heard. */
+  private leave(code: number): void {
+    this.isLeaving = true;
+    this.terminal.setBusy(true);
+    this.finish(code);
+  }
+
+  private async begin(given: string | undefined): Promise<void> {
+    this.pending += 1;
+    await this.lead.prepare();
+    this.pending -= 1;
+    if (given !== undefined && given.trim() !== '') {
+      this.terminal.write(`\n> ${firstLines(exactText(given), 12).join('\n  ')}\n`);
+      this.take(given);
+    }
+    this.refresh();
+  }
+
   private take(line: string): void {
+    if (this.isLeaving) return;
     this.history.add(line);
     this.pending += 1;
     this.refresh();
@@ -123,6 +135,7 @@ class Repl {
       .catch((error: unknown) => this.complain(error))
       .finally(() => {
         this.pending -= 1;
+        if (!this.lead.isInterruptible) this.isInterrupted = false;
         this.refresh();
       });
   }
@@ -137,6 +150,7 @@ class Repl {
   private refresh(): void {
     const isIdle = this.pending === 0 && !this.lead.isRunning;
     if (isIdle && this.isEnding) this.leave(EXIT.done);
+    if (this.isLeaving) return;
     if (isIdle && !this.isIdle) {
       this.terminal.freshLine();
       this.terminal.write('\n');
@@ -160,7 +174,8 @@ class Repl {
         this.narration.remark('The conversation begins anew.');
         break;
       case 'compact':
-        this.narration.remark(await this.lead.spokenIn.compact(line.rest));
+        // What came of it is told by the feed, as when it happens by itself.
+        await this.lead.spokenIn.compact(line.rest);
         break;
       case 'resume':
         await this.lead.resume(line.rest);
@@ -171,14 +186,14 @@ class Repl {
   }
 
   private escape(): void {
-    if (!this.lead.isRunning || this.isInterrupted) return;
+    if (!this.lead.isInterruptible || this.isInterrupted) return;
     this.isInterrupted = true;
     this.narration.remark('Interrupting…');
     this.lead.session?.interrupt();
   }
 
   private interrupt(): void {
-    if (this.lead.isRunning) {
+    if (this.lead.isInterruptible) {
       if (this.isInterrupted) this.leave(EXIT.interrupted);
       else this.escape();
       return;
