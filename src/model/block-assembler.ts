@@ -137,6 +137,8 @@ export class BlockAssembler {
     const written = usage.cache_creation as Fields | null | undefined;
     const total = asCount(usage.cache_creation_input_tokens);
     const hour = asCount(written?.ephemeral_1h_input_tokens);
+    const served = usage.server_tool_use as Fields | null | undefined;
+    const searches = asCount(served?.web_search_requests) ?? this.usage.webSearches ?? 0;
     this.usage = {
       input: asCount(usage.input_tokens) ?? this.usage.input,
       output: asCount(usage.output_tokens) ?? this.usage.output,
@@ -145,6 +147,7 @@ export class BlockAssembler {
       cacheWrite5m:
         asCount(written?.ephemeral_5m_input_tokens) ??
         (total === undefined ? this.usage.cacheWrite5m : total - (hour ?? 0)),
+      ...(searches > 0 && { webSearches: searches }),
     };
   }
 }

@@ -17,6 +17,7 @@ const usage = z.object({
   cacheRead: z.number(),
   cacheWrite5m: z.number(),
   cacheWrite1h: z.number(),
+  webSearches: z.number().optional(),
 });
 
 /** Which attempt of which turn a record belongs to. */

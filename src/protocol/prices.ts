@@ -78,6 +78,9 @@ export const KNOWN_MODELS: readonly string[] = [...FACTS.keys()];
 export const modelFacts = (model: string): ModelFacts | undefined =>
   FACTS.get(model) ?? FACTS.get(model.replace(/-\d{8}$/, ''));
 
+/** USD for one search of the web, whatever the model. */
+const WEB_SEARCH = 0.01;
+
 /** What one request cost in USD. Add costs up, not usages: the rate depends on the prompt's size. */
 export const costOf = (model: string, usage: Usage): number | undefined => {
   const paid = ratesOf(model, usage);
@@ -88,15 +91,18 @@ export const costOf = (model: string, usage: Usage): number | undefined => {
     usage.cacheRead * paid.cacheRead +
     usage.cacheWrite5m * paid.cacheWrite5m +
     usage.cacheWrite1h * paid.cacheWrite1h;
-  return millionths / 1_000_000;
+  return millionths / 1_000_000 + searches(usage);
 };
 
 /** What the same request would have cost if nothing had ever been cached. */
 export const uncachedCostOf = (model: string, usage: Usage): number | undefined => {
   const paid = ratesOf(model, usage);
   if (!paid) return undefined;
-  return (promptTokens(usage) * paid.input + usage.output * paid.output) / 1_000_000;
+  const tokens = promptTokens(usage) * paid.input + usage.output * paid.output;
+  return tokens / 1_000_000 + searches(usage);
 };
+
+const searches = ({ webSearches = 0 }: Usage): number => webSearches * WEB_SEARCH;
 
 const promptTokens = (usage: Usage): number =>
   usage.input + usage.cacheRead + usage.cacheWrite5m + usage.cacheWrite1h;

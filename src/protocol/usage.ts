@@ -1,4 +1,4 @@
-/** What one request consumed, in tokens, and how to add requests up. */
+/** What one request consumed, in tokens and searches, and how to add requests up. */
 
 export interface Usage {
   readonly input: number;
@@ -6,6 +6,8 @@ export interface Usage {
   readonly cacheRead: number;
   readonly cacheWrite5m: number;
   readonly cacheWrite1h: number;
+  /** Searches of the web that the provider did and is paid for by the piece. Left out when none. */
+  readonly webSearches?: number | undefined;
 }
 
 export const NO_USAGE: Usage = {
@@ -22,7 +24,11 @@ export const addUsage = (a: Usage, b: Usage): Usage => ({
   cacheRead: a.cacheRead + b.cacheRead,
   cacheWrite5m: a.cacheWrite5m + b.cacheWrite5m,
   cacheWrite1h: a.cacheWrite1h + b.cacheWrite1h,
+  ...searchesOf(a, b),
 });
+
+const searchesOf = ({ webSearches: a = 0 }: Usage, { webSearches: b = 0 }: Usage) =>
+  a + b > 0 ? { webSearches: a + b } : {};
 
 /** The tokens that stood in the window when the request ended (X3). */
 export const windowTokens = (usage: Usage): number =>

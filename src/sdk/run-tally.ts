@@ -101,6 +101,9 @@ export const wireUsage = (usage: Usage): MessageUsage => ({
     ephemeral_5m_input_tokens: usage.cacheWrite5m,
     ephemeral_1h_input_tokens: usage.cacheWrite1h,
   },
+  ...(usage.webSearches !== undefined && {
+    server_tool_use: { web_search_requests: usage.webSearches },
+  }),
 });
 
 const modelUsage = (usage: Usage, costUSD: number | null): ModelUsage => ({
@@ -108,5 +111,6 @@ const modelUsage = (usage: Usage, costUSD: number | null): ModelUsage => ({
   outputTokens: usage.output,
   cacheReadInputTokens: usage.cacheRead,
   cacheCreationInputTokens: usage.cacheWrite5m + usage.cacheWrite1h,
+  ...(usage.webSearches !== undefined && { webSearchRequests: usage.webSearches }),
   costUSD,
 });

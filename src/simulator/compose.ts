@@ -23,6 +23,8 @@ export interface Composed {
   readonly content: readonly ContentBlock[];
   readonly stopReason: string;
   readonly outputTokens: number;
+  /** Searches that the message paid for. */
+  readonly webSearches: number;
 }
 
 /** `digest` is that of the prompt: the same request gets the same ids, also when it is retried. */
@@ -59,8 +61,12 @@ export const compose = (reply: Reply, facts: RequestFacts, digest: string): Comp
     content,
     stopReason: reply.stop_reason ?? naturalEnd(reply, asksForTools),
     outputTokens: reply.usage?.output_tokens ?? content.reduce((sum, it) => sum + lengthOf(it), 0),
+    webSearches: content.filter(isSearch).length,
   };
 };
+
+const isSearch = (block: ContentBlock): boolean =>
+  block.type === 'server_tool_use' && block.name === 'web_search';
 
 const naturalEnd = (reply: Reply, asksForTools: boolean): string => {
   if (reply.stop_sequence !== undefined) return 'stop_sequence';

@@ -77,6 +77,9 @@ const envelope = ({ id, model }: Message) => ({ id, type: 'message', role: 'assi
 const usageOf = (message: Message, output: number) => ({
   ...message.usage,
   output_tokens: output,
+  ...(message.webSearches > 0 && {
+    server_tool_use: { web_search_requests: message.webSearches, web_fetch_requests: 0 },
+  }),
   service_tier: 'standard',
 });
 
@@ -86,16 +89,20 @@ const stopDetails = ({ stopReason }: Message) =>
 const emptyBlock = (block: ContentBlock): object => {
   if (block.type === 'text') return { type: 'text', text: '' };
   if (block.type === 'thinking') return { type: 'thinking', thinking: '', signature: '' };
-  if (!('json' in block)) return block;
+  if (!('json' in block)) return resultOr(block);
   const { type, id, name } = block;
   return { type, id, name, input: {}, caller: DIRECT };
 };
 
 const wholeBlock = (block: ContentBlock): object => {
-  if (!('json' in block)) return block;
+  if (!('json' in block)) return resultOr(block);
   const { type, id, name, json } = block;
   return { type, id, name, input: parsed(json), caller: DIRECT };
 };
+
+/** What a tool of the server returned says who called the tool, as the call itself does. */
+const resultOr = (block: ContentBlock): object =>
+  'tool_use_id' in block ? { ...block, caller: DIRECT } : block;
 
 /** The API never sends a whole message with broken input; the nearest that it could send is empty. */
 const parsed = (json: string): unknown => {

@@ -60,7 +60,9 @@ const replyTo = (request: MessagesRequest, facts: RequestFacts, playbook: Playbo
   return next?.error ? playbook.reply(facts) : { delayMs: next?.delayMs };
 };
 
-const WARMED: Composed = { content: [], stopReason: 'max_tokens', outputTokens: 0 };
+const WARMED: Composed = {
+  ...{ content: [], stopReason: 'max_tokens', outputTokens: 0, webSearches: 0 },
+};
 
 const refuseTooLong = (model: string, blocks: readonly PromptBlock[]): void => {
   const window = modelFacts(model)?.contextWindow ?? UNKNOWN_MODEL_WINDOW;
@@ -77,10 +79,11 @@ const scriptedError = ({ error, headers = {} }: Reply): ApiError => {
   return new ApiError(status, type, message, { ...wait, ...headers, ...error?.headers });
 };
 
-const usageOf = ({ usage }: Booking, { outputTokens }: Message) => ({
+const usageOf = ({ usage }: Booking, { outputTokens, webSearches }: Message) => ({
   input: usage.input_tokens,
   output: outputTokens,
   cacheRead: usage.cache_read_input_tokens,
   cacheWrite5m: usage.cache_creation.ephemeral_5m_input_tokens,
   cacheWrite1h: usage.cache_creation.ephemeral_1h_input_tokens,
+  ...(webSearches > 0 && { webSearches }),
 });

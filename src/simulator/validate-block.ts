@@ -49,6 +49,7 @@ const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   tool_use: ['id', 'input', 'name'],
   server_tool_use: ['id', 'input', 'name'],
   tool_result: ['tool_use_id'],
+  ...Object.fromEntries(SERVER_RESULTS.map((type) => [type, ['content', 'tool_use_id']])),
 };
 
 /** Throws the API's complaint; returns the marks that the block and its parts carry. */

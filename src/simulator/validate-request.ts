@@ -85,7 +85,8 @@ const checkTools = (tools: unknown): CacheMark[] => {
     const at = `tools.${index}`;
     if (!isRecord(tool)) throw invalidRequest(`${at}: Input should be a valid dictionary`);
     const isCustom = tool.type === undefined || tool.type === 'custom';
-    if (isCustom) checkCustomTool(tool, isCustom ? `${at}.custom` : at);
+    if (isCustom) checkCustomTool(tool, `${at}.custom`);
+    else checkServerTool(tool, at);
     if (typeof tool.name === 'string') {
       refuseUnless(!names.has(tool.name), 'tools: Tool names must be unique.');
       names.add(tool.name);
@@ -103,6 +104,25 @@ const checkCustomTool = (tool: Record<string, unknown>, at: string): void => {
   const schema = tool.input_schema;
   const isObject = isRecord(schema) && schema.type === 'object';
   refuseUnless(isObject, `${at}.input_schema.type: Input should be 'object'`);
+};
+
+/** Tools that the API itself runs or knows, by the day on which their form was fixed. */
+const SERVER_TOOL =
+  /^(?:web_search|web_fetch|code_execution|bash|text_editor|computer|memory|tool_search_tool_(?:regex|bm25)|mcp_toolset|browser)(?:_\d{8})?$/;
+
+const checkServerTool = (tool: Record<string, unknown>, at: string): void => {
+  const { type, name, allowed_domains, blocked_domains } = tool;
+  const isKnown = typeof type === 'string' && SERVER_TOOL.test(type);
+  if (!isKnown)
+    throw invalidRequest(
+      `${at}: Input tag '${String(type)}' found using 'type' does not match any of the expected tags`,
+    );
+  if (!type.startsWith('web_search')) return;
+  refuseUnless(name === 'web_search', `${at}.${type}.name: Input should be 'web_search'`);
+  refuseUnless(
+    !(allowed_domains && blocked_domains),
+    `${at}.${type}: only one of allowed_domains or blocked_domains may be given`,
+  );
 };
 
 const checkSystem = (system: unknown): CacheMark[] => {

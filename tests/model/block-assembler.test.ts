@@ -253,6 +253,17 @@ describe('a message', () => {
     expect(assembler.usage).toMatchObject({ input: 9, output: 40, cacheRead: 100 });
   });
 
+  test('has the searches that the server did, and no word of them where it did none', () => {
+    const searched = { output_tokens: 4, server_tool_use: { web_search_requests: 3 } };
+    const { assembler } = assemble(
+      begins({ server_tool_use: null }),
+      { type: 'message_delta', delta: {}, usage: searched },
+      { type: 'message_delta', delta: {}, usage: { output_tokens: 5 } },
+    );
+    expect(assembler.usage).toMatchObject({ output: 5, webSearches: 3 });
+    expect(assemble(begins({})).assembler.usage).not.toHaveProperty('webSearches');
+  });
+
   test.each<[string, Fields, number, number]>([
     ['in parts', { ephemeral_5m_input_tokens: 30, ephemeral_1h_input_tokens: 4 }, 30, 4],
     ['of one hour only', { ephemeral_1h_input_tokens: 34 }, 0, 34],

@@ -69,6 +69,13 @@ describe('the cost of a request', () => {
     expect(uncachedCostOf('claude-opus-5-5', usage)).toBeCloseTo(0.1658, 10);
   });
 
+  test('has a cent for each search of the web on top', () => {
+    const searched = { ...usage, webSearches: 3 };
+    expect(costOf('claude-opus-5-5', searched)).toBeCloseTo(0.0824, 10);
+    expect(uncachedCostOf('claude-opus-5-5', searched)).toBeCloseTo(0.1958, 10);
+    expect(costOf('some-model', searched)).toBeUndefined();
+  });
+
   test('of an unknown model is unknown and not zero', () => {
     expect(costOf('some-model', usage)).toBeUndefined();
     expect(uncachedCostOf('some-model', usage)).toBeUndefined();

@@ -11,6 +11,13 @@ test('usage adds up field by field', () => {
   });
 });
 
+test('searches add up, and are left out where there are none', () => {
+  const searched = { ...usage, webSearches: 2 };
+  expect(addUsage(searched, usage).webSearches).toBe(2);
+  expect(addUsage(searched, searched).webSearches).toBe(4);
+  expect(addUsage(usage, usage)).not.toHaveProperty('webSearches');
+});
+
 test('the window holds what was read, written and answered', () => {
   expect(windowTokens(usage)).toBe(54_321);
 });

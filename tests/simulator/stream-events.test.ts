@@ -78,7 +78,12 @@ describe('a stream', () => {
       stop_reason: 'pause_turn',
     });
     const id = /"type":"server_tool_use","id":"(srvtoolu_\w+)"/.exec(text)?.[1];
-    expect(text).toContain(`{"type":"web_search_tool_result","tool_use_id":"${id}","content":[]}`);
+    expect(text).toContain(
+      `{"type":"web_search_tool_result","tool_use_id":"${id}","content":[],"caller":{"type":"direct"}}`,
+    );
+    expect(text).toContain(
+      '"server_tool_use":{"web_search_requests":1,"web_fetch_requests":0},"service_tier"',
+    );
     expect(text).toContain('"stop_reason":"pause_turn"');
   });
 

@@ -58,6 +58,18 @@ describe('a request is accepted', () => {
       request({ tools: [{ type: 'web_search_20260318', name: 'web_search' }] }),
     ],
     [
+      'with what a server tool did before',
+      talk(
+        user('go'),
+        assistant([
+          { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: {} },
+          { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] },
+          text('so'),
+        ]),
+        user('on'),
+      ),
+    ],
+    [
       'with calls that are answered, in any order, and words after that',
       talk(
         user('go'),
@@ -139,6 +151,25 @@ describe('a request is refused', () => {
       "tools.0.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'",
     ],
     [request({ tools: [tool('a'), tool('a')] }), 'tools: Tool names must be unique.'],
+    [
+      request({ tools: [{ type: 'mind_reading_20250305', name: 'mind_reading' }] }),
+      "tools.0: Input tag 'mind_reading_20250305' found using 'type' does not match any of the expected tags",
+    ],
+    [
+      request({ tools: [{ type: 'web_search_20250305', name: 'search' }] }),
+      "tools.0.web_search_20250305.name: Input should be 'web_search'",
+    ],
+    [
+      request({
+        tools: [
+          {
+            ...{ type: 'web_search_20250305', name: 'web_search' },
+            ...{ allowed_domains: ['a'], blocked_domains: ['b'] },
+          },
+        ],
+      }),
+      'tools.0.web_search_20250305: only one of allowed_domains or blocked_domains may be given',
+    ],
     [request({ tools: [{ name: 'a' }] }), 'tools.0.custom.input_schema: Field required'],
     [
       talk(user([text('a', { cache_control: { type: 'forever' } })])),
