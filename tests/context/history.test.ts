@@ -65,6 +65,8 @@ const known = (history: History) => ({
   calls: [...history.calls],
   seen: [...history.seen],
   todos: history.todos,
+  jobs: [...history.jobs],
+  waiting: history.waiting,
   cwd: history.cwd,
   tokens: history.tokens,
   usage: history.usage,
@@ -173,6 +175,24 @@ describe('a history', () => {
     expect(historyOf(created, over).ended).toEqual({ reason: 'max_turns', final: false });
     const again = historyOf(created, over, { type: 'run.started', run: 2 });
     expect([again.ended, again.runs]).toEqual([null, 2]);
+  });
+});
+
+describe('a letter which says that a job has ended', () => {
+  const told: JournalBody = { ...letter('j1', 'It ended.'), from: 'job' } as JournalBody;
+
+  test('waits without asking for a message', () => {
+    const history = historyOf(created, told);
+    expect([history.waiting, history.nextUserParts()]).toEqual([0, []]);
+  });
+
+  test('goes along with the next message, in the order in which it came', () => {
+    const history = historyOf(created, told, letter('l1', 'Hello.'));
+    const parts = history.nextUserParts();
+    expect([history.waiting, parts]).toEqual([1, [{ letter: 'j1' }, { letter: 'l1' }]]);
+    history.apply({ v: 1, seq: 9, ts: 0, epoch: 1, ...sent(...parts) } as never);
+    expect([history.waiting, history.letters.size]).toEqual([0, 0]);
+    expect(wire(history)[0]).toContain('It ended."},{"type":"text","text":"Hello.');
   });
 });
 

@@ -4,8 +4,9 @@ import { z } from 'zod';
 import type { Clock } from '../../src/protocol/clock.js';
 import { ModelFailure, type ModelPort } from '../../src/protocol/model.js';
 import type { Surface } from '../../src/protocol/permission.js';
-import { defineTool, type Tool } from '../../src/protocol/tool.js';
+import { defineTool, type Shell, type Tool } from '../../src/protocol/tool.js';
 import { SessionMemory } from '../../src/store/session-memory.js';
+import { builtinTools } from '../../src/tools/builtin-tools.js';
 import { finish, openRig, type ScriptedTurn, speaks } from './session-rig.js';
 import { makePlace } from './workspace.js';
 
@@ -95,6 +96,57 @@ const logOf = async (word: string): Promise<string> => {
   return JSON.stringify({ records, events });
 };
 
+/** A shell that needs no time: every command says its word, and ends with the first look at the other. */
+const wordyShell = (word: string): Shell => {
+  let end = () => {};
+  return {
+    run: (command) =>
+      new Promise((resolve) => {
+        const first = end;
+        end = () => {
+          const base = { exitCode: 0, signal: null, cwd: command.cwd, durationMs: 1 };
+          resolve({ ...base, reason: command.signal.aborted ? 'aborted' : 'exited' });
+        };
+        command.signal.addEventListener('abort', end);
+        command.onStarted?.();
+        command.onOutput('stdout', Buffer.from(`${word}\n`));
+        first();
+      }),
+  };
+};
+
+const background = (id: string) => ({
+  ...{ id, tool: 'Bash', input: { command: 'serve', run_in_background: true } },
+});
+
+/** Two jobs, of which one ends by itself and one is stopped, a list, and a question to a person. */
+const busyLogOf = async (word: string): Promise<string> => {
+  const clock = patientClock();
+  const store = new SessionMemory(clock);
+  const options = [{ label: 'Left' }, { label: 'Right' }];
+  const session = await openRig({
+    ...{ clock, store, mode: 'bypassPermissions', shell: wordyShell(word), tools: builtinTools },
+    surface: { ...surface, choose: async () => ({ chosen: ['Left'] }) },
+    model: speaks([
+      { calls: [background('c1'), background('c2')] },
+      {
+        calls: [
+          { id: 'c3', tool: 'TaskOutput', input: { task_id: 'bash_1' } },
+          { id: 'c4', tool: 'TaskOutput', input: { task_id: 'bash_2', timeout: 5 } },
+          { id: 'c5', tool: 'TodoWrite', input: { todos: [{ content: 'x', status: 'pending' }] } },
+          { id: 'c6', tool: 'AskUser', input: { question: 'Where?', options } },
+        ],
+      },
+      { calls: [{ id: 'c7', tool: 'TaskStop', input: { task_id: 'bash_2' } }] },
+      { text: 'Done.' },
+    ]),
+  });
+  await finish(session, 'Go.');
+  const { records } = await store.peek(session.id, session.meta.lead);
+  await session.close();
+  return JSON.stringify(records);
+};
+
 /** What may differ between two runs over real processes: when, how long, and under which id. */
 const VARIES = new Set([
   'ts',
@@ -115,6 +167,15 @@ describe('law 13, same seed, same log', () => {
     const log = await logOf('Look.');
     expect(log).toContain('"type":"permission.requested"');
     expect(await logOf('Look.')).toBe(log);
+  });
+
+  test('two runs with background shells, lists and questions do so too', async () => {
+    const log = await busyLogOf('hum');
+    for (const sign of ['"from":"job"', 'bash_2', '"todos.written"', 'The person chose: Left']) {
+      expect(log).toContain(sign);
+    }
+    expect(await busyLogOf('hum')).toBe(log);
+    expect(await busyLogOf('buzz')).not.toBe(log);
   });
 
   test('catches two runs of which one says another word', async () => {

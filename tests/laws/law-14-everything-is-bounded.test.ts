@@ -74,6 +74,30 @@ describe('law 14, everything is bounded', () => {
     await place.close();
   });
 
+  test('a background shell that never stops printing costs a bounded amount, and says so', async () => {
+    const background = { command: './flood.sh', run_in_background: true };
+    const look = { task_id: 'bash_1', timeout: 60_000 };
+    const place = await makePlace(
+      {
+        rules: [
+          { match: { turn: 0 }, reply: { tool_use: [{ name: 'Bash', input: background }] } },
+          { match: { turn: 1 }, reply: { tool_use: [{ name: 'TaskOutput', input: look }] } },
+          { reply: 'Done.' },
+        ],
+      },
+      { 'flood.sh': '#!/bin/sh\nhead -c 70000000 /dev/zero | tr "\\0" x\n' },
+    );
+    const rule = ['--allowed-tools', 'Bash(./flood.sh)'];
+    expect(await place.run(['Go.', '--session-id', 'flood', ...rule])).toMatchObject({ code: 0 });
+    const last = place.bodies().at(-1)?.toString() ?? '';
+    expect(last.length).toBeLessThan(90_000);
+    expect(last).toContain('69900000 characters before this are no longer in memory');
+    expect(last).toContain('it holds only the first 67108864 bytes');
+    const [name = ''] = readdirSync(place.artifacts('flood')).filter((it) => /bash/.test(it));
+    expect(statSync(join(place.artifacts('flood'), name)).size).toBeLessThan(67_200_000);
+    await place.close();
+  });
+
   test('a reader that does not read costs a bounded amount, and is told what it missed', async () => {
     const hub = new FeedHub(true);
     const items = hub.follow(({ type }) => type === 'run.ended');

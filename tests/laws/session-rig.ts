@@ -9,7 +9,7 @@ import type { ModelPort, StreamEvent, TurnSink } from '../../src/protocol/model.
 import type { PermissionMode, PermissionRule, Surface } from '../../src/protocol/permission.js';
 import type { FileSearch } from '../../src/protocol/search.js';
 import type { SessionStore } from '../../src/protocol/store.js';
-import type { Tool } from '../../src/protocol/tool.js';
+import type { Shell, Tool } from '../../src/protocol/tool.js';
 import { NO_USAGE } from '../../src/protocol/usage.js';
 import { SessionMemory } from '../../src/store/session-memory.js';
 import { toolbox } from '../../src/tools/toolbox.js';
@@ -19,6 +19,7 @@ export interface Wanted {
   readonly model: ModelPort;
   readonly tools: readonly Tool[];
   readonly clock?: Clock;
+  readonly shell?: Shell;
   readonly store?: SessionStore;
   readonly rules?: readonly PermissionRule[];
   readonly mode?: PermissionMode;
@@ -45,11 +46,11 @@ export const openRig = (wanted: Wanted): Promise<LeadSession> => {
       ...{ model, toolbox: box, toolCount: tools.length, lingers: false, chance: () => 0.5 },
       ...{ limits: DEFAULT_LIMITS, fallbackModel: undefined, governor: governor(clock, 8) },
       workspace: { resolve: nowhere, read: nowhere, stat: nowhere, write: nowhere },
-      shell: { run: nowhere },
+      shell: wanted.shell ?? { run: nowhere },
       web: { get: nowhere },
       windowOf: (name) => windowMarks(name),
       search: wanted.search ?? { list: nowhere, find: nowhere, grep: nowhere },
-      openArtifact: nowhere,
+      openArtifact: (name) => ({ path: `/${name}`, write: () => {}, close: async () => {} }),
       desk: controlDesk({
         policy: {
           rules: wanted.rules ?? [],

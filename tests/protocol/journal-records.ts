@@ -30,7 +30,12 @@ const attempt = { turn: 1, attempt: 1 };
 interface CallPlan {
   readonly tool: string;
   readonly input: unknown;
-  readonly notes: { readonly cwd: string | null; readonly seen: string | null };
+  readonly notes: {
+    readonly cwd: string | null;
+    readonly seen: string | null;
+    readonly job: number | null;
+    readonly todo: string | null;
+  };
   readonly result: string;
   readonly endsFirst: boolean;
   readonly started: boolean;
@@ -38,6 +43,8 @@ interface CallPlan {
 
 interface RoundPlan {
   readonly letters: readonly string[];
+  /** A job ended: a letter that goes along, but is no reason for a message. */
+  readonly tellsOfJob: boolean;
   readonly failedAttempts: number;
   readonly text: string;
   readonly calls: readonly CallPlan[];
@@ -53,6 +60,8 @@ const callPlan: fc.Arbitrary<CallPlan> = fc.record({
   notes: fc.record({
     cwd: fc.option(fc.constantFrom('/a', '/b', '/c')),
     seen: fc.option(fc.constantFrom('/a/x', '/b/y')),
+    job: fc.option(fc.nat(3)),
+    todo: fc.option(fc.constantFrom('Look', 'Change')),
   }),
   result: anyText,
   endsFirst: fc.boolean(),
@@ -61,6 +70,7 @@ const callPlan: fc.Arbitrary<CallPlan> = fc.record({
 
 const roundPlan: fc.Arbitrary<RoundPlan> = fc.record({
   letters: fc.array(anyText, { maxLength: 2 }),
+  tellsOfJob: fc.boolean(),
   failedAttempts: fc.nat(1),
   text: anyText,
   calls: fc.array(callPlan, { maxLength: 4 }),
@@ -80,15 +90,24 @@ const bodiesOf = (rounds: readonly RoundPlan[]): JournalBody[] => {
     { type: 'run.started', run: 1 },
   ];
   let open: string[] = [];
+  const asides: string[] = [];
   for (const [number, plan] of rounds.entries()) {
     const letters = plan.letters.map((_, index) => `l_${number}_${index}`);
     for (const [index, text] of plan.letters.entries()) {
       const raw = JSON.stringify([{ type: 'text', text }]);
       bodies.push({ type: 'letter.received', letter: `l_${number}_${index}`, from: 'user', raw });
     }
+    if (plan.tellsOfJob) {
+      const raw = '[{"type":"text","text":"It ended."}]';
+      bodies.push({ type: 'letter.received', letter: `j_${number}`, from: 'job', raw });
+      asides.push(`j_${number}`);
+    }
     const parts = [...open.map((call) => ({ call })), ...letters.map((letter) => ({ letter }))];
     if (parts.length === 0) bodies.push({ type: 'user.sent', parts: [{ text: 'Go on.' }] });
-    else bodies.push({ type: 'user.sent', parts });
+    else {
+      const along = asides.splice(0).map((letter) => ({ letter }));
+      bodies.push({ type: 'user.sent', parts: [...parts, ...along] });
+    }
     const ids = plan.calls.map((_, index) => `c_${number}_${index}`);
     for (let failed = 0; failed < plan.failedAttempts; failed += 1) {
       bodies.push(turnStarted, ...callBodies(plan, ids, false), turnFailed);
@@ -133,6 +152,10 @@ const callBodies = ({ calls, order }: RoundPlan, ids: readonly string[], first: 
     .flatMap(({ plan, index }) => callRecords(plan, ids[index] ?? ''));
 };
 
+const job = { type: 'job.read' } as const;
+const todos = { type: 'todos.written' } as const;
+const pending = { status: 'pending' } as const;
+
 const callRecords = ({ tool, notes, result, started }: CallPlan, call: string): JournalBody[] => {
   const stamp = { digest: `d-${call}`, mtimeMs: 1, size: 2 };
   const start: JournalBody = {
@@ -144,6 +167,8 @@ const callRecords = ({ tool, notes, result, started }: CallPlan, call: string): 
     notes: [
       ...(notes.cwd === null ? [] : [{ type: 'cwd.changed' as const, cwd: notes.cwd }]),
       ...(notes.seen === null ? [] : [{ type: 'file.seen' as const, path: notes.seen, stamp }]),
+      ...(notes.job === null ? [] : [{ ...job, job: `bash_${notes.job}`, upTo: notes.job }]),
+      ...(notes.todo === null ? [] : [{ ...todos, todos: [{ ...pending, content: notes.todo }] }]),
     ],
     raw: JSON.stringify({ type: 'tool_result', tool_use_id: call, content: result }),
   };
