@@ -24,7 +24,7 @@ export const runDoctor = async (flags: DoctorFlags, machine: Machine): Promise<n
     checkSettings(flags, cwd),
     ...networkChecks(flags.online === true),
     checkRedis,
-    { name: 'terminal', run: ({ env }) => terminalFinding(process.stdout, env) },
+    { name: 'terminal', run: ({ env, stdout }) => terminalFinding(stdout, env) },
   ];
   const findings = await runChecks(checks, { ...machine, env: environmentOf(flags, machine, cwd) });
   const isWell = findings.every(({ status }) => status !== 'fail');

@@ -36,23 +36,10 @@ export const checkState: Check = {
 
 /** Sessions hold everything that was said and read. */
 const privacy = (home: string): Finding | undefined => {
-  const places = [
-    home,
-    join(home, 'sessions'),
-    join(home, 'trust.json'),
-    join(home, 'settings.json'),
-  ];
-  const open = places.filter((path) => {
-    const stat = fs.statSync(path, { throwIfNoEntry: false });
-    // Inside a closed directory nobody else gets to a file.
-    return stat !== undefined && (stat.mode & 0o077) !== 0;
-  });
-  if (!open.includes(home) || open.length === 0) return undefined;
-  return {
-    status: 'warn',
-    found: `others can look into ${home}`,
-    fix: `Run chmod -R go= '${home}'.`,
-  };
+  // Inside a closed directory nobody else gets to a file.
+  if ((fs.statSync(home).mode & 0o077) === 0) return undefined;
+  const fix = `Run chmod -R go= '${home}'.`;
+  return { status: 'warn', found: `others can look into ${home}`, fix };
 };
 
 const existingParent = (path: string): string =>

@@ -7,7 +7,7 @@ export const eventWords = (event: SwarmEvent): string => {
   const words = new Words(event);
   switch (event.type) {
     case 'agent.spawned':
-      return `agent ${event.agent} began in ${words.text('cwd')} with ${words.text('model')}`;
+      return `agent ${words.text('agent')} began in ${words.text('cwd')} with ${words.text('model')}`;
     case 'epoch.began':
       return `a process took the session (epoch ${words.number('epoch')})`;
     case 'run.started':
@@ -89,9 +89,10 @@ class Words {
   }
 
   spent(): string {
-    const usage = (this.event.usage ?? {}) as Readonly<Record<string, number>>;
-    const { input = 0, output = 0, cacheRead = 0, cacheWrite5m = 0, cacheWrite1h = 0 } = usage;
-    const read = input + cacheRead + cacheWrite5m + cacheWrite1h;
+    const usage = (this.event.usage ?? {}) as Readonly<Record<string, unknown>>;
+    const tokens = (key: string) => (typeof usage[key] === 'number' ? usage[key] : 0);
+    const [cacheRead, output] = [tokens('cacheRead'), tokens('output')];
+    const read = tokens('input') + cacheRead + tokens('cacheWrite5m') + tokens('cacheWrite1h');
     const cached = cacheRead > 0 ? ` (${count(cacheRead)} cached)` : '';
     const cost = typeof this.event.cost === 'number' ? this.event.cost : null;
     const price = cost === null ? 'cost unknown' : money(cost);

@@ -1,5 +1,6 @@
 /** `skein logs`: what happened in a session, one line per event, also while it happens. */
 import { resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { SwarmEvent } from '../protocol/events.js';
 import type { SessionStore } from '../protocol/store.js';
 import { type Addressed, agentOrSession, openArchive } from '../sdk/session-archive.js';
@@ -29,9 +30,15 @@ export const showLogs = async (
   const target = await agentOrSession(store, wanted, resolve(machine.cwd, flags.cwd ?? ''));
   const line = (event: SwarmEvent) => machine.out(`${lineOf(event, target, flags)}\n`);
   const isWanted = ({ agent }: SwarmEvent) => target.agent === undefined || agent === target.agent;
-  const seen = await showPast(store, target.session.id, flags, { isWanted, line, machine });
-  if (flags.follow === true)
-    await follow(store, target.session.id, seen, { isWanted, line, machine });
+  const output = { isWanted, line, machine };
+  if (flags.follow !== true) await showPast(store, target.session.id, flags, output);
+  else {
+    // Before the first line: who reads it may want to stop at once.
+    const stopped = new AbortController();
+    const stop = machine.onInterrupt(() => stopped.abort());
+    const seen = await showPast(store, target.session.id, flags, output);
+    await follow(store, target.session.id, seen, output, stopped.signal).finally(stop);
+  }
   return EXIT.done;
 };
 
@@ -77,13 +84,8 @@ const follow = async (
   id: string,
   seen: number,
   { isWanted, line, machine }: Output,
+  stopped: AbortSignal,
 ): Promise<void> => {
-  let isOver = false;
-  let wake = () => {};
-  const stop = machine.onInterrupt(() => {
-    isOver = true;
-    wake();
-  });
   const watch = store.watch(id);
   let newest = seen;
   const show = (event: SwarmEvent) => {
@@ -91,27 +93,17 @@ const follow = async (
     newest = event.seq;
     if (isWanted(event)) line(event);
   };
-  try {
-    while (!isOver && !machine.isOutputClosed()) {
-      // Asked first: what is written before the owner goes must not be missed.
-      const isHeld = (await store.holder(id)) !== undefined;
-      for (let events = await watch.next(); events.length > 0; events = await watch.next()) {
-        for (const event of events) show(event);
-      }
-      if (!isHeld) break;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, LOOK_EVERY_MS);
-        wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
+  while (!stopped.aborted && !machine.isOutputClosed()) {
+    // Asked first: what is written before the owner goes must not be missed.
+    const isHeld = (await store.holder(id)) !== undefined;
+    for (let events = await watch.next(); events.length > 0; events = await watch.next()) {
+      for (const event of events) show(event);
     }
-    // An owner that was killed may have left its last facts in the journals alone.
-    if (!isOver) for await (const event of store.events(id)) show(event);
-  } finally {
-    stop();
+    if (!isHeld) break;
+    await pause(LOOK_EVERY_MS, undefined, { signal: stopped }).catch(() => undefined);
   }
+  // An owner that was killed may have left its last facts in the journals alone.
+  if (!stopped.aborted) for await (const event of store.events(id)) show(event);
 };
 
 const lineOf = (event: SwarmEvent, { session, agent }: Addressed, { json }: LogsFlags): string => {

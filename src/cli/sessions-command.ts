@@ -1,4 +1,5 @@
 /** `skein sessions`: what was run, newest first. Only the journals of those that are shown are read. */
+import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { UsageError } from '../protocol/errors.js';
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
@@ -82,11 +83,16 @@ const listing = (sessions: readonly Shown[], isAll: boolean): string => {
 const headOf = (session: SessionSummary): readonly string[] => [
   session.id,
   ago(session.lastActiveAt, Date.now()),
-  session.pid === null ? session.state : `running (pid ${session.pid})`,
+  stateOf(session),
   plural(session.turns, 'turn'),
   money(session.costUsd),
   plainText(session.model, 40),
 ];
+
+const stateOf = ({ state, pid, host }: SessionSummary): string => {
+  if (pid === null || host === null) return state;
+  return `${state} (pid ${pid}${host === hostname() ? '' : ` on ${plainText(host, 40)}`})`;
+};
 
 const notes = (
   shown: number,

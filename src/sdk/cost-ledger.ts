@@ -167,6 +167,22 @@ const attemptOf = ({ agent, turn, attempt }: SwarmEvent): string =>
 /** Whatever names a model and a usage was paid for. */
 const spendingOf = ({ type, model, usage, cost }: SwarmEvent): Spending | undefined => {
   if (typeof model !== 'string' || typeof usage !== 'object' || usage === null) return undefined;
-  const paid = typeof cost === 'number' ? cost : null;
-  return { type, model, usage: { ...NO_USAGE, ...(usage as Partial<Usage>) }, cost: paid };
+  const given = usage as Readonly<Record<string, unknown>>;
+  const paid = typeof cost === 'number' && Number.isFinite(cost) ? cost : null;
+  return { type, model, usage: tokensOf(given), cost: paid };
+};
+
+/** The index is a file that anybody may have written to. */
+const tokensOf = (given: Readonly<Record<string, unknown>>): Usage => {
+  const tokens = (key: keyof Usage) => {
+    const value = given[key];
+    return typeof value === 'number' && Number.isFinite(value) ? value : 0;
+  };
+  return {
+    input: tokens('input'),
+    output: tokens('output'),
+    cacheRead: tokens('cacheRead'),
+    cacheWrite5m: tokens('cacheWrite5m'),
+    cacheWrite1h: tokens('cacheWrite1h'),
+  };
 };

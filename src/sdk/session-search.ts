@@ -1,4 +1,5 @@
 /** Finds words in what people and models said, one record at a time. */
+import { SkeinError } from '../protocol/errors.js';
 import type { JournalRecord } from '../protocol/journal.js';
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
 import type { WireBlock } from '../protocol/wire.js';
@@ -33,7 +34,8 @@ export const searchSession = async (
         }
       }
     }
-  } catch {
+  } catch (error) {
+    if (!(error instanceof SkeinError)) throw error;
     // A journal of a newer version: what this one cannot read it cannot find words in.
   }
   return undefined;

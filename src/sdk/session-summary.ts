@@ -1,4 +1,5 @@
 /** One session in a listing: what is known of it, and what its events say of its state. */
+import { SkeinError } from '../protocol/errors.js';
 import type { EventType } from '../protocol/events.js';
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
 import { CostLedger } from './cost-ledger.js';
@@ -51,7 +52,8 @@ export const summarise = async (
       if (event.type === 'run.ended' || event.type === 'agent.stopped') isInRun = false;
       else if (!OUTSIDE.has(event.type)) isInRun = true;
     }
-  } catch {
+  } catch (error) {
+    if (!(error instanceof SkeinError)) throw error;
     isReadable = false;
   }
   const { id, cwd, model, title, createdAt, parentId } = meta;

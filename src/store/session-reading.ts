@@ -15,7 +15,10 @@ export const surveySessions = (root: string): SessionSurvey => {
   for (const id of fs.existsSync(root) ? fs.readdirSync(root) : []) {
     if (!isSessionId(id)) continue;
     try {
-      sessions.push(readMeta(join(root, id), id));
+      const meta = readMeta(join(root, id), id);
+      // Whoever lists it opens it by this id next.
+      if (meta.id !== id) throw new UsageError(`Its session.json is that of another session.`);
+      sessions.push(meta);
     } catch (error) {
       unreadable.push({ id, reason: (error as Error).message });
     }

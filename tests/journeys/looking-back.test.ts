@@ -3,7 +3,9 @@ import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { calls, type Line, type Rules, setScene } from '../fakes/skein-process.js';
+import { openScreen } from '../fakes/tmux-screen.js';
 import { eventually } from '../host/processes.js';
+import { needs } from '../setup/needs.js';
 
 /** A model that begins to answer and falls silent. */
 const HANGS: Rules = [{ reply: { text: 'Well', stall: { afterEvents: 2 } } }];
@@ -389,4 +391,31 @@ describe('skein logs', () => {
     await driven.line(({ type }) => type === 'result');
     return { start: scene.start, line };
   };
+});
+
+needs.describe('tmux')('pruning at a terminal', () => {
+  test.each([
+    ['y', '1 session removed', 0],
+    ['n', 'Nothing was removed.', 1],
+    ['', 'Nothing was removed.', 1],
+  ])('asks first, and takes "%s" for an answer', async (answer, said, left) => {
+    const scene = await sceneOfTalk();
+    await scene.age(await scene.talk('old'), 31);
+    const screen = openScreen(scene, ['sessions', 'prune']);
+    await screen.shows('Remove them for good? [y/N]');
+    screen.say(answer);
+    expect(await screen.ended()).toBe(0);
+    expect(screen.text()).toContain(said);
+    expect(await readdir(join(scene.skeinHome, 'sessions'))).toHaveLength(left);
+  });
+
+  test('removes nothing at Ctrl-C', async () => {
+    const scene = await sceneOfTalk();
+    await scene.age(await scene.talk('old'), 31);
+    const screen = openScreen(scene, ['sessions', 'prune']);
+    await screen.shows('Remove them for good? [y/N]');
+    screen.press('C-c');
+    await screen.ended();
+    expect(await readdir(join(scene.skeinHome, 'sessions'))).toHaveLength(1);
+  });
 });

@@ -107,6 +107,7 @@ describe('a survey', () => {
     for (const [id, text] of [
       ['s_bad', 'nonsense'],
       ['s_new', '{"format":99}'],
+      ['s_other', JSON.stringify(meta({ id: '../s_1' }))],
     ] as const) {
       fs.mkdirSync(join(root, id));
       fs.writeFileSync(join(root, id, 'session.json'), text);
@@ -116,6 +117,7 @@ describe('a survey', () => {
       unreadable: [
         { id: 's_bad', reason: expect.stringMatching(/not valid JSON/) },
         { id: 's_new', reason: expect.stringMatching(/newer skein/) },
+        { id: 's_other', reason: expect.stringMatching(/another session/) },
       ],
     });
   });

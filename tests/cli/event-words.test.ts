@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest';
+import { eventWords } from '../../src/cli/event-words.js';
+import { EVENT_TYPES, type SwarmEvent } from '../../src/protocol/events.js';
+
+/** The words for an event that has these facts. */
+const say = (type: string, facts: object = {}): string => {
+  const head = { v: 1, seq: 1, ts: 1, swarm: 's_1', agent: 'a_1', parent: null, cites: { seq: 1 } };
+  return eventWords({ ...head, type, ...facts } as unknown as SwarmEvent);
+};
+
+const usage = { input: 10, output: 5, cacheRead: 1_000, cacheWrite5m: 0, cacheWrite1h: 0 };
+
+describe('an event in plain words', () => {
+  test.each([
+    [
+      'turn.started',
+      { turn: 2, attempt: 3, model: 'm', estimatedTokens: 1_200 },
+      'turn 2 asked of m again, attempt 3, with about 1,200 tokens',
+    ],
+    [
+      'turn.ended',
+      { turn: 2, durationMs: 1_500, stopReason: 'end_turn', usage, cost: 0.01 },
+      'turn 2 answered in 1.5 s, end_turn: 1,010 tokens in (1,000 cached), 5 out, $0.0100',
+    ],
+    [
+      'turn.failed',
+      { turn: 2, attempt: 1, kind: 'overloaded', status: 529, message: 'Busy.' },
+      'turn 2 failed, attempt 1 (overloaded, HTTP 529): Busy.',
+    ],
+    [
+      'permission.ruled',
+      {
+        ...{ tool: 'Bash', behavior: 'deny', step: 'deny', reason: 'No.' },
+        ...{ rule: 'Bash(rm:*)', file: '/etc/x.json', source: 'policy' },
+      },
+      'Bash denied at deny by Bash(rm:*) of /etc/x.json: No.',
+    ],
+    [
+      'permission.ruled',
+      { tool: 'Read', behavior: 'allow', step: 'mode', reason: 'Free.' },
+      'Read allowed at mode: Free.',
+    ],
+    ['tool.started', { tool: 'Bash', description: 'npm test' }, 'Bash began: npm test'],
+    [
+      'tool.ended',
+      { tool: 'Bash', outcome: 'error', durationMs: 12 },
+      'Bash ended, error, in 12 ms',
+    ],
+    [
+      'context.compacted',
+      { reason: 'summary', tokensBefore: 9_000, tokensAfter: 800 },
+      'context compacted (summary): from about 9,000 to 800 tokens',
+    ],
+    [
+      'agent.stopped',
+      { reason: 'budget', turns: 1, detail: 'Spent.' },
+      'agent stopped, budget, after 1 turn: Spent.',
+    ],
+    [
+      'consultation.ended',
+      { purpose: 'page', outcome: 'ok', durationMs: 5, usage, cost: null },
+      'a model was consulted for page, ok, in 5 ms: 1,010 tokens in (1,000 cached), 5 out, cost unknown',
+    ],
+    ['goose.honked', { volume: 11 }, 'goose.honked {"volume":11}'],
+  ])('says what %s was', (type, facts, words) => {
+    expect(say(type, facts)).toBe(words);
+  });
+
+  test.each(EVENT_TYPES)('of %s is one line, whatever its values are', (type) => {
+    const evil = '\u001B]0;x\u0007\u001B[2J\nline\u202E';
+    const keys = ['cwd', 'model', 'tool', 'reason', 'rule', 'file', 'message', 'kind', 'agent'];
+    const others = ['description', 'detail', 'what', 'section', 'purpose', 'outcome', 'from'];
+    const facts = Object.fromEntries([...keys, ...others].map((key) => [key, evil]));
+    for (const hostile of [facts, {}, { usage: { input: evil }, cost: evil, turn: evil }]) {
+      const words = say(type, hostile);
+      expect(words).not.toMatch(/[\p{Cc}\u202E]|NaN|undefined/u);
+      expect(words.length).toBeGreaterThan(3);
+    }
+  });
+});
