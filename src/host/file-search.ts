@@ -8,6 +8,7 @@ import {
   type ListedEntry,
   type Listing,
   type ListQuery,
+  MOST_COUNTED_FILES,
   MOST_SEARCH_ENTRIES,
   type SearchEnd,
   SearchError,
@@ -65,6 +66,7 @@ class Search {
   readonly #timeout: AbortSignal;
   readonly #troubles: Troubles = { unreadable: 0, tooLarge: 0, tooSlow: 0 };
   #leftOut = 0;
+  #candidateCount = 0;
   #isCutShort = false;
   #hasEnough = false;
 
@@ -125,7 +127,7 @@ class Search {
       if (batch === undefined || this.#signal.aborted) return;
       for await (const { file, ...hit } of batch) {
         const path = join(root, file);
-        if (last?.file !== file) last = { file, isShown: await this.#isText(path) };
+        if (last?.file !== file) last = { file, isShown: await this.#mayShow(path, query) };
         if (!last.isShown || query.onHit({ path, ...hit })) continue;
         this.#hasEnough = true;
         return;
@@ -133,7 +135,9 @@ class Search {
     }
   }
 
-  async #isText(path: string): Promise<boolean> {
+  async #mayShow(path: string, { accepts }: GrepQuery): Promise<boolean> {
+    // The call itself was judged by its start, so a file that it starts from is settled.
+    if (path !== this.#root && !accepts(path)) return false;
     const probe = await probeFile(path);
     if (probe === 'too-large') this.#troubles.tooLarge += 1;
     return probe === 'text';
@@ -144,16 +148,21 @@ class Search {
     const glob = query.glob === undefined ? undefined : readGlob(query.glob.replace(/^!/, ''));
     const type = query.type === undefined ? undefined : readType(query.type);
     if (isFile) {
-      if (query.accepts(this.#root)) yield this.#root.slice(1);
-      else this.#leftOut += 1;
+      yield this.#root.slice(1);
       return;
     }
     for await (const names of this.#walk(isExcluding ? undefined : glob)) {
       if (glob !== undefined && glob.matches(names) === isExcluding) continue;
       if (type !== undefined && !type.matches(names)) continue;
-      if (query.accepts(join(this.#root, ...names))) yield names.join('/');
-      else this.#leftOut += 1;
+      if (this.#isProtected(names, query)) this.#leftOut += 1;
+      else yield names.join('/');
     }
+  }
+
+  /** For as many files as are counted; the others are asked about when they match. */
+  #isProtected(names: Names, { accepts }: GrepQuery): boolean {
+    this.#candidateCount += 1;
+    return this.#candidateCount <= MOST_COUNTED_FILES && !accepts(join(this.#root, ...names));
   }
 
   #walk(glob: Glob | undefined): AsyncGenerator<Names> {
@@ -170,7 +179,9 @@ class Search {
   }
 
   #end(): SearchEnd {
-    return { reason: this.#reason(), leftOut: this.#leftOut, ...this.#troubles };
+    const mayHaveLeftOutMore = this.#candidateCount > MOST_COUNTED_FILES;
+    const leftOut = { leftOut: this.#leftOut, mayHaveLeftOutMore };
+    return { reason: this.#reason(), ...leftOut, ...this.#troubles };
   }
 
   #reason(): SearchEnd['reason'] {

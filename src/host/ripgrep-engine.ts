@@ -58,6 +58,8 @@ export const ripgrepEngine = (
     return (root, files, troubles) => {
       // Begins now; its hits are read when it is its turn.
       const run = follow(start(root, files));
+      // Node empties the pipes of a child that has ended, unless somebody waits to read them.
+      run.stdout.on('readable', () => undefined);
       return hits(run, wanted.mode, troubles, signal);
     };
   },

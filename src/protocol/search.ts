@@ -74,8 +74,8 @@ export interface GrepQuery extends SearchPlace {
   /** Hits after so many are not wanted. */
   readonly most: number;
   /**
-   * Whether a file may be looked into at all. It is asked before anything is read, and of every
-   * candidate: if only files that match were asked about, a search would tell what is in the others.
+   * Whether a file may be looked into at all. Whatever is counted or said of files that may not is
+   * known before they are searched: told after, it would give away what is in them, bit by bit.
    */
   accepts(path: string): boolean;
   /** In the order of paths and lines. False when no more is wanted. */
@@ -98,8 +98,10 @@ export interface SearchHit {
 export interface SearchEnd {
   /** `enough`: the asker wanted no more. `entries`: the tree is larger than a search may see. */
   readonly reason: 'complete' | 'enough' | 'timeout' | 'aborted' | 'entries';
-  /** Files that were not accepted. */
+  /** Files that were not accepted, among the first MOST_COUNTED_FILES. */
   readonly leftOut: number;
+  /** There were more files than that. */
+  readonly mayHaveLeftOutMore: boolean;
   /** Directories and files that the system would not open. */
   readonly unreadable: number;
   /** Files that are too large to be searched. */
@@ -111,6 +113,8 @@ export interface SearchEnd {
 export const LONGEST_HIT_LINE = 2_000;
 /** Larger files are not looked into. */
 export const LARGEST_SEARCHED_FILE = 64 * 1024 * 1024;
+/** To ask about a file takes longer than to search it, so there is a limit to asking for the count. */
+export const MOST_COUNTED_FILES = 2_000;
 /** Files and directories that one search may see. */
 export const MOST_SEARCH_ENTRIES = 500_000;
 

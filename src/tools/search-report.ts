@@ -31,7 +31,7 @@ const CONTROL = /\p{Cc}/u;
 
 /** Sentences about what the result does not show. */
 export const searchNotes = (end: SearchEnd): readonly string[] => [
-  ...when(end.leftOut > 0, leftOut(end.leftOut)),
+  ...when(end.leftOut > 0, leftOut(end.leftOut, end.mayHaveLeftOutMore)),
   ...when(
     end.unreadable > 0,
     `${count(end.unreadable, 'file or directory', 'files or directories')} could not be opened.`,
@@ -49,8 +49,8 @@ export const searchNotes = (end: SearchEnd): readonly string[] => [
   ...when(end.reason === 'aborted', 'Interrupted before the search ended.'),
 ];
 
-export const leftOut = (files: number) =>
-  `${count(files, 'file')} left out: the user's rules protect them, and Read would ask first.`;
+export const leftOut = (files: number, isLeast = false) =>
+  `${isLeast ? 'At least ' : ''}${count(files, 'file')} left out: rules protect such files, and Read would ask first.`;
 
 const STOPPED = 'The search was stopped';
 const NARROW = 'Narrow it with path, glob or type.';

