@@ -66,9 +66,12 @@ const summaryOf = ({ costUsd, knownCostUsd, uncachedCostUsd, savedPercent }: Cos
 
 /** What a person would not expect to find among the turns. */
 const apart = (
-  { failedAttempts, consultations, openRequests, inherited }: CostReport,
+  { total, failedAttempts, consultations, openRequests, inherited }: CostReport,
   isRunning: boolean,
 ) => [
+  ...(total.webSearches > 0
+    ? [`Web searches of the provider, included above: ${count(total.webSearches)}.`]
+    : []),
   ...(failedAttempts.count > 0
     ? [
         `Failed attempts, included above: ${failedAttempts.count}, ${money(failedAttempts.costUsd)}.`,

@@ -12,6 +12,8 @@ export interface CostLine {
   readonly outputTokens: number;
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
+  /** Done by the provider, and paid for by the piece. */
+  readonly webSearches: number;
   /** USD; null when the price of a request is not known. */
   readonly costUsd: number | null;
   /** The sum of what has a price. */
@@ -123,7 +125,8 @@ class Sum {
     if (type === 'consultation.ended') this.consulted += 1;
     this.usage = addUsage(this.usage, usage);
     // An attempt that came to nothing cost nothing, whatever the model would have charged.
-    const paid = windowTokens(usage) === 0 ? 0 : cost;
+    const isNothing = windowTokens(usage) === 0 && (usage.webSearches ?? 0) === 0;
+    const paid = isNothing ? 0 : cost;
     const uncached = paid === 0 ? 0 : (uncachedCostOf(model, usage) ?? null);
     this.cost = plus(this.cost, paid);
     this.uncached = plus(this.uncached, uncached);
@@ -141,6 +144,7 @@ class Sum {
       outputTokens: output,
       cacheReadTokens: cacheRead,
       cacheWriteTokens: cacheWrite5m + cacheWrite1h,
+      webSearches: this.usage.webSearches ?? 0,
       costUsd: this.cost,
       knownCostUsd: this.known,
       uncachedCostUsd: this.uncached,
@@ -184,5 +188,6 @@ const tokensOf = (given: Readonly<Record<string, unknown>>): Usage => {
     cacheRead: tokens('cacheRead'),
     cacheWrite5m: tokens('cacheWrite5m'),
     cacheWrite1h: tokens('cacheWrite1h'),
+    webSearches: tokens('webSearches'),
   };
 };

@@ -27,7 +27,7 @@ import {
   surveySessions,
   watchEvents,
 } from './session-reading.js';
-import { removeFolder } from './session-removal.js';
+import { removeFolder, sweepRemoved } from './session-removal.js';
 
 export interface FileStoreOptions {
   /** The `sessions` folder of the state directory. */
@@ -41,6 +41,8 @@ export interface FileStoreOptions {
 
 export class SessionFiles implements SessionStore {
   private readonly options: FileStoreOptions;
+  /** Once is enough, however many sessions are removed. */
+  private isSwept = false;
 
   constructor(options: FileStoreOptions) {
     this.options = options;
@@ -102,6 +104,8 @@ export class SessionFiles implements SessionStore {
     const { owner, ownerLives } = this.options;
     // Never released: with it goes the file that says so.
     takeLease(join(folder, 'lease'), owner, ownerLives);
+    if (!this.isSwept) sweepRemoved(this.options.root);
+    this.isSwept = true;
     return removeFolder(this.options.root, id);
   }
 

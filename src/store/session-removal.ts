@@ -12,7 +12,6 @@ export const removeFolder = (root: string, id: string): number => {
     fs.renameSync(join(root, id), aside);
     const freed = bytesIn(aside);
     fs.rmSync(aside, { recursive: true, force: true });
-    sweepRemoved(root);
     return freed;
   } catch (error) {
     throw storageError(error, join(root, id));
@@ -20,7 +19,7 @@ export const removeFolder = (root: string, id: string): number => {
 };
 
 /** What an earlier removal that was killed has left. */
-const sweepRemoved = (root: string): void => {
+export const sweepRemoved = (root: string): void => {
   for (const name of fs.readdirSync(root)) {
     if (name.startsWith(PREFIX)) fs.rmSync(join(root, name), { recursive: true, force: true });
   }

@@ -45,6 +45,11 @@ describe('the cost of a session', () => {
     expect(report.consultations).toEqual([{ purpose: 'page', count: 2, costUsd: 6 }]);
   });
 
+  test('counts the searches of the provider, which the cache does not make cheaper', () => {
+    const report = reportOn(spent('turn.ended', { cacheRead: 1_000_000, webSearches: 2 }));
+    expect(report.total).toMatchObject({ webSearches: 2, costUsd: 0.32, uncachedCostUsd: 3.02 });
+  });
+
   test('says what the cache saved, and what it cost where nothing was read', () => {
     const saved = reportOn(spent('turn.ended', { cacheRead: 1_000_000 }));
     expect(saved.total).toMatchObject({ costUsd: 0.3, uncachedCostUsd: 3, savedPercent: 90 });
@@ -63,6 +68,17 @@ describe('the cost of a session', () => {
       [MODEL, 3],
       ['mystery', null],
     ]);
+  });
+
+  test('takes figures that are none for nothing, wherever they came from', () => {
+    const usage = { input: '\u001B[2J', output: Number.NaN, cacheRead: null };
+    const report = reportOn({ type: 'turn.ended', model: MODEL, usage, cost: 'free' });
+    expect(report.total).toMatchObject({
+      requests: 1,
+      inputTokens: 0,
+      outputTokens: 0,
+      costUsd: 0,
+    });
   });
 
   test('is known for an attempt that came to nothing, whatever its model', () => {
