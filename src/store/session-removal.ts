@@ -18,10 +18,14 @@ export const removeFolder = (root: string, id: string): number => {
   }
 };
 
-/** What an earlier removal that was killed has left. */
+/** What an earlier removal that was killed has left. What stays is for the next one. */
 export const sweepRemoved = (root: string): void => {
-  for (const name of fs.readdirSync(root)) {
-    if (name.startsWith(PREFIX)) fs.rmSync(join(root, name), { recursive: true, force: true });
+  try {
+    for (const name of fs.readdirSync(root)) {
+      if (name.startsWith(PREFIX)) fs.rmSync(join(root, name), { recursive: true, force: true });
+    }
+  } catch {
+    // Nobody waits for it: it is out of sight already.
   }
 };
 
