@@ -68,9 +68,9 @@ const exchange = (
     const release = stallWatch.watch({
       progress: () => request.socket?.bytesRead ?? 0,
       // An answer that has begun must fail with this error: its reader hears of no other.
-      stalled: (error) => (answer ?? request).destroy(error),
+      stalled: (error) => breakOff(answer ?? request, error),
     });
-    const abort = () => request.destroy(abortError());
+    const abort = () => breakOff(request, abortError());
     const settle = () => {
       release();
       signal?.removeEventListener('abort', abort);
@@ -89,6 +89,12 @@ const exchange = (
     if (signal?.aborted) abort();
     else request.end(body);
   });
+
+/** An answer that has ended meanwhile gives its connection away, and nobody hears its errors. */
+const breakOff = (one: http.ClientRequest | http.IncomingMessage, error: Error) => {
+  one.socket?.on('error', () => undefined);
+  one.destroy(error);
+};
 
 /** Nothing here unpacks a compressed stream. */
 const PLAIN = { 'accept-encoding': 'identity' };

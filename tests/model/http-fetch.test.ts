@@ -141,6 +141,27 @@ describe('the fetch of the model port', () => {
     await expect(chunks).rejects.toThrow('abort');
   });
 
+  test('lets nothing escape when an answer is aborted that has come in whole', async () => {
+    const escaped: unknown[] = [];
+    const note = (error: unknown) => escaped.push(error);
+    process.prependListener('uncaughtException', note);
+    onTestFinished(() => void process.off('uncaughtException', note));
+    const { post } = await served((_, response) => {
+      response.write('one');
+      response.end('two');
+    });
+    for (let round = 0; round < 20; round += 1) {
+      const controller = new AbortController();
+      const { body } = await post('x', controller.signal);
+      const read = async () => {
+        for await (const _ of body as unknown as AsyncIterable<Buffer>) controller.abort();
+      };
+      await read().catch(() => undefined);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(escaped).toEqual([]);
+  });
+
   test('breaks off an exchange that has gone silent, and watches none that ended', async () => {
     const { post, clock } = await served((_, response, body) => {
       if (body.toString() === 'ok') response.end('ok');
