@@ -66,6 +66,8 @@ export interface LeadSession {
    * goes on with what it was doing. The first pull starts it, before it returns.
    */
   run(blocks?: RawJson): AsyncGenerator<FeedItem, void>;
+  /** What lists call it. */
+  rename(title: string): Promise<void>;
   /** What the model is shown, as it is sent. */
   readonly tools: RawJson;
   readonly stopped: Promise<AgentReport>;
@@ -162,6 +164,7 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
       }
     },
     stopped,
+    rename: (title) => session.updateMeta({ title }),
     async close() {
       await jobs.end();
       await session.updateMeta({ updatedAt: options.clock.now() });

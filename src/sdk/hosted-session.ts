@@ -2,11 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { lastAnswer } from '../context/last-answer.js';
 import { UsageError } from '../protocol/errors.js';
-import type { RawJson } from '../protocol/wire.js';
 import { callbackReview, callbackSurface } from './callback-surface.js';
 import { messageOf, noticeMessage } from './message-of.js';
 import type { SkeinMessage } from './messages.js';
 import { type OpenRun, openRun } from './open-run.js';
+import type { Prompt } from './prompt-blocks.js';
 import { checkOptions, type QueryOptions } from './query-options.js';
 import { placeOf, providerFrom, runOptionsOf } from './query-place.js';
 import { untilResting } from './resting.js';
@@ -29,10 +29,12 @@ export class HostedSession {
   private readonly notices: string[];
   private isBusy = false;
   private isClosed = false;
+  private isUnnamed: boolean;
 
   private constructor(run: OpenRun, wantsJson: boolean, notices: string[]) {
     this.id = run.session.id;
     this.run = run;
+    this.isUnnamed = run.session.meta.title === '';
     this.wantsJson = wantsJson;
     this.notices = notices;
   }
@@ -63,7 +65,7 @@ export class HostedSession {
    * `signal` has aborted, or does, it ends as interrupted.
    */
   async *answer(
-    blocks: RawJson | undefined,
+    prompt: Prompt | undefined,
     signal: AbortSignal,
   ): AsyncGenerator<SkeinMessage, void> {
     const { session, facts } = this.run;
@@ -74,6 +76,8 @@ export class HostedSession {
     try {
       yield initMessage(session, facts, randomUUID());
       yield* this.takeNotices();
+      const { blocks, title = '' } = prompt ?? {};
+      await this.nameAfter(title);
       const tally = new RunTally(
         blocks === undefined ? lastAnswer(session.notebook.history.messages) : '',
       );
@@ -109,6 +113,13 @@ export class HostedSession {
     this.isClosed = true;
     if (!this.run.session.isResting) await this.settle();
     await this.run.close();
+  }
+
+  /** A session that was opened without a prompt is called after its first one. */
+  private async nameAfter(title: string): Promise<void> {
+    if (!this.isUnnamed || title === '') return;
+    this.isUnnamed = false;
+    await this.run.session.rename(title).catch(() => undefined);
   }
 
   private async settle(): Promise<void> {

@@ -3,6 +3,7 @@ import { type LeadSession, openSession } from '../actors/session.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import { sweepOrphans } from '../host/orphans.js';
 import type { InitFacts } from './stream-json.js';
+import { shownTools } from './tool-names.js';
 import { VERSION } from './version.js';
 import { setUpWorkbench, type WorkbenchRequest } from './workbench.js';
 
@@ -21,6 +22,8 @@ export interface OpenRun {
 export const openRun = async (request: WorkbenchRequest): Promise<OpenRun> => {
   const { settings, notices, toolNames, options, release } = await setUpWorkbench(request);
   const session = await openSession(options);
+  // The prompt of a former session is what it was: it may show other tools than there are now.
+  const shown = options.choice.kind === 'new' ? toolNames : shownTools(session.tools);
   sweepLater(session);
   let closing: Promise<void> | undefined;
   const close = async () => {
@@ -30,13 +33,26 @@ export const openRun = async (request: WorkbenchRequest): Promise<OpenRun> => {
   };
   return {
     ...{ session, settings },
-    facts: { tools: toolNames, permissionMode: settings.mode.value, version: VERSION },
-    notices: [...notices, ...session.damage],
+    facts: { tools: shown, permissionMode: settings.mode.value, version: VERSION },
+    notices: [...notices, ...toolNotices(shown, toolNames, request), ...session.damage],
     close() {
       closing ??= close();
       return closing;
     },
   };
+};
+
+const toolNotices = (
+  shown: readonly string[],
+  usable: readonly string[],
+  { tools = [] }: WorkbenchRequest,
+): readonly string[] => {
+  const late = tools.map(({ name }) => name).filter((name) => !shown.includes(name));
+  const lost = shown.filter((name) => !usable.includes(name));
+  return [
+    ...(late.length === 0 ? [] : [`A session keeps its tools, so it is not shown: ${late}.`]),
+    ...(lost.length === 0 ? [] : [`The session began with tools that are not here: ${lost}.`]),
+  ];
 };
 
 let isSwept = false;

@@ -27,15 +27,23 @@ export const promptBlocks = (content: z.infer<typeof promptContent>): RawJson =>
   });
 };
 
+export interface Prompt {
+  readonly blocks: RawJson;
+  readonly title: string;
+}
+
 /** For what a program hands over: whatever it is. */
-export const checkedPrompt = (content: unknown): RawJson => {
+export const checkedPrompt = (content: unknown): Prompt => {
   const parsed = promptContent.safeParse(content);
-  if (parsed.success) return promptBlocks(parsed.data);
+  if (parsed.success) return { blocks: promptBlocks(parsed.data), title: titleOf(parsed.data) };
   throw new UsageError(
     'A prompt is text that is not empty, or a list of text, image and document blocks.',
   );
 };
 
 /** The first words of a prompt, on one line. */
-export const titleOf = (content: unknown): string =>
-  typeof content === 'string' ? content.replaceAll(/\s+/g, ' ').slice(0, 80) : '';
+export const titleOf = (content: z.infer<typeof promptContent>): string => {
+  const isText = (block: z.infer<typeof promptBlock>) => block.type === 'text';
+  const text = typeof content === 'string' ? content : String(content.find(isText)?.text ?? '');
+  return text.replaceAll(/\s+/g, ' ').slice(0, 80);
+};

@@ -1,9 +1,8 @@
 /** `query` and `openSession`: agents as a program runs them. Nothing here writes to a terminal. */
 import { UsageError } from '../protocol/errors.js';
-import type { RawJson } from '../protocol/wire.js';
 import { HostedSession } from './hosted-session.js';
 import type { SkeinMessage } from './messages.js';
-import { checkedPrompt, type PromptContent, titleOf } from './prompt-blocks.js';
+import { checkedPrompt, type Prompt, type PromptContent } from './prompt-blocks.js';
 import type { QueryOptions } from './query-options.js';
 
 export interface QueryRequest {
@@ -41,14 +40,14 @@ export const queryWith =
   ({ prompt, options = {} }) => {
     const isSeries = isAsyncIterable(prompt);
     return asQuery(options.signal, async function* (control) {
-      const blocks = isSeries ? undefined : blocksOf(prompt, options);
+      const only = isSeries ? undefined : promptOf(prompt, options);
       const session = await HostedSession.open(options, {
-        ...{ watchdog, lingers: isSeries, title: titleOf(prompt) },
+        ...{ watchdog, lingers: isSeries, title: only?.title ?? '' },
       });
       control.takeOver(session);
       try {
         if (isSeries) yield* answerAll(session, prompt, control);
-        else yield* session.answer(blocks, control.nextRun());
+        else yield* session.answer(only, control.nextRun());
       } finally {
         await session.close();
       }
@@ -145,10 +144,10 @@ const asQuery = (
 const isAsyncIterable = (prompt: QueryRequest['prompt']): prompt is AsyncIterable<PromptContent> =>
   typeof prompt === 'object' && prompt !== null && Symbol.asyncIterator in prompt;
 
-const blocksOf = (
+const promptOf = (
   prompt: unknown,
   { resume, continue: goesOn }: QueryOptions,
-): RawJson | undefined => {
+): Prompt | undefined => {
   if (prompt !== undefined) return checkedPrompt(prompt);
   if (resume !== undefined || goesOn === true) return undefined;
   throw new UsageError('There is no prompt: give one, or resume a session that has work to do.');

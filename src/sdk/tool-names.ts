@@ -1,6 +1,7 @@
-/** Whether the host's tools can stand beside the built-in ones. */
+/** The names of tools: those that a prompt shows, and whether a host's can stand beside the rest. */
 import { UsageError } from '../protocol/errors.js';
 import type { Tool } from '../protocol/tool.js';
+import type { RawJson } from '../protocol/wire.js';
 
 /** No two tools may share a name. Throws a UsageError. */
 export const checkToolNames = (custom: readonly Tool[], known: readonly Tool[]): void => {
@@ -12,3 +13,7 @@ export const checkToolNames = (custom: readonly Tool[], known: readonly Tool[]):
     taken.add(name);
   }
 };
+
+/** The names in a prompt, in its order. */
+export const shownTools = (tools: RawJson): readonly string[] =>
+  (JSON.parse(tools) as readonly { readonly name: string }[]).map(({ name }) => name);

@@ -162,6 +162,30 @@ describe('a tool of the program', () => {
   });
 });
 
+describe('the tools of a session that is resumed', () => {
+  test('are those that it began with, and whatever differs is said', async () => {
+    const { ask, options, bodies } = await program();
+    const old = called(() => 'honk');
+    const { session_id: resume } = await resultOf(ask('hi', { tools: [old] }));
+    const same = await all(ask('again', { resume, tools: [old] }));
+    expect(noticesIn(same)).toEqual([]);
+    const other = await all(
+      ask('and again', { resume, tools: [called(() => '', { name: 'New' })] }),
+    );
+    expect(noticesIn(other)).toEqual([
+      'A session keeps its tools, so it is not shown: New.',
+      'The session began with tools that are not here: Call.',
+    ]);
+    expect(other[0]).toMatchObject({ tools: expect.arrayContaining(['Call']) });
+    const [first, , third] = bodies().map(({ tools }) => JSON.stringify(tools));
+    expect(third).toBe(first);
+    expect(options.tools).toBeUndefined();
+  });
+});
+
+const noticesIn = (messages: readonly SkeinMessage[]) =>
+  messages.flatMap((it) => (it.type === 'system' && it.subtype === 'notice' ? [it.text] : []));
+
 describe('the permission to call a tool of the program', () => {
   const honk = () => called(() => 'honk');
 

@@ -308,19 +308,23 @@ describe('a series of prompts', () => {
 
 describe('a session that is kept', () => {
   test('remembers, answers one prompt at a time, and can be resumed when it is closed', async () => {
-    const { options, bodies } = await program([
+    const { options, bodies, skeinHome } = await program([
       { match: { turn: 0 }, reply: 'First.' },
       { match: { turn: 1 }, reply: 'Second.' },
       { match: { turn: 2 }, reply: 'Third.' },
     ]);
     const session = await openSession(options);
-    const first = session.query('one');
+    const first = session.query('The first\nof all');
     await first.next();
     await expect(all(session.query('at the same time'))).rejects.toThrow(/one prompt at a time/);
     expect((await resultOf(first)).result).toBe('First.');
     expect((await resultOf(session.query('two'))).result).toBe('Second.');
     await session.close();
     await session.close();
+    const { title } = JSON.parse(
+      await readFile(join(skeinHome, 'sessions', session.id, 'session.json'), 'utf8'),
+    ) as { title: string };
+    expect(title).toBe('The first of all');
     await expect(all(session.query('three'))).rejects.toThrow(/closed/);
     const third = query({ prompt: 'three', options: { ...options, resume: session.id } });
     expect((await resultOf(third)).result).toBe('Third.');
