@@ -50,8 +50,12 @@ const toolNotices = (
   const late = tools.map(({ name }) => name).filter((name) => !shown.includes(name));
   const lost = shown.filter((name) => !usable.includes(name));
   return [
-    ...(late.length === 0 ? [] : [`A session keeps its tools, so it is not shown: ${late}.`]),
-    ...(lost.length === 0 ? [] : [`The session began with tools that are not here: ${lost}.`]),
+    ...(late.length === 0
+      ? []
+      : [`A session keeps its tools, so it is not shown: ${late.join(', ')}.`]),
+    ...(lost.length === 0
+      ? []
+      : [`The session began with tools that are not here: ${lost.join(', ')}.`]),
   ];
 };
 
