@@ -30,14 +30,19 @@ export const askUser = defineTool({
   kind: 'builtin',
   prompt: PROMPT,
   input: z.strictObject({
-    question: z.string().regex(/\S/, 'must not be empty').max(LONGEST_QUESTION),
+    question: z
+      .string()
+      .regex(/\S/, 'must not be empty')
+      .max(LONGEST_QUESTION)
+      .describe('What you want to know, as a whole sentence.'),
     options: z
       .array(option)
       .min(2)
       .max(8)
       .refine((options) => new Set(options.map(({ label }) => label)).size === options.length, {
         error: 'two options have the same label',
-      }),
+      })
+      .describe('The answers to choose from, 2 to 8.'),
     multiple: z.boolean().optional().describe('More than one may be chosen; false if left out.'),
   }),
   describe: ({ question }) => `AskUser ${shortLine(question.trim().replace(/\s+/g, ' '), 120)}`,

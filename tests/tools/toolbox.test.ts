@@ -104,7 +104,14 @@ describe('the built-in tools', () => {
       ['Glob', ['pattern', 'path']],
       ['Grep', GREP_INPUTS],
       ['LS', ['path', 'ignore']],
-      ['Bash', ['command', 'timeout', 'description']],
+      ['Bash', ['command', 'timeout', 'run_in_background', 'description']],
+      ['TaskOutput', ['task_id', 'block', 'timeout']],
+      ['TaskStop', ['task_id']],
+      ['WebFetch', ['url', 'prompt']],
+      ['WebSearch', ['query', 'allowed_domains', 'blocked_domains']],
+      ['TodoWrite', ['todos']],
+      ['TodoRead', []],
+      ['AskUser', ['question', 'options', 'multiple']],
     ]);
   });
 
@@ -131,5 +138,19 @@ describe('the built-in tools', () => {
     expect(found.interruptBehavior).toBe(interrupt);
     expect(found.subject(input)).toEqual(subject);
     expect(found.describe(input)).toBe(`${name} x`);
+  });
+
+  test.each([
+    ['TaskOutput', true, true, 'cancel'],
+    ['TaskStop', false, true, 'block'],
+    ['TodoWrite', false, false, 'block'],
+    ['TodoRead', true, true, 'block'],
+    ['AskUser', false, false, 'cancel'],
+  ])('say that %s touches nothing outside of the agent', (name, readOnly, safe, interrupt) => {
+    const found = toolbox(builtinTools).find(name);
+    expect(found.isReadOnly({})).toBe(readOnly);
+    expect(found.isConcurrencySafe({})).toBe(safe);
+    expect(found.interruptBehavior).toBe(interrupt);
+    expect(found.subject({})).toEqual({ action: 'none', target: '' });
   });
 });
