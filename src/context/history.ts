@@ -228,7 +228,8 @@ export class History {
         this.seen.set(note.path, note.stamp);
         break;
       case 'job.read':
-        this.jobs.set(note.job, note.upTo);
+        // Of two looks in one message, the one that was asked for last may have ended first.
+        this.jobs.set(note.job, Math.max(note.upTo, this.jobs.get(note.job) ?? 0));
         break;
       case 'todos.written':
         this.todos = note.todos;

@@ -265,6 +265,15 @@ describe('what calls teach', () => {
     );
     expect(history.cwd).toBe('/b');
   });
+
+  test('is how far a job has been read, whichever of two looks ended first', () => {
+    const read = (upTo: number) => ({
+      notes: [{ type: 'job.read' as const, job: 'bash_1', upTo }],
+    });
+    const asked = received([call('c1'), call('c2')]);
+    const history = historyOf(created, asked, ended('c2', read(10)), ended('c1', read(100)));
+    expect(history.jobs).toEqual(new Map([['bash_1', 100]]));
+  });
 });
 
 describe('tokens', () => {
