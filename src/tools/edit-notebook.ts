@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { defineTool, ToolFailure } from '../protocol/tool.js';
+import { encodeText } from './file-text.js';
 import { type Notebook, type NotebookCell, parseNotebook, splitLines } from './notebook.js';
 import { openForEdit, saveEdit } from './text-edit.js';
 
@@ -42,6 +43,8 @@ export const editNotebook = defineTool({
   subject: ({ notebook_path }) => ({ action: 'write', target: notebook_path }),
   interruptBehavior: 'block',
   async call({ notebook_path, new_source, cell_type, edit_mode = 'replace', ...place }, context) {
+    // JSON would spell half a character as an escape that other programs cannot read.
+    encodeText(new_source, 'new_source');
     const file = await openForEdit(notebook_path, context);
     const notebook = parseNotebook(file.path, file.text);
     const at = positionOf(notebook, place, edit_mode, file.path);
@@ -105,9 +108,11 @@ const CHANGES: Readonly<
   Record<Mode, (notebook: Notebook, at: number, change: CellChange) => string>
 > = {
   replace(notebook, at, change) {
-    const { text, cells, spans } = notebook;
-    const [cell, span] = [cells[at], spans[at]];
-    if (cell === undefined || span === undefined) return text;
+    const { text, spans } = notebook;
+    const span = spans[at];
+    if (span === undefined) return text;
+    // Parsed again, because a schema puts keys in an order of its own.
+    const cell = JSON.parse(text.slice(span.start, span.end)) as NotebookCell;
     return splice(text, span.start, span.end, written(notebook, replaced(cell, change)));
   },
   insert(notebook, at, change) {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ListedEntry } from '../protocol/search.js';
 import { defineTool } from '../protocol/tool.js';
-import { orExplainSearch, shownPath, startOfSearch, withNotes } from './search-report.js';
+import { onOneLine, orExplainSearch, startOfSearch, withNotes } from './search-report.js';
 
 const MOST_ENTRIES = 1_000;
 const MOST_GLOBS = 100;
@@ -39,7 +39,7 @@ export const listDirectory = defineTool({
     const { entries, total } = await orExplainSearch(
       context.search.list({ directory, ignore, most: MOST_ENTRIES }),
     );
-    const shown = shownPath(directory, '/').replace(/\/?$/, '/');
+    const shown = onOneLine(directory).replace(/\/?$/, '/');
     const lines = entries.map(lineFor);
     const rest =
       total > entries.length
@@ -54,8 +54,8 @@ export const listDirectory = defineTool({
 });
 
 const lineFor = ({ name, kind, size, target }: ListedEntry): string => {
-  const shown = shownPath(name, '/');
+  const shown = onOneLine(name);
   if (kind === 'directory') return `  ${shown}/`;
-  if (kind === 'link') return `  ${shown} -> ${shownPath(target ?? '?', '/')}`;
+  if (kind === 'link') return `  ${shown} -> ${onOneLine(target ?? '?')}`;
   return `  ${shown}${kind === 'file' ? ` (${size})` : ' (neither file nor directory)'}`;
 };

@@ -19,15 +19,16 @@ export const orExplainSearch = async <Result>(work: Promise<Result>): Promise<Re
   }
 };
 
-/** From the working directory where that is shorter; on one line, whatever the name holds. */
+/** From the working directory where that is shorter. */
 export const shownPath = (path: string, cwd: string): string => {
   const below = relative(cwd, path);
   const isBelow = below !== '' && below !== '..' && !below.startsWith('../') && !isAbsolute(below);
-  const shown = isBelow ? below : path;
-  return CONTROL.test(shown) ? JSON.stringify(shown) : shown;
+  return onOneLine(isBelow ? below : path);
 };
 
-const CONTROL = /\p{Cc}/u;
+/** Whatever the name holds. */
+export const onOneLine = (name: string): string =>
+  /\p{Cc}/u.test(name) ? JSON.stringify(name) : name;
 
 /** Sentences about what the result does not show. */
 export const searchNotes = (end: SearchEnd): readonly string[] => [
