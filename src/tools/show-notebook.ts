@@ -78,8 +78,8 @@ class Page {
     this.text(`--- output of cell ${number} ---`);
     const { data, text, ename, evalue, traceback } = output;
     if (output.output_type === 'error') {
-      const lines = Array.isArray(traceback) ? traceback.join('\n') : `${ename}: ${evalue}`;
-      this.text(shortened(lines));
+      const lines = isText(traceback) ? [traceback].flat() : [ename, evalue];
+      this.text(shortened(lines.filter((line) => typeof line === 'string').join('\n')));
     } else if (isText(text)) this.text(shortened(joined(text)));
     else if (typeof data === 'object' && data !== null) this.#addData(data);
   }

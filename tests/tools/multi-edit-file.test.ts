@@ -23,6 +23,8 @@ const edit = async (before: string | Uint8Array, edits: Edits) => {
   return { outcome, context, text: workspace.text(PATH) };
 };
 
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : '?');
+
 const swap = (old_string: string, new_string: string, replace_all = false) => ({
   ...{ old_string, new_string, replace_all },
 });
@@ -51,13 +53,10 @@ describe('MultiEdit', () => {
       fc.asyncProperty(text, text, text, fc.boolean(), async (before, from, to, all) => {
         const one = await knownFile(before);
         const input = { file_path: 'a.ts', ...swap(from, to, all) };
-        const said = await editFile.call(input, one.context).then(
-          () => 'done',
-          (error: Error) => error.message,
-        );
+        const said = await editFile.call(input, one.context).then(() => 'done', messageOf);
         const other = await edit(before, [swap(from, to, all)]).then(
           ({ text: after }) => ['done', after],
-          (error: Error) => [error.message.replace(/^Edit 1 of 1 failed, .*?: /, ''), before],
+          (error: unknown) => [messageOf(error).replace(/^Edit 1 of 1 failed, .*?: /, ''), before],
         );
         expect(other).toEqual([said, one.workspace.text(PATH)]);
       }),

@@ -24,7 +24,11 @@ describe('Read of a PDF', () => {
     ['is cut short', PDF.slice(0, -10), 'cut short or damaged'],
     ['has only a first line', '%PDF-1.7', 'cut short or damaged'],
     ['is encrypted', PDF.replace('/Root', '/Encrypt 9 0 R /Root'), 'encrypted'],
-    ['is too large', Buffer.concat([Buffer.from(PDF), Buffer.alloc(5_000_000)]), 'more than the 4194304'],
+    [
+      'is too large',
+      Buffer.concat([Buffer.from(PDF), Buffer.alloc(5_000_000)]),
+      'more than the 4194304',
+    ],
     ['has too many pages', PDF.replace('/Type /Page ', '/Type /Page '.repeat(101)), '101 pages'],
   ])('says what to do with one that %s', async (_, content, why) => {
     const said = await read('a.pdf', content);
