@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { diskWorkspace } from '../../src/host/disk-workspace.js';
+import { createPolicy } from '../../src/policy/policy.js';
 import { systemClock } from '../../src/protocol/clock.js';
 import type { JournalRecord } from '../../src/protocol/journal.js';
 import {
@@ -12,6 +13,9 @@ import {
 } from '../../src/protocol/permission.js';
 import { defineTool, type Tool } from '../../src/protocol/tool.js';
 import { SessionMemory } from '../../src/store/session-memory.js';
+import { findFiles } from '../../src/tools/find-files.js';
+import { searchText } from '../../src/tools/search-text.js';
+import { makeTree, searchWith } from '../host/search-tree.js';
 import { effectsOf } from './effects-trap.js';
 import { finish, openRig, speaks } from './session-rig.js';
 
@@ -90,7 +94,102 @@ const answers = fc.constantFrom<(PermissionAnswer | undefined)[]>(
   { behavior: 'allow', updatedInput: { target: 'src/b.ts' } },
 );
 
+const SECRETS = ['a.txt', 'src/b.ts', 'src/c.ts', '.env', 'keys/d.pem', 'keys/e.txt'] as const;
+
+/** Each file holds a word of its own, so that what was read of it can be told. */
+const wordOf = (file: string) => `word-${file.replaceAll(/\W/g, '-')}`;
+
+const searching = async (
+  rules: readonly PermissionRule[],
+  mode: (typeof PERMISSION_MODES)[number],
+  surface: boolean,
+) => {
+  const cwd = await makeTree(Object.fromEntries(SECRETS.map((file) => [file, wordOf(file)])));
+  const store = new SessionMemory(systemClock);
+  const glob = '{*,.env}';
+  const calls = [
+    { id: 'c0', tool: 'Grep', input: { pattern: 'word', output_mode: 'content', glob } },
+    { id: 'c1', tool: 'Grep', input: { pattern: 'word', output_mode: 'count', glob } },
+    { id: 'c2', tool: 'Glob', input: { pattern: glob } },
+  ];
+  const session = await openRig({
+    ...{ store, rules, mode, cwd, tools: [searchText, findFiles] },
+    ...{ search: searchWith('javascript'), workspace: diskWorkspace() },
+    model: speaks([{ calls }, { text: 'Done.' }]),
+    ...(surface && { surface: { ask: async () => ({ behavior: 'allow' }) } }),
+  });
+  await finish(session, 'Go.');
+  const { records } = await store.peek(session.id, session.meta.lead);
+  await session.close();
+  const policy = createPolicy({
+    ...{ rules, mode, surface, roots: [cwd], home: '/home/law', skeinHome: '/home/law/.skein' },
+    realPath: (path) => path,
+  });
+  const mayBeRead = (file: string) =>
+    policy.rule({
+      ...{ tool: 'Read', readOnly: true, cwd },
+      subject: { action: 'read', target: file },
+    }).behavior === 'allow';
+  return {
+    results: JSON.stringify(records),
+    protectedFiles: SECRETS.filter((it) => !mayBeRead(it)),
+  };
+};
+
+/** Files of which a result shows the contents or the name, though Read would be denied or asked about. */
+const leaked = (results: string, protectedFiles: readonly string[]): readonly string[] =>
+  protectedFiles.filter(
+    (file) =>
+      results.includes(wordOf(file)) ||
+      results.includes(`${file}:`) ||
+      results.includes(`\\n${file}\\n`),
+  );
+
+const fileRule = fc.record({
+  behavior: fc.constantFrom('allow', 'deny', 'ask'),
+  text: fc.constantFrom(
+    ...[
+      'Read(src/**)',
+      'Read(a.txt)',
+      'Grep',
+      'Grep(keys/**)',
+      'Glob(src/c.ts)',
+      'Read(.env)',
+      'Read',
+    ],
+  ),
+  source: fc.constantFrom('user', 'project', 'flag'),
+}) as fc.Arbitrary<PermissionRule>;
+
 describe('law 5, no effect without a ruling', () => {
+  test('a search shows nothing of files that Read would not be allowed to open', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fileRule, { maxLength: 4 }),
+        fc.constantFrom(...PERMISSION_MODES),
+        fc.boolean(),
+        async (rules, mode, surface) => {
+          const { results, protectedFiles } = await searching(rules, mode, surface);
+          expect(leaked(results, protectedFiles)).toEqual([]);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  test('a search shows the rest, and says how much it left out', async () => {
+    const rules = [{ behavior: 'deny', text: 'Read(src/b.ts)', source: 'user' }] as const;
+    const { results, protectedFiles } = await searching(rules, 'default', false);
+    expect(protectedFiles).toEqual(['src/b.ts', '.env', 'keys/d.pem']);
+    for (const file of ['a.txt', 'src/c.ts', 'keys/e.txt']) expect(results).toContain(wordOf(file));
+    expect(results).toContain('3 files left out');
+  });
+
+  test('catches a search that shows a protected file', async () => {
+    const { results } = await searching([], 'default', false);
+    expect(leaked(results, ['a.txt'])).toEqual(['a.txt']);
+  });
+
   test('whatever the rules, the mode and the person say, nothing runs before it is allowed', async () => {
     await fc.assert(
       fc.asyncProperty(

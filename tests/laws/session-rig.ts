@@ -9,7 +9,7 @@ import type { ModelPort, StreamEvent, TurnSink } from '../../src/protocol/model.
 import type { PermissionMode, PermissionRule, Surface } from '../../src/protocol/permission.js';
 import type { FileSearch } from '../../src/protocol/search.js';
 import type { SessionStore } from '../../src/protocol/store.js';
-import type { Shell, Tool } from '../../src/protocol/tool.js';
+import type { Shell, Tool, Workspace } from '../../src/protocol/tool.js';
 import { NO_USAGE } from '../../src/protocol/usage.js';
 import { SessionMemory } from '../../src/store/session-memory.js';
 import { toolbox } from '../../src/tools/toolbox.js';
@@ -26,6 +26,9 @@ export interface Wanted {
   readonly surface?: Surface;
   readonly choice?: SessionOptions['choice'];
   readonly search?: FileSearch;
+  readonly workspace?: Workspace;
+  /** The workspace folder; this repository if left out. */
+  readonly cwd?: string;
 }
 
 const nowhere = () => {
@@ -35,17 +38,20 @@ const nowhere = () => {
 export const openRig = (wanted: Wanted): Promise<LeadSession> => {
   const { model, tools, clock = systemClock, store = new SessionMemory(clock) } = wanted;
   const box = toolbox(tools);
+  const cwd = wanted.cwd ?? process.cwd();
   return openSession({
     ...{ store, clock, ids: countedIds(), owner: 'law', choice: wanted.choice ?? { kind: 'new' } },
     ...{ modelName: 'claude-sonnet-5-5', defaultModel: 'claude-sonnet-5-5' },
-    fresh: { cwd: process.cwd(), version: 'law', entrypoint: 'test', title: 'law' },
+    fresh: { cwd, version: 'law', entrypoint: 'test', title: 'law' },
     promptHead: () => ({ tools: JSON.stringify(box.wireTools()), system: '[]' }),
     requestSettings: () => ({ maxTokens: 1_000 }),
     ...{ maxBudgetUsd: null, wantsStreamEvents: false },
     equip: () => ({
       ...{ model, toolbox: box, toolCount: tools.length, lingers: false, chance: () => 0.5 },
       ...{ limits: DEFAULT_LIMITS, fallbackModel: undefined, governor: governor(clock, 8) },
-      workspace: { resolve: nowhere, read: nowhere, stat: nowhere, write: nowhere },
+      workspace: wanted.workspace ?? {
+        ...{ resolve: nowhere, read: nowhere, stat: nowhere, write: nowhere },
+      },
       shell: wanted.shell ?? { run: nowhere },
       web: { get: nowhere },
       windowOf: (name) => windowMarks(name),
@@ -55,7 +61,7 @@ export const openRig = (wanted: Wanted): Promise<LeadSession> => {
         policy: {
           rules: wanted.rules ?? [],
           mode: wanted.mode ?? 'default',
-          roots: [process.cwd()],
+          roots: [cwd],
           ...{ home: '/home/law', skeinHome: '/home/law/.skein', realPath: (path) => path },
         },
         surface: wanted.surface,
