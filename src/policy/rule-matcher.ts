@@ -107,7 +107,7 @@ const isHost = (address: string, pattern: string) =>
 const patternProblem = ({ tool, pattern }: ParsedRule) =>
   pattern !== undefined && FILE_TOOLS.has(tool) ? pathPatternProblem(pattern) : undefined;
 
-const FILE_TOOLS = new Set(['Read', 'Write', 'Edit', 'MultiEdit', 'NotebookEdit', 'Grep', 'Glob']);
+const FILE_TOOLS = new Set('Read Write Edit MultiEdit NotebookEdit Grep Glob LS'.split(' '));
 
 const report = (rule: PermissionRule, trouble: string): RuleProblem => {
   const place = rule.file ?? `${rule.source} settings`;
