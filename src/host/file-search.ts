@@ -22,7 +22,7 @@ import { compileGlob, type Glob } from './glob.js';
 import {
   type MatchEngine,
   type PreparedMatch,
-  refuseWholeFile,
+  refuseUnlike,
   type Troubles,
 } from './match-engine.js';
 import { NewestFiles } from './newest-files.js';
@@ -92,7 +92,7 @@ class Search {
   }
 
   async grep(query: GrepQuery, engine: Promise<MatchEngine>): Promise<SearchEnd> {
-    refuseWholeFile(query);
+    refuseUnlike(query);
     const isFile = (await kindOf(this.#root)) === 'file';
     const candidates = this.#candidates(query, isFile);
     try {

@@ -50,8 +50,9 @@ export const badPattern = (reason: string): SearchError =>
 
 export const ONE_LINE_ONLY = 'it asks for a line break, which needs multiline: true';
 
-/** In one line they would mean its ends to one engine, and the ends of the file to the other. */
-export const refuseWholeFile = ({ pattern, multiline }: Wanted): void => {
+/** What the engines would not take alike. In one line, \A would mean its start to one of them only. */
+export const refuseUnlike = ({ pattern, multiline }: Wanted): void => {
+  if (pattern.includes('\0')) throw badPattern('it holds a NUL character');
   if (multiline || !/^(?:[^\\]|\\[^Az])*\\[Az]/.test(pattern)) return;
   throw badPattern('\\A and \\z need multiline: true; within a line use ^ and $');
 };

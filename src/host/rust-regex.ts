@@ -23,7 +23,10 @@ export const rustRegex = (pattern: string, { ignoreCase, multiline }: RegexOptio
   const source = new Translator(rest, multiline, dotAll).translate();
   const i = ignoreCase || flags.includes('i') ? 'i' : '';
   try {
-    return new RegExp(source, `gv${i}`);
+    const regex = new RegExp(source, `gv${i}`);
+    // What is too large is found out when it is first used.
+    regex.test('');
+    return regex;
   } catch (error) {
     throw badPattern(error instanceof Error ? error.message.replace(/^.*: /, '') : 'it is broken');
   }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -245,6 +246,7 @@ const BAD_PATTERNS = [
   'a\nb',
   'o{,2}',
   '\\Afoo',
+  'a\0b',
   'foo\\z',
   'x{1',
 ];
@@ -327,6 +329,13 @@ describe.each(ENGINES.map(([name]) => name))('a search with %s', (name) => {
     const root = await makeTree({ 'a.key': 'x' });
     const { hits } = await grep(search, join(root, 'a.key'), 'x', { accepts: () => false });
     expect(hits).toEqual([':1:x']);
+  });
+
+  test('counts files that cannot be opened, such as those whose names are no text', async () => {
+    const root = await makeTree({ a: 'x' });
+    execFileSync('bash', ['-c', "echo x > $'b\\xff'"], { cwd: root });
+    const { hits, end } = await grep(search, root, 'x');
+    expect({ hits, unreadable: end.unreadable }).toEqual({ hits: ['a:1:x'], unreadable: 1 });
   });
 
   test('stops when no more is wanted', async () => {
