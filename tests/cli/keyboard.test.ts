@@ -1,0 +1,129 @@
+import { EventEmitter } from 'node:events';
+import fc from 'fast-check';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { type KeyListener, listenToKeys, PasteFilter } from '../../src/cli/keyboard.js';
+import { LONGEST_DRAFT } from '../../src/cli/line-editor.js';
+import type { Machine } from '../../src/cli/machine.js';
+import { eventually } from '../host/processes.js';
+
+const BEGIN = '\u001b[200~';
+const END = '\u001b[201~';
+
+/** What was typed and what was pasted, in order. */
+const filtered = (chunks: readonly string[]) => {
+  const heard: string[] = [];
+  const tell = (kind: string) => (text: string) => {
+    const last = heard.at(-1);
+    if (kind === 'typed' && last?.startsWith('typed ')) heard[heard.length - 1] = last + text;
+    else heard.push(`${kind} ${text}`);
+  };
+  const filter = new PasteFilter(tell('typed'), tell('pasted'));
+  for (const chunk of chunks) filter.take(chunk);
+  return heard;
+};
+
+describe('what is pasted', () => {
+  test('is parted from what is typed', () => {
+    expect(filtered([`ab${BEGIN}one\ntwo${END}cd`])).toEqual([
+      'typed ab',
+      'pasted one\ntwo',
+      'typed cd',
+    ]);
+  });
+
+  test('is the same however the terminal cuts it', () => {
+    const part = fc.constantFrom(
+      'a',
+      'é',
+      '\r',
+      '[200',
+      '\u001b[A',
+      `${BEGIN}x\ny${END}`,
+      `${BEGIN}${END}`,
+    );
+    fc.assert(
+      fc.property(fc.array(part), fc.array(fc.nat(20)), (parts, cuts) => {
+        const text = parts.join('');
+        const chunks: string[] = [];
+        let rest = text;
+        for (const cut of cuts) {
+          // An Esc by itself is a key, so terminals do not part it from its sequence.
+          const at = rest[cut - 1] === '\u001b' || rest[cut - 2] === '\u001b' ? cut + 2 : cut;
+          chunks.push(rest.slice(0, at));
+          rest = rest.slice(at);
+        }
+        expect(filtered([...chunks, rest])).toEqual(filtered([text]));
+      }),
+    );
+  });
+
+  test('holds no more than a prompt may, and one piece more to show that', () => {
+    const chunk = 'x'.repeat(100_000);
+    const chunks = [BEGIN, ...Array.from({ length: 50 }, () => chunk), END];
+    const [pasted = ''] = filtered(chunks);
+    expect(pasted.length).toBeGreaterThan(LONGEST_DRAFT);
+    expect(pasted.length).toBeLessThanOrEqual(LONGEST_DRAFT + chunk.length + 'pasted '.length);
+  });
+});
+
+const keyboard = () => {
+  const modes: boolean[] = [];
+  const stdin = Object.assign(new EventEmitter(), {
+    setRawMode: (isRaw: boolean) => modes.push(isRaw),
+    resume: () => {},
+    pause: () => {},
+  });
+  const written: string[] = [];
+  const heard: string[] = [];
+  const listener: KeyListener = {
+    key: ({ name, ctrl, meta }) => heard.push(`${ctrl ? 'C-' : ''}${meta ? 'M-' : ''}${name}`),
+    paste: (text) => heard.push(`paste ${text}`),
+    end: () => heard.push('end'),
+  };
+  const machine = {
+    stdin: stdin as unknown as Machine['stdin'],
+    out: (text: string) => written.push(text),
+  };
+  const close = listenToKeys(machine, listener);
+  onTestFinished(close);
+  const send = (text: string) => stdin.emit('data', Buffer.from(text));
+  return { stdin, modes, written, heard, send, close };
+};
+
+describe('the keyboard', () => {
+  test('tells keys by their names, and pastes as a whole', () => {
+    const { heard, send } = keyboard();
+    send(`a\u0003\r\u001b[A\u001b\r${BEGIN}x\ny${END}`);
+    expect(heard).toEqual(['a', 'C-c', 'return', 'up', 'M-return', 'paste x\ny']);
+  });
+
+  test('tells a single Esc a moment later', async () => {
+    const { heard, send } = keyboard();
+    send('\u001b');
+    await eventually('the key was heard', () => heard.length === 1);
+    expect(heard[0]).toMatch(/escape$/);
+  });
+
+  test('keeps a character whole that arrives in two pieces', () => {
+    const { heard, stdin } = keyboard();
+    const [first, ...rest] = Buffer.from('é');
+    stdin.emit('data', Buffer.from([first ?? 0]));
+    stdin.emit('data', Buffer.from(rest));
+    expect(heard).toHaveLength(1);
+  });
+
+  test('gives the terminal back once, also when the process ends', () => {
+    const { modes, written, close } = keyboard();
+    expect([modes, written]).toEqual([[true], ['\u001b[?2004h']]);
+    const isOurs = () =>
+      process.listeners('exit').some((listener) => String(listener) === String(close));
+    expect(isOurs()).toBe(true);
+    close();
+    close();
+    expect([modes, written]).toEqual([
+      [true, false],
+      ['\u001b[?2004h', '\u001b[?2004l'],
+    ]);
+    expect(isOurs()).toBe(false);
+  });
+});
