@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'vitest';
+import { Narration } from '../../src/cli/narration.js';
+import { STOP_REASONS, type StopReason } from '../../src/protocol/agent.js';
+import type { FeedItem } from '../../src/protocol/feed.js';
+import type { StreamEvent } from '../../src/protocol/model.js';
+import { scriptedTerminal } from '../fakes/scripted-terminal.js';
+
+/** Everything that is said about these items. */
+const told = (...items: readonly FeedItem[]): string => {
+  const terminal = scriptedTerminal();
+  const narration = new Narration(terminal);
+  for (const item of items) narration.tell(item);
+  return terminal.text();
+};
+
+const request: FeedItem = { type: 'request.started', turn: 1, attempt: 1, model: 'm' };
+const event = (value: object): FeedItem => ({ type: 'stream.event', event: value as StreamEvent });
+const block = (type: string, name?: string) =>
+  event({ type: 'content_block_start', content_block: { type, name } });
+const delta = (text: string) =>
+  event({ type: 'content_block_delta', delta: { type: 'text_delta', text } });
+const end = event({ type: 'content_block_stop' });
+const says = (...parts: readonly string[]) => [block('text'), ...parts.map(delta), end];
+const started = (call: string, description: string): FeedItem => ({
+  ...{ type: 'tool.started', call, tool: 'Bash', input: {}, description },
+});
+const ended = (call: string, content: string): FeedItem => ({
+  ...{ type: 'tool.ended', call, tool: 'Bash', outcome: 'ok' },
+  raw: JSON.stringify({ type: 'tool_result', content }),
+});
+const stop = (reason: StopReason, detail: string | null = null): FeedItem => ({
+  ...{ type: 'run.ended', stop: { reason, detail }, turns: 1 },
+});
+
+describe('a narration', () => {
+  test('passes text on as it comes, each block as a paragraph', () => {
+    expect(told(request, ...says('Hel', 'lo.'), ...says('More.'))).toBe('\nHello.\n\nMore.\n');
+  });
+
+  test('lets no text command the terminal', () => {
+    expect(told(...says('a\u001b[2J\u202eb'))).toBe('\na^[[2J<U+202E>b\n');
+  });
+
+  test('mentions thinking once in a turn, and never what was thought', () => {
+    const thinks = [
+      block('thinking'),
+      event({ type: 'content_block_delta', delta: { type: 'thinking_delta', thinking: 'secret' } }),
+      end,
+    ];
+    expect(told(request, ...thinks, ...thinks)).toBe('(thinking…)\n');
+  });
+
+  test('says that text does not count when the stream was cut', () => {
+    const discarded: FeedItem = {
+      ...{ type: 'attempt.discarded', turn: 1, attempt: 1, reason: 'The stream was cut.' },
+    };
+    expect(told(request, block('text'), delta('Half'), discarded)).toBe(
+      '\nHalf\n(The text above was cut off and does not count: The stream was cut.)\n',
+    );
+    expect(told(request, discarded)).toBe('(The attempt failed: The stream was cut.)\n');
+  });
+
+  test('has a line for each call, and one for its end below it', () => {
+    expect(told(started('c', 'Bash ls'), ended('c', 'a'))).toBe('  Bash ls\n    ok\n      a\n');
+  });
+
+  test('names the call where others came in between', () => {
+    expect(
+      told(started('c', 'Bash a'), started('d', 'Bash b'), ended('c', 'x'), ended('d', 'y')),
+    ).toBe('  Bash a\n  Bash b\n    ok Bash a\n      x\n    ok Bash b\n      y\n');
+  });
+
+  test('names the tool of a call that never started', () => {
+    const raw = JSON.stringify({ type: 'tool_result', content: 'Not this.', is_error: true });
+    expect(told({ type: 'tool.ended', call: 'c', tool: 'Edit', outcome: 'denied', raw })).toBe(
+      '    denied Edit: Not this.\n',
+    );
+  });
+
+  test('is silent about progress where every line would be read out', () => {
+    expect(told(started('c', 'Bash a'), { type: 'tool.progress', call: 'c', note: '1' })).toBe(
+      '  Bash a\n',
+    );
+  });
+
+  test('shows the things to do, summaries and notices', () => {
+    const text = told(
+      { type: 'todos.changed', todos: [{ content: 'Look', status: 'pending' }] },
+      { type: 'context.compacted', summary: 'Summarised.' },
+      { type: 'notice', text: 'Trying again.' },
+      block('server_tool_use', 'web_search'),
+    );
+    expect(text).toBe(
+      '    Things to do: 1 of 1 left\n    to do: Look\n(Summarised.)\n(Trying again.)\n  web_search (run by the provider)\n',
+    );
+  });
+
+  test('says why a run stopped, unless it simply ended', () => {
+    expect(told(stop('end_turn'))).toBe('');
+    expect(told(stop('model_error', 'It said 401.'))).toMatch(/^\(Stopped: .*It said 401\.\)\n$/);
+    for (const reason of STOP_REASONS.filter((it) => it !== 'end_turn')) {
+      expect(told(stop(reason))).not.toContain('_');
+    }
+  });
+});

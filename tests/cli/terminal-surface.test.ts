@@ -1,0 +1,184 @@
+import { describe, expect, test } from 'vitest';
+import { TerminalSurface } from '../../src/cli/terminal-surface.js';
+import type { PermissionQuestion, PersonQuestion } from '../../src/protocol/permission.js';
+import {
+  type ScriptedAnswer,
+  type ScriptedTerminal,
+  scriptedTerminal,
+} from '../fakes/scripted-terminal.js';
+import { eventually } from '../host/processes.js';
+
+const question: PermissionQuestion = {
+  ...{ id: 'q_1', agent: 'a_1', call: 'toolu_1', tool: 'Bash', input: { command: 'ls' } },
+  ...{ inputDigest: 'digest', description: 'Bash ls', reason: 'No rule.', grant: 'Bash(ls)' },
+};
+const choice: PersonQuestion = {
+  ...{ id: 'q_2', agent: 'a_1', call: 'toolu_2', question: 'Which?', multiple: false },
+  options: [{ label: 'Red', description: 'warm' }, { label: 'Blue' }],
+};
+
+/** A surface whose person answers so. */
+const personWho = (...answers: readonly ScriptedAnswer[]) => {
+  const terminal = scriptedTerminal(...answers);
+  let interrupts = 0;
+  const surface = new TerminalSurface(
+    terminal,
+    (agent) => `Agent ${agent}`,
+    () => {
+      interrupts += 1;
+    },
+  );
+  const controller = new AbortController();
+  return { terminal, surface, controller, interrupts: () => interrupts };
+};
+
+/** A question stands open. */
+const isAsked = (terminal: ScriptedTerminal) =>
+  eventually('a question is asked', () => /: $/.test(terminal.text()));
+
+describe('a permission question', () => {
+  test('says who asks for what, why, and what a lasting answer would allow', async () => {
+    const { surface, terminal, controller } = personWho('o');
+    await surface.ask(question, controller.signal);
+    expect(terminal.text()).toBe(
+      [
+        '',
+        'Agent a_1 asks to use Bash.',
+        '  command: ls',
+        '  reason: No rule.',
+        '  s and p allow: Bash(ls)',
+        'Allow it? o once, s this session, p this project, d deny: o',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test.each([
+    ['o', 'once'],
+    [' Once ', 'once'],
+    ['s', 'session'],
+    ['SESSION', 'session'],
+    ['p', 'project'],
+    ['project', 'project'],
+  ])('is allowed by %j for %s', async (answer, scope) => {
+    const { surface, controller } = personWho(answer);
+    expect(await surface.ask(question, controller.signal)).toEqual({ behavior: 'allow', scope });
+  });
+
+  test.each([
+    [['d', ''], 'The user denied this call.'],
+    [['d', 'use rg'], 'The user denied this call. Reason: use rg'],
+    [['deny use rg instead'], 'The user denied this call. Reason: use rg instead'],
+    [['no', ' '], 'The user denied this call.'],
+  ])('is denied by %j', async (answers, reason) => {
+    const { surface, controller } = personWho(...answers);
+    expect(await surface.ask(question, controller.signal)).toEqual({ behavior: 'deny', reason });
+  });
+
+  test.each(['', 'y', 'yes', 'os', 'o s', 'once more', '/help', 'oops', '\u001b[A'])(
+    'is not answered by %j',
+    async (answer) => {
+      const { surface, terminal, controller } = personWho(answer, 'o');
+      expect(await surface.ask(question, controller.signal)).toMatchObject({ behavior: 'allow' });
+      expect(terminal.text()).toContain('\nPlease answer o, s, p or d.\n');
+    },
+  );
+
+  test('is denied by Esc, and so is the run; also where the reason is asked', async () => {
+    for (const answers of [[{ kind: 'cancelled' }], ['d', { kind: 'cancelled' }]] as const) {
+      const { surface, controller } = personWho(...answers);
+      expect(await surface.ask(question, controller.signal)).toMatchObject({
+        ...{ behavior: 'deny', interrupt: true },
+      });
+    }
+  });
+
+  test('is denied when nobody is there any more', async () => {
+    const { surface, controller } = personWho({ kind: 'gone' });
+    expect(await surface.ask(question, controller.signal)).toMatchObject({ behavior: 'deny' });
+  });
+
+  test('disappears with a word when it is withdrawn', async () => {
+    const { surface, terminal, controller } = personWho('silence');
+    const answer = surface.ask(question, controller.signal);
+    await isAsked(terminal);
+    controller.abort();
+    expect(await answer).toMatchObject({ behavior: 'deny' });
+    expect(terminal.text()).toMatch(/\(The question is withdrawn\.\)\n$/);
+  });
+
+  test('waits for the one before it, and is not shown if it is withdrawn meanwhile', async () => {
+    const { surface, terminal, controller } = personWho('silence', 'o');
+    const first = surface.ask(question, controller.signal);
+    const later = new AbortController();
+    const second = surface.ask({ ...question, tool: 'Edit' }, later.signal);
+    const third = surface.ask({ ...question, tool: 'Write' }, new AbortController().signal);
+    await isAsked(terminal);
+    expect(terminal.text()).not.toContain('Edit');
+    later.abort();
+    controller.abort();
+    await Promise.all([first, second]);
+    expect(await third).toMatchObject({ behavior: 'allow' });
+    expect(terminal.text()).not.toContain('Edit');
+    expect(terminal.text()).toContain('asks to use Write');
+  });
+});
+
+describe('a choice', () => {
+  test('is put with numbers', async () => {
+    const { surface, terminal, controller } = personWho('2');
+    expect(await surface.choose(choice, controller.signal)).toEqual({ chosen: ['Blue'] });
+    expect(terminal.text()).toBe(
+      [
+        '',
+        'Agent a_1 has a question.',
+        '  Which?',
+        '  1. Red (warm)',
+        '  2. Blue',
+        'A number, or your own words: 2',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('may have several answers', async () => {
+    const { surface, controller } = personWho('2, 1,2');
+    const answer = await surface.choose({ ...choice, multiple: true }, controller.signal);
+    expect(answer).toEqual({ chosen: ['Blue', 'Red'] });
+  });
+
+  test('may be answered in other words', async () => {
+    const { surface, controller } = personWho(' 2 of the greens ');
+    const answer = await surface.choose(choice, controller.signal);
+    expect(answer).toEqual({ chosen: [], text: '2 of the greens' });
+  });
+
+  test.each([
+    ['', 'Please give an answer'],
+    ['3', 'The numbers go from 1 to 2.'],
+    ['0', 'The numbers go from 1 to 2.'],
+    ['1,2', 'Please choose one number.'],
+  ])('is asked again after %j', async (answer, sentence) => {
+    const { surface, terminal, controller } = personWho(answer, '1');
+    expect(await surface.choose(choice, controller.signal)).toEqual({ chosen: ['Red'] });
+    expect(terminal.text()).toContain(sentence);
+  });
+
+  test('can be left, which ends the run as well', async () => {
+    const { surface, controller, interrupts } = personWho({ kind: 'cancelled' });
+    await expect(surface.choose(choice, controller.signal)).rejects.toThrow(
+      'did not want to answer',
+    );
+    expect(interrupts()).toBe(1);
+  });
+
+  test('cannot be made when nobody is there or it is withdrawn', async () => {
+    const { surface, terminal, controller } = personWho({ kind: 'gone' }, 'silence');
+    await expect(surface.choose(choice, controller.signal)).rejects.toThrow('Nobody');
+    const withdrawn = surface.choose(choice, controller.signal);
+    await isAsked(terminal);
+    controller.abort();
+    await expect(withdrawn).rejects.toThrow('withdrawn');
+    await expect(surface.choose(choice, controller.signal)).rejects.toThrow('withdrawn');
+  });
+});
