@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { interrupts } from '../../src/cli/interrupts.js';
+import { interrupts, signals } from '../../src/cli/interrupts.js';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());
@@ -43,6 +43,26 @@ describe('Ctrl-C', () => {
     stop();
     source.emit('SIGINT');
     expect(heard).toEqual([]);
+    expect(source.eventNames()).toEqual([]);
+  });
+});
+
+describe('a host that decides itself', () => {
+  test('hears every signal by its name, one key press once', () => {
+    const source = new EventEmitter();
+    const heard: string[] = [];
+    const stop = signals(source)((signal) => heard.push(signal));
+    source.emit('SIGINT');
+    vi.advanceTimersByTime(20);
+    source.emit('SIGINT');
+    vi.advanceTimersByTime(1_000);
+    source.emit('SIGINT');
+    vi.advanceTimersByTime(1_000);
+    source.emit('SIGTERM');
+    vi.advanceTimersByTime(1_000);
+    source.emit('SIGHUP');
+    expect(heard).toEqual(['SIGINT', 'SIGINT', 'SIGTERM', 'SIGHUP']);
+    stop();
     expect(source.eventNames()).toEqual([]);
   });
 });

@@ -8,7 +8,7 @@ const keysOf = (stroke: string): readonly Key[] => {
   const [, ctrl, meta, name] = /^(C-)?(M-)?([a-z]+)$/.exec(stroke) ?? [];
   const isNamed = NAMED.includes(name ?? '') || ctrl !== undefined || meta !== undefined;
   if (isNamed) return [{ name, ctrl: ctrl !== undefined, meta: meta !== undefined }];
-  return [...stroke].map((sequence) => ({ sequence, name: sequence }));
+  return Array.from(stroke).map((sequence) => ({ sequence, name: sequence }));
 };
 const NAMED = [
   'left',

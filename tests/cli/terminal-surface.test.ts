@@ -4,6 +4,7 @@ import type { PermissionQuestion, PersonQuestion } from '../../src/protocol/perm
 import {
   type ScriptedAnswer,
   type ScriptedTerminal,
+  SILENCE,
   scriptedTerminal,
 } from '../fakes/scripted-terminal.js';
 import { eventually } from '../host/processes.js';
@@ -99,7 +100,7 @@ describe('a permission question', () => {
   });
 
   test('disappears with a word when it is withdrawn', async () => {
-    const { surface, terminal, controller } = personWho('silence');
+    const { surface, terminal, controller } = personWho(SILENCE);
     const answer = surface.ask(question, controller.signal);
     await isAsked(terminal);
     controller.abort();
@@ -108,7 +109,7 @@ describe('a permission question', () => {
   });
 
   test('waits for the one before it, and is not shown if it is withdrawn meanwhile', async () => {
-    const { surface, terminal, controller } = personWho('silence', 'o');
+    const { surface, terminal, controller } = personWho(SILENCE, 'o');
     const first = surface.ask(question, controller.signal);
     const later = new AbortController();
     const second = surface.ask({ ...question, tool: 'Edit' }, later.signal);
@@ -173,7 +174,7 @@ describe('a choice', () => {
   });
 
   test('cannot be made when nobody is there or it is withdrawn', async () => {
-    const { surface, terminal, controller } = personWho({ kind: 'gone' }, 'silence');
+    const { surface, terminal, controller } = personWho({ kind: 'gone' }, SILENCE);
     await expect(surface.choose(choice, controller.signal)).rejects.toThrow('Nobody');
     const withdrawn = surface.choose(choice, controller.signal);
     await isAsked(terminal);

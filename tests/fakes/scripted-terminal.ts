@@ -6,8 +6,9 @@ export interface ScriptedTerminal extends Terminal {
   readonly text: () => string;
 }
 
-/** `silence` waits until the question is withdrawn. */
-export type ScriptedAnswer = string | 'silence' | Exclude<Reply, { kind: 'line' }>;
+/** A line, or something else; whoever stays silent waits until the question is withdrawn. */
+export type ScriptedAnswer = string | Exclude<Reply, { kind: 'line' }> | typeof SILENCE;
+export const SILENCE = { kind: 'silence' } as const;
 
 /** A person who answers from a list, in order. One question too many is an error, as is an unused answer. */
 export const scriptedTerminal = (...answers: readonly ScriptedAnswer[]): ScriptedTerminal => {
@@ -20,9 +21,8 @@ export const scriptedTerminal = (...answers: readonly ScriptedAnswer[]): Scripte
     written += text;
   };
   const replyTo = (signal: AbortSignal, answer: ScriptedAnswer): Promise<Reply> => {
-    if (answer !== 'silence') {
-      return Promise.resolve(typeof answer === 'string' ? { kind: 'line', text: answer } : answer);
-    }
+    if (typeof answer === 'string') return Promise.resolve({ kind: 'line', text: answer });
+    if (answer.kind !== 'silence') return Promise.resolve(answer);
     return new Promise((resolve) => {
       signal.addEventListener('abort', () => resolve({ kind: 'withdrawn' }));
     });

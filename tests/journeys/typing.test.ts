@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { expect, test } from 'vitest';
 import { calls, type Rules, resultsIn, type Scene, setScene } from '../fakes/skein-process.js';
 import { openScreen, type ScreenOptions } from '../fakes/tmux-screen.js';
 import { needs } from '../setup/needs.js';
@@ -34,7 +34,7 @@ const QUESTION = /Allow it\? .*: *$/;
 const hasMade = ({ workspace }: Scene) => existsSync(join(workspace, 'made'));
 
 needs.describe('tmux')('a session on a terminal', () => {
-  needs('tmux')('says where it is, answers, and says how to go on', async () => {
+  test('says where it is, answers, and says how to go on', async () => {
     const { scene, screen } = await sit();
     const header = await screen.shows(READY);
     expect(header).toMatch(/session s_\w+\nModel \S+, permission mode default, working in \//);
@@ -48,12 +48,12 @@ needs.describe('tmux')('a session on a terminal', () => {
     expect(scene.bodies()).toHaveLength(1);
   });
 
-  needs('tmux')('begins with the prompt that it was given', async () => {
+  test('begins with the prompt that it was given', async () => {
     const { screen } = await sit({ args: ['hello there'] });
     await screen.shows(/> hello there\n\nYou said hello there!\n\n>$/);
   });
 
-  needs('tmux')('shows text while it is being said, and stops at Esc', async () => {
+  test('shows text while it is being said, and stops at Esc', async () => {
     const { screen } = await sit();
     await screen.shows(READY);
     screen.say('endless');
@@ -64,7 +64,7 @@ needs.describe('tmux')('a session on a terminal', () => {
     await screen.shows('You said go on!');
   });
 
-  needs('tmux')('interrupts at Ctrl-C, and leaves at two more', async () => {
+  test('interrupts at Ctrl-C, and leaves at two more', async () => {
     const { screen } = await sit();
     await screen.shows(READY);
     screen.say('endless');
@@ -77,7 +77,7 @@ needs.describe('tmux')('a session on a terminal', () => {
     expect(await screen.ended()).toBe(0);
   });
 
-  needs('tmux')('sends what is typed during a run with the next step', async () => {
+  test('sends what is typed during a run with the next step', async () => {
     const slow = { ...calls('Bash', { command: 'sleep 1' }), text: 'Wait.' };
     const rules: Rules = [
       { match: { lastUser: 'and this' }, reply: 'Both.' },
@@ -93,7 +93,7 @@ needs.describe('tmux')('a session on a terminal', () => {
     await screen.shows(/Both\.\n\n>$/);
   });
 
-  needs('tmux')('brings back earlier prompts, also of a former start', async () => {
+  test('brings back earlier prompts, also of a former start', async () => {
     const { scene, screen } = await sit();
     await screen.shows(READY);
     screen.say('the first');
@@ -122,7 +122,7 @@ needs.describe('tmux')('a session on a terminal', () => {
     await again.shows(READY);
   });
 
-  needs('tmux')('takes a paste of several lines as one prompt', async () => {
+  test('takes a paste of several lines as one prompt', async () => {
     const { scene, screen } = await sit();
     await screen.shows(READY);
     screen.paste('one\ntwo\nthree');
@@ -133,7 +133,7 @@ needs.describe('tmux')('a session on a terminal', () => {
     expect(scene.bodies()).toHaveLength(1);
   });
 
-  needs('tmux')('takes a huge paste, and shows the end of it', async () => {
+  test('takes a huge paste, and shows the end of it', async () => {
     const { scene, screen } = await sit();
     await screen.shows(READY);
     screen.paste(`${'a line of this paste\n'.repeat(5_000)}the end`);
@@ -144,7 +144,7 @@ needs.describe('tmux')('a session on a terminal', () => {
     expect(scene.bodies()[0]?.messages[0].content[0].text).toHaveLength(105_007);
   });
 
-  needs('tmux')('helps, and says what there is when a command is unknown', async () => {
+  test('helps, and says what there is when a command is unknown', async () => {
     const { screen } = await sit();
     await screen.shows(READY);
     screen.say('/help');
@@ -157,7 +157,7 @@ needs.describe('tmux')('a session on a terminal', () => {
     expect(await screen.ended()).toBe(0);
   });
 
-  needs('tmux')('begins anew at /clear', async () => {
+  test('begins anew at /clear', async () => {
     const { scene, screen } = await sit();
     await screen.shows(READY);
     screen.say('remember this');
@@ -169,7 +169,7 @@ needs.describe('tmux')('a session on a terminal', () => {
     expect(JSON.stringify(scene.bodies().at(-1))).not.toContain('remember this');
   });
 
-  needs('tmux')('goes on with a former session at /resume', async () => {
+  test('goes on with a former session at /resume', async () => {
     const { scene, screen } = await sit();
     const { result } = await scene.run(['-p', 'the old one', '--output-format', 'json']);
     await screen.shows(READY);
@@ -196,7 +196,7 @@ needs.describe('tmux')('a permission question on a terminal', () => {
     return { scene, screen };
   };
 
-  needs('tmux')('is asked again until the answer is one, and holds once', async () => {
+  test('is asked again until the answer is one, and holds once', async () => {
     const { scene, screen } = await ask();
     screen.say('maybe');
     await screen.shows(/Please answer o, s, p or d\.\n.*: *$/);
@@ -208,7 +208,7 @@ needs.describe('tmux')('a permission question on a terminal', () => {
     await screen.shows(QUESTION);
   });
 
-  needs('tmux')('holds for the session', async () => {
+  test('holds for the session', async () => {
     const { screen } = await ask();
     screen.say('s');
     await screen.shows(/It is done\.\n\n>$/);
@@ -217,7 +217,7 @@ needs.describe('tmux')('a permission question on a terminal', () => {
     expect(screen.text().match(/asks to use/g)).toHaveLength(1);
   });
 
-  needs('tmux')('holds for the project', async () => {
+  test('holds for the project', async () => {
     const { scene, screen } = await ask();
     screen.say('p');
     await screen.shows(/It is done\.\n\n>$/);
@@ -225,7 +225,7 @@ needs.describe('tmux')('a permission question on a terminal', () => {
     expect(JSON.parse(kept)).toEqual({ permissions: { allow: ['Bash(touch made)'] } });
   });
 
-  needs('tmux')('can be denied with a reason, which the model reads', async () => {
+  test('can be denied with a reason, which the model reads', async () => {
     const { scene, screen } = await ask();
     screen.say('d');
     await screen.shows(/Why not\?.*: *$/);
@@ -235,7 +235,7 @@ needs.describe('tmux')('a permission question on a terminal', () => {
     expect(resultsIn(scene.bodies().at(-1))[0]?.content).toContain('Reason: wrong name');
   });
 
-  needs('tmux')('is denied by Esc, which ends the run as well', async () => {
+  test('is denied by Esc, which ends the run as well', async () => {
     const { scene, screen } = await ask();
     screen.press('Escape');
     await screen.shows(/\(Denied, and the run is interrupted\.\)[\s\S]*\(Stopped.*\)\n\n>$/);
@@ -243,7 +243,7 @@ needs.describe('tmux')('a permission question on a terminal', () => {
     expect(scene.bodies()).toHaveLength(1);
   });
 
-  needs('tmux')('is not answered by what was typed before it', async () => {
+  test('is not answered by what was typed before it', async () => {
     const rules: Rules = [
       { match: { toolResult: '/./' }, reply: 'It is done.' },
       { reply: { ...calls('Bash', { command: 'touch made' }), delayMs: 1_000 } },
@@ -264,7 +264,7 @@ needs.describe('tmux')('a permission question on a terminal', () => {
 });
 
 needs.describe('tmux')('a terminal', () => {
-  needs('tmux')('that is dumb gets lines and nothing else', async () => {
+  test('that is dumb gets lines and nothing else', async () => {
     const { screen } = await sit({ env: { TERM: 'dumb' } });
     await screen.shows(READY);
     screen.say('"""');
@@ -283,7 +283,7 @@ needs.describe('tmux')('a terminal', () => {
     expect(await screen.ended()).toBe(0);
   });
 
-  needs('tmux')('is left as it was found, whatever happens', async () => {
+  test('is left as it was found, whatever happens', async () => {
     const { screen } = await sit({ after: 'stty -a | grep -o "[-]*icanon\\|[-]*echo "' });
     await screen.shows(READY);
     screen.press('C-c');
@@ -291,7 +291,7 @@ needs.describe('tmux')('a terminal', () => {
     await screen.shows(/it ended with 0\nicanon\necho/);
   });
 
-  needs('tmux')('is asked once whether it trusts what would change something', async () => {
+  test('is asked once whether it trusts what would change something', async () => {
     const scene = await setScene(RULES);
     await mkdir(join(scene.workspace, '.claude'));
     const settings = { permissions: { allow: ['Bash(touch made)'] } };
