@@ -39,11 +39,15 @@ export const explainMalformed = ({ tool, malformed = '' }: WantedCall): string =
 
 export const explainInvalid = (tool: string, error: z.ZodError): string => {
   const problems = error.issues.slice(0, 5).map((issue) => {
-    const where = issue.path.length > 0 ? `"${issue.path.join('.')}": ` : '';
-    return `${where}${issue.message}`;
+    const where = issue.path.length > 0 ? `"${shortened(issue.path.join('.'), 100)}": ` : '';
+    return `${where}${shortened(issue.message, 300)}`;
   });
   return `The input of ${tool} is not valid, so nothing was run. ${problems.join('; ')}. Correct the call and try again.`;
 };
+
+/** Keys and values of the model's own may be quoted in it, and those have no bound. */
+const shortened = (text: string, length: number): string =>
+  text.length <= length ? text : `${text.slice(0, length)}…`.toWellFormed();
 
 export const INTERRUPTED = 'Interrupted by the user before it could finish.';
 

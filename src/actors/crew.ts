@@ -230,8 +230,8 @@ class Crew {
     const durationMs = this.deps.clock.now() - began;
     const interrupted = controller.signal.aborted && call.tool.interruptBehavior === 'cancel';
     if (interrupted) {
-      const said = typeof outcome.content === 'string' ? `\n\n${outcome.content}` : '';
-      this.end(job, 'interrupted', `${INTERRUPTED}${said}`, durationMs, outcome);
+      const said = typeof outcome.content === 'string' ? outcome.content : '';
+      this.end(job, 'interrupted', `${INTERRUPTED}\n\n${said}`.trimEnd(), durationMs, outcome);
     } else this.end(job, outcome.failed ? 'error' : 'ok', outcome.content, durationMs, outcome);
   }
 

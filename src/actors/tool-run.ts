@@ -32,7 +32,10 @@ export interface ToolWorld extends ConsultDeps {
   readonly feed: Feed;
 }
 
-/** `failed`: the call itself failed; a command that exits with 1 has not. */
+/**
+ * `failed`: the call itself failed; a command that exits with 1 has not. A call that was called off
+ * and has nothing to show for it says nothing.
+ */
 export const runTool = async (
   { tool, input }: SoundCall,
   world: ToolWorld,
@@ -56,6 +59,7 @@ export const runTool = async (
     return { ...outcome, failed: false };
   } catch (error) {
     if (error instanceof ToolFailure) return { content: error.message, failed: true };
+    if (signal.aborted && error === signal.reason) return { content: '', failed: true };
     const message = error instanceof Error ? error.message : String(error);
     return { content: `${tool.name} failed unexpectedly: ${message}`, failed: true };
   }

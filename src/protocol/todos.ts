@@ -8,7 +8,7 @@ const words = z.string().regex(/\S/, 'must not be empty').max(LONGEST_TODO);
 
 export const todo = z.strictObject({
   content: words.describe('What is to be done, as an order: "Run the tests".'),
-  status: z.enum(['pending', 'in_progress', 'completed']),
+  status: z.enum(['pending', 'in_progress', 'completed']).describe('How far it is.'),
   activeForm: words
     .optional()
     .describe('What people see while it is under way: "Running the tests".'),

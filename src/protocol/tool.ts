@@ -235,4 +235,19 @@ export class ToolFailure extends SkeinError {
 export const DECIDE_YOURSELF =
   'Decide it yourself as the person most likely would, go on, and say in your answer what you assumed.';
 
-export const defineTool = <Schema extends z.ZodType>(tool: Tool<Schema>): Tool<Schema> => tool;
+/** Whatever a tool says of a call, people get one line of it that does nothing to their terminal. */
+export const defineTool = <Schema extends z.ZodType>(tool: Tool<Schema>): Tool<Schema> => ({
+  ...tool,
+  describe: (input) => harmlessLine(tool.describe(input)),
+});
+
+const LONGEST_DESCRIPTION = 400;
+
+const harmlessLine = (text: string): string => {
+  const start =
+    text.length <= LONGEST_DESCRIPTION ? text : `${text.slice(0, LONGEST_DESCRIPTION)}…`;
+  return start.toWellFormed().replaceAll(/\s/g, ' ').replaceAll(UNSAFE, '\ufffd');
+};
+
+/** Control characters, and those that make a line read backwards. */
+const UNSAFE = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;

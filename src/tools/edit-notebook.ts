@@ -5,6 +5,7 @@ import { defineTool, ToolFailure } from '../protocol/tool.js';
 import { encodeText } from './file-text.js';
 import { type Notebook, type NotebookCell, parseNotebook, splitLines } from './notebook.js';
 import { openForEdit, saveEdit } from './text-edit.js';
+import { shortLine } from './truncation.js';
 
 const PROMPT = `Changes one cell of a Jupyter notebook (.ipynb).
 
@@ -84,7 +85,9 @@ const positionOf = (
   if (cell_id !== undefined) {
     const found = cells.findIndex(({ id }) => id === cell_id);
     if (found === -1) {
-      throw new ToolFailure(`There is no cell with the id ${cell_id} in ${path}. Read it again.`);
+      throw new ToolFailure(
+        `There is no cell with the id ${shortLine(cell_id, 100)} in ${path}. Read it again.`,
+      );
     }
     return mode === 'insert' ? found + 1 : found;
   }

@@ -4,9 +4,24 @@ import { FileError, type ToolContext, ToolFailure } from '../protocol/tool.js';
 
 /** Absolute, from the agent's working directory. */
 export const locate = (path: string, { cwd, workspace }: ToolContext): string => {
-  if (path.includes('\0')) throw new ToolFailure('file_path contains a NUL character. Remove it.');
+  refuseImpossible(path);
   const startsAtHome = path === '~' || path.startsWith('~/');
   return workspace.resolve(isAbsolute(path) || startsAtHome ? path : join(cwd, path));
+};
+
+/** As Linux has it; no other system takes more. */
+const LONGEST_PATH = 4_096;
+
+const refuseImpossible = (path: string) => {
+  if (path.includes('\0')) throw new ToolFailure('The path contains a NUL character. Remove it.');
+  if (!path.isWellFormed()) {
+    throw new ToolFailure('The path holds half of a surrogate pair. Send whole characters.');
+  }
+  if (path.length > LONGEST_PATH) {
+    throw new ToolFailure(
+      `The path has ${path.length} characters; at most ${LONGEST_PATH} can be used. Check it.`,
+    );
+  }
 };
 
 /** Lets the work pass, and turns a FileError into a sentence that says what to do. */

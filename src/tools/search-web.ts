@@ -101,11 +101,11 @@ const report = (query: string, { blocks, text, stopReason }: ConsultAnswer) => {
 
 const hitsIn = ({ content }: WireBlock): readonly Hit[] => {
   if (!Array.isArray(content)) return [];
-  return content.flatMap(({ title, url }: Partial<Record<string, unknown>>) =>
-    typeof url === 'string'
-      ? [{ url: oneLine(url), title: typeof title === 'string' ? oneLine(title) : url }]
-      : [],
-  );
+  return content.flatMap((result: unknown) => {
+    const { title, url } = (result ?? {}) as Readonly<Record<string, unknown>>;
+    if (typeof url !== 'string') return [];
+    return [{ url: oneLine(url), title: typeof title === 'string' ? oneLine(title) : url }];
+  });
 };
 
 /** A code of the provider's, `max_uses_exceeded`; nothing else is shown outside of the tag. */

@@ -6,6 +6,7 @@
  */
 import { z } from 'zod';
 import { type Tool, ToolFailure } from '../protocol/tool.js';
+import { shortLine } from './truncation.js';
 
 export interface PlacedTool {
   readonly tool: Tool;
@@ -46,7 +47,8 @@ export const toolbox = (tools: readonly (Tool | PlacedTool)[]): Toolbox => {
     const found = byName.get(name);
     if (found !== undefined) return found;
     const known = shelf.filter(({ executable }) => executable).map(({ tool }) => tool.name);
-    throw new ToolFailure(`There is no tool named "${name}". The tools are: ${known.join(', ')}.`);
+    const asked = shortLine(name, 100);
+    throw new ToolFailure(`There is no tool named "${asked}". The tools are: ${known.join(', ')}.`);
   };
 
   return {
