@@ -6,6 +6,7 @@
  */
 import { type EventObject, fromCallback } from 'xstate';
 import { planCompaction } from '../context/compaction.js';
+import { withoutThoughts } from '../context/history-message.js';
 import { tokensOfBytes } from '../context/tokens.js';
 import { planTruncation, TRUNCATION_NOTICE } from '../context/truncation.js';
 import type { WindowMarks } from '../context/window.js';
@@ -50,7 +51,10 @@ export const compactor = (deps: CompactorDeps, takeAsked: () => AskedCompaction 
     };
     // The model that spoke last holds the conversation in its cache.
     const modelName = deps.notebook.history.model || deps.modelName;
-    makeRoom({ ...deps, modelName }, input, asked?.instructions ?? '', controller.signal)
+    const { compactAbove } = smallerOf(deps.windowOf(modelName), deps.windowOf(deps.modelName));
+    const tailTokens = compactAbove * TAIL_SHARE;
+    const wish = { ...input, tailTokens, instructions: asked?.instructions ?? '' };
+    makeRoom({ ...deps, modelName }, wish, controller.signal)
       .then(({ event, said }) => {
         if (event.type === 'context.compacted') asked?.resolve(said);
         else asked?.reject(new UsageError(said));
@@ -70,23 +74,26 @@ export const compactor = (deps: CompactorDeps, takeAsked: () => AskedCompaction 
     };
   });
 
+/** What is left must suit the model that is asked next, which need not be the one that spoke last. */
+const smallerOf = (one: WindowMarks, other: WindowMarks): WindowMarks =>
+  one.window < other.window ? one : other;
+
+interface Wish extends RoomNeeded {
+  readonly instructions: string;
+  readonly tailTokens: number;
+}
+
 interface Made {
   readonly event: AgentEvent;
   /** For people, and for whoever asked. */
   readonly said: string;
 }
 
-const makeRoom = async (
-  deps: CompactorDeps,
-  room: RoomNeeded,
-  instructions: string,
-  signal: AbortSignal,
-): Promise<Made> => {
-  const { compactAbove } = deps.windowOf(deps.modelName);
-  const cut = planCompaction(deps.notebook.history.messages, compactAbove * TAIL_SHARE);
-  const summary = cut && (await summarise(deps, room, cut, instructions, signal));
+const makeRoom = async (deps: CompactorDeps, wish: Wish, signal: AbortSignal): Promise<Made> => {
+  const cut = planCompaction(deps.notebook.history.messages, wish.tailTokens);
+  const summary = cut && (await summarise(deps, wish, cut, signal));
   if (cut !== undefined && typeof summary === 'string') return replace(deps, cut, summary);
-  if (room.why === 'refused') return drop(deps, room);
+  if (wish.why === 'refused') return drop(deps, wish);
   const said = cut === undefined ? NOTHING_OLDER : (summary as SummaryTrouble).why;
   return { event: { type: 'compaction.declined' }, said };
 };
@@ -101,9 +108,8 @@ interface SummaryTrouble {
  */
 const summarise = async (
   deps: CompactorDeps,
-  { why }: RoomNeeded,
+  { why, instructions }: Wish,
   cut: number,
-  instructions: string,
   signal: AbortSignal,
 ): Promise<string | SummaryTrouble> => {
   const { messages, calls } = deps.notebook.history;
@@ -112,6 +118,7 @@ const summarise = async (
   const body = directiveBody(deps.headFor(deps.modelName), read, directive);
   try {
     const { text } = await consult(deps, { purpose: 'summary', call: null, body }, signal);
+    signal.throwIfAborted();
     return text.trim() === '' ? { why: 'the model gave no summary.' } : text.trim();
   } catch (error) {
     if (!(error instanceof ConsultFailure)) throw error;
@@ -123,7 +130,8 @@ const replace = ({ notebook, feed }: CompactorDeps, dropped: number, text: strin
   const { history } = notebook;
   const tokensBefore = history.tokens;
   const summary = summaryText(history.opening, text);
-  const kept = history.messages.slice(dropped).reduce((sum, { weight }) => sum + weight, 0);
+  const left = history.messages.slice(dropped).map(withoutThoughts);
+  const kept = left.reduce((sum, { weight }) => sum + weight, 0);
   const tokensAfter = tokensOfBytes(history.promptBytes + Buffer.byteLength(summary) + kept);
   notebook.record({
     ...{ type: 'prompt.broken', reason: 'compaction', section: 'messages' },

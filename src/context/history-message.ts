@@ -1,5 +1,5 @@
 /** One message of a history: the bytes that are sent, and what they weigh. */
-import type { RawJson, WireBlock } from '../protocol/wire.js';
+import { type RawJson, rawText, type WireBlock } from '../protocol/wire.js';
 import { weightOf } from './tokens.js';
 
 export interface HistoryMessage {
@@ -20,6 +20,20 @@ export const messageOf = (
   const bytes = Buffer.from(`{"role":"${role}","content":${content}}`);
   return { role, bytes, weight: weightOf(bytes.length, content), answersCalls };
 };
+
+/**
+ * A thought is bound to every word before it, and a server refuses one that comes after other words.
+ * So where the beginning of a conversation is replaced, what is left of it goes on without thoughts.
+ */
+export const withoutThoughts = (message: HistoryMessage): HistoryMessage => {
+  if (message.role === 'user' || !message.bytes.includes('thinking"')) return message;
+  const { content } = JSON.parse(message.bytes.toString()) as { content: WireBlock[] };
+  const said = content.filter(({ type }) => type !== 'thinking' && type !== 'redacted_thinking');
+  if (said.length === content.length) return message;
+  return messageOf('assistant', said.length > 0 ? JSON.stringify(said) : NOTHING_SAID, false);
+};
+
+const NOTHING_SAID = `[${rawText('(Nothing was said here.)')}]`;
 
 /** The blocks of a user message with the commas between them. */
 export const blocksIn = ({ bytes }: HistoryMessage): RawJson =>

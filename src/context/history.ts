@@ -8,11 +8,20 @@ import type { Todo } from '../protocol/todos.js';
 import type { FileStamp, ToolNote } from '../protocol/tool.js';
 import { addUsage, NO_USAGE, type Usage, windowTokens } from '../protocol/usage.js';
 import { type RawJson, rawText, type WireBlock } from '../protocol/wire.js';
-import { blocksIn, type HistoryMessage, messageOf, textIn } from './history-message.js';
+import {
+  blocksIn,
+  type HistoryMessage,
+  messageOf,
+  textIn,
+  withoutThoughts,
+} from './history-message.js';
 import { tokensOfBytes } from './tokens.js';
 
 /** How much of the first prompt outlives every compaction. */
 const OPENING_CHARACTERS = 8_000;
+
+/** How an answer ends that has no room to end. */
+const CUT_SHORT: readonly string[] = ['max_tokens', 'model_context_window_exceeded'];
 
 /** A call of the newest assistant message, until its result is in the history. */
 export interface HistoryCall {
@@ -193,7 +202,7 @@ export class History {
       this.calls.set(id, call);
       this.inOrder.push(call);
     }
-    this.cutShort = record.stopReason === 'max_tokens' && this.calls.size === 0;
+    this.cutShort = CUT_SHORT.includes(record.stopReason) && this.calls.size === 0;
     this.drafts.clear();
     this.applyNotes();
   }
@@ -246,34 +255,38 @@ export class History {
   private truncate(dropped: number, notice: string): void {
     const [first] = this.messages.splice(0, dropped + 1);
     if (first === undefined) return;
-    const content = `[${blocksIn(first)},${rawText(notice)}]`;
-    this.messages.unshift(messageOf('user', content, false));
-    this.recount();
+    this.beginWith(`${blocksIn(first)},${rawText(notice)}`);
   }
 
-  /** The summary stands where the messages stood, in one message with a prompt that follows it. */
+  /** The summary stands where the messages stood. */
   private compact(dropped: number, summary: string): void {
     this.messages.splice(0, dropped);
-    const next = this.messages[0];
+    this.beginWith(rawText(summary));
+  }
+
+  /** In one message with a prompt that follows it. */
+  private beginWith(blocks: RawJson): void {
+    const [next, ...rest] = this.messages;
     const isPrompt = next?.role === 'user';
     const told = isPrompt ? `,${blocksIn(next)}` : '';
-    const message = messageOf('user', `[${rawText(summary)}${told}]`, false);
-    this.messages.splice(0, isPrompt ? 1 : 0, message);
-    this.recount();
+    const message = messageOf('user', `[${blocks}${told}]`, false);
+    this.rebuild([message, ...(isPrompt ? rest : this.messages)]);
   }
 
   private clear(): void {
-    this.messages.length = 0;
+    this.rebuild([]);
     this.seen.clear();
     this.todos = [];
     this.forgetCalls();
     this.opening = '';
     this.owesAnswer = false;
     this.cutShort = false;
-    this.recount();
   }
 
-  private recount(): void {
+  /** After a break: nothing is as any server has counted it. */
+  private rebuild(messages: readonly HistoryMessage[]): void {
+    this.messages.length = 0;
+    for (const message of messages) this.messages.push(withoutThoughts(message));
     this.countedTokens = 0;
     this.weightSince = this.messages.reduce((sum, { weight }) => sum + weight, 0);
   }

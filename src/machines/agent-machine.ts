@@ -263,6 +263,7 @@ export const agentMachine = setup({
       },
       exit: 'takeRoom',
       on: {
+        'agent.interrupt': { guard: 'isCalledBack', target: 'waking', actions: 'beginRun' },
         'context.compacted': [
           { guard: 'hasFailedAttempt', target: 'streaming', actions: 'beginAttempt' },
           { guard: 'isCalledBack', target: 'waking', actions: ['forgetDeclines', 'beginRun'] },

@@ -68,9 +68,7 @@ export const afterReview = (context: AgentContext, sentBack: boolean): Change =>
 /** In advance of a prompt that would be too long: not twice for one turn, nor when it keeps failing. */
 export const mayCompact = (context: AgentContext): boolean => {
   const { declines, declinedTurn, turn, compactions, limits } = context;
-  return (
-    declinedTurn !== turn && compactions < limits.maxCompactions && declines < limits.maxCompactions
-  );
+  return declinedTurn !== turn && compactions === 0 && declines < limits.maxCompactions;
 };
 
 const isFallbackDue = (context: AgentContext, overloads: number): boolean =>

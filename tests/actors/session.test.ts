@@ -87,9 +87,7 @@ describe('a run', () => {
     const broken = (await hand.records()).find(({ type }) => type === 'prompt.broken');
     expect(broken).toMatchObject({ reason: 'truncation', dropped: 1, section: 'messages' });
     const { messages } = JSON.parse(model.requests.at(-1)?.body ?? '') as Body;
-    expect(messages.map(({ role }) => role).join(' ')).toBe(
-      'user user assistant user assistant user',
-    );
+    expect(messages.map(({ role }) => role).join(' ')).toBe('user assistant user assistant user');
     expect(items.at(-1)).toMatchObject({ type: 'run.ended', stop: { reason: 'end_turn' } });
   });
 

@@ -109,6 +109,17 @@ describe('the review of a run’s end (R6)', () => {
     expect(seen).toEqual(['Done!']);
   });
 
+  test('does not look at an agent that rests from the start, but at its first run', async () => {
+    const { seen, review } = strict('Why rest?');
+    const model = scriptedModel([says('Done!')], [says('Now.')]);
+    const hand = await leadInHand({ model, lingers: true, reviewStop: review });
+    hand.lead.start();
+    await settled();
+    expect(hand.lead.state).toBe('idle');
+    await hand.say('Go.');
+    expect(seen).toEqual(['Done!', 'Now.']);
+  });
+
   test('hears a prompt that comes while it looks, before the run ends', async () => {
     const model = scriptedModel([says('Done!')], [says('And that.')]);
     let pass = () => {};

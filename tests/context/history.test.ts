@@ -336,8 +336,68 @@ describe('a truncation', () => {
     expect(history.tokens).toBe(Math.ceil(bytes / 4));
   });
 
+  test('leaves one message of a person where two would meet', () => {
+    const history = historyOf(
+      ...[created, sent({ text: 'one' }), received([text('two')]), sent({ text: 'three' })],
+      {
+        ...{ type: 'prompt.broken', reason: 'truncation', section: 'messages' },
+        ...{ dropped: 1, notice: 'Gone.' },
+      },
+    );
+    expect(history.messages.map(({ role }) => role)).toEqual(['user']);
+    expect(wire(history)[0]).toContain('"Gone."},{"type":"text","text":"three"}]}');
+  });
+
   test('is not what a change of the model does', () => {
     const broken: JournalBody = { type: 'prompt.broken', reason: 'model', section: 'a → b' };
     expect(wire(historyOf(created, sent({ text: 'one' }), broken))).toHaveLength(1);
+  });
+});
+
+test.each(['max_tokens', 'model_context_window_exceeded'])(
+  'an answer that ended with %s is cut short, unless it asks for calls',
+  (stopReason) => {
+    expect(historyOf(created, received([text('So')], { stopReason })).cutShort).toBe(true);
+    expect(historyOf(created, received([call('c')], { stopReason })).cutShort).toBe(false);
+  },
+);
+
+describe('a break in the messages', () => {
+  const thought = { type: 'thinking', thinking: 'Hm.', signature: 's' };
+  const hidden = { type: 'redacted_thinking', data: 'x' };
+  const brokenOver = (...said: WireBlock[]) =>
+    historyOf(
+      ...[created, sent({ text: 'one' }), received([text('two')])],
+      ...[sent({ text: 'three' }), received(said)],
+      {
+        ...{ type: 'prompt.broken', reason: 'compaction', section: 'messages' },
+        ...{ dropped: 2, summary: 'So far.' },
+      },
+    );
+
+  test('takes the thoughts out of what is left, and only them', () => {
+    const use = { type: 'tool_use', id: 'c', name: 'Read', input: { 2: 'thinking', 1: 'b' } };
+    expect(JSON.parse(wire(brokenOver(thought, text('"thinking"'), hidden, use))[1] ?? '')).toEqual(
+      {
+        role: 'assistant',
+        content: [text('"thinking"'), use],
+      },
+    );
+  });
+
+  test('leaves the bytes of a message without thoughts alone', () => {
+    const said = text('About "thinking": nothing.');
+    expect(wire(brokenOver(said))[1]).toBe(JSON.stringify({ role: 'assistant', content: [said] }));
+  });
+
+  test('leaves no message empty', () => {
+    const { content } = JSON.parse(wire(brokenOver(thought))[1] ?? '') as { content: WireBlock[] };
+    expect(content).toEqual([text('(Nothing was said here.)')]);
+  });
+
+  test('counts what is left, and not the thoughts', () => {
+    const history = brokenOver({ ...thought, thinking: 'x'.repeat(4_000) }, text('Yes.'));
+    expect(history.tokens).toBe(Math.ceil(wire(history).join('').length / 4));
+    expect(history.tokens).toBeLessThan(100);
   });
 });

@@ -50,6 +50,7 @@ test('the state chart of an agent is the one that the documents draw', () => {
     'tool-running': ['always → waking'],
     'awaiting-permission': ['always → waking'],
     compacting: [
+      'agent.interrupt → waking',
       'context.compacted → streaming | waking | waking',
       'compaction.declined → waking | waking | waking',
       'compaction.failed → waking',

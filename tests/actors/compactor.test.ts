@@ -1,0 +1,205 @@
+import { describe, expect, test } from 'vitest';
+import type { FeedItem } from '../../src/protocol/feed.js';
+import type { ModelPort } from '../../src/protocol/model.js';
+import { validateMessages } from '../../src/simulator/validate-request.js';
+import { SessionMemory } from '../../src/store/session-memory.js';
+import {
+  type Answer,
+  calls,
+  ends,
+  fails,
+  gate,
+  says,
+  scriptedModel,
+  thinks,
+  waits,
+} from '../fakes/scripted-model.js';
+import { settled, virtualClock } from '../fakes/virtual-clock.js';
+import { type LeadOptions, leadInHand } from './lead-in-hand.js';
+
+/** A window of 10,000 tokens: compacted above 8,350. */
+const WINDOW = 10_000;
+
+interface Body {
+  readonly messages: { role: string; content: { type: string; text?: string }[] }[];
+}
+
+/** What was sent, after the Messages API's own rules have been held against it. */
+const sent = (request: { body: string } | undefined): Body => {
+  const body = JSON.parse(request?.body ?? '{}') as Body;
+  validateMessages({ ...body, max_tokens: 100 });
+  return body;
+};
+const unmarked = (text: string) => text.replaceAll(',"cache_control":{"type":"ephemeral"}', '');
+const typesIn = ({ messages }: Body) =>
+  messages.flatMap(({ content }) => content.map(({ type }) => type));
+const lastText = ({ messages }: Body) => messages.at(-1)?.content.at(-1)?.text;
+const runEnds = (items: readonly FeedItem[]) =>
+  items.flatMap((item) => (item.type === 'run.ended' ? [item.stop.reason] : []));
+
+const answers = (text: string, input = 100): Answer => [
+  says(text),
+  ends('end_turn', { input, output: 0 }),
+];
+
+/** Ten exchanges with a thought in each, the last of which counted `tokens`. */
+const afterTen = async (tokens: number, then: Answer[], options: Partial<LeadOptions> = {}) => {
+  const ten = Array.from({ length: 10 }, (_, at) => [
+    thinks(`Thought ${at + 1}.`),
+    ...answers(`Answer ${at + 1}.`, at === 9 ? tokens : 100),
+  ]);
+  const model = scriptedModel(...ten, ...then);
+  const hand = await leadInHand({ model, lingers: true, contextWindow: WINDOW, ...options });
+  for (let number = 1; number <= 10; number += 1) await hand.say(`Prompt ${number}.`);
+  return { ...hand, model };
+};
+
+describe('thoughts, which are bound to all that was said before them', () => {
+  test('are left out of what a summary precedes, and those that come after it stay', async () => {
+    const { model, say } = await afterTen(8_400, [
+      answers('Summary.'),
+      [thinks('A new thought.'), says('Answer 11.')],
+      answers('Answer 12.'),
+    ]);
+    await say('Prompt 11.');
+    expect(typesIn(sent(model.requests[10]))).toContain('thinking');
+    expect(new Set(typesIn(sent(model.requests[11])))).toEqual(new Set(['text']));
+    await say('Prompt 12.');
+    expect(typesIn(sent(model.requests[12])).filter((type) => type === 'thinking')).toHaveLength(1);
+    const before = unmarked(model.requests[11]?.body ?? '').slice(0, -2);
+    expect(unmarked(model.requests[12]?.body ?? '').startsWith(before)).toBe(true);
+  });
+
+  test('are left out of what a truncation precedes', async () => {
+    const { model, say } = await afterTen(100, [
+      [fails('prompt-too-long')],
+      [fails('overloaded')],
+      answers('Answer 11.'),
+    ]);
+    await say('Prompt 11.');
+    expect(typesIn(sent(model.requests.at(-1)))).not.toContain('thinking');
+  });
+});
+
+describe('room that is made', () => {
+  test('is made once for a turn, even if the prompt is still too long', async () => {
+    const results = Array.from({ length: 40 }, (_, at) => calls(`c${at}`, 'Look', { name: 'big' }));
+    const { model, say } = await afterTen(
+      100,
+      [
+        [...results, ends('tool_use', { input: 100, output: 0 })],
+        answers('Summary.'),
+        answers('Read.'),
+      ],
+      { deeds: { big: () => ({ content: 'x'.repeat(1_000) }) } },
+    );
+    await say('Read them all.');
+    expect(model.requests).toHaveLength(13);
+    expect(sent(model.requests.at(-1)).messages).toHaveLength(3);
+  });
+
+  test('suits the model that is asked next, not only the one that spoke last', async () => {
+    const heavy = 'x'.repeat(80_000);
+    const first = scriptedModel(...Array.from({ length: 10 }, () => answers('Yes.', 300_000)));
+    const clock = virtualClock();
+    const store = new SessionMemory(clock);
+    const hand = await leadInHand({ model: first, lingers: true, store, clock });
+    for (let number = 1; number <= 10; number += 1) await hand.say(heavy);
+    await hand.lead.close();
+    const model = scriptedModel(answers('Summary.'), answers('On we go.'));
+    const again = await leadInHand({
+      ...{ model, store, clock, lingers: true, modelName: 'claude-haiku-4-5' },
+      choice: { kind: 'resume', id: hand.lead.id },
+    });
+    await again.say('And now?');
+    expect(model.requests.map((request) => request.model)).toEqual([
+      'claude-opus-5-5',
+      'claude-haiku-4-5',
+    ]);
+    expect((model.requests[1]?.body.length ?? 0) / 4).toBeLessThan(167_000 / 2 + 5_000);
+  });
+});
+
+/** A model that is deaf to being interrupted while `deaf` is shut. */
+const deafModel = (model: ModelPort, deaf: Promise<void>, from: number): ModelPort => {
+  let requests = 0;
+  return {
+    async stream(request, sink, signal) {
+      requests += 1;
+      if (requests !== from) return model.stream(request, sink, signal);
+      await deaf;
+      return model.stream(request, sink, new AbortController().signal);
+    },
+  };
+};
+
+describe('a summary that a person asked for', () => {
+  test('gives way to a prompt when it is interrupted', async () => {
+    const never = gate();
+    const { lead, say, items, model } = await afterTen(100, [
+      [waits(never.opened)],
+      answers('Answer 11.'),
+    ]);
+    const compacted = lead.compact('');
+    await settled();
+    await say('Prompt 11.');
+    lead.interrupt();
+    await expect(compacted).rejects.toThrow('given up');
+    await settled();
+    expect(lastText(sent(model.requests.at(-1)))).toBe('Prompt 11.');
+    expect(lead.isResting).toBe(true);
+    expect(runEnds(items)).toHaveLength(11);
+  });
+
+  test('changes nothing when it comes after it was given up', async () => {
+    const shut = gate();
+    const script = scriptedModel(
+      ...Array.from({ length: 10 }, () => answers('Yes.')),
+      answers('A late summary.'),
+      answers('Answer 11.'),
+    );
+    const model = deafModel(script, shut.opened, 11);
+    const { lead, say, records } = await leadInHand({ model, lingers: true });
+    for (let number = 1; number <= 10; number += 1) await say(`Prompt ${number}.`);
+    const compacted = lead.compact('');
+    await settled();
+    lead.interrupt();
+    lead.clear();
+    shut.open();
+    await expect(compacted).rejects.toThrow('given up');
+    await say('Hello again.');
+    expect(sent(script.requests.at(-1)).messages).toHaveLength(1);
+    const made = (await records()).filter(({ type }) => type === 'prompt.broken');
+    expect(made).toMatchObject([{ reason: 'clear' }]);
+  });
+
+  test('is refused by a budget that is used up, and the agent lives on', async () => {
+    const { lead } = await afterTen(1_000_000, [], { maxBudgetUsd: 4.2 });
+    await expect(lead.compact('')).rejects.toThrow('The budget of $4.2 is used up');
+    expect(lead.state).toBe('idle');
+  });
+});
+
+describe('a cleared conversation', () => {
+  test('needs no room that the old one needed', async () => {
+    const never = gate();
+    const { lead, say, model } = await afterTen(
+      100,
+      [
+        [calls('c', 'Change', { name: 'slow' }), ends('model_context_window_exceeded')],
+        answers('Hello.'),
+      ],
+      { deeds: { slow: async () => ({ content: String(await never.opened) }) } },
+    );
+    await say('Change it.');
+    lead.interrupt();
+    never.open();
+    await settled();
+    lead.clear();
+    await say('Hello?');
+    expect(lead.state).toBe('idle');
+    expect(sent(model.requests.at(-1)).messages).toMatchObject([
+      { role: 'user', content: [{ text: 'Hello?' }] },
+    ]);
+  });
+});
