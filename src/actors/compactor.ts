@@ -64,9 +64,13 @@ export const compactor = (deps: CompactorDeps, takeAsked: () => AskedCompaction 
         tell(event);
       })
       .catch((error: unknown) => {
+        if (error instanceof StorageError) {
+          asked?.reject(new UsageError(error.message));
+          tell({ type: 'storage.failed', detail: error.message });
+          return;
+        }
         asked?.reject(GIVEN_UP);
-        if (error instanceof StorageError) tell({ type: 'storage.failed', detail: error.message });
-        else if (!controller.signal.aborted) deps.defect(error);
+        if (!controller.signal.aborted) deps.defect(error);
       });
     return () => {
       over = true;

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { StorageError } from '../../src/protocol/errors.js';
 import type { FeedItem } from '../../src/protocol/feed.js';
+import type { JournalBody, JournalRecord } from '../../src/protocol/journal.js';
 import type { ModelPort } from '../../src/protocol/model.js';
+import { NO_USAGE } from '../../src/protocol/usage.js';
 import { validateMessages } from '../../src/simulator/validate-request.js';
 import { SessionMemory } from '../../src/store/session-memory.js';
 import {
@@ -14,7 +17,7 @@ import {
   thinks,
   waits,
 } from '../fakes/scripted-model.js';
-import { settled, virtualClock } from '../fakes/virtual-clock.js';
+import { settled, type VirtualClock, virtualClock } from '../fakes/virtual-clock.js';
 import { type LeadOptions, leadInHand } from './lead-in-hand.js';
 
 /** A window of 10,000 tokens: compacted above 8,350. */
@@ -201,5 +204,165 @@ describe('a cleared conversation', () => {
     expect(sent(model.requests.at(-1)).messages).toMatchObject([
       { role: 'user', content: [{ text: 'Hello?' }] },
     ]);
+  });
+});
+
+/** Sessions in memory whose disk is full for records that `refuses` names. */
+const fullDisk = (clock: VirtualClock, refuses: (body: JournalBody) => boolean): SessionMemory => {
+  const store = new SessionMemory(clock);
+  const create = store.create.bind(store);
+  store.create = async (meta) => {
+    const session = await create(meta);
+    const open = session.journal.bind(session);
+    session.journal = async (...of) => {
+      const journal = await open(...of);
+      const append = (body: JournalBody) => {
+        if (refuses(body)) throw new StorageError('The disk is full.');
+        return journal.append(body);
+      };
+      return { ...journal, append };
+    };
+    return session;
+  };
+  return store;
+};
+
+describe('a disk that is full', () => {
+  test.each(['consultation.ended', 'prompt.broken'])(
+    'ends the run that needs room, when it refuses %s',
+    async (type) => {
+      const clock = virtualClock();
+      const store = fullDisk(clock, (body) => body.type === type);
+      const { lead, say, items } = await afterTen(8_400, [answers('Summary.')], { clock, store });
+      await say('Prompt 11.');
+      expect(lead.state).toBe('stopped');
+      expect(runEnds(items).at(-1)).toBe('storage_failed');
+    },
+  );
+
+  test.each(['consultation.ended', 'prompt.broken'])(
+    'is what whoever asked for room hears of, when it refuses %s',
+    async (type) => {
+      const clock = virtualClock();
+      const store = fullDisk(clock, (body) => body.type === type);
+      const { lead } = await afterTen(100, [answers('Summary.')], { clock, store });
+      await expect(lead.compact('')).rejects.toThrow('The disk is full.');
+      expect((await lead.stopped).stop.reason).toBe('storage_failed');
+    },
+  );
+
+  test('leaves the conversation as it is when it refuses to clear it', async () => {
+    const clock = virtualClock();
+    const store = fullDisk(clock, ({ type }) => type === 'prompt.broken');
+    const { lead, say, model } = await afterTen(100, [answers('Answer 11.')], { clock, store });
+    expect(() => lead.clear()).toThrow('The disk is full.');
+    await say('Prompt 11.');
+    expect(sent(model.requests.at(-1)).messages).toHaveLength(21);
+  });
+});
+
+/** The ids of a fake are counted anew in each session: those of the past must differ. */
+const bodyOf = ({ v: _v, seq: _seq, ts: _ts, epoch: _epoch, ...body }: JournalRecord) =>
+  JSON.parse(JSON.stringify(body).replaceAll('"letter":"', '"letter":"past_')) as JournalBody;
+
+/** Resumes a copy of the session that ends after each of its records, and says one thing more. */
+const resumedAfterEach = async (
+  records: readonly JournalRecord[],
+  last: SessionMemory,
+  id: string,
+  check: (body: Body, at: JournalRecord) => void,
+) => {
+  for (const [index, record] of records.entries()) {
+    const clock = virtualClock();
+    const store = new SessionMemory(clock);
+    const [meta] = await last.list();
+    if (meta === undefined) throw new Error('no session');
+    const session = await store.create(meta);
+    const [created] = records;
+    if (created?.type !== 'agent.created') throw new Error('no beginning');
+    await session.putArtifact(created.prompt, await last.peekArtifact(id, created.prompt));
+    const journal = await session.journal(meta.lead, null);
+    for (const past of records.slice(0, index + 1)) journal.append(bodyOf(past));
+    await session.close();
+    const bodies: string[] = [];
+    const model: ModelPort = {
+      async stream({ model: name, body }, sink) {
+        bodies.push(Buffer.from(body).toString());
+        sink.started();
+        sink.blockEnded({ type: 'text', raw: JSON.stringify({ type: 'text', text: 'Yes.' }) });
+        const usage = { ...NO_USAGE, input: 100 };
+        return { messageId: 'm', requestId: null, stopReason: 'end_turn', usage, model: name };
+      },
+    };
+    const hand = await leadInHand({
+      ...{ model, store, clock, lingers: true, contextWindow: WINDOW },
+      choice: { kind: 'resume', id },
+    });
+    await hand.say('Are you there?');
+    expect(hand.lead.state).toBe('idle');
+    expect(hand.lead.isResting).toBe(true);
+    expect(hand.lead.notebook.history.waiting).toBe(0);
+    for (const body of bodies) sent({ body });
+    check(sent({ body: bodies.at(-1) ?? '' }), record);
+    const said = bodies.at(-1)?.split('Are you there?').length;
+    expect(said).toBe(2);
+  }
+};
+
+describe('an agent that was killed', () => {
+  test('around a summary goes on after any record, with every prompt once', async () => {
+    const clock = virtualClock();
+    const store = new SessionMemory(clock);
+    const work: Answer[] = Array.from({ length: 8 }, (_, at) => [
+      thinks('Hm.'),
+      calls(`c${at}`, 'Look', { name: `f${at}` }),
+      ends('tool_use', { input: at === 7 ? 9_000 : 100, output: 0 }),
+    ]);
+    const model = scriptedModel(
+      ...[...work, answers('They read.'), [thinks('So.'), says('Done.')]],
+      ...[answers('A second summary.'), answers('More.')],
+    );
+    const { lead, say, records } = await leadInHand({
+      ...{ model, store, clock, lingers: true, contextWindow: WINDOW },
+    });
+    await say('Read eight files.');
+    await lead.compact('');
+    await say('More.');
+    let isSaid = false;
+    await resumedAfterEach(await records(), store, lead.id, ({ messages }, { type }) => {
+      isSaid ||= type === 'letter.received';
+      const text = JSON.stringify(messages);
+      expect(text.split('Read eight files.')).toHaveLength(isSaid ? 2 : 1);
+    });
+    expect(isSaid).toBe(true);
+  });
+
+  test('around a clearing goes on after any record', async () => {
+    const clock = virtualClock();
+    const store = new SessionMemory(clock);
+    const model = scriptedModel(answers('One.'), answers('Two.'));
+    const { lead, say, records } = await leadInHand({ model, store, clock, lingers: true });
+    await say('First.');
+    lead.clear();
+    await say('Second.');
+    let isCleared = false;
+    await resumedAfterEach(await records(), store, lead.id, ({ messages }, { type }) => {
+      isCleared ||= type === 'prompt.broken';
+      if (isCleared) expect(JSON.stringify(messages)).not.toContain('First.');
+    });
+    expect(isCleared).toBe(true);
+  });
+
+  test('around a truncation goes on after any record', async () => {
+    const { records, say, store, lead } = await afterTen(100, [
+      [fails('prompt-too-long')],
+      [fails('overloaded')],
+      [calls('c', 'Look', { name: 'x' })],
+      answers('Done.'),
+    ]);
+    await say('Prompt 11.');
+    await resumedAfterEach(await records(), store as SessionMemory, lead.id, ({ messages }) => {
+      expect(messages[0]?.role).toBe('user');
+    });
   });
 });
