@@ -27,8 +27,16 @@ export interface Composed {
   readonly webSearches: number;
 }
 
-/** `digest` is that of the prompt: the same request gets the same ids, also when it is retried. */
-export const compose = (reply: Reply, facts: RequestFacts, digest: string): Composed => {
+/**
+ * `digest` is that of the prompt: the same request gets the same ids, also when it is retried.
+ * `sign` makes the signature of thoughts.
+ */
+export const compose = (
+  reply: Reply,
+  facts: RequestFacts,
+  digest: string,
+  sign = () => shortId(`${digest} signature`),
+): Composed => {
   const fill = (text: string) => fillIn(text, facts);
   let serverCall = '';
   const content = listed(reply).map((block, index): ContentBlock => {
@@ -36,7 +44,7 @@ export const compose = (reply: Reply, facts: RequestFacts, digest: string): Comp
       case 'text':
         return { type: 'text', text: fill(block.text) };
       case 'thinking': {
-        const signature = block.signature ?? shortId(`${digest} signature ${index}`);
+        const signature = block.signature ?? sign();
         return { type: 'thinking', thinking: fill(block.thinking), signature };
       }
       case 'redacted_thinking':

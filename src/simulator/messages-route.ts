@@ -2,6 +2,7 @@
 import type { Clock } from '../protocol/clock.js';
 import { modelFacts } from '../protocol/prices.js';
 import { ApiError, errorTypeOf, invalidRequest } from './api-error.js';
+import { bindingOf, checkThoughts } from './bound-thoughts.js';
 import type { Booking, CacheBooks } from './cache-books.js';
 import { type Composed, compose, shortId } from './compose.js';
 import { pause, sendWhole, stream } from './delivery.js';
@@ -26,6 +27,7 @@ const UNKNOWN_MODEL_WINDOW = 200_000;
 export const answerMessages = async (exchange: Exchange, stage: Stage): Promise<void> => {
   const { books, clock } = stage;
   const request = validateMessages(parseBody(exchange.body));
+  checkThoughts(request);
   const blocks = promptBlocks(request);
   refuseTooLong(request.model, blocks);
   const facts = requestFacts(request);
@@ -36,7 +38,9 @@ export const answerMessages = async (exchange: Exchange, stage: Stage): Promise<
   if (!booking) throw scriptedError(reply);
   const digest = blocks.at(-1)?.digest ?? '';
   const message: Message = {
-    ...(request.max_tokens === 0 ? WARMED : compose(reply, facts, digest)),
+    ...(request.max_tokens === 0
+      ? WARMED
+      : compose(reply, facts, digest, () => bindingOf(request))),
     id: `msg_01${shortId(digest)}`,
     model: request.model,
     stopSequence: reply.stop_sequence ?? null,
