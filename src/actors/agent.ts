@@ -115,7 +115,9 @@ export const startAgent = (deps: AgentDeps): Agent => {
 };
 
 const refuseUnlessIdle = (actor: Actor<typeof agentMachine>, { isResting }: RunBook): void => {
-  if (actor.getSnapshot().value === 'idle' && isResting) return;
+  const { value, status } = actor.getSnapshot();
+  if (status !== 'active') throw new UsageError(OVER);
+  if (value === 'idle' && isResting) return;
   throw new UsageError('The agent is at work: wait until it rests, or interrupt it.');
 };
 

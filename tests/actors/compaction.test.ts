@@ -105,6 +105,12 @@ describe('a conversation near its window', () => {
     ]);
   });
 
+  test('says no word of what is coming when it comes at once', async () => {
+    const { items, say } = await afterTen(8_400, [answers('Summary.', 1), answers('Yes.', 1)]);
+    await say('Prompt 11.');
+    expect(notices(items)).toEqual([]);
+  });
+
   test('keeps a call with its result', async () => {
     const work: Answer[] = Array.from({ length: 9 }, (_, at) => [
       calls(`c${at}`, 'Look', { name: `f${at}` }),
@@ -226,6 +232,7 @@ describe('a person', () => {
     await expect(hand.lead.compact('')).rejects.toThrow('There is nothing to summarise yet.');
     await hand.say('Hi.');
     await expect(hand.lead.compact('')).rejects.toThrow('It was overloaded.');
+    expect(notices(hand.items)).toEqual([]);
     expect(hand.lead.state).toBe('idle');
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { governor } from '../../src/model/governor.js';
 import { StorageError } from '../../src/protocol/errors.js';
 import type { FeedItem } from '../../src/protocol/feed.js';
 import type { JournalBody, JournalRecord } from '../../src/protocol/journal.js';
@@ -84,7 +85,42 @@ describe('thoughts, which are bound to all that was said before them', () => {
   });
 });
 
+/** The newest break, beside what the history says of itself right after it. */
+const breakOf = (records: readonly JournalRecord[]) => {
+  const broken = records.findLast(({ type }) => type === 'prompt.broken');
+  if (broken?.type !== 'prompt.broken') throw new Error('no break');
+  return broken;
+};
+
 describe('room that is made', () => {
+  test('is what the break says: the thoughts that went are not counted', async () => {
+    const long = 'x'.repeat(4_000);
+    const { lead, records } = await afterTen(100, [answers('Summary.')]);
+    await lead.compact('');
+    const { tokensAfter = 0 } = breakOf(await records());
+    expect(Math.abs(lead.notebook.history.tokens - tokensAfter)).toBeLessThan(30);
+    const model = scriptedModel(
+      [thinks(long), says('One.')],
+      [thinks(long), says('Two.')],
+      answers('Summary.'),
+    );
+    const deep = await leadInHand({ model, lingers: true });
+    await deep.say('First.');
+    await deep.say('Second.');
+    await deep.lead.compact('');
+    expect(breakOf(await deep.records()).tokensAfter).toBeLessThan(300);
+  });
+
+  test('is what the break says when the oldest were dropped', async () => {
+    const { say, records } = await afterTen(1_000, [
+      ...[[fails('prompt-too-long')], [fails('overloaded')], answers('Answer 11.')],
+    ]);
+    await say('Prompt 11.');
+    const { tokensBefore = 0, tokensAfter = 0 } = breakOf(await records());
+    expect(tokensAfter).toBeGreaterThan(0);
+    expect(tokensAfter).toBeLessThan(tokensBefore);
+  });
+
   test('is made once for a turn, even if the prompt is still too long', async () => {
     const results = Array.from({ length: 40 }, (_, at) => calls(`c${at}`, 'Look', { name: 'big' }));
     const { model, say } = await afterTen(
@@ -99,6 +135,39 @@ describe('room that is made', () => {
     await say('Read them all.');
     expect(model.requests).toHaveLength(13);
     expect(sent(model.requests.at(-1)).messages).toHaveLength(3);
+  });
+
+  test('is asked for without the part that stays, when the whole was refused', async () => {
+    const { model, say } = await afterTen(100, [
+      [fails('prompt-too-long')],
+      answers('Summary.'),
+      answers('Answer 11.'),
+    ]);
+    await say('Prompt 11.');
+    const [refused, summary, shorter] = model.requests.slice(-3).map(sent);
+    expect(summary?.messages).toHaveLength(9);
+    const kept = (shorter?.messages.length ?? 0) - 1;
+    expect(9 + kept).toBe(refused?.messages.length);
+  });
+
+  test('is asked for without calls whose results nobody has sent', async () => {
+    const never = gate();
+    const { lead, say, model } = await afterTen(
+      100,
+      [[calls('c', 'Change', { name: 'slow' })], answers('Summary.'), answers('Yes.')],
+      { deeds: { slow: async () => ({ content: String(await never.opened) }) } },
+    );
+    await say('Change it.');
+    lead.interrupt();
+    never.open();
+    await settled();
+    await lead.compact('');
+    expect(typesIn(sent(model.requests.at(-1)))).not.toContain('tool_use');
+    await say('Go on.');
+    expect(sent(model.requests.at(-1)).messages.at(-1)?.content).toMatchObject([
+      { type: 'tool_result', tool_use_id: 'c' },
+      { type: 'text', text: 'Go on.' },
+    ]);
   });
 
   test('suits the model that is asked next, not only the one that spoke last', async () => {
@@ -136,7 +205,40 @@ const deafModel = (model: ModelPort, deaf: Promise<void>, from: number): ModelPo
   };
 };
 
+describe('a fallback model with a smaller window', () => {
+  test('is asked at once, and makes room itself when it refuses', async () => {
+    const summary = answers('Summary.');
+    const model = scriptedModel(
+      ...[answers('One.'), answers('Two.', 300_000), [fails('overloaded')]],
+      ...[[fails('prompt-too-long')], summary, answers('Three.')],
+    );
+    const hand = await leadInHand({
+      ...{ model, lingers: true, fallbackModel: 'claude-haiku-4-5' },
+      limits: { overloadsBeforeFallback: 1 },
+    });
+    for (const text of ['1', '2', '3']) await hand.say(text);
+    await hand.clock.toNextWake();
+    expect(model.requests.slice(3).map((request) => request.model)).toEqual(
+      Array.from({ length: 3 }, () => 'claude-haiku-4-5'),
+    );
+    expect(hand.lead.isResting).toBe(true);
+  });
+});
+
 describe('a summary that a person asked for', () => {
+  test('leaves its place among the requests, however it ends', async () => {
+    const clock = virtualClock();
+    const { lead, say, model } = await afterTen(
+      100,
+      [[fails('overloaded')], answers('Summary.'), answers('Answer 11.')],
+      { clock, governor: governor(clock, 1) },
+    );
+    await expect(lead.compact('')).rejects.toThrow('It was overloaded.');
+    await lead.compact('');
+    await say('Prompt 11.');
+    expect(model.unused).toBe(0);
+  });
+
   test('gives way to a prompt when it is interrupted', async () => {
     const never = gate();
     const { lead, say, items, model } = await afterTen(100, [
@@ -250,6 +352,15 @@ describe('a disk that is full', () => {
       expect((await lead.stopped).stop.reason).toBe('storage_failed');
     },
   );
+
+  test('leaves an agent that cannot be spoken to, and says so', async () => {
+    const clock = virtualClock();
+    const store = fullDisk(clock, ({ type }) => type === 'consultation.ended');
+    const { lead } = await afterTen(100, [answers('Summary.')], { clock, store });
+    await expect(lead.compact('')).rejects.toThrow('The disk is full.');
+    await expect(lead.compact('')).rejects.toThrow('The agent has stopped for good');
+    expect(() => lead.clear()).toThrow('The agent has stopped for good');
+  });
 
   test('leaves the conversation as it is when it refuses to clear it', async () => {
     const clock = virtualClock();

@@ -362,6 +362,43 @@ test.each(['max_tokens', 'model_context_window_exceeded'])(
   },
 );
 
+describe('a clearing', () => {
+  const clear: JournalBody = { type: 'prompt.broken', reason: 'clear', section: 'messages' };
+  const stamp = { digest: 'd', mtimeMs: 1, size: 1 };
+  const todos = [{ content: 'Fly', status: 'pending', activeForm: 'Flying' } as const];
+
+  test('forgets what was said, read, planned and asked for, and owes nothing', () => {
+    const history = historyOf(
+      ...[created, sent({ text: 'one' }), received([call('a')])],
+      ended('a', {
+        notes: [
+          { type: 'file.seen', path: '/f', stamp },
+          { type: 'todos.written', todos },
+          { type: 'cwd.changed', cwd: '/there' },
+        ],
+      }),
+      ...[sent({ call: 'a' }), clear],
+    );
+    const { messages, calls, seen, opening, owesAnswer, tokens, cwd } = history;
+    expect({ messages, calls: calls.size, seen: seen.size, todos: history.todos }).toEqual({
+      ...{ messages: [], calls: 0, seen: 0, todos: [] },
+    });
+    expect({ opening, owesAnswer, tokens, cwd }).toEqual({
+      ...{ opening: '', owesAnswer: false, tokens: 0, cwd: '/there' },
+    });
+  });
+
+  test('asks nobody to go on with an answer that was cut', () => {
+    const cut = received([text('So')], { stopReason: 'max_tokens' });
+    expect(historyOf(created, sent({ text: 'one' }), cut, clear).cutShort).toBe(false);
+  });
+
+  test('keeps letters that nobody has read yet', () => {
+    const history = historyOf(created, letter('l', 'Hello?'), clear);
+    expect(history.nextUserParts()).toEqual([{ letter: 'l' }]);
+  });
+});
+
 describe('a break in the messages', () => {
   const thought = { type: 'thinking', thinking: 'Hm.', signature: 's' };
   const hidden = { type: 'redacted_thinking', data: 'x' };

@@ -20,6 +20,8 @@ const script = {
   ],
 };
 
+const NO = { name: 'No', input: {} };
+
 describe('law 1, append-only prompt', () => {
   let place: Place;
   beforeAll(async () => {
@@ -50,7 +52,7 @@ describe('law 1, append-only prompt', () => {
     const cut = await makePlace({
       rules: [
         { match: { firstUser: 'Earlier turns' }, reply: 'Fits.' },
-        { match: { turn: { max: 3 } }, reply: { tool_use: [{ name: 'No', input: {} }] } },
+        { match: { turn: { max: 3 } }, reply: { thinking: 'Hm.', tool_use: [NO] } },
         { reply: { error: tooLong } },
       ],
     });
