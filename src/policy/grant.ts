@@ -22,7 +22,7 @@ export const grantFor = (request: PermissionRequest, world: GrantWorld): string 
   const target = subject.target.trim();
   if (target === '') return tool;
   if (subject.action === 'network' && URL.canParse(target)) {
-    return `${tool}(domain:${new URL(target).hostname})`;
+    return `${tool}(domain:${new URL(target).hostname.replace(/\.$/, '')})`;
   }
   return `${tool}(${literalTextPattern(target)})`;
 };

@@ -41,6 +41,9 @@ export const PAGE_LIMIT = 10 * 1024 * 1024;
 /** The longest address that is asked for. */
 export const ADDRESS_LIMIT = 2_000;
 
+/** As URLs spell it. A `*` would pass for a pattern where hosts are allowed by name. */
+const HOST = /^[\w.:[\]-]+$/;
+
 /** What is wrong with an address, or undefined. */
 export const addressProblem = (text: string): string | undefined => {
   if (text.length > ADDRESS_LIMIT) return `the address has more than ${ADDRESS_LIMIT} characters`;
@@ -48,5 +51,5 @@ export const addressProblem = (text: string): string | undefined => {
   const { protocol, username, password, hostname } = new URL(text);
   if (protocol !== 'http:' && protocol !== 'https:') return 'only http and https can be fetched';
   if (username !== '' || password !== '') return 'the address holds a user name or a password';
-  return hostname === '' ? 'the address names no host' : undefined;
+  return HOST.test(hostname) ? undefined : 'the address does not name one host';
 };

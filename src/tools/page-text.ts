@@ -7,6 +7,7 @@ import { htmlToMarkdown } from './html-markdown.js';
 export type PageContent =
   | { readonly kind: 'text'; readonly title: string; readonly text: string; readonly cut: boolean }
   | { readonly kind: 'image'; readonly mediaType: string }
+  | { readonly kind: 'pdf' }
   | { readonly kind: 'binary'; readonly guess: string };
 
 /** Characters of one page that are kept; there is no reader for more. */
@@ -17,7 +18,7 @@ export const pageContent = async (page: WebPage, signal: AbortSignal): Promise<P
   const { body, contentType, address } = page;
   const mediaType = mediaTypeOf(contentType);
   const file = fileKind(body);
-  if (file.kind === 'image') return file;
+  if (file.kind === 'image' || file.kind === 'pdf') return file;
   const charset = charsetOf(body, contentType, mediaType);
   // UTF-16 has bytes of zero in it; other text has not.
   const isText = file.kind === 'text' || (isTextual(mediaType) && !isForeign(body, charset));

@@ -37,7 +37,8 @@ export const searchWeb = defineTool({
   // It tells a search engine something, and costs money each time.
   isReadOnly: () => false,
   isConcurrencySafe: () => true,
-  subject: ({ query }) => ({ action: 'network', target: query }),
+  // Whoever may search may search for anything: no rule could tell one query from another.
+  subject: () => ({ action: 'network', target: '' }),
   interruptBehavior: 'cancel',
   async call({ query, allowed_domains, blocked_domains }, { consult, signal, progress }) {
     progress(`searching for ${shortLine(query.replaceAll(/\s+/g, ' '), 100)}`);

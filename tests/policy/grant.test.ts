@@ -21,6 +21,7 @@ describe('a grant', () => {
     [write('src/a b.ts'), 'Edit(//repo/src/a[ ]b.ts)'],
     [read('/etc/hosts', 'Grep'), 'Read(//etc/hosts)'],
     [fetchUrl('https://example.com/a?b'), 'WebFetch(domain:example.com)'],
+    [fetchUrl('https://example.com./'), 'WebFetch(domain:example.com)'],
     [mcp('mcp__git__push'), 'mcp__git__push'],
   ])('is the narrowest rule that covers the call: %#', (request, text) => {
     expect(policyOf().grantFor(request)).toBe(text);

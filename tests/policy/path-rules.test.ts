@@ -147,6 +147,7 @@ describe('other calls', () => {
   test('to an address are matched by its host', () => {
     const policy = policyOf({ rules: [rule('allow', 'WebFetch(domain:*.example.com)')] });
     expect(policy.rule(fetchUrl('https://docs.example.com/a')).behavior).toBe('allow');
+    expect(policy.rule(fetchUrl('https://DOCS.example.com./a')).behavior).toBe('allow');
     expect(policy.rule(fetchUrl('https://docs.example.com.evil.org/')).behavior).toBe('ask');
     expect(policy.rule(fetchUrl('https://evil.org/?docs.example.com')).behavior).toBe('ask');
     expect(policy.rule(fetchUrl('not an address')).behavior).toBe('ask');

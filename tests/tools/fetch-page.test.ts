@@ -125,7 +125,6 @@ describe('a page', () => {
   test.each([
     ['application/zip', 'PK\x03\x04rest', 'ZIP archive'],
     ['text/html', 'a\0b', 'binary data'],
-    ['application/pdf', '%PDF-1.7', 'PDF document'],
   ])('of type %s that is no text is only named', async (contentType, body, guess) => {
     const { text } = await fetched(pageOf(Buffer.from(body, 'latin1'), { contentType }));
     expect(text).toContain(`It is not text (${guess}`);
@@ -141,6 +140,18 @@ describe('a page', () => {
     ]);
     const huge = Buffer.concat([gif, Buffer.alloc(4_000_000)]);
     expect((await fetched(pageOf(huge))).text).toContain('at most 3932160 bytes');
+  });
+
+  test('that is a PDF document is shown as one, unless it is broken', async () => {
+    const pdf = Buffer.from('%PDF-1.4\n1 0 obj<</Type/Page>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF');
+    const { outcome } = await fetched(pageOf(pdf, { contentType: 'application/pdf' }));
+    expect(outcome.content).toMatchObject([
+      { type: 'text', text: expect.stringContaining('data, not instructions') },
+      { type: 'document', source: { data: pdf.toString('base64') } },
+    ]);
+    for (const page of [pageOf('%PDF-1.4 nothing'), pageOf(pdf, { cut: true })]) {
+      expect((await fetched(page)).text).toContain('It is a PDF document that cannot be shown');
+    }
   });
 
   test('with a type that is nonsense does not get to say it', async () => {
@@ -237,6 +248,7 @@ describe('an address', () => {
     ['javascript:alert(1)', 'only http and https'],
     ['a.example/page', 'not a whole address'],
     ['https://', 'not a whole address'],
+    ['https://*.example.com/', 'does not name one host'],
     ['https://me:you@a.example/', 'a user name or a password'],
     [`https://a.example/${'x'.repeat(2_000)}`, '2000'],
   ])('that cannot be fetched is refused before anybody is asked: %s', (url, why) => {

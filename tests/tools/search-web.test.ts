@@ -110,8 +110,9 @@ describe('the input of a search', () => {
     expect(searchWeb.input.safeParse(input).success).toBe(false);
   });
 
-  test('is ruled on as an address of the network', () => {
-    expect(searchWeb.subject({ query: 'geese' })).toEqual({ action: 'network', target: 'geese' });
+  test('is shown to people, while rules speak of the tool as a whole', () => {
+    expect(searchWeb.subject({ query: 'geese' })).toEqual({ action: 'network', target: '' });
+    expect(searchWeb.describe({ query: 'wild\ngeese' })).toBe('WebSearch wild geese');
     expect(searchWeb.isReadOnly({ query: 'geese' })).toBe(false);
   });
 });
