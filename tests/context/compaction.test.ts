@@ -4,7 +4,7 @@ import { type Compactable, KEPT_MESSAGES, planCompaction } from '../../src/conte
 
 /** `p` is a prompt, `a` an answer, `r` the results of its calls; each weighs `weight` bytes. */
 const conversation = (letters: string, weight = 400): Compactable[] =>
-  [...letters].map((letter) => ({
+  Array.from(letters, (letter) => ({
     role: letter === 'a' ? 'assistant' : 'user',
     answersCalls: letter === 'r',
     weight,

@@ -16,7 +16,7 @@ const workshop = ({ before = 0, shell = heldShell(), cwd = '/work' } = {}) => {
   const interrupt = new AbortController();
   const workspace = memoryWorkspace({ '/work/file': '' });
   const context = toolContext(workspace, { jobs, cwd, signal: interrupt.signal });
-  const heard = (outcome: ToolOutcome) => String(context.learn(outcome).content);
+  const heard = (outcome: ToolOutcome) => context.learn(outcome).content as string;
   return {
     ...{ shell, clock, context, interrupt, jobs },
     start: async (command: string, timeout?: number) =>
