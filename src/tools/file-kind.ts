@@ -5,7 +5,7 @@ import { imageSize } from './image-size.js';
 export type FileKind =
   | { readonly kind: 'text'; readonly text: string; readonly hasBom: boolean }
   | { readonly kind: 'image'; readonly mediaType: string }
-  | { readonly kind: 'pdf' }
+  | { readonly kind: 'pdf'; readonly guess: 'PDF document' }
   | { readonly kind: 'binary'; readonly guess: string };
 
 const PROBE_BYTES = 8_000;
@@ -18,7 +18,7 @@ export const fileKind = (bytes: Uint8Array): FileKind => {
       ? { kind: 'image', mediaType }
       : { kind: 'binary', guess: `${mediaType} with a broken header` };
   }
-  if (startsWith(bytes, '%PDF-')) return { kind: 'pdf' };
+  if (startsWith(bytes, '%PDF-')) return { kind: 'pdf', guess: 'PDF document' };
   const known = SIGNATURES.find(([signature]) => startsWith(bytes, signature));
   if (known !== undefined) return { kind: 'binary', guess: known[1] };
   if (bytes.subarray(0, PROBE_BYTES).includes(0)) return { kind: 'binary', guess: 'binary data' };

@@ -11,9 +11,8 @@ export interface FileText {
 export const decodeText = (path: string, bytes: Uint8Array): FileText => {
   const file = fileKind(bytes);
   if (file.kind === 'text') return file;
-  const what = { image: 'a picture', pdf: 'a PDF document', binary: '' }[file.kind];
-  const guess = file.kind === 'binary' ? file.guess : what;
-  throw new ToolFailure(`${path} is not text (${guess}), so it cannot be edited here. Use Bash.`);
+  const what = file.kind === 'image' ? file.mediaType : file.guess;
+  throw new ToolFailure(`${path} is not text (${what}), so it cannot be edited here. Use Bash.`);
 };
 
 /** Half of a surrogate pair has no UTF-8 form; writing a question mark for it would be a lie. */

@@ -23,7 +23,7 @@ export const pageContent = async (page: WebPage, signal: AbortSignal): Promise<P
   // UTF-16 has bytes of zero in it; other text has not.
   const isText = file.kind === 'text' || (isTextual(mediaType) && !isForeign(body, charset));
   if (!isText) {
-    const guess = file.kind === 'binary' && !/^not valid/.test(file.guess) ? file.guess : mediaType;
+    const guess = /^not valid/.test(file.guess) ? mediaType : file.guess;
     return { kind: 'binary', guess: guess || 'binary data' };
   }
   const text = decode(body, charset);
