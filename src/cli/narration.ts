@@ -74,6 +74,11 @@ export class Narration {
     this.line(this.terminal.paint.dim(`(${harmless(sentence)})`));
   }
 
+  /** Lines of somebody else: the end of a call must not seem to belong to them. */
+  say(...lines: readonly string[]): void {
+    for (const line of lines) this.line(line);
+  }
+
   private line(text: string): void {
     this.newest = undefined;
     this.terminal.freshLine();

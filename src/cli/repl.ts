@@ -70,11 +70,12 @@ class Repl {
       this.fail = reject;
     });
     this.narration = new Narration(terminal);
-    const surface = new TerminalSurface(
+    const surface = new TerminalSurface({
       terminal,
-      (agent) => (agent === this.lead.session?.meta.lead ? 'The leader' : `Agent ${agent}`),
-      () => this.lead.session?.interrupt(),
-    );
+      say: (...lines) => this.narration.say(...lines),
+      nameOf: (agent) => (agent === this.lead.session?.meta.lead ? 'The leader' : `Agent ${agent}`),
+      interruptRun: () => this.lead.session?.interrupt(),
+    });
     this.lead = new ReplLead({
       ...{ terminal, narration: this.narration, surface, flags, provider },
       machine: { ...machine, notify: (sentence) => this.narration.remark(sentence) },

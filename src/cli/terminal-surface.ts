@@ -25,17 +25,21 @@ const SCOPES: Readonly<Record<string, AnswerScope>> = {
   project: 'project',
 };
 
-export class TerminalSurface implements Surface {
-  private readonly terminal: Terminal;
+export interface TerminalSurfaceOptions {
+  readonly terminal: Terminal;
+  /** Puts lines on the screen, beside whatever else is told there. */
+  readonly say: (...lines: readonly string[]) => void;
   /** How people call an agent. */
-  private readonly nameOf: (agent: string) => string;
-  private readonly interruptRun: () => void;
+  readonly nameOf: (agent: string) => string;
+  readonly interruptRun: () => void;
+}
+
+export class TerminalSurface implements Surface {
+  private readonly options: TerminalSurfaceOptions;
   private turn: Promise<unknown> = Promise.resolve();
 
-  constructor(terminal: Terminal, nameOf: (agent: string) => string, interruptRun: () => void) {
-    this.terminal = terminal;
-    this.nameOf = nameOf;
-    this.interruptRun = interruptRun;
+  constructor(options: TerminalSurfaceOptions) {
+    this.options = options;
   }
 
   ask(question: PermissionQuestion, signal: AbortSignal): Promise<PermissionAnswer> {
@@ -57,24 +61,25 @@ export class TerminalSurface implements Surface {
     question: PermissionQuestion,
     signal: AbortSignal,
   ): Promise<PermissionAnswer> {
+    const { terminal, say, nameOf } = this.options;
     if (signal.aborted) return WITHDRAWN;
-    const [head = '', ...lines] = questionLines(question, this.nameOf(question.agent));
-    this.say('', this.terminal.paint.strong(head), ...lines);
+    const [head = '', ...lines] = questionLines(question, nameOf(question.agent));
+    say('', terminal.paint.strong(head), ...lines);
     for (let isExpected = false; ; isExpected = true) {
-      const reply = await this.terminal.ask(LABEL, signal, isExpected);
+      const reply = await terminal.ask(LABEL, signal, isExpected);
       if (reply.kind !== 'line') return this.withoutAnswer(reply);
       const [word = '', ...rest] = reply.text.trim().split(/\s+/);
       const scope = SCOPES[word.toLowerCase()];
       if (scope !== undefined && rest.length === 0) return { behavior: 'allow', scope };
       if (/^(d|deny|n|no)$/i.test(word)) return this.deny(rest.join(' '), signal);
-      this.say(AGAIN);
+      say(AGAIN);
     }
   }
 
   private async deny(given: string, signal: AbortSignal): Promise<PermissionAnswer> {
     let reason = given;
     if (reason === '') {
-      const reply = await this.terminal.ask(REASON, signal, true);
+      const reply = await this.options.terminal.ask(REASON, signal, true);
       if (reply.kind === 'cancelled') return this.withoutAnswer(reply);
       if (reply.kind === 'line') reason = reply.text.trim();
     }
@@ -83,47 +88,45 @@ export class TerminalSurface implements Surface {
 
   /** A permission that nobody gave is none. */
   private withoutAnswer({ kind }: Reply): PermissionAnswer {
+    const { say } = this.options;
     if (kind === 'withdrawn') {
-      this.say('(The question is withdrawn.)');
+      say('(The question is withdrawn.)');
       return WITHDRAWN;
     }
     if (kind === 'gone') return GONE;
-    this.say('(Denied, and the run is interrupted.)');
+    say('(Denied, and the run is interrupted.)');
     return { behavior: 'deny', reason: `${DENIED} The run was interrupted.`, interrupt: true };
   }
 
   private async putChoice(question: PersonQuestion, signal: AbortSignal): Promise<PersonAnswer> {
+    const { terminal, say, nameOf } = this.options;
     if (signal.aborted) throw new Error('The question was withdrawn.');
     const { options, multiple } = question;
-    const head = `${this.nameOf(question.agent)} has a question.`;
-    this.say(
-      ...['', this.terminal.paint.strong(head), `  ${shownText(question.question)}`],
+    const head = `${nameOf(question.agent)} has a question.`;
+    say(
+      ...['', terminal.paint.strong(head), `  ${shownText(question.question)}`],
       ...options.map((option, index) => `  ${index + 1}. ${optionText(option)}`),
     );
     const label = `${labelFor(options.length, multiple)}: `;
     for (let isExpected = false; ; isExpected = true) {
-      const reply = await this.terminal.ask(label, signal, isExpected);
+      const reply = await terminal.ask(label, signal, isExpected);
       if (reply.kind !== 'line') throw this.refusal(reply);
       const answer = readChoice(reply.text, options, multiple);
       if (typeof answer !== 'string') return answer;
-      this.say(answer);
+      say(answer);
     }
   }
 
   private refusal({ kind }: Reply): Error {
+    const { say, interruptRun } = this.options;
     if (kind === 'withdrawn') {
-      this.say('(The question is withdrawn.)');
+      say('(The question is withdrawn.)');
       return new Error('The question was withdrawn.');
     }
     if (kind === 'gone') return new Error('Nobody is there to answer any more.');
-    this.say('(Not answered, and the run is interrupted.)');
-    this.interruptRun();
+    say('(Not answered, and the run is interrupted.)');
+    interruptRun();
     return new Error('The user did not want to answer.');
-  }
-
-  private say(...lines: readonly string[]): void {
-    this.terminal.freshLine();
-    this.terminal.write(`${lines.join('\n')}\n`);
   }
 }
 

@@ -70,6 +70,15 @@ describe('a narration', () => {
     ).toBe('  Bash a\n  Bash b\n    ok Bash a\n      x\n    ok Bash b\n      y\n');
   });
 
+  test('names the call where something else was said in between', () => {
+    const terminal = scriptedTerminal();
+    const narration = new Narration(terminal);
+    narration.tell(started('c', 'Bash a'));
+    narration.say('', 'A question.');
+    narration.tell(ended('c', 'x'));
+    expect(terminal.text()).toBe('  Bash a\n\nA question.\n    ok Bash a\n      x\n');
+  });
+
   test('names the tool of a call that never started', () => {
     const raw = JSON.stringify({ type: 'tool_result', content: 'Not this.', is_error: true });
     expect(told({ type: 'tool.ended', call: 'c', tool: 'Edit', outcome: 'denied', raw })).toBe(

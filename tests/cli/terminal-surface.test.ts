@@ -22,13 +22,17 @@ const choice: PersonQuestion = {
 const personWho = (...answers: readonly ScriptedAnswer[]) => {
   const terminal = scriptedTerminal(...answers);
   let interrupts = 0;
-  const surface = new TerminalSurface(
+  const surface = new TerminalSurface({
     terminal,
-    (agent) => `Agent ${agent}`,
-    () => {
+    say: (...lines) => {
+      terminal.freshLine();
+      terminal.write(`${lines.join('\n')}\n`);
+    },
+    nameOf: (agent) => `Agent ${agent}`,
+    interruptRun: () => {
       interrupts += 1;
     },
-  );
+  });
   const controller = new AbortController();
   return { terminal, surface, controller, interrupts: () => interrupts };
 };
