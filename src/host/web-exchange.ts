@@ -30,16 +30,23 @@ export const exchange = async (url: URL, options: ExchangeOptions): Promise<WebR
   const transport = url.protocol === 'https:' ? https : http;
   const request = transport.get(url, { headers, lookup, agent });
   let trouble: WebFailure | undefined;
+  let giveUp = () => {};
+  const givenUp = new Promise<never>((_, reject) => {
+    giveUp = () => reject(new Error('given up'));
+  });
+  givenUp.catch(() => {});
   const end = (failure: WebFailure | undefined) => {
     trouble ??= failure;
     request.destroy(failure);
+    // A request that waits for its tunnel hears of its own end only when the tunnel is there.
+    giveUp();
   };
   const watch = watchOver(url, options, () => request.socket?.bytesRead ?? 0, end);
   const abort = () => end(undefined);
   signal.addEventListener('abort', abort, { once: true });
   try {
     signal.throwIfAborted();
-    const response = await responseTo(request);
+    const response = await Promise.race([responseTo(request), givenUp]);
     const { statusCode: status = 0, headers: received } = response;
     // Nobody reads what is written under a redirect.
     const room = isRedirect({ status, headers: received }) ? 0 : options.maxBytes;

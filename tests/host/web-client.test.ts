@@ -360,6 +360,23 @@ describe('a proxy', () => {
     expect(proxy.tunnels).toEqual(['example.com:8080']);
   });
 
+  test('that never opens the tunnel is given up, and so is one that the call was interrupted in', async () => {
+    const sockets = new Set<Socket>();
+    const silent = createTcpServer((socket) => void sockets.add(socket.on('error', () => {})));
+    const env = { HTTPS_PROXY: `http://127.0.0.1:${await listen(silent)}` };
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy();
+      silent.close();
+    });
+    const web = client(undefined, { env, limits: { idleMs: 200 } });
+    await expect(web.get('https://example.com/')).rejects.toThrow('was silent for 200 ms');
+    const controller = new AbortController();
+    const got = client(undefined, { env }).get('https://example.com/', controller.signal);
+    await eventually('the tunnel is asked for', () => sockets.size === 2);
+    controller.abort(new Error('stop'));
+    await expect(got).rejects.toThrow('stop');
+  });
+
   test('is not asked for what is private by its spelling', async () => {
     const server = await webServer(sends('secret'));
     const proxy = await proxyTo(server.port);
