@@ -256,6 +256,22 @@ describe('a summary that a person asked for', () => {
     expect(runEnds(items)).toHaveLength(11);
   });
 
+  test('gives way to a prompt when there is none to be had', async () => {
+    const shut = gate();
+    const { lead, say, items, model } = await afterTen(100, [
+      [waits(shut.opened), fails('overloaded')],
+      answers('Answer 11.'),
+    ]);
+    const compacted = lead.compact('');
+    await say('Prompt 11.');
+    shut.open();
+    await expect(compacted).rejects.toThrow('It was overloaded.');
+    await settled();
+    expect(lastText(sent(model.requests.at(-1)))).toBe('Prompt 11.');
+    expect(lead.isResting).toBe(true);
+    expect(runEnds(items)).toHaveLength(11);
+  });
+
   test('changes nothing when it comes after it was given up', async () => {
     const shut = gate();
     const script = scriptedModel(
@@ -459,7 +475,7 @@ describe('an agent that was killed', () => {
     let isCleared = false;
     await resumedAfterEach(await records(), store, lead.id, ({ messages }, { type }) => {
       isCleared ||= type === 'prompt.broken';
-      if (isCleared) expect(JSON.stringify(messages)).not.toContain('First.');
+      expect(isCleared && JSON.stringify(messages).includes('First.')).toBe(false);
     });
     expect(isCleared).toBe(true);
   });

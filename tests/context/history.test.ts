@@ -432,6 +432,20 @@ describe('a break in the messages', () => {
     expect(content).toEqual([text('(Nothing was said here.)')]);
   });
 
+  test('makes void what a server has counted, with what stands ahead of the messages', () => {
+    const usage = { ...NO_USAGE, input: 5_000 };
+    const parts = [created, sent({ text: 'one' }), received([text('two')], { usage })];
+    const history = historyOf(...parts);
+    history.promptBytes = 4_000;
+    expect(history.tokens).toBe(5_000);
+    history.apply({
+      ...{ v: 1, seq: 9, ts: 0, epoch: 1 },
+      ...{ type: 'prompt.broken', reason: 'compaction', section: 'messages' },
+      ...{ dropped: 1, summary: 'So far.' },
+    });
+    expect(history.tokens).toBe(Math.ceil((4_000 + wire(history).join('').length) / 4));
+  });
+
   test('counts what is left, and not the thoughts', () => {
     const history = brokenOver({ ...thought, thinking: 'x'.repeat(4_000) }, text('Yes.'));
     expect(history.tokens).toBe(Math.ceil(wire(history).join('').length / 4));
