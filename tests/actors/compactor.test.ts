@@ -256,6 +256,16 @@ describe('a summary that a person asked for', () => {
     expect(runEnds(items)).toHaveLength(11);
   });
 
+  test('is one at a time, and nothing is cleared meanwhile', async () => {
+    const shut = gate();
+    const { lead } = await afterTen(100, [[waits(shut.opened), ...answers('Summary.')]]);
+    const first = lead.compact('');
+    await expect(lead.compact('')).rejects.toThrow('The agent is at work');
+    expect(() => lead.clear()).toThrow('The agent is at work');
+    shut.open();
+    await expect(first).resolves.toMatch(/^Summarised/);
+  });
+
   test('gives way to a prompt when there is none to be had', async () => {
     const shut = gate();
     const { lead, say, items, model } = await afterTen(100, [

@@ -96,6 +96,33 @@ describe('the review of a run’s end (R6)', () => {
     expect(items.at(-1)).toMatchObject({ type: 'run.ended', stop: { reason: 'interrupted' } });
   });
 
+  test('says nothing any more once it was interrupted', async () => {
+    let block = () => {};
+    const reviewStop: ReviewStop = () =>
+      new Promise((resolve) => {
+        block = () => resolve({ block: true, reason: 'Too late.' });
+      });
+    const model = scriptedModel([says('Done!')]);
+    const { lead, say, records } = await leadInHand({ model, lingers: true, reviewStop });
+    await say('Go.');
+    lead.interrupt();
+    block();
+    await settled();
+    expect(lead.isResting).toBe(true);
+    const letters = (await records()).filter(({ type }) => type === 'letter.received');
+    expect(letters).toMatchObject([{ from: 'user' }]);
+  });
+
+  test('is cut when it has too much to say', async () => {
+    const { review } = strict('🪿'.repeat(20_000));
+    const model = scriptedModel([says('Done!')], [says('Now.')]);
+    const { say } = await leadInHand({ model, lingers: true, reviewStop: review });
+    await say('Go.');
+    const told = lastUser(model.requests[1]?.body) ?? '';
+    expect(told).toHaveLength(30_000);
+    expect(told.isWellFormed()).toBe(true);
+  });
+
   test('does not look at a run that a person ended', async () => {
     const { seen, review } = strict();
     const model = scriptedModel([says('Done!')]);

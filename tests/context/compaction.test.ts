@@ -47,6 +47,10 @@ describe('the line between what is summarised and what stays', () => {
     expect(planCompaction(conversation(letters), PLENTY)).toBe(cut);
   });
 
+  test('does not move past the newest answer to a prompt that would fit', () => {
+    expect(planCompaction(conversation('papap'), 150)).toBe(3);
+  });
+
   test.each(['', 'p'])('is nowhere when nothing was answered yet: "%s"', (letters) => {
     expect(planCompaction(conversation(letters), PLENTY)).toBeUndefined();
   });
