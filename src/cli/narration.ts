@@ -18,6 +18,8 @@ export class Narration {
   private hasSpoken = false;
   private hasThought = false;
   private lastProgress = 0;
+  /** Why the attempts before this one failed: said once, not at each. */
+  private lastFailure = '';
 
   constructor(terminal: Terminal) {
     this.terminal = terminal;
@@ -33,11 +35,10 @@ export class Narration {
         this.hear(item.event);
         break;
       case 'attempt.discarded':
-        this.remark(
-          this.hasSpoken
-            ? `The text above was cut off and does not count: ${item.reason}`
-            : `The attempt failed: ${item.reason}`,
-        );
+        this.discard(item.reason);
+        break;
+      case 'assistant.message':
+        this.lastFailure = '';
         break;
       case 'tool.started':
         this.running.set(item.call, oneLine(harmless(item.description)));
@@ -62,6 +63,7 @@ export class Narration {
         break;
       case 'run.ended':
         this.running.clear();
+        this.lastFailure = '';
         this.stop(item.stop);
         break;
       default:
@@ -83,6 +85,13 @@ export class Narration {
     this.newest = undefined;
     this.terminal.freshLine();
     this.terminal.write(`${text}\n`);
+  }
+
+  private discard(reason: string): void {
+    const isNew = reason !== this.lastFailure;
+    this.lastFailure = reason;
+    if (this.hasSpoken) this.remark(`The text above was cut off and does not count: ${reason}`);
+    else if (isNew) this.remark(`The attempt failed: ${reason}`);
   }
 
   private hear(event: StreamEvent): void {

@@ -57,7 +57,15 @@ describe('a narration', () => {
     expect(told(request, block('text'), delta('Half'), discarded)).toBe(
       '\nHalf\n(The text above was cut off and does not count: The stream was cut.)\n',
     );
-    expect(told(request, discarded)).toBe('(The attempt failed: The stream was cut.)\n');
+  });
+
+  test('says once why attempts fail, until one succeeds', () => {
+    const discarded: FeedItem = {
+      ...{ type: 'attempt.discarded', turn: 1, attempt: 1, reason: 'It is overloaded.' },
+    };
+    const sentence = '(The attempt failed: It is overloaded.)\n';
+    expect(told(request, discarded, request, discarded)).toBe(sentence);
+    expect(told(request, discarded, stop('end_turn'), request, discarded)).toBe(sentence.repeat(2));
   });
 
   test('has a line for each call, and one for its end below it', () => {
