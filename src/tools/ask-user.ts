@@ -17,7 +17,11 @@ const PROMPT = `Asks the person you work for one question, and waits for the ans
 - When nobody can answer, decide yourself and say what you assumed.`;
 
 const option = z.strictObject({
-  label: z.string().regex(/\S/, 'must not be empty').max(LONGEST_LABEL),
+  label: z
+    .string()
+    .regex(/\S/, 'must not be empty')
+    .max(LONGEST_LABEL)
+    .describe('The answer itself, in a few words.'),
   description: z
     .string()
     .max(LONGEST_DESCRIPTION)

@@ -1,0 +1,266 @@
+/**
+ * One suite for every tool: the same promises are kept by all of them, through the judge and the run
+ * that a session uses, on a real disk with a real shell. What is special about a tool is in its
+ * entry; a tool without one fails.
+ */
+import { homedir, tmpdir } from 'node:os';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { MAX_RESULT_CHARS } from '../../src/actors/call-result.js';
+import type { ResultBlock, Tool } from '../../src/protocol/tool.js';
+import { builtinTools } from '../../src/tools/builtin-tools.js';
+import { toolbox } from '../../src/tools/toolbox.js';
+import { eventually } from '../host/processes.js';
+import { type Bench, openBench, type Result } from './conformance/bench.js';
+import { badInputs, goodInput, type Schema, schemaOf } from './conformance/drawn-inputs.js';
+import { drawsFor } from './conformance/drawn-places.js';
+import { ENTRIES } from './conformance/entries.js';
+import { type Entry, given, type Input } from './conformance/entry.js';
+import { digestOfTree } from './conformance/hostile-tree.js';
+
+const NAMES = builtinTools.map(({ name }) => name);
+const LONGEST_PROMPT = 4_000;
+const LONGEST_DESCRIPTION = 500;
+const LONGEST_REFUSAL = 2_000;
+/** Names of tools elsewhere, which a prompt must not promise. */
+const FOREIGN =
+  /\b(Agent|ApplyPatch|AskUserQuestion|BashOutput|ExitPlanMode|KillBash|KillShell|Skill|SlashCommand|StrReplace|Task|ToolSearch|View|WebBrowse)\b/;
+
+let bench: Bench;
+const opened: Bench[] = [];
+const open = async (...args: Parameters<typeof openBench>) => {
+  const fresh = await openBench(...args);
+  opened.push(fresh);
+  return fresh;
+};
+beforeEach(async () => {
+  bench = await open();
+});
+afterEach(async () => {
+  for (const each of opened.splice(0)) await each.close();
+});
+
+/** A result that the Messages API takes, and that nobody has to apologise for. */
+const expectLegal = ({ content, raw, text }: Result, tool: string) => {
+  expect(text).not.toMatch(/failed unexpectedly/);
+  expect(text.length).toBeLessThanOrEqual(MAX_RESULT_CHARS);
+  expect(raw.isWellFormed()).toBe(true);
+  const { content: kept } = JSON.parse(raw) as { content: unknown };
+  expect(kept).toEqual(typeof content === 'string' ? content.toWellFormed() : content);
+  if (typeof content === 'string') return;
+  for (const block of content) expect(isLegal(block), `${tool}: ${block.type}`).toBe(true);
+};
+
+const isLegal = (block: ResultBlock): boolean => {
+  if (block.type === 'text') return block.text !== '';
+  return /^[\w-]+\/[\w.+-]+$/.test(block.source.media_type) && block.source.data !== '';
+};
+
+const expectOneClearSentence = ({ text }: Result) => {
+  expect(text.length).toBeLessThanOrEqual(LONGEST_REFUSAL);
+  expect(text).toMatch(/[A-Z].*\./s);
+  expect(text).not.toMatch(/undefined is not|Cannot read propert|\n\s+at /);
+};
+
+const sampleOf = async (entry: Entry, there: Bench): Promise<Input> => {
+  await entry.first?.(there);
+  return given(entry.sample, there) as Input;
+};
+
+/** So that a tool that changes its input is caught. */
+const frozen = <Value>(value: Value): Value => {
+  if (typeof value === 'object' && value !== null) {
+    Object.freeze(value);
+    for (const inner of Object.values(value)) frozen(inner);
+  }
+  return value;
+};
+
+test('every tool has an entry, and every entry a tool', () => {
+  expect(ENTRIES.map(({ tool }) => tool)).toEqual(NAMES);
+});
+
+describe.each(ENTRIES)('$tool', (entry) => {
+  const tool = toolbox(builtinTools).find(entry.tool);
+  const drawnInputs = () => goodInput(tool, { ...drawsFor(bench), ...entry.draws?.(bench) });
+
+  describe('as the model reads it', () => {
+    test('has a closed schema that says what everything is', () => {
+      expect(schemaOf(tool)).toMatchObject({ type: 'object' });
+      expect(problemsIn(schemaOf(tool), tool.name)).toEqual([]);
+    });
+
+    test('is the same bytes every time', () => {
+      const [wire] = toolbox([tool]).wireTools();
+      const text = JSON.stringify(wire);
+      expect(JSON.stringify(toolbox([tool]).wireTools()[0])).toBe(text);
+      expect(JSON.parse(text)).toEqual(wire);
+    });
+
+    test('has a prompt that is bounded, holds nothing of this day or machine, and promises only what there is', () => {
+      const { prompt } = tool;
+      expect(prompt.trim()).toBe(prompt);
+      expect(prompt.length).toBeGreaterThan(20);
+      expect(prompt.length).toBeLessThanOrEqual(LONGEST_PROMPT);
+      for (const place of [process.cwd(), homedir(), tmpdir()]) expect(prompt).not.toContain(place);
+      expect(prompt).not.toMatch(/\d{4}-\d\d-\d\d|\d\d:\d\d|[0-9a-f]{16}/);
+      expect(prompt).not.toMatch(FOREIGN);
+    });
+  });
+
+  test('refuses bad input in one clear sentence, whatever it is', async () => {
+    const sample = await sampleOf(entry, bench);
+    const running = await bench.survivors();
+    for (const { what, input, names, mustRefuse } of badInputs(tool, sample)) {
+      const result = await bench.call(tool.name, input);
+      expect(result.text, what).not.toMatch(/failed unexpectedly/);
+      if (mustRefuse) expect(result.end, what).toBe('invalid');
+      if (result.end === 'ok') continue;
+      if (result.end === 'invalid' && names !== undefined) {
+        expect(result.text, what).toContain(`"${names}`);
+      }
+      expectOneClearSentence(result);
+    }
+    expect({}).not.toHaveProperty('polluted');
+    if (running.length === 0) await eventuallyEmpty(bench.survivors);
+  });
+
+  test('takes any JSON for an answer', async () => {
+    const anything = fc.oneof(fc.jsonValue(), fc.dictionary(fieldNames(tool), fc.jsonValue()));
+    const refused = anything.filter((input) => !tool.input.safeParse(input).success);
+    await fc.assert(
+      fc.asyncProperty(refused, async (input) => {
+        const result = await bench.call(tool.name, input);
+        expect(result.end).toBe('invalid');
+        expectLegal(result, tool.name);
+        expectOneClearSentence(result);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test('describes any call in one harmless line, and judges it alike each time', () => {
+    fc.assert(
+      fc.property(goodInput(tool, entry.shapes ?? {}), (drawn) => {
+        const input = frozen(tool.input.parse(drawn));
+        const line = tool.describe(input);
+        expect(line.startsWith(tool.name)).toBe(true);
+        expect(line.length).toBeLessThanOrEqual(LONGEST_DESCRIPTION);
+        expect(line).not.toMatch(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u);
+        const judged = () => ({
+          line: tool.describe(input),
+          subject: tool.subject(input),
+          finding: tool.checkPermissions?.(input),
+          flags: [tool.isReadOnly(input), tool.isConcurrencySafe(input)],
+        });
+        expect(judged()).toEqual(judged());
+        expect(tool.isReadOnly(input) && tool.subject(input).action === 'write').toBe(false);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('answers any good input with a legal result, and changes nothing if it says so', async () => {
+    await entry.first?.(bench);
+    const before = digestOfTree(bench.cwd);
+    let readsOnly = true;
+    await fc.assert(
+      fc.asyncProperty(drawnInputs(), async (input) => {
+        readsOnly &&= tool.isReadOnly(tool.input.parse(input));
+        const result = await bench.call(tool.name, input);
+        expectLegal(result, tool.name);
+      }),
+      { numRuns: entry.runs ?? 50 },
+    );
+    if (readsOnly) expect(digestOfTree(bench.cwd)).toBe(before);
+    expect(bench.litter()).toEqual([]);
+  });
+
+  test('does nothing at all when a rule denies it, and something when none does', async () => {
+    const denied = await open([{ behavior: 'deny', text: tool.name, source: 'flag' }]);
+    const input = given(entry.sample, denied);
+    const before = await denied.traces();
+    expect(await denied.call(tool.name, input)).toMatchObject({ end: 'denied' });
+    expect(await denied.traces()).toEqual(before);
+
+    const sample = await sampleOf(entry, bench);
+    const untouched = await bench.traces();
+    const result = await bench.call(tool.name, sample);
+    expect(result).toMatchObject({ end: 'ok' });
+    expectLegal(result, tool.name);
+    if (tool.isReadOnly(tool.input.parse(sample))) {
+      expect(await bench.traces()).toEqual(untouched);
+    } else expect(await bench.traces()).not.toEqual(untouched);
+  });
+
+  test('is over at once when it is called off before it begins', async () => {
+    const sample = await sampleOf(entry, bench);
+    const result = await bench.call(tool.name, sample, { signal: AbortSignal.abort() });
+    expectLegal(result, tool.name);
+    expect(bench.litter()).toEqual([]);
+    await entry.whole?.(bench);
+  });
+
+  if (entry.endless !== undefined) {
+    test('is over soon when it is called off on the way, and leaves nothing running', async () => {
+      await entry.endlessFirst?.(bench);
+      const running = await bench.survivors();
+      const stop = new AbortController();
+      const call = bench.call(tool.name, given(entry.endless, bench), { signal: stop.signal });
+      setTimeout(() => stop.abort(), 150);
+      expectLegal(await call, tool.name);
+      if (running.length === 0) await eventuallyEmpty(bench.survivors);
+      await entry.whole?.(bench);
+      expect(bench.litter()).toEqual([]);
+    });
+  }
+
+  test('says the same again after a crash, if it may be run again', async () => {
+    const sample = await sampleOf(entry, bench);
+    if (!tool.isReadOnly(tool.input.parse(sample))) return;
+    const first = await bench.call(tool.name, sample, { learns: false });
+    const { end, content } = await bench.call(tool.name, sample, { learns: false });
+    expect({ end, content }).toEqual({ end: first.end, content: first.content });
+  });
+
+  test.each(Object.entries(entry.cases))('answers %s', async (_, one) => {
+    await one.first?.(bench);
+    const result = await bench.call(tool.name, given(one.input, bench));
+    expectLegal(result, tool.name);
+    expect(result).toMatchObject({ end: one.end, text: expect.stringMatching(one.says) });
+    if (one.end !== 'ok') expect(result.text.length).toBeLessThanOrEqual(MAX_RESULT_CHARS);
+    await one.after?.(bench, result);
+  });
+});
+
+const eventuallyEmpty = async (list: () => Promise<readonly unknown[]>): Promise<void> => {
+  let left: readonly unknown[] | undefined;
+  const look = async () => {
+    left = await list();
+  };
+  await look();
+  await eventually('nothing is left running', () => {
+    if (left?.length === 0) return true;
+    void look();
+    return false;
+  });
+};
+
+const fieldNames = (tool: Tool): fc.Arbitrary<string> => {
+  const names = Object.keys(schemaOf(tool).properties ?? {});
+  return names.length === 0 ? fc.string() : fc.constantFrom(...names);
+};
+
+/** Places in a schema that are open, or that do not say what they are. */
+const problemsIn = (schema: Schema, at: string): readonly string[] => {
+  const inner = [
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, it]) => [
+      ...(it.description?.trim() ? [] : [`${at}.${name} has no description`]),
+      ...problemsIn(it, `${at}.${name}`),
+    ]),
+    ...(schema.items === undefined ? [] : problemsIn(schema.items, `${at}[]`)),
+    ...[...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].flatMap((it) => problemsIn(it, at)),
+  ];
+  if (schema.type !== 'object') return inner;
+  return schema.additionalProperties === false ? inner : [`${at} is open`, ...inner];
+};

@@ -1,0 +1,110 @@
+/** What touches nothing but the agent and its person: TodoWrite, TodoRead and AskUser. */
+import { expect } from 'vitest';
+import type { PersonAnswer } from '../../../src/protocol/permission.js';
+import type { Bench } from './bench.js';
+import type { Entry } from './entry.js';
+
+const todo = (content: string, status = 'pending') => ({ content, status });
+const todos = { todos: [todo('Fly', 'in_progress'), todo('Land')] };
+const hasTodos = (bench: Bench) => bench.call('TodoWrite', todos);
+
+export const todoWrite: Entry = {
+  tool: 'TodoWrite',
+  sample: todos,
+  cases: {
+    'a list': { input: todos, end: 'ok', says: /1 in progress, 1 pending/ },
+    'an empty list': { first: hasTodos, input: { todos: [] }, end: 'ok', says: /0 pending/ },
+    'two things at once, by keeping the list it had': {
+      first: hasTodos,
+      input: { todos: [todo('A', 'in_progress'), todo('B', 'in_progress')] },
+      ...{ end: 'failed', says: /More than one/ },
+      after: async (bench) => expect((await bench.call('TodoRead', {})).text).toContain('Fly'),
+    },
+    'the same id twice': {
+      input: {
+        todos: [
+          { ...todo('A'), id: 'x' },
+          { ...todo('B'), id: 'x' },
+        ],
+      },
+      ...{ end: 'failed', says: /id "x"/ },
+    },
+    'ten thousand items': {
+      input: { todos: Array.from({ length: 10_000 }, (_, index) => todo(`Item ${index}`)) },
+      ...{ end: 'invalid', says: /"todos"/ },
+    },
+    'items that say nothing': { input: { todos: [todo(' \n ')] }, end: 'invalid', says: /empty/ },
+    'a status that there is not': {
+      ...{ input: { todos: [todo('A', 'done')] }, end: 'invalid', says: /"todos\.0\.status"/ },
+    },
+  },
+};
+
+export const todoRead: Entry = {
+  tool: 'TodoRead',
+  first: hasTodos,
+  sample: {},
+  cases: {
+    'the list': { first: hasTodos, input: {}, end: 'ok', says: /1\. \[in_progress\] Fly\n2\./ },
+    'no list': { input: {}, end: 'ok', says: /empty/ },
+    'the largest list there may be': {
+      first: (bench) =>
+        bench.call('TodoWrite', {
+          todos: Array.from({ length: 200 }, () => todo('x'.repeat(1_000))),
+        }),
+      ...{ input: {}, end: 'ok', says: /200\. \[pending\]/ },
+    },
+  },
+};
+
+const question = { question: 'Which?', options: [{ label: 'This' }, { label: 'That' }] };
+const answers = (answer: PersonAnswer) => (bench: Bench) => {
+  bench.answer = () => Promise.resolve(answer);
+};
+
+export const askUser: Entry = {
+  tool: 'AskUser',
+  first: answers({ chosen: ['This'] }),
+  sample: question,
+  endless: question,
+  runs: 20,
+  cases: {
+    'what was chosen': {
+      ...{ first: answers({ chosen: ['That'] }), input: question, end: 'ok', says: /chose: That$/ },
+    },
+    'words of their own': {
+      ...{ first: answers({ chosen: [], text: 'Neither.' }), input: question, end: 'ok' },
+      says: /said: Neither\.$/,
+    },
+    'a megabyte of words': {
+      first: answers({ chosen: [], text: 'w'.repeat(1_000_000) }),
+      ...{ input: question, end: 'ok', says: /cut after 20000/ },
+    },
+    silence: { input: question, end: 'failed', says: /Nobody answered.*Decide it yourself/ },
+    'a person who does not want to': {
+      first: (bench) => {
+        bench.answer = () => Promise.reject(new Error('No time.'));
+      },
+      ...{ input: question, end: 'failed', says: /No time\. Decide it yourself/ },
+    },
+    'an answer that is no option': {
+      ...{ first: answers({ chosen: ['Third'] }), input: question, end: 'failed' },
+      says: /does not fit/,
+    },
+    'two answers to one question': {
+      first: answers({ chosen: ['This', 'That'] }),
+      ...{ input: question, end: 'failed', says: /does not fit/ },
+    },
+    'one option only': {
+      ...{
+        input: { ...question, options: [{ label: 'This' }] },
+        end: 'invalid',
+        says: /"options"/,
+      },
+    },
+    'two options alike': {
+      input: { ...question, options: [{ label: 'This' }, { label: 'This' }] },
+      ...{ end: 'invalid', says: /same label/ },
+    },
+  },
+};

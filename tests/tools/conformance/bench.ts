@@ -1,0 +1,263 @@
+/**
+ * One agent's real world, without the agent: disk, shell, searches, web, jobs and policy as they are
+ * in a session, and calls that go through the same judge and the same run. Only the model and the
+ * person are scripted.
+ */
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { runBudget } from '../../../src/actors/budget.js';
+import { resultBlock } from '../../../src/actors/call-result.js';
+import { controlDesk } from '../../../src/actors/control-desk.js';
+import { judgeCall } from '../../../src/actors/judge.js';
+import { Notebook } from '../../../src/actors/notebook.js';
+import { runTool, type ToolWorld } from '../../../src/actors/tool-run.js';
+import { realPath } from '../../../src/config/real-path.js';
+import { openArtifactFile } from '../../../src/host/artifact-file.js';
+import { childEnvironment, OWNER_VARIABLE } from '../../../src/host/child-environment.js';
+import { diskWorkspace } from '../../../src/host/disk-workspace.js';
+import { hostSearch } from '../../../src/host/host-search.js';
+import { jobTable } from '../../../src/host/job-table.js';
+import { ownerMarker } from '../../../src/host/owner-marker.js';
+import { processesWith } from '../../../src/host/process-table.js';
+import { hostShell } from '../../../src/host/shell.js';
+import { watchdogLink } from '../../../src/host/watchdog-link.js';
+import { webClient } from '../../../src/host/web-client.js';
+import { governor } from '../../../src/model/governor.js';
+import { systemClock } from '../../../src/protocol/clock.js';
+import { formatRecord, type JournalBody, parseRecord } from '../../../src/protocol/journal.js';
+import { ModelFailure, type ModelPort } from '../../../src/protocol/model.js';
+import type { PermissionRule, PersonAnswer } from '../../../src/protocol/permission.js';
+import type { Journal } from '../../../src/protocol/store.js';
+import type { Shell, ToolOutcome } from '../../../src/protocol/tool.js';
+import { NO_USAGE } from '../../../src/protocol/usage.js';
+import type { WireBlock } from '../../../src/protocol/wire.js';
+import { builtinTools } from '../../../src/tools/builtin-tools.js';
+import { toolbox } from '../../../src/tools/toolbox.js';
+import { countedIds } from '../../fakes/counted-ids.js';
+import { WATCHDOG } from '../../host/processes.js';
+import { digestOfTree, plantHostileTree } from './hostile-tree.js';
+import { startLocalWeb } from './local-web.js';
+
+export interface Result {
+  /** `invalid` and `denied` never ran; `failed` ran and says why it could not. */
+  readonly end: 'ok' | 'failed' | 'invalid' | 'denied';
+  readonly content: ToolOutcome['content'];
+  /** The text of it. */
+  readonly text: string;
+  /** The tool_result block, as the model would get it. */
+  readonly raw: string;
+}
+
+export interface Bench {
+  readonly root: string;
+  readonly cwd: string;
+  /** The address of a web that misbehaves. */
+  readonly web: string;
+  /** What the person is asked next is answered so; left alone, nobody answers. */
+  answer: ((signal: AbortSignal) => Promise<PersonAnswer>) | undefined;
+  /** The blocks of the model's next answers; an error fails the request. */
+  modelSays: readonly WireBlock[] | Error | 'silence';
+  call(tool: string, input: unknown, options?: CallOptions): Promise<Result>;
+  /** Whatever a call could have left anywhere, to be compared before and after. */
+  traces(): Promise<unknown>;
+  /** Processes that the tools started and that still run. */
+  survivors(): Promise<readonly number[]>;
+  /** Names in the directory for temporary files, and of temporary files in the workspace. */
+  litter(): readonly string[];
+  close(): Promise<void>;
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  /** False for a process that dies before it can write the result down. */
+  readonly learns?: boolean;
+}
+
+export const openBench = async (rules: readonly PermissionRule[] = []): Promise<Bench> => {
+  const { marker, environment, shell } = await host();
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'bench-')));
+  const place = (name: string) => join(root, name);
+  for (const name of ['home', 'artifacts']) mkdirSync(place(name));
+  const { cwd, close: closeTree } = await plantHostileTree(root);
+  const web = await startLocalWeb();
+  const clock = systemClock;
+  const jobs = jobTable({ shell, clock, before: 0, onEnd: () => {} });
+  const notebook = new Notebook(strictJournal(), []);
+  notebook.record({
+    type: 'agent.created',
+    agent: 'a_1',
+    parent: null,
+    cwd,
+    model: '',
+    prompt: '',
+  });
+  const asked = { model: 0, person: 0 };
+  const tools = toolbox(builtinTools);
+  const desk = controlDesk({
+    policy: {
+      ...{ rules, mode: 'bypassPermissions', roots: [cwd], realPath },
+      ...{ home: place('home'), skeinHome: place('home/.skein') },
+    },
+    surface: {
+      ask: () => Promise.reject(new Error('bench: in this mode nobody is asked')),
+      choose(_, signal) {
+        asked.person += 1;
+        return bench.answer?.(signal) ?? new Promise(() => {});
+      },
+    },
+    permissionTimeoutMs: 400,
+    keepRule: () => {},
+  });
+  const model: ModelPort = {
+    async stream({ model: name }, sink, signal) {
+      asked.model += 1;
+      const { modelSays } = bench;
+      if (modelSays === 'silence') await untilAborted(signal);
+      if (modelSays instanceof Error) throw modelSays;
+      for (const block of modelSays === 'silence' ? [] : modelSays) {
+        sink.blockEnded({ type: block.type, raw: JSON.stringify(block) });
+      }
+      const end = { messageId: 'm', requestId: null, stopReason: 'end_turn' };
+      return { ...end, usage: NO_USAGE, model: name };
+    },
+  };
+  const world: ToolWorld = {
+    ...{ workspace: diskWorkspace(place('home')), shell, jobs, notebook, model, clock, desk },
+    ...{ agent: 'a_1', ids: countedIds(), modelName: 'claude-sonnet-5-5' },
+    search: hostSearch(environment, {}),
+    web: webClient({
+      ...{ env: {}, clock, userAgent: 'bench', allowPrivateAddresses: [web.host] },
+      limits: { idleMs: 400, totalMs: 5_000 },
+    }),
+    ...{ budget: runBudget(null, 0), governor: governor(clock, 4) },
+    openArtifact: (name) => openArtifactFile(place('artifacts'), name),
+    feed: { emit: () => {}, wantsStreamEvents: false },
+  };
+
+  let calls = 0;
+  const run = async (name: string, input: unknown, options: CallOptions): Promise<Result> => {
+    const { signal = new AbortController().signal, learns = true } = options;
+    calls += 1;
+    const id = `call_${calls}`;
+    const wanted = { id, tool: name, input };
+    const judged = judgeCall(wanted, tools, desk, notebook.history.cwd);
+    if (judged.kind === 'invalid') return result(id, 'invalid', { content: judged.message });
+    if (judged.ruling.behavior !== 'allow') {
+      return result(id, 'denied', { content: judged.ruling.reason });
+    }
+    const outcome = await runTool(judged.call, world, { id, approved: false }, signal);
+    const end = outcome.failed || outcome.isError === true ? 'failed' : 'ok';
+    const done = result(id, end, outcome);
+    if (learns) learn(notebook, id, name, outcome, done.raw);
+    return done;
+  };
+
+  const bench: Bench = {
+    ...{ root, cwd, web: web.url, answer: undefined, modelSays: [] },
+    call: (name, input, options = {}) => run(name, input, options),
+    traces: async () => ({
+      tree: [digestOfTree(cwd), digestOfTree(place('outside'))],
+      artifacts: readdirSync(place('artifacts')),
+      ...{ pages: web.asked.length, ...asked },
+      jobs: jobs.list().map(({ id, status }) => [id, status.kind]),
+      todos: notebook.history.todos,
+      survivors: await survivorsOf(marker),
+    }),
+    survivors: () => survivorsOf(marker),
+    litter: () => [
+      ...readdirSync(tmpdir()).filter((it) => it !== basename(root)),
+      ...(readdirSync(cwd, { recursive: true }) as string[]).filter((it) => it.endsWith('.tmp')),
+    ],
+    async close() {
+      await jobs.close();
+      await Promise.all([web.close(), closeTree()]);
+      rmSync(root, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+  return bench;
+};
+
+interface Host {
+  readonly marker: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly shell: Shell;
+}
+
+let shared: Promise<Host> | undefined;
+
+/** One shell and one watchdog for all benches, which come one after another. */
+const host = (): Promise<Host> => {
+  shared ??= startHost();
+  return shared;
+};
+
+const startHost = async (): Promise<Host> => {
+  const marker = ownerMarker('bench');
+  const watchdog = watchdogLink({ command: WATCHDOG, marker });
+  await watchdog.ready();
+  // From here on, whoever makes a temporary file makes it where we can see it.
+  process.env.TMPDIR = mkdtempSync(join(tmpdir(), 'bench-tmp-'));
+  const environment = childEnvironment(process.env, marker);
+  return { marker, environment, shell: hostShell({ environment, watchdog }) };
+};
+
+const survivorsOf = async (marker: string): Promise<readonly number[]> =>
+  (await processesWith(OWNER_VARIABLE))
+    .filter(({ value }) => value === marker)
+    .map(({ pid }) => pid);
+
+const untilAborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    const abort = () => reject(new ModelFailure('aborted', 'It was aborted.'));
+    signal.addEventListener('abort', abort, { once: true });
+    if (signal.aborted) abort();
+  });
+
+const result = (id: string, end: Result['end'], { content }: ToolOutcome): Result => ({
+  ...{ end, content, raw: resultBlock(id, content, end !== 'ok') },
+  text:
+    typeof content === 'string'
+      ? content
+      : content.map((it) => (it.type === 'text' ? it.text : `(${it.type})`)).join('\n'),
+});
+
+/** Throws where a record would not come back from disk as it is. */
+const strictJournal = (): Journal => {
+  let seq = 0;
+  return {
+    past: { records: [], damage: [] },
+    append(body: JournalBody) {
+      seq += 1;
+      const record = { v: 1, seq, ts: 0, epoch: 1, ...body } as const;
+      const line = formatRecord(record);
+      if (line.includes('\n') || parseRecord(line) === undefined) {
+        throw new Error(`bench: this is no record: ${line.slice(0, 2_000)}`);
+      }
+      return record;
+    },
+    sync: () => Promise.resolve(),
+  };
+};
+
+const AT = { turn: 1, attempt: 1 } as const;
+
+/** Does with the notes of a call what an agent does. */
+const learn = (
+  notebook: Notebook,
+  call: string,
+  tool: string,
+  { notes, facts }: ToolOutcome,
+  raw: string,
+): void => {
+  notebook.record({
+    ...{ type: 'assistant.received', ...AT, model: '', messageId: null, requestId: null },
+    ...{ stopReason: 'tool_use', usage: NO_USAGE, cost: 0, durationMs: 0 },
+    raw: JSON.stringify([{ type: 'tool_use', id: call, name: tool, input: {} }]),
+  });
+  notebook.record({
+    ...{ type: 'call.ended', ...AT, call, tool, outcome: 'ok', durationMs: 0, raw },
+    ...(notes !== undefined && { notes: [...notes] }),
+    ...(facts !== undefined && { facts: { ...facts } }),
+  });
+};

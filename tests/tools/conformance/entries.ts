@@ -1,0 +1,16 @@
+/** All entries, in the order of the tools. */
+import { askUser, todoRead, todoWrite } from './agent.js';
+import { edit } from './edit.js';
+import type { Entry } from './entry.js';
+import { glob, grep, ls } from './find.js';
+import { multiEdit } from './multi-edit.js';
+import { notebookEdit } from './notebook-edit.js';
+import { read } from './read.js';
+import { bash, taskOutput, taskStop } from './shell.js';
+import { webFetch, webSearch } from './web.js';
+import { write } from './write.js';
+
+export const ENTRIES: readonly Entry[] = [
+  ...[read, edit, multiEdit, write, notebookEdit, glob, grep, ls, bash, taskOutput, taskStop],
+  ...[webFetch, webSearch, todoWrite, todoRead, askUser],
+];

@@ -1,0 +1,82 @@
+import type { Entry } from './entry.js';
+
+const numbered = (text: string) => new RegExp(text.replaceAll('→', '\\t'));
+
+export const read: Entry = {
+  tool: 'Read',
+  sample: { file_path: 'notes.txt' },
+  cases: {
+    'a file with its lines': {
+      ...{ input: { file_path: 'notes.txt' }, end: 'ok' },
+      says: numbered('     1→alpha\n     2→beta\n     3→gamma$'),
+    },
+    'a path with dots in it': {
+      input: { file_path: 'folder/../notes.txt' },
+      end: 'ok',
+      says: /alpha/,
+    },
+    'a page past the end': {
+      ...{ input: { file_path: 'notes.txt', offset: 1_000_000 }, end: 'failed' },
+      says: /has 3 lines.*smaller offset/,
+    },
+    'the largest numbers there are': {
+      ...{ input: { file_path: 'notes.txt', offset: Number.MAX_SAFE_INTEGER, limit: 1 } },
+      ...{ end: 'failed', says: /smaller offset/ },
+    },
+    'an empty file': { input: { file_path: 'empty.txt' }, end: 'ok', says: /is empty/ },
+    'a byte order mark and CRLF': {
+      input: { file_path: 'crlf.txt' },
+      end: 'ok',
+      says: /\tone\r?\n/,
+    },
+    'bytes that are not UTF-8': { input: { file_path: 'latin1.txt' }, end: 'ok', says: /not text/ },
+    'binary bytes': { input: { file_path: 'binary.bin' }, end: 'ok', says: /not text/ },
+    'a picture': { input: { file_path: 'picture.png' }, end: 'ok', says: /^\(image\)$/ },
+    'a picture that is cut short': { input: { file_path: 'cut.png' }, end: 'ok', says: /./ },
+    'a line of two million characters': {
+      ...{ input: { file_path: 'one-line.txt' }, end: 'ok', says: /more characters in this line/ },
+    },
+    'a hundred thousand lines': {
+      ...{ input: { file_path: 'many-lines.txt' }, end: 'ok', says: /of 100000\. Read on with/ },
+    },
+    'a sparse file of 100 MB': {
+      ...{ input: { file_path: 'sparse.bin' }, end: 'failed', says: /too large/ },
+    },
+    'a pipe': { input: { file_path: 'pipe' }, end: 'failed', says: /device, pipe or socket/ },
+    'a socket': { input: { file_path: 'socket' }, end: 'failed', says: /device, pipe or socket/ },
+    'a link to a device': { input: { file_path: 'zero' }, end: 'failed', says: /device, pipe/ },
+    'a directory': { input: { file_path: 'folder' }, end: 'failed', says: /is a directory/ },
+    'a file used as a directory': {
+      ...{ input: { file_path: 'notes.txt/below' }, end: 'failed', says: /no file at/ },
+    },
+    'a link that leads nowhere': {
+      input: { file_path: 'dangling' },
+      end: 'failed',
+      says: /no file at/,
+    },
+    'a link to itself': { input: { file_path: 'loop' }, end: 'failed', says: /could not be used/ },
+    'a name that is too long': {
+      ...{ input: { file_path: 'n'.repeat(5_000) }, end: 'failed', says: /at most 4096/ },
+    },
+    'a NUL in the name': { input: { file_path: 'a\0b' }, end: 'failed', says: /NUL/ },
+    'a name with line breaks': { input: { file_path: 'two\nlines.txt' }, end: 'ok', says: /odd:/ },
+    'a name that a shell would run': {
+      ...{ input: { file_path: '$(touch pwned);`touch pwned`.txt' }, end: 'ok', says: /odd:/ },
+    },
+    'a name that looks like an option': { input: { file_path: '--help' }, end: 'ok', says: /odd:/ },
+    'a broken PDF': { input: { file_path: 'broken.pdf' }, end: 'ok', says: /./ },
+    'a notebook': { input: { file_path: 'notebook.ipynb' }, end: 'ok', says: /print\(1 \+ 1\)/ },
+    'a broken notebook': { input: { file_path: 'broken.ipynb' }, end: 'ok', says: /./ },
+    'a notebook of the wrong shape': {
+      input: { file_path: 'strange.ipynb' },
+      end: 'ok',
+      says: /./,
+    },
+    'a file that says that it is empty': {
+      ...{ input: { file_path: '/proc/self/status' }, end: 'ok', says: /Name:/ },
+    },
+    'a file that never ends': {
+      ...{ input: { file_path: '/dev/urandom' }, end: 'failed', says: /device, pipe or socket/ },
+    },
+  },
+};

@@ -1,0 +1,76 @@
+import { existsSync, lstatSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { hasRead, textOf } from './edit.js';
+import type { Entry } from './entry.js';
+import { NOTES } from './hostile-tree.js';
+
+const put = (file_path: string, content = 'new\n') => ({ file_path, content });
+
+export const write: Entry = {
+  tool: 'Write',
+  sample: put('new.txt'),
+  whole: ({ cwd, ...bench }) =>
+    expect(existsSync(join(cwd, 'new.txt')) ? textOf({ cwd, ...bench }, 'new.txt') : 'new\n').toBe(
+      'new\n',
+    ),
+  cases: {
+    'a new file in new directories': {
+      ...{ input: put('a/b/c/new.txt'), end: 'ok', says: /Created .*new\.txt \(1 lines?\)/ },
+      after: (bench) => expect(textOf(bench, 'a/b/c/new.txt')).toBe('new\n'),
+    },
+    'no content': { input: put('nil.txt', ''), end: 'ok', says: /Created .*\(0 lines\)/ },
+    'ten megabytes': {
+      ...{ input: put('large.txt', 'x'.repeat(10_000_000)), end: 'ok', says: /Created/ },
+      after: (_, { text }) => expect(text.length).toBeLessThan(1_000),
+    },
+    'a file that it has not read': {
+      ...{ input: put('notes.txt'), end: 'failed', says: /Read it first/ },
+      after: (bench) => expect(textOf(bench, 'notes.txt')).toBe(NOTES),
+    },
+    'a file that it has read': {
+      ...{ first: hasRead('notes.txt'), input: put('notes.txt'), end: 'ok', says: /Replaced/ },
+      after: (bench) => expect(textOf(bench, 'notes.txt')).toBe('new\n'),
+    },
+    'half of a character': { input: put('half.txt', '\udc00'), end: 'failed', says: /surrogate/ },
+    'half of a character in the name': {
+      ...{ input: put('half\ud800.txt'), end: 'failed', says: /./ },
+      after: ({ cwd }) =>
+        expect(readdirSync(cwd).filter((name) => name.startsWith('half'))).toEqual([]),
+    },
+    'a directory': { input: put('folder'), end: 'failed', says: /director/ },
+    'a path that ends with a slash': { input: put('folder/'), end: 'failed', says: /director/ },
+    'the workspace itself': { input: put('.'), end: 'failed', says: /director/ },
+    'a file used as a directory': {
+      ...{ input: put('notes.txt/below.txt'), end: 'failed', says: /notes\.txt/ },
+      after: (bench) => expect(textOf(bench, 'notes.txt')).toBe(NOTES),
+    },
+    'a pipe': { input: put('pipe'), end: 'failed', says: /not a regular file/ },
+    'a socket': { input: put('socket'), end: 'failed', says: /not a regular file/ },
+    'a link to a device': { input: put('zero'), end: 'failed', says: /not a regular file/ },
+    'a link to itself': { input: put('loop'), end: 'failed', says: /could not be used/ },
+    'a link that leads nowhere: what it names comes to be': {
+      ...{ input: put('dangling'), end: 'ok', says: /Created/ },
+      after(bench) {
+        expect(textOf(bench, 'nowhere')).toBe('new\n');
+        expect(lstatSync(join(bench.cwd, 'dangling')).isSymbolicLink()).toBe(true);
+      },
+    },
+    'a name that is too long': {
+      ...{ input: put('n'.repeat(300)), end: 'failed', says: /could not be used.*too long/ },
+    },
+    'names that a shell or a terminal would take for something else': {
+      ...{ input: put('-rf $(touch pwned)\n"\u001b[31m'), end: 'ok', says: /Created/ },
+      after: ({ cwd }) => expect(readdirSync(cwd)).toContain('-rf $(touch pwned)\n"\u001b[31m'),
+    },
+    'a place where nothing can be made': {
+      ...{ input: put('/proc/new.txt'), end: 'failed', says: /\/proc\/new\.txt/ },
+    },
+    'the folder of a state that is not its own': {
+      first: ({ root }) => mkdirSync(join(root, 'home/.skein'), { recursive: true }),
+      input: ({ root }: { root: string }) => put(join(root, 'home/.skein/settings.json')),
+      ...{ end: 'denied', says: /./ },
+      after: ({ root }) => expect(readdirSync(join(root, 'home/.skein'))).toEqual([]),
+    },
+  },
+};
