@@ -249,6 +249,14 @@ describe('a prompt that would be too long', () => {
     expect(agent.turns.at(-1)?.mayCompact).toBe(false);
   });
 
+  test('is tried to be shortened whatever came of what a person asked for', () => {
+    const agent = agentInHand({ lingers: true });
+    agent.tell(prompt, taken(), ended());
+    for (const _ of [1, 2, 3]) agent.tell({ type: 'context.compact' }, declined);
+    agent.tell(prompt);
+    expect(agent.turns.at(-1)?.mayCompact).toBe(true);
+  });
+
   test('is tried anew once a summary has worked', () => {
     const agent = agentInHand({ lingers: true });
     for (const _ of [1, 2]) agent.tell(prompt, full, declined, taken(), ended());
