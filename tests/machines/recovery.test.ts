@@ -251,8 +251,9 @@ describe('a prompt that would be too long', () => {
 
   test('is tried to be shortened whatever came of what a person asked for', () => {
     const agent = agentInHand({ lingers: true });
-    agent.tell(prompt, taken(), ended());
+    agent.tell(taken(), ended());
     for (const _ of [1, 2, 3]) agent.tell({ type: 'context.compact' }, declined);
+    expect(agent.rooms).toHaveLength(3);
     agent.tell(prompt);
     expect(agent.turns.at(-1)?.mayCompact).toBe(true);
   });
