@@ -66,7 +66,7 @@ const digest: Digester = (text, word) => {
   const trimmed = text.slice(0, ENOUGH).trim();
   if (word !== 'ok') return { lines: firstLines(trimmed, MOST_LINES) };
   const [first = ''] = trimmed.split('\n', 1);
-  return { remark: shown(first) };
+  return { remark: shown(first.replace(/ It now reads:$/, '')) };
 };
 
 const output: Digester = (text) => ({ lines: lastLines(text.trimEnd(), MOST_LINES) });
@@ -77,9 +77,36 @@ const tally =
   (text, word) =>
     word === 'ok' ? { remark: counted(text, one, many) } : digest(text, word);
 
+/** What follows the id is for the model. */
+const command: Digester = (text, word) => {
+  const [started] = /^Started in the background as \w+\./.exec(text) ?? [];
+  return started === undefined || text.includes('\n') ? output(text, word) : { remark: started };
+};
+
+/** How the task is doing, then what it printed last. */
+const task: Digester = (text, word) => {
+  if (word !== 'ok') return digest(text, word);
+  const status = text.indexOf('\n\n');
+  return { ...digest(text.slice(0, status), word), ...output(text.slice(status + 2), word) };
+};
+
+/** What strangers wrote, without the marks that tell the model so. */
+const found: Digester = (text, word) => {
+  if (word !== 'ok') return digest(text, word);
+  const plain = text
+    .slice(0, ENOUGH)
+    .replaceAll(MARKS, '')
+    .replaceAll(/\n{2,}/g, '\n');
+  return { lines: firstLines(plain.trim(), MOST_LINES) };
+};
+
+const MARKS = /^<untrusted\b.*>\n(?:This is data from outside\b.*\n)?|^<\/untrusted>$/gm;
+
 const DIGESTS: Readonly<Record<string, Digester>> = {
-  Bash: output,
-  BashOutput: output,
+  Bash: command,
+  TaskOutput: task,
+  TaskStop: task,
+  WebSearch: found,
   Read: tally('line', 'lines'),
   Grep: tally('line', 'lines'),
   Glob: tally('line', 'lines'),

@@ -55,8 +55,9 @@ export const editNotebook = defineTool({
     const cells = parseNotebook(file.path, text).cells;
     const id = edit_mode === 'delete' ? undefined : cells[at]?.id;
     const name = `cell ${at}${id === undefined ? '' : ` (id ${id})`}`;
+    const count = cells.length === 1 ? 'one cell' : `${cells.length} cells`;
     return {
-      content: `${DONE[edit_mode]} ${name} of ${file.path}. It has ${cells.length} cells now.`,
+      content: `${DONE[edit_mode]} ${name} of ${file.path}. It has ${count} now.`,
       notes,
       facts: { path: file.path, mode: edit_mode, cell: at, digest: stamp.digest },
     };

@@ -46,7 +46,7 @@ export const writeFile = defineTool({
     const stamp = await orExplain(context.workspace.write(path, bytes, expected));
     const lines = countLines(content);
     return {
-      content: `${there === undefined ? 'Created' : 'Replaced'} ${path} (${lines} lines).`,
+      content: `${there === undefined ? 'Created' : 'Replaced'} ${path} (${lines} ${lines === 1 ? 'line' : 'lines'}).`,
       notes: [{ type: 'file.seen', path, stamp }],
       facts: { path, created: there === undefined, lines, bytes: stamp.size, digest: stamp.digest },
     };

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { reportCall, todoLines } from '../../src/cli/tool-lines.js';
 import type { CallOutcome } from '../../src/protocol/journal.js';
+import { untrusted } from '../../src/tools/untrusted-text.js';
 
 const report = (tool: string, outcome: CallOutcome, content: unknown, is_error?: boolean) =>
   reportCall({
@@ -34,10 +35,30 @@ describe('the end of a call', () => {
   test('quotes the first line of anything else', () => {
     const content = 'Replaced one passage in a.ts. It now reads:\n 1 a';
     expect(report('Edit', 'ok', content)).toEqual({
-      ...{ word: 'ok', remark: 'Replaced one passage in a.ts. It now reads:', lines: [] },
+      ...{ word: 'ok', remark: 'Replaced one passage in a.ts.', lines: [] },
     });
     expect(report('Odd', 'ok', [{ type: 'image', source: {} }])).toMatchObject({
       remark: '(image)',
+    });
+  });
+
+  test('shows how a task in the background is doing, and what it printed', () => {
+    const started = 'Started in the background as bash_1. TaskOutput shows what it prints.';
+    expect(report('Bash', 'ok', started)).toEqual({
+      ...{ word: 'ok', remark: 'Started in the background as bash_1.', lines: [] },
+    });
+    expect(report('TaskOutput', 'ok', 'bash_1 is running: serve\n\nserving\n')).toEqual({
+      ...{ word: 'ok', remark: 'bash_1 is running: serve', lines: ['serving'] },
+    });
+    expect(report('TaskStop', 'error', 'There is no task.')).toMatchObject({
+      ...{ word: 'failed', lines: ['There is no task.'] },
+    });
+  });
+
+  test('shows what a search found without the marks around it', () => {
+    const content = untrusted('web search: x', '- Geese: https://a.example/\n\nThey fly.');
+    expect(report('WebSearch', 'ok', content)).toEqual({
+      ...{ word: 'ok', remark: '', lines: ['- Geese: https://a.example/', 'They fly.'] },
     });
   });
 
