@@ -30,12 +30,14 @@ export interface ScreenOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** What is done after the program has ended, in the same shell. */
   readonly after?: string;
+  readonly columns?: number;
+  readonly rows?: number;
 }
 
 export const openScreen = (
   { home, skeinHome, workspace, tmp, simulator }: Scene,
   args: readonly string[],
-  { env = {}, after = 'true' }: ScreenOptions = {},
+  { env = {}, after = 'true', columns = 120, rows = 40 }: ScreenOptions = {},
 ): Screen => {
   count += 1;
   const server = `skein-${process.pid}-${count}`;
@@ -49,10 +51,10 @@ export const openScreen = (
   const settings = Object.entries(variables).map(([name, value]) => `${name}=${quoted(value)}`);
   const command = [process.execPath, PROGRAM, ...args].map(quoted).join(' ');
   const line = `env -i ${settings.join(' ')} ${command}; echo "it ended with $?"; ${after}; sleep 600`;
-  tmux('new-session', '-d', '-x', '120', '-y', '40', '-c', workspace, line);
+  tmux('new-session', '-d', '-x', String(columns), '-y', String(rows), '-c', workspace, line);
   onTestFinished(() => void tmux('kill-server'));
   const text = () =>
-    tmux('capture-pane', '-p', '-S', '-2000')
+    tmux('capture-pane', '-p', '-S', '-5000')
       .replaceAll(/[ \t]+$/gm, '')
       .trimEnd();
   const shows: Screen['shows'] = async (what) => {

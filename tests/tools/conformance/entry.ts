@@ -4,8 +4,8 @@ import type { Bench, Result } from './bench.js';
 
 export type Input = Readonly<Record<string, unknown>>;
 
-/** A function where the bench must be known first: an address, an absolute path. */
-export type Given = unknown | ((bench: Bench) => unknown);
+/** Any value, or a function of the bench where that must be known first: an address, a path. */
+export type Given = unknown;
 
 export interface Case {
   readonly input: Given;

@@ -18,7 +18,7 @@ interface Parsed {
 }
 
 const changes = (more: object, sources: readonly string[]): Case => ({
-  ...{ first: hasRead('notebook.ipynb'), input: cell(more), end: 'ok', says: /cells now/ },
+  ...{ first: hasRead('notebook.ipynb'), input: cell(more), end: 'ok', says: /cells? now/ },
   after: (bench) => expect(sourcesOf(bench)).toEqual(sources),
 });
 
