@@ -1,6 +1,7 @@
 /** One living agent: the machine with its slots filled, and the few things others may do to it. */
 import { type Actor, createActor } from 'xstate';
 import { agentMachine } from '../machines/agent-machine.js';
+import * as stops from '../machines/stops.js';
 import type {
   AgentContext,
   AgentInput,
@@ -36,6 +37,8 @@ export interface Agent {
   compact(instructions: string): Promise<string>;
   /** Begins the conversation anew. Throws a UsageError while a run is under way. */
   clear(): void;
+  /** Stops at once, wherever it is, as if the process had died there. */
+  dismiss(): void;
   /** The agent is over. Rejects only for a defect of ours. */
   readonly stopped: Promise<AgentReport>;
 }
@@ -63,12 +66,19 @@ export const startAgent = (deps: AgentDeps): Agent => {
     { input: inputOf(deps) },
   );
   const runs = new RunBook(notebook, feed, (waiting) => actor.send({ type: 'run.begin', waiting }));
-  let isBroken = false;
+  let isCutOff = false;
+  let dismiss: () => void;
   const stopped = new Promise<AgentReport>((resolve, reject) => {
-    defect = (error) => {
-      isBroken = true;
-      reject(error);
+    const cutOff = (settle: () => void) => {
+      isCutOff = true;
+      settle();
       actor.stop();
+    };
+    defect = (error) => cutOff(() => reject(error));
+    dismiss = () => {
+      const { status, context } = actor.getSnapshot();
+      const report = { stop: stops.INTERRUPTED, turns: context.turn };
+      if (status === 'active') cutOff(() => resolve(report));
     };
     actor.subscribe({
       next({ value, context: { stop, turn } }) {
@@ -76,7 +86,7 @@ export const startAgent = (deps: AgentDeps): Agent => {
       },
       error: reject,
       complete() {
-        if (isBroken) return;
+        if (isCutOff) return;
         const report = actor.getSnapshot().output as AgentReport;
         void runs.end(report.stop, report.turns, true).then(() => resolve(report));
       },
@@ -110,6 +120,7 @@ export const startAgent = (deps: AgentDeps): Agent => {
       refuseUnlessIdle(actor, runs);
       notebook.record({ type: 'prompt.broken', reason: 'clear', section: 'messages' });
     },
+    dismiss: () => dismiss(),
     stopped,
   };
 };

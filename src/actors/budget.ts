@@ -17,8 +17,8 @@ export const runBudget = (maxUsd: number | null, spentBefore: number): Budget =>
   refusal(model, history) {
     if (maxUsd === null) return null;
     const next = costOf(model, { ...NO_USAGE, cacheRead: history.tokens });
-    if (history.cost === null || next === undefined) return PRICELESS;
-    const spent = history.cost - spentBefore;
+    if (history.spent.cost === null || next === undefined) return PRICELESS;
+    const spent = history.spent.cost - spentBefore;
     if (spent + next < maxUsd) return null;
     const detail = `The budget of $${maxUsd} is used up: $${spent.toFixed(4)} is spent, and the next request costs at least $${next.toFixed(4)}.`;
     return { reason: 'budget', detail };

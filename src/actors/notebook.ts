@@ -26,6 +26,11 @@ export class Notebook {
     return record;
   }
 
+  /** Whatever still goes on has come too late to be written down. */
+  close(): void {
+    this.failure ??= new StorageError('The session is closed.');
+  }
+
   /** A sync that fails is the failure of whatever is recorded next. */
   async sync(): Promise<void> {
     try {

@@ -104,7 +104,7 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     ...equipment,
     ...{ notebook, feed, headFor, modelName: model, agent: meta.lead },
     ...{ ids, clock, jobs: jobs.table },
-    budget: runBudget(options.maxBudgetUsd, notebook.history.cost ?? 0),
+    budget: runBudget(options.maxBudgetUsd, notebook.history.spent.cost ?? 0),
   };
   let agent: Agent | undefined;
   let settle: (report: Promise<AgentReport>) => void;
@@ -166,6 +166,8 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     stopped,
     rename: (title) => session.updateMeta({ title }),
     async close() {
+      agent?.dismiss();
+      notebook.close();
       await jobs.end();
       await session.updateMeta({ updatedAt: options.clock.now() });
       await session.close();

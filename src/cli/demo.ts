@@ -102,8 +102,8 @@ const figuresOf = async (
   calls: number,
   repository: DemoRepository,
 ): Promise<Figures> => {
-  const { usage, cost, usageByModel } = session.notebook.history;
-  const uncached = [...usageByModel].map(([model, spent]) => uncachedCostOf(model, spent.usage));
+  const { usage, cost, byModel } = session.notebook.history.spent;
+  const uncached = [...byModel].map(([model, spent]) => uncachedCostOf(model, spent.usage));
   const uncachedCostUsd = uncached.reduce<number | null>(
     (sum, one) => (sum === null || one === undefined ? null : sum + one),
     0,

@@ -81,12 +81,23 @@ const swap: Edit = (draft) => {
   return { text: text.slice(0, from) + swapped + text.slice(until), at: until };
 };
 
+/** The last place up to `at` that is not inside a character, in the line that begins at `start`. */
+const betweenCharacters = (text: string, start: number, at: number): number => {
+  let place = start;
+  for (const { segment } of segmenter.segment(text.slice(start, at + LONGEST_CHARACTER))) {
+    if (place + segment.length > at) break;
+    place += segment.length;
+  }
+  return place;
+};
+
 /** The same column of the line above or below, or undefined when there is none. */
 export const rowAbove = (draft: Draft): Draft | undefined => {
   const start = lineStart(draft);
   if (start === 0) return undefined;
   const above = lineStart({ text: draft.text, at: start - 1 });
-  return { text: draft.text, at: Math.min(start - 1, above + (draft.at - start)) };
+  const at = Math.min(start - 1, above + (draft.at - start));
+  return { text: draft.text, at: betweenCharacters(draft.text, above, at) };
 };
 
 export const rowBelow = (draft: Draft): Draft | undefined => {
@@ -94,7 +105,8 @@ export const rowBelow = (draft: Draft): Draft | undefined => {
   if (end === draft.text.length) return undefined;
   const column = draft.at - lineStart(draft);
   const below = { text: draft.text, at: end + 1 };
-  return { text: draft.text, at: Math.min(lineEnd(below), below.at + column) };
+  const at = Math.min(lineEnd(below), below.at + column);
+  return { text: draft.text, at: betweenCharacters(draft.text, below.at, at) };
 };
 
 const deleteAfter = cutTo(after);

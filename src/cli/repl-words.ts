@@ -46,7 +46,8 @@ const saidIn = (bytes: Buffer): string => {
 };
 
 export const costText = ({ notebook }: LeadSession): string => {
-  const { cost, usage, turns } = notebook.history;
+  const { turns, spent } = notebook.history;
+  const { cost, usage } = spent;
   const written = usage.cacheWrite5m + usage.cacheWrite1h;
   return [
     `${plural(turns, 'turn')}, cost ${money(cost)}`,
@@ -56,7 +57,7 @@ export const costText = ({ notebook }: LeadSession): string => {
 };
 
 export const farewellText = ({ id, notebook }: LeadSession, isKept: boolean): string => {
-  const { cost } = notebook.history;
+  const { cost } = notebook.history.spent;
   const how = isKept ? `Go on with it: skein --resume ${id}` : 'Nothing of it was kept.';
   return `Session ${id}, cost ${money(cost)}. ${how}\n`;
 };

@@ -6,7 +6,7 @@ import { JOB_SENDER } from '../protocol/jobs.js';
 import type { CallOutcome, JournalRecord, UserPart } from '../protocol/journal.js';
 import type { Todo } from '../protocol/todos.js';
 import type { FileStamp, ToolNote } from '../protocol/tool.js';
-import { addUsage, NO_USAGE, type Usage, windowTokens } from '../protocol/usage.js';
+import { windowTokens } from '../protocol/usage.js';
 import { type RawJson, rawText, type WireBlock } from '../protocol/wire.js';
 import {
   blocksIn,
@@ -15,6 +15,7 @@ import {
   textIn,
   withoutThoughts,
 } from './history-message.js';
+import { Spending } from './spending.js';
 import { tokensOfBytes } from './tokens.js';
 
 /** How much of the first prompt outlives every compaction. */
@@ -53,10 +54,7 @@ export class History {
   turns = 0;
   /** Requests that were sent, answered or not. */
   requests = 0;
-  usage: Usage = NO_USAGE;
-  usageByModel = new Map<string, { usage: Usage; cost: number | null }>();
-  /** USD; null as soon as one request had no known price. */
-  cost: number | null = 0;
+  readonly spent = new Spending();
   /** How the last run ended; null while one is under way. */
   ended: { readonly reason: string; readonly final: boolean } | null = null;
   /** The model must speak next: the newest message is the user's, or a pause. */
@@ -105,7 +103,7 @@ export class History {
         break;
       case 'turn.failed':
       case 'consultation.ended':
-        this.countUsage(record);
+        this.spent.count(record);
         break;
       case 'call.started':
         this.callOf(record).started = { readOnly: record.readOnly };
@@ -186,7 +184,7 @@ export class History {
 
   private addAssistantMessage(record: JournalRecord & { type: 'assistant.received' }): void {
     this.turns += 1;
-    this.countUsage(record);
+    this.spent.count(record);
     if (record.raw !== '[]') this.push('assistant', record.raw, false);
     // An answer that broke off at once, or a server that does not count, leaves the estimate.
     if (windowTokens(record.usage) > 0) {
@@ -205,17 +203,6 @@ export class History {
     this.cutShort = CUT_SHORT.includes(record.stopReason) && this.calls.size === 0;
     this.drafts.clear();
     this.applyNotes();
-  }
-
-  private countUsage(spent: { model: string; usage: Usage; cost: number | null }): void {
-    const { model, usage, cost } = spent;
-    const sum = this.usageByModel.get(model) ?? { usage: NO_USAGE, cost: 0 };
-    this.usageByModel.set(model, {
-      usage: addUsage(sum.usage, usage),
-      cost: addCost(sum.cost, cost),
-    });
-    this.usage = addUsage(this.usage, usage);
-    this.cost = addCost(this.cost, cost);
   }
 
   /** In the order of the calls, whatever order they ended in. */
@@ -261,6 +248,8 @@ export class History {
   /** The summary stands where the messages stood. */
   private compact(dropped: number, summary: string): void {
     this.messages.splice(0, dropped);
+    // A damaged journal may have lost the calls that these answer.
+    while (this.messages[0]?.answersCalls) this.messages.shift();
     this.beginWith(rawText(summary));
   }
 
@@ -291,6 +280,3 @@ export class History {
     this.weightSince = this.messages.reduce((sum, { weight }) => sum + weight, 0);
   }
 }
-
-const addCost = (sum: number | null, cost: number | null): number | null =>
-  sum === null || cost === null ? null : sum + cost;

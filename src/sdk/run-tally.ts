@@ -59,10 +59,10 @@ export class RunTally {
       num_turns: this.turns,
       duration_ms: Math.round(performance.now() - this.began),
       duration_api_ms: Math.round(this.apiMs),
-      total_cost_usd: history.cost,
-      usage: wireUsage(history.usage),
+      total_cost_usd: history.spent.cost,
+      usage: wireUsage(history.spent.usage),
       modelUsage: Object.fromEntries(
-        [...history.usageByModel].map(([model, { usage, cost }]) => [
+        [...history.spent.byModel].map(([model, { usage, cost }]) => [
           model,
           modelUsage(usage, cost),
         ]),

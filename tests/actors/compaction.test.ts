@@ -77,7 +77,7 @@ describe('a conversation near its window', () => {
       answers('Summary.', 8_500),
       answers('Answer 11.', 300),
     ]);
-    const before = lead.notebook.history.cost ?? 0;
+    const before = lead.notebook.history.spent.cost ?? 0;
     await say('Prompt 11.');
     const made = (await records()).slice(-8).map(({ type }) => type);
     expect(made).toEqual([
@@ -90,7 +90,7 @@ describe('a conversation near its window', () => {
     const { tokensAfter = 0 } = broken as { tokensAfter?: number };
     expect(tokensAfter).toBeGreaterThan(200);
     expect(tokensAfter).toBeLessThan(400);
-    expect((lead.notebook.history.cost ?? 0) - before).toBeCloseTo((8_500 + 300) * 4e-6, 6);
+    expect((lead.notebook.history.spent.cost ?? 0) - before).toBeCloseTo((8_500 + 300) * 4e-6, 6);
   });
 
   test('says a word in time, once', async () => {

@@ -503,3 +503,31 @@ describe('an agent that was killed', () => {
     });
   });
 });
+
+describe('a session that is closed', () => {
+  test('while it is being summarised writes nothing more, and its readers hear the end', async () => {
+    const shut = gate();
+    const { lead, records } = await afterTen(100, [[waits(shut.opened), ...answers('Summary.')]]);
+    const compacted = lead.compact('');
+    const refused = expect(compacted).rejects.toThrow();
+    await settled();
+    const before = (await records()).length;
+    await lead.close();
+    shut.open();
+    await settled();
+    await refused;
+    expect(await records()).toHaveLength(before);
+    await expect(lead.stopped).resolves.toMatchObject({ stop: { reason: 'interrupted' } });
+  });
+
+  test('in the middle of a turn is as if the process had died there', async () => {
+    const shut = gate();
+    const { lead, records, say } = await afterTen(100, [[waits(shut.opened), ...answers('Late.')]]);
+    await say('Prompt 11.');
+    const before = (await records()).length;
+    await lead.close();
+    shut.open();
+    await settled();
+    expect(await records()).toHaveLength(before);
+  });
+});

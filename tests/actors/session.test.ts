@@ -221,7 +221,7 @@ describe('an answer that is interrupted', () => {
     await hand.say('Go');
     hand.lead.interrupt();
     await settled();
-    expect(hand.lead.notebook.history.usage.input).toBe(100);
+    expect(hand.lead.notebook.history.spent.usage.input).toBe(100);
     expect((await hand.records()).at(-2)).toMatchObject({ type: 'turn.failed', kind: 'aborted' });
     await hand.say('And now?');
     expect(lastSent(model.requests[1]?.body)).toEqual([text('And now?')]);

@@ -69,9 +69,9 @@ const known = (history: History) => ({
   waiting: history.waiting,
   cwd: history.cwd,
   tokens: history.tokens,
-  usage: history.usage,
-  byModel: [...history.usageByModel],
-  cost: history.cost,
+  usage: history.spent.usage,
+  byModel: [...history.spent.byModel],
+  cost: history.spent.cost,
   runs: history.runs,
   turns: history.turns,
   ended: history.ended,
@@ -301,9 +301,9 @@ describe('tokens', () => {
       ...[created, received([text('a')], { usage, cost: 0.5 }), failed(usage, 0.25)],
       received([text('b')], { usage, cost: 1, model: 'other' }),
     );
-    expect(history.usage.output).toBe(150);
-    expect(history.cost).toBe(1.75);
-    expect([...history.usageByModel].map(([model, { cost }]) => [model, cost])).toEqual([
+    expect(history.spent.usage.output).toBe(150);
+    expect(history.spent.cost).toBe(1.75);
+    expect([...history.spent.byModel].map(([model, { cost }]) => [model, cost])).toEqual([
       ['m', 0.75],
       ['other', 1],
     ]);
@@ -312,8 +312,8 @@ describe('tokens', () => {
   test('of a model without a price make the cost unknown for good', () => {
     const unknown = received([text('a')], { usage, cost: null, model: 'local' });
     const history = historyOf(created, unknown, received([text('b')], { usage, cost: 1 }));
-    expect(history.cost).toBeNull();
-    expect(history.usageByModel.get('m')?.cost).toBe(1);
+    expect(history.spent.cost).toBeNull();
+    expect(history.spent.byModel.get('m')?.cost).toBe(1);
   });
 });
 
@@ -351,6 +351,36 @@ describe('a truncation', () => {
   test('is not what a change of the model does', () => {
     const broken: JournalBody = { type: 'prompt.broken', reason: 'model', section: 'a → b' };
     expect(wire(historyOf(created, sent({ text: 'one' }), broken))).toHaveLength(1);
+  });
+});
+
+describe('a summary', () => {
+  const summed = (dropped: number): JournalBody => ({
+    ...{ type: 'prompt.broken', reason: 'compaction', section: 'messages' },
+    ...{ dropped, summary: 'Before.' },
+  });
+
+  test('stands in one message with the prompt that follows it', () => {
+    const history = historyOf(
+      ...[created, sent({ text: 'one' }), received([text('two')]), sent({ text: 'three' })],
+      summed(2),
+    );
+    expect(wire(history)).toEqual([
+      '{"role":"user","content":[{"type":"text","text":"Before."},{"type":"text","text":"three"}]}',
+    ]);
+  });
+
+  test('leaves no result behind whose call a damaged journal has lost', () => {
+    const use = { type: 'tool_use', id: 'c', name: 'Read', input: {} };
+    const history = historyOf(
+      ...[created, sent({ text: 'one' }), received([use])],
+      ...[ended('c'), sent({ call: 'c' }), received([text('Done.')])],
+      summed(2),
+    );
+    expect(wire(history)).toEqual([
+      '{"role":"user","content":[{"type":"text","text":"Before."}]}',
+      '{"role":"assistant","content":[{"type":"text","text":"Done."}]}',
+    ]);
   });
 });
 
