@@ -41,9 +41,11 @@ const open = async (...args: Parameters<typeof openBench>) => {
   opened.push(fresh);
   return fresh;
 };
-beforeEach(async () => {
-  bench = await open();
-});
+/** Those who only read a tool's words need none. */
+const useBench = () =>
+  beforeEach(async () => {
+    bench = await open();
+  });
 afterEach(async () => {
   for (const each of opened.splice(0)) await each.close();
 });
@@ -102,33 +104,58 @@ test('every tool has an entry, and every entry a tool', () => {
   expect(ENTRIES.map(({ tool }) => tool)).toEqual(NAMES);
 });
 
+describe.each(ENTRIES)('$tool, as models and people read it,', (entry) => {
+  const tool = TOOLS.find(entry.tool);
+
+  test('has a closed schema that says what everything is', () => {
+    expect(schemaOf(tool)).toMatchObject({ type: 'object' });
+    expect(problemsIn(schemaOf(tool), tool.name)).toEqual([]);
+  });
+
+  test('is the same bytes every time', () => {
+    const [wire] = toolbox([tool]).wireTools();
+    const text = JSON.stringify(wire);
+    expect(JSON.stringify(toolbox([tool]).wireTools()[0])).toBe(text);
+    expect(JSON.parse(text)).toEqual(wire);
+  });
+
+  test('has a prompt that is bounded, holds nothing of this day or machine, and promises only what there is', () => {
+    const { prompt } = tool;
+    expect(prompt.trim()).toBe(prompt);
+    expect(prompt.length).toBeGreaterThan(20);
+    expect(prompt.length).toBeLessThanOrEqual(LONGEST_PROMPT);
+    for (const place of [process.cwd(), homedir(), tmpdir()]) expect(prompt).not.toContain(place);
+    expect(prompt).not.toMatch(/\d{4}-\d\d-\d\d|\d\d:\d\d|[0-9a-f]{16}/);
+    expect(prompt).not.toMatch(FOREIGN);
+  });
+
+  test('describes any call in one harmless line, and judges it alike each time', () => {
+    fc.assert(
+      fc.property(goodInput(tool, entry.shapes ?? {}), (drawn) => {
+        const input = frozen(tool.input.parse(drawn));
+        const line = tool.describe(input);
+        expect(line.startsWith(tool.name)).toBe(true);
+        expect(line.length).toBeLessThanOrEqual(LONGEST_DESCRIPTION);
+        expect(line).not.toMatch(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u);
+        const judged = () => ({
+          line: tool.describe(input),
+          subject: tool.subject(input),
+          finding: tool.checkPermissions?.(input),
+          flags: [tool.isReadOnly(input), tool.isConcurrencySafe(input)],
+        });
+        expect(judged()).toEqual(judged());
+        expect(tool.isReadOnly(input) && tool.subject(input).action === 'write').toBe(false);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
 describe.each(ENTRIES)('$tool', (entry) => {
   const tool = TOOLS.find(entry.tool);
   const drawnInputs = () => goodInput(tool, { ...drawsFor(bench), ...entry.draws?.(bench) });
 
-  describe('as the model reads it', () => {
-    test('has a closed schema that says what everything is', () => {
-      expect(schemaOf(tool)).toMatchObject({ type: 'object' });
-      expect(problemsIn(schemaOf(tool), tool.name)).toEqual([]);
-    });
-
-    test('is the same bytes every time', () => {
-      const [wire] = toolbox([tool]).wireTools();
-      const text = JSON.stringify(wire);
-      expect(JSON.stringify(toolbox([tool]).wireTools()[0])).toBe(text);
-      expect(JSON.parse(text)).toEqual(wire);
-    });
-
-    test('has a prompt that is bounded, holds nothing of this day or machine, and promises only what there is', () => {
-      const { prompt } = tool;
-      expect(prompt.trim()).toBe(prompt);
-      expect(prompt.length).toBeGreaterThan(20);
-      expect(prompt.length).toBeLessThanOrEqual(LONGEST_PROMPT);
-      for (const place of [process.cwd(), homedir(), tmpdir()]) expect(prompt).not.toContain(place);
-      expect(prompt).not.toMatch(/\d{4}-\d\d-\d\d|\d\d:\d\d|[0-9a-f]{16}/);
-      expect(prompt).not.toMatch(FOREIGN);
-    });
-  });
+  useBench();
 
   test('refuses bad input in one clear sentence, whatever it is', async () => {
     const sample = await sampleOf(entry, bench);
@@ -157,27 +184,6 @@ describe.each(ENTRIES)('$tool', (entry) => {
     );
   });
 
-  test('describes any call in one harmless line, and judges it alike each time', () => {
-    fc.assert(
-      fc.property(goodInput(tool, entry.shapes ?? {}), (drawn) => {
-        const input = frozen(tool.input.parse(drawn));
-        const line = tool.describe(input);
-        expect(line.startsWith(tool.name)).toBe(true);
-        expect(line.length).toBeLessThanOrEqual(LONGEST_DESCRIPTION);
-        expect(line).not.toMatch(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u);
-        const judged = () => ({
-          line: tool.describe(input),
-          subject: tool.subject(input),
-          finding: tool.checkPermissions?.(input),
-          flags: [tool.isReadOnly(input), tool.isConcurrencySafe(input)],
-        });
-        expect(judged()).toEqual(judged());
-        expect(tool.isReadOnly(input) && tool.subject(input).action === 'write').toBe(false);
-      }),
-      { numRuns: 200 },
-    );
-  });
-
   test('answers any good input with a legal result, and changes nothing if it says so', async () => {
     await entry.first?.(bench);
     const before = digestOfTree(bench.cwd);
@@ -196,7 +202,7 @@ describe.each(ENTRIES)('$tool', (entry) => {
   });
 
   test('does nothing at all when a rule denies it, and something when none does', async () => {
-    const denied = await open([{ behavior: 'deny', text: tool.name, source: 'flag' }]);
+    const denied = await open({ rules: [{ behavior: 'deny', text: tool.name, source: 'flag' }] });
     const input = given(entry.sample, denied);
     const before = await denied.traces();
     expect(await denied.call(tool.name, input)).toMatchObject({ end: 'denied' });
@@ -228,9 +234,57 @@ describe.each(ENTRIES)('$tool', (entry) => {
   });
 });
 
+const OUTSIDE = [
+  ...['../outside/secret.txt', 'folder/../../outside/secret.txt', 'folder-out/secret.txt'],
+  ...[
+    'link-out',
+    '/etc/passwd',
+    '~/.profile',
+    '//etc/passwd',
+    '/proc/self/environ',
+    'folder-out/.',
+  ],
+] as const;
+
+const WITH_A_PATH = ENTRIES.flatMap((entry) => {
+  const { properties = {} } = schemaOf(TOOLS.find(entry.tool));
+  const field = ['file_path', 'notebook_path', 'path'].find((name) => name in properties);
+  return field === undefined ? [] : [{ ...entry, field }];
+});
+
+describe.each(WITH_A_PATH)('$tool, with a path that leads out of the workspace,', (entry) => {
+  test('asks a person first, and does nothing until then', async () => {
+    const careful = await open({ mode: 'default' });
+    const sample = given(entry.sample, careful) as Input;
+    const before = await careful.traces();
+    for (const path of OUTSIDE) {
+      const result = await careful.call(entry.tool, { ...sample, [entry.field]: path });
+      expect({ path, end: result.end }).toEqual({ path, end: 'asked' });
+    }
+    expect(await careful.traces()).toEqual(before);
+  });
+});
+
+const SEARCHES = ENTRIES.filter(({ tool }) => tool === 'Grep');
+
+describe.each(SEARCHES)('$tool, without a ripgrep,', ({ tool, cases }) => {
+  const alike = Object.entries(cases).filter(([, one]) => one.onlyRipgrep !== true);
+
+  test.each(alike)('answers %s', async (_, one) => {
+    const plain = await open({ withoutRipgrep: true });
+    await one.first?.(plain);
+    const result = await plain.call(tool, given(one.input, plain));
+    expectLegal(result);
+    expect(result).toMatchObject({ end: one.end, text: expect.stringMatching(one.says) });
+    await one.after?.(plain, result);
+  });
+});
+
 const LONG = ENTRIES.filter(({ endless }) => endless !== undefined);
 
 describe.each(LONG)('$tool, called off on the way,', (entry) => {
+  useBench();
+
   test('is over soon, and leaves nothing running and nothing half done', async () => {
     await entry.endlessFirst?.(bench);
     const running = await bench.survivors();
@@ -248,6 +302,8 @@ describe.each(LONG)('$tool, called off on the way,', (entry) => {
 const REPEATABLE = ENTRIES.filter(({ tool }) => TOOLS.find(tool).isReadOnly({}));
 
 describe.each(REPEATABLE)('$tool, run again after a crash,', (entry) => {
+  useBench();
+
   test('says the same', async () => {
     const sample = await sampleOf(entry, bench);
     const first = await bench.call(entry.tool, sample, { learns: false });

@@ -27,7 +27,11 @@ import { governor } from '../../../src/model/governor.js';
 import { systemClock } from '../../../src/protocol/clock.js';
 import { formatRecord, type JournalBody, parseRecord } from '../../../src/protocol/journal.js';
 import { ModelFailure, type ModelPort } from '../../../src/protocol/model.js';
-import type { PermissionRule, PersonAnswer } from '../../../src/protocol/permission.js';
+import type {
+  PermissionMode,
+  PermissionRule,
+  PersonAnswer,
+} from '../../../src/protocol/permission.js';
 import type { Journal } from '../../../src/protocol/store.js';
 import type { Shell, ToolOutcome } from '../../../src/protocol/tool.js';
 import { NO_USAGE } from '../../../src/protocol/usage.js';
@@ -40,8 +44,8 @@ import { digestOfTree, plantHostileTree } from './hostile-tree.js';
 import { startLocalWeb } from './local-web.js';
 
 export interface Result {
-  /** `invalid` and `denied` never ran; `failed` ran and says why it could not. */
-  readonly end: 'ok' | 'failed' | 'invalid' | 'denied';
+  /** `failed` ran and says why it could not; of the others but `ok`, nothing was run. */
+  readonly end: 'ok' | 'failed' | 'invalid' | 'denied' | 'asked';
   readonly content: ToolOutcome['content'];
   /** The text of it. */
   readonly text: string;
@@ -74,7 +78,15 @@ export interface CallOptions {
   readonly learns?: boolean;
 }
 
-export const openBench = async (rules: readonly PermissionRule[] = []): Promise<Bench> => {
+export interface BenchOptions {
+  readonly rules?: readonly PermissionRule[];
+  readonly mode?: PermissionMode;
+  /** The search that there is without a ripgrep. */
+  readonly withoutRipgrep?: boolean;
+}
+
+export const openBench = async (options: BenchOptions = {}): Promise<Bench> => {
+  const { rules = [], mode = 'bypassPermissions', withoutRipgrep = false } = options;
   const { marker, environment, shell } = await host();
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'bench-')));
   const place = (name: string) => join(root, name);
@@ -96,11 +108,11 @@ export const openBench = async (rules: readonly PermissionRule[] = []): Promise<
   const tools = toolbox(builtinTools);
   const desk = controlDesk({
     policy: {
-      ...{ rules, mode: 'bypassPermissions', roots: [cwd], realPath },
+      ...{ rules, mode, roots: [cwd], realPath },
       ...{ home: place('home'), skeinHome: place('home/.skein') },
     },
     surface: {
-      ask: () => Promise.reject(new Error('bench: in this mode nobody is asked')),
+      ask: () => Promise.reject(new Error('bench: a question ends the call here')),
       choose(_, signal) {
         asked.person += 1;
         return bench.answer?.(signal) ?? new Promise(() => {});
@@ -125,7 +137,7 @@ export const openBench = async (rules: readonly PermissionRule[] = []): Promise<
   const world: ToolWorld = {
     ...{ workspace: diskWorkspace(place('home')), shell, jobs, notebook, model, clock, desk },
     ...{ agent: 'a_1', ids: countedIds(), modelName: 'claude-sonnet-5-5' },
-    search: hostSearch(environment, {}),
+    search: hostSearch(environment, withoutRipgrep ? { SKEIN_RIPGREP: 'off' } : {}),
     web: webClient({
       ...{ env: {}, clock, userAgent: 'bench', allowPrivateAddresses: [web.host] },
       limits: { idleMs: 400, totalMs: 5_000 },
@@ -143,9 +155,9 @@ export const openBench = async (rules: readonly PermissionRule[] = []): Promise<
     const wanted = { id, tool: name, input };
     const judged = judgeCall(wanted, tools, desk, notebook.history.cwd);
     if (judged.kind === 'invalid') return result(id, 'invalid', { content: judged.message });
-    if (judged.ruling.behavior !== 'allow') {
-      return result(id, 'denied', { content: judged.ruling.reason });
-    }
+    const { behavior, reason } = judged.ruling;
+    if (behavior === 'deny') return result(id, 'denied', { content: reason });
+    if (behavior === 'ask') return result(id, 'asked', { content: reason });
     const outcome = await runTool(judged.call, world, { id, approved: false }, signal);
     const end = outcome.failed || outcome.isError === true ? 'failed' : 'ok';
     const done = result(id, end, outcome);
@@ -166,7 +178,7 @@ export const openBench = async (rules: readonly PermissionRule[] = []): Promise<
     }),
     survivors: () => survivorsOf(marker),
     litter: () => [
-      ...readdirSync(tmpdir()).filter((it) => it !== basename(root)),
+      ...readdirSync(tmpdir()).filter((it) => it !== basename(root) && !it.startsWith('pipe-')),
       ...(readdirSync(cwd, { recursive: true }) as string[]).filter((it) => it.endsWith('.tmp')),
     ],
     async close() {

@@ -13,6 +13,8 @@ export interface Case {
   readonly first?: (bench: Bench) => unknown;
   readonly end: Result['end'];
   readonly says: RegExp;
+  /** The search that there is without a ripgrep answers otherwise. */
+  readonly onlyRipgrep?: boolean;
   /** What must be so afterwards. */
   readonly after?: (bench: Bench, result: Result) => unknown;
 }

@@ -3,8 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
+  linkSync,
   lstatSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -13,6 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export const NOTES = 'alpha\nbeta\ngamma\n';
@@ -89,10 +92,21 @@ export const plantHostileTree = async (root: string): Promise<HostileTree> => {
   chmodSync(at('read-only.txt'), 0o444);
   writeFileSync(at('sparse.bin'), '');
   truncateSync(at('sparse.bin'), 100 * 1024 * 1024);
-  execFileSync('mkfifo', [at('pipe')]);
+  linkSync(onePipe(), at('pipe'));
   for (const [name, target] of Object.entries(LINKS)) symlinkSync(target, at(name));
   const socket = await listenAt(at('socket'));
   return { cwd, close: () => new Promise((resolve) => socket.close(() => resolve())) };
+};
+
+let pipe: string | undefined;
+
+/** Node cannot make one, and a program for each tree would be slow: all trees have the same. */
+const onePipe = (): string => {
+  if (pipe === undefined) {
+    pipe = join(mkdtempSync(join(tmpdir(), 'pipe-')), 'pipe');
+    execFileSync('mkfifo', [pipe]);
+  }
+  return pipe;
 };
 
 const LINKS = {
@@ -116,7 +130,9 @@ export const digestOfTree = (root: string): string => {
   const visit = (path: string) => {
     const stat = lstatSync(path, { bigint: true });
     const { mode, size, mtimeNs, ctimeNs, ino } = stat;
-    hash.update(JSON.stringify([path, ...[mode, size, mtimeNs, ctimeNs, ino].map(String)]));
+    // The pipe has another name with every tree, which changes it.
+    const times = stat.isFIFO() ? [] : [mtimeNs, ctimeNs];
+    hash.update(JSON.stringify([path, ...[mode, size, ino, ...times].map(String)]));
     if (stat.isDirectory()) for (const name of readdirSync(path).sort()) visit(join(path, name));
     else if (stat.isSymbolicLink()) hash.update(readlinkSync(path));
     else if (stat.isFile() && size < 1_000_000n) hash.update(readFileSync(path));
