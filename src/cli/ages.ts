@@ -1,6 +1,6 @@
 /** Times as people say them. */
 import { UsageError } from '../protocol/errors.js';
-import { plural } from './plain-text.js';
+import { plural } from './figures.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

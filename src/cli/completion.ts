@@ -6,8 +6,8 @@ import type { Argument, Command, Option } from 'commander';
 import { MODEL_ALIASES } from '../config/model-aliases.js';
 import { KNOWN_MODELS } from '../protocol/prices.js';
 import { newestFirst, openArchive } from '../sdk/session-archive.js';
+import { plainText } from './harmless-text.js';
 import type { Machine } from './machine.js';
-import { plainText } from './plain-text.js';
 
 /** The words after the program's name; the last one is the one being typed. */
 export const complete = async (

@@ -3,8 +3,9 @@ import { resolve } from 'node:path';
 import { CostLedger, type CostLine, type CostReport } from '../sdk/cost-ledger.js';
 import { openArchive, sessionNamed } from '../sdk/session-archive.js';
 import { EXIT } from './exit-code.js';
+import { columns, count, money, plural } from './figures.js';
+import { plainText } from './harmless-text.js';
 import type { Machine } from './machine.js';
-import { columns, count, money, plainText, plural } from './plain-text.js';
 
 export interface CostFlags {
   readonly json?: boolean;

@@ -7,8 +7,8 @@ import { PROGRAM_CHECKS } from './doctor-programs.js';
 import { checkRedis, storeOf } from './doctor-redis.js';
 import { checkSettings, STATE_CHECKS, terminalFinding } from './doctor-state.js';
 import { EXIT } from './exit-code.js';
+import { plainText } from './harmless-text.js';
 import type { Machine } from './machine.js';
-import { plainText } from './plain-text.js';
 import type { RunFlags } from './run-flags.js';
 
 export interface DoctorFlags extends RunFlags {

@@ -4,8 +4,8 @@ import { redact } from '../policy/redaction.js';
 import { proxyFor } from '../protocol/proxy.js';
 import { type Provider, providerOf } from '../sdk/provider.js';
 import type { Check, Finding } from './doctor-check.js';
+import { plainText } from './harmless-text.js';
 import type { Machine } from './machine.js';
-import { plainText } from './plain-text.js';
 
 const SERVER = 'https://api.anthropic.com';
 

@@ -3,8 +3,8 @@ import net from 'node:net';
 import tls from 'node:tls';
 import { redact } from '../policy/redaction.js';
 import { type Check, type Finding, probe } from './doctor-check.js';
+import { plainText } from './harmless-text.js';
 import type { Machine } from './machine.js';
-import { plainText } from './plain-text.js';
 
 const NOT_NEEDED = 'Nothing has to be done: this version keeps its state in files.';
 

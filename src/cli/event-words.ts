@@ -1,7 +1,8 @@
 /** An event in plain words, one line each. Words from outside are made fit for a line first. */
 import type { SwarmEvent } from '../protocol/events.js';
 import { seconds } from './ages.js';
-import { count, money, plainText, plural } from './plain-text.js';
+import { count, money, plural } from './figures.js';
+import { plainText } from './harmless-text.js';
 
 export const eventWords = (event: SwarmEvent): string => {
   const words = new Words(event);

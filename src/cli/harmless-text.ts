@@ -16,6 +16,19 @@ export const exactText = (text: string): string => text.replace(HIDDEN, spell);
 export const uncoloured = (text: string): string =>
   harmless(stripVTControlCharacters(text.replaceAll('\r\n', '\n')));
 
+/** For one line of a listing: what cannot be seen goes, and so does what is too long. */
+export const plainText = (text: string, longest = 200): string => {
+  // Far more than can be shown is never looked at: it may have any length.
+  const clean = stripVTControlCharacters(text.slice(0, longest * 8).replaceAll('\uFEFF', ''))
+    .replaceAll(/[\s\u0085]+/g, ' ')
+    .replaceAll(/\p{Cs}/gu, '\uFFFD')
+    .replaceAll(HOSTILE, '')
+    .trim();
+  const characters = Array.from(clean);
+  if (characters.length <= longest) return clean;
+  return `${characters.slice(0, longest - 1).join('')}…`;
+};
+
 const spell = (character: string): string => {
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x20) return `^${String.fromCharCode(code + 0x40)}`;

@@ -7,8 +7,9 @@ import { type Addressed, agentOrSession, openArchive } from '../sdk/session-arch
 import { clockTime } from './ages.js';
 import { eventWords } from './event-words.js';
 import { EXIT } from './exit-code.js';
+import { plural } from './figures.js';
+import { plainText } from './harmless-text.js';
 import type { Machine } from './machine.js';
-import { plainText, plural } from './plain-text.js';
 
 export interface LogsFlags {
   readonly follow?: boolean;

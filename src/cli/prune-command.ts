@@ -7,8 +7,9 @@ import { summarise } from '../sdk/session-summary.js';
 import { settingsFor } from '../sdk/workbench-settings.js';
 import { ago, DAY, parseAge } from './ages.js';
 import { EXIT } from './exit-code.js';
+import { bytes, plural } from './figures.js';
+import { plainText } from './harmless-text.js';
 import type { Machine } from './machine.js';
-import { bytes, plainText, plural } from './plain-text.js';
 import type { RunFlags } from './run-flags.js';
 
 export interface PruneFlags extends RunFlags {

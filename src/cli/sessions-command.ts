@@ -8,8 +8,9 @@ import { type SearchHit, searchPattern, searchSession } from '../sdk/session-sea
 import { type SessionSummary, summarise } from '../sdk/session-summary.js';
 import { ago, isoTime } from './ages.js';
 import { EXIT } from './exit-code.js';
+import { columns, money, plural } from './figures.js';
+import { plainText } from './harmless-text.js';
 import type { Machine } from './machine.js';
-import { columns, money, plainText, plural } from './plain-text.js';
 
 export interface SessionsFlags {
   readonly all?: boolean;

@@ -6,6 +6,7 @@ import {
   harmless,
   lastLines,
   oneLine,
+  plainText,
   uncoloured,
 } from '../../src/cli/harmless-text.js';
 
@@ -88,5 +89,34 @@ describe('text that is cut', () => {
     expect(firstLines('a\nb\nc', 2)).toEqual(['a', 'b', '(1 more lines)']);
     expect(firstLines('a\nb', 2)).toEqual(['a', 'b']);
     expect(lastLines('a\nb\nc', 2)).toEqual(['(1 lines before)', 'b', 'c']);
+  });
+});
+
+describe('a line of a listing', () => {
+  test.each([
+    ['colours', '\u001B[31mred\u001B[0m', 'red'],
+    ['titles of the window', '\u001B]0;owned\u0007after', 'after'],
+    ['line ends', 'one\r\ntwo\n\n  three\t.', 'one two three .'],
+    ['controls that turn text around', 'a\u202Eb\u2066c\u200F', 'abc'],
+    ['characters without a shape', 'a\u200Bb\uFEFFc\u{E0041}d', 'abcd'],
+    ['bells and backspaces', 'a\u0007\u0008\u0000b', 'ab'],
+    ['halves of characters', 'a\uD800b', 'a\uFFFDb'],
+  ])('loses its %s', (_, given, shown) => {
+    expect(plainText(given)).toBe(shown);
+  });
+
+  test('keeps letters of every script, and emoji that are joined', () => {
+    expect(plainText('naïve 日本 👩‍👩‍👧')).toBe('naïve 日本 👩‍👩‍👧');
+  });
+
+  test('is one line of bounded length, whatever it was', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (text) => {
+        const shown = plainText(text, 50);
+        expect(Array.from(shown).length).toBeLessThanOrEqual(50);
+        expect(shown).not.toMatch(/[\p{Cc}\u2028-\u202E\u2066-\u2069]/u);
+      }),
+    );
+    expect(plainText('x'.repeat(1_000_000), 10)).toBe('xxxxxxxxx…');
   });
 });

@@ -1,22 +1,4 @@
-/** Words from outside made fit for one line of a terminal, and figures made fit for people. */
-import { stripVTControlCharacters } from 'node:util';
-
-/** What shows as nothing and turns the rest around, or hides in it; joiners of emoji stay. */
-const INVISIBLE =
-  /[\u00AD\u061C\u180E\u200B\u200E\u200F\u202A-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]|[\u{E0000}-\u{E007F}]/gu;
-
-export const plainText = (text: string, longest = 200): string => {
-  // Far more than can be shown is never looked at: it may have any length.
-  const clean = stripVTControlCharacters(text.slice(0, longest * 8))
-    .replaceAll(INVISIBLE, '')
-    .replaceAll(/[\s\u0085]+/g, ' ')
-    .replaceAll(/\p{Cc}/gu, '')
-    .replaceAll(/\p{Cs}/gu, '\uFFFD')
-    .trim();
-  const characters = Array.from(clean);
-  if (characters.length <= longest) return clean;
-  return `${characters.slice(0, longest - 1).join('')}…`;
-};
+/** Figures and columns made fit for people. */
 
 export const money = (usd: number | null): string => {
   if (usd === null) return 'unknown';
