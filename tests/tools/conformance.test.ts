@@ -3,7 +3,9 @@
  * that a session uses, on a real disk with a real shell. What is special about a tool is in its
  * entry; a tool without one fails.
  */
+import { chmodSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -309,6 +311,42 @@ describe.each(REPEATABLE)('$tool, run again after a crash,', (entry) => {
     const first = await bench.call(entry.tool, sample, { learns: false });
     const { end, content } = await bench.call(entry.tool, sample, { learns: false });
     expect({ end, content }).toEqual({ end: first.end, content: first.content });
+  });
+});
+
+describe('the suite itself', () => {
+  useBench();
+
+  test.each<[what: string, deed: (bench: Bench) => unknown]>([
+    ['a file', ({ cwd }) => writeFileSync(join(cwd, 'planted'), '')],
+    ['a time', ({ cwd }) => utimesSync(join(cwd, 'notes.txt'), 1, 1)],
+    ['a right', ({ cwd }) => chmodSync(join(cwd, 'notes.txt'), 0o600)],
+    ['something outside', ({ root }) => rmSync(join(root, 'outside/secret.txt'))],
+    ['a request', ({ web }) => fetch(`${web}/page`)],
+    ['a process', (there) => there.call('Bash', { command: 'sleep 600', run_in_background: true })],
+    ['a list', (there) => there.call('TodoWrite', { todos: [] })],
+  ])('notices %s', async (_, deed) => {
+    await bench.call('TodoWrite', { todos: [{ content: 'Wait', status: 'pending' }] });
+    const before = await bench.traces();
+    await deed(bench);
+    expect(await bench.traces()).not.toEqual(before);
+  });
+
+  test.each<[text: string, trouble: RegExp]>([
+    ['Read failed unexpectedly: TypeError.', /is a defect/],
+    [`No. ${'x'.repeat(LONGEST_REFUSAL)}`, /is too long/],
+    ['no', /is no sentence/],
+    ['The input is wrong.', /does not name the field/],
+  ])('is not content with a refusal such as %.20s', (text, trouble) => {
+    const refusal = { end: 'invalid', text, content: text, raw: '{}' } as const;
+    expect(troublesWith(refusal, { names: 'field' }).join()).toMatch(trouble);
+  });
+
+  test('finds what is open and what is not described in a schema', () => {
+    const inner = { type: 'object', properties: { a: { type: 'string' } } };
+    expect(problemsIn({ type: 'array', items: inner }, 'x')).toEqual([
+      ...['x[] is open', 'x[].a has no description'],
+    ]);
   });
 });
 

@@ -35,7 +35,7 @@ export const glob: Entry = {
       ...{ input: { pattern: '*a'.repeat(1_000) }, end: 'ok', says: /No file/ },
     },
     'braces that would be a million patterns': {
-      ...{ input: { pattern: '{a,b}'.repeat(20) }, end: 'failed', says: /./ },
+      ...{ input: { pattern: '{a,b}'.repeat(20) }, end: 'failed', says: /more than 256/ },
     },
     'a pattern that climbs out': {
       ...{ input: { pattern: '../outside/*' }, end: 'failed', says: /"\.\."/ },
@@ -77,32 +77,36 @@ export const grep: Entry = {
       ...{ input: { pattern: 'alpha' }, end: 'ok', says: /notes\.txt/ },
       after: (_, { text }) => expect(text).not.toMatch(/away\.txt/),
     },
-    'nothing that matches': { input: { pattern: 'omega' }, end: 'ok', says: /./ },
+    'nothing that matches': { input: { pattern: 'omega' }, end: 'ok', says: /Nothing below/ },
     'an expression that is none': {
       input: { pattern: '(' },
       end: 'failed',
       says: /expression|pattern/,
     },
     'an expression that explodes': {
-      ...{ input: { pattern: '(a+)+$', path: 'explode.txt' }, end: 'ok', says: /./ },
+      ...{
+        input: { pattern: '(a+)+$', path: 'explode.txt' },
+        end: 'ok',
+        says: /Nothing below|takes too long/,
+      },
     },
     'an expression too large to build': {
       ...{
         input: { pattern: '((((a{1000}){1000}){1000}){1000})' },
         onlyRipgrep: true,
         end: 'failed',
-        says: /./,
+        says: /cannot be used/,
       },
     },
     'look-around, which there is not': {
       ...{ input: { pattern: '(?<=a)b' }, end: 'failed', says: /look-?around/i },
     },
     'an option in place of an expression': {
-      ...{ input: { pattern: '--files' }, end: 'ok', says: /./ },
+      ...{ input: { pattern: '--files' }, end: 'ok', says: /Nothing below/ },
       after: (_, { text }) => expect(text).not.toContain('notes.txt'),
     },
     'an option in place of a glob': {
-      ...{ input: { pattern: 'alpha', glob: '--no-ignore' }, end: 'ok', says: /./ },
+      ...{ input: { pattern: 'alpha', glob: '--no-ignore' }, end: 'ok', says: /Nothing below/ },
       after: (_, { text }) => expect(text).not.toContain('away.txt'),
     },
     'a kind of file that nobody knows': {
@@ -110,7 +114,7 @@ export const grep: Entry = {
     },
     'a line of two million characters, cut': {
       input: { pattern: 'the end', path: 'one-line.txt', output_mode: 'content' },
-      ...{ end: 'ok', says: /./ },
+      ...{ end: 'ok', says: /one-line\.txt:1:x+/ },
       after: (_, { text }) => expect(text.length).toBeLessThan(20_000),
     },
     'more lines than anybody reads': {
@@ -125,11 +129,11 @@ export const grep: Entry = {
     'binary bytes, passed over': {
       input: { pattern: '.', path: 'binary.bin' },
       end: 'ok',
-      says: /./,
+      says: /Nothing below/,
     },
     'a pipe': { input: { pattern: 'a', path: 'pipe' }, end: 'failed', says: /pipe/ },
     'a link that leads out: what is behind it stays there': {
-      ...{ input: { pattern: 'secret' }, end: 'ok', says: /./ },
+      ...{ input: { pattern: 'secret' }, end: 'ok', says: /Nothing below/ },
       after: (_, { text }) => expect(text).not.toMatch(/secret\.txt|link-out/),
     },
   },
