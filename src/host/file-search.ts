@@ -215,7 +215,7 @@ const readGlob = (pattern: string): Glob => {
     return compileGlob(pattern.replace(/^(?:\.\/)+/, ''));
   } catch (error) {
     throw new SearchError(
-      `The glob ${JSON.stringify(pattern)} cannot be used: ${(error as Error).message}. Write it like src/**/*.{ts,tsx}.`,
+      `The glob ${JSON.stringify(pattern.slice(0, 200))} cannot be used: ${(error as Error).message}. Write it like src/**/*.{ts,tsx}.`,
     );
   }
 };

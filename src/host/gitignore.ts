@@ -20,6 +20,8 @@ interface Rule {
 /** Hostile repositories exist; git itself reads no more lines than a person would write. */
 const LARGEST_FILE = 1024 * 1024;
 const MOST_RULES = 5_000;
+/** Longer than any path, and so of no use. */
+const LONGEST_LINE = 4_096;
 
 export const isIgnored = (
   start: IgnoreRules | undefined,
@@ -51,6 +53,7 @@ export const rulesIn = async (
 };
 
 const parseLine = (line: string): Rule | undefined => {
+  if (line.length > LONGEST_LINE) return undefined;
   const trimmed = line.replace(/^\ufeff/, '').replace(/(?<!\\)\s+$/, '');
   if (trimmed === '' || trimmed.startsWith('#')) return undefined;
   const ignores = !trimmed.startsWith('!');
@@ -59,7 +62,8 @@ const parseLine = (line: string): Rule | undefined => {
   const pattern = directoriesOnly ? named.slice(0, -1) : named;
   if (pattern === '' || pattern === '/') return undefined;
   try {
-    const { matches } = compileGlob(pattern);
+    // To git a brace is a character like any other.
+    const { matches } = compileGlob(pattern, { braces: false });
     return { ignores, directoriesOnly, matches };
   } catch {
     // What cannot be read ignores nothing, as in git.

@@ -15,10 +15,15 @@ export interface Glob {
 export class GlobProblem extends Error {}
 
 const MOST_ALTERNATIVES = 256;
+/** As long as a path may be. */
+const LONGEST_PATTERN = 4_096;
 
 /** A pattern without a slash matches at any depth. Throws a GlobProblem. */
-export const compileGlob = (pattern: string): Glob => {
-  const paths = alternatives(pattern).map(compilePath);
+export const compileGlob = (pattern: string, { braces = true } = {}): Glob => {
+  if (pattern.length > LONGEST_PATTERN) {
+    throw new GlobProblem(`it has more than ${LONGEST_PATTERN} characters`);
+  }
+  const paths = (braces ? alternatives(pattern) : [pattern]).map(compilePath);
   return {
     matches: (names) => paths.some((path) => matchPath(path, names)),
     namesHidden: (name) =>

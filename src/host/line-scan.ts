@@ -26,11 +26,12 @@ export class LineScan {
     this.#regex = regex;
     this.#wanted = wanted;
     regex.lastIndex = 0;
-    if (wanted.multiline) this.#nextMatch();
   }
 
   /** Looks at some more lines. False at the end, or when nothing more is wanted. */
   advance(lines: number): boolean {
+    // Not sooner: whoever lets it advance ends it when it takes too long.
+    if (this.#line === 0 && this.#wanted.multiline) this.#nextMatch();
     for (let done = 0; done < lines; done += 1) {
       if (this.#start >= this.#text.length || this.#hasEnough()) return false;
       const newline = this.#text.indexOf('\n', this.#start);

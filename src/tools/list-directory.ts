@@ -24,7 +24,7 @@ export const listDirectory = defineTool({
       .optional()
       .describe('The directory to list; the working directory if left out.'),
     ignore: z
-      .array(z.string().min(1))
+      .array(z.string().min(1).max(4_096))
       .max(MOST_GLOBS)
       .optional()
       .describe('Globs of names to leave out.'),

@@ -64,10 +64,21 @@ describe('a glob', () => {
     expect(matches(`${'*a'.repeat(100)}b`, name)).toBe(false);
     expect(matches(`${'**/'.repeat(100)}b`, 'a/'.repeat(500))).toBe(false);
     expect(() => compileGlob('{a,b}'.repeat(20))).toThrow('more than 256');
+    expect(() => compileGlob(`${'{'.repeat(1e6)}a${'}'.repeat(1e6)}`)).toThrow('characters');
   });
 });
 
 describe('finding files', () => {
+  test('takes braces in .gitignore literally, as git does, and a hostile one costs little', async () => {
+    const lines = Array.from({ length: 4_000 }, (_, line) => `${'{a,b}'.repeat(8)}*x${line}`);
+    const nested = `${'{'.repeat(3e5)}a${'}'.repeat(3e5)}`;
+    const root = await makeTree({
+      '.gitignore': `*.{log,tmp}\n${nested}\n${' '.repeat(2e5)}x\n${lines.join('\n')}`,
+      ...{ 'a.log': '', 'b.{log,tmp}': '' },
+    });
+    expect((await find(root, '*')).files).toEqual(['a.log']);
+  });
+
   test('gives the newest first, and counts the rest', async () => {
     const root = await makeTree({ a: '', b: '', 'c/d': '' });
     await utimes(join(root, 'a'), 100, 100);

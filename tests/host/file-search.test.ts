@@ -411,12 +411,15 @@ describe.each(ENGINES.map(([name]) => name))('a search with %s', (name) => {
     expect({ hits, tooLarge: end.tooLarge }).toEqual({ hits: ['a:1:x'], tooLarge: 1 });
   });
 
-  test('does not wait for ever on an unlucky pattern', async () => {
-    const root = await makeTree({ a: `${'a'.repeat(60)}!\n`, b: 'aa\n' });
-    const { hits, end } = await grep(search, root, '^(a+)+$');
-    expect(hits).toEqual(['b:1:aa']);
-    expect(end.tooSlow).toBe(name === 'ripgrep' ? 0 : 1);
-  });
+  test.each([false, true])(
+    'does not wait for ever on an unlucky pattern (multiline: %s)',
+    async (multiline) => {
+      const root = await makeTree({ a: `${'a'.repeat(60)}!\n`, b: 'aa\n' });
+      const { hits, end } = await grep(search, root, '^(a+)+$', { multiline });
+      expect(hits).toEqual(['b:1:aa']);
+      expect(end.tooSlow).toBe(name === 'ripgrep' ? 0 : 1);
+    },
+  );
 });
 
 describe('both engines', () => {
