@@ -2,6 +2,7 @@
  * Finds and fills passages without regard to how lines end. A model writes `\n`; the file may have
  * `\r\n`, or both, and keeps what it has outside of the passage.
  */
+import { occurrences } from './occurrences.js';
 
 /** A stretch of a text, end exclusive. */
 export interface Passage {
@@ -23,12 +24,10 @@ export const findPassages = (
   const unixText = toUnix(text);
   const unixWanted = toUnix(wanted);
   const original = originalPosition(text);
-  const step = overlapping ? 1 : unixWanted.length;
   const passages: Passage[] = [];
-  let at = unixText.indexOf(unixWanted);
-  while (at !== -1 && passages.length < atMost) {
+  for (const at of occurrences(unixText, unixWanted, overlapping)) {
     passages.push({ start: original(at), end: original(at + unixWanted.length) });
-    at = unixText.indexOf(unixWanted, at + step);
+    if (passages.length === atMost) break;
   }
   return passages;
 };

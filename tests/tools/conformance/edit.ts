@@ -92,6 +92,14 @@ export const edit: Entry = {
       ...{ end: 'ok', says: /Replaced/ },
       after: (_, { text }) => expect(text.length).toBeLessThan(10_000),
     },
+    'a passage that the file nearly repeats, a million times over': {
+      first: async (bench) => {
+        writeFileSync(join(bench.cwd, 'same.txt'), 'a'.repeat(10_000_000));
+        await hasRead('same.txt')(bench);
+      },
+      input: change('same.txt', `${'a'.repeat(10_000)}b${'a'.repeat(10_000)}`, 'x'),
+      ...{ end: 'failed', says: /is not in/ },
+    },
     'a file that does not exist': {
       ...{ input: change('nothing.txt', 'a', 'b'), end: 'failed', says: /no file at/ },
     },
