@@ -314,6 +314,22 @@ describe.each(REPEATABLE)('$tool, run again after a crash,', (entry) => {
   });
 });
 
+const SAFE = ENTRIES.filter(({ tool }) => TOOLS.find(tool).isConcurrencySafe({}));
+
+describe.each(SAFE)('$tool, which may run beside others,', (entry) => {
+  useBench();
+
+  test('says the same five times at once', async () => {
+    const sample = await sampleOf(entry, bench);
+    const calls = Array.from({ length: 5 }, () =>
+      bench.call(entry.tool, sample, { learns: false }),
+    );
+    const texts = (await Promise.all(calls)).map(({ end, text }) => `${end}: ${text}`);
+    expect(new Set(texts).size).toBe(1);
+    expect(texts[0]).toMatch(/^ok: /);
+  });
+});
+
 describe('the suite itself', () => {
   useBench();
 
