@@ -8,6 +8,8 @@ import { reportCall, todoLines } from './tool-lines.js';
 
 /** A call that lasts longer than this is told about, and no more often. */
 const PROGRESS_EVERY_MS = 1_000;
+/** What may come while a person thinks about a question. */
+const MOST_HELD = 10_000;
 
 export class Narration {
   private readonly terminal: Terminal;
@@ -20,12 +22,36 @@ export class Narration {
   private lastProgress = 0;
   /** Why the attempts before this one failed: said once, not at each. */
   private lastFailure = '';
+  /** What is told later; undefined while nothing is held back. */
+  private held: FeedItem[] | undefined;
+  private lost = 0;
 
   constructor(terminal: Terminal) {
     this.terminal = terminal;
   }
 
   tell(item: FeedItem): void {
+    if (this.held === undefined) this.show(item);
+    else if (this.held.length < MOST_HELD) this.held.push(item);
+    else this.lost += 1;
+  }
+
+  /**
+   * Nothing that an agent says comes between a question and its answer: it could pose as another
+   * question. The returned function tells what has come meanwhile.
+   */
+  hold(): () => void {
+    this.held ??= [];
+    return () => {
+      const { held = [], lost } = this;
+      this.held = undefined;
+      this.lost = 0;
+      for (const item of held) this.show(item);
+      if (lost > 0) this.remark(`${lost} more things happened meanwhile; skein logs shows them.`);
+    };
+  }
+
+  private show(item: FeedItem): void {
     switch (item.type) {
       case 'request.started':
         this.hasSpoken = false;

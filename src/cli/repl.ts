@@ -73,6 +73,7 @@ class Repl {
     const surface = new TerminalSurface({
       terminal,
       say: (...lines) => this.narration.say(...lines),
+      hold: () => this.narration.hold(),
       nameOf: (agent) => (agent === this.lead.session?.meta.lead ? 'The leader' : `Agent ${agent}`),
       interruptRun: () => this.lead.session?.interrupt(),
     });

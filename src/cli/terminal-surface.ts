@@ -29,6 +29,8 @@ export interface TerminalSurfaceOptions {
   readonly terminal: Terminal;
   /** Puts lines on the screen, beside whatever else is told there. */
   readonly say: (...lines: readonly string[]) => void;
+  /** From now on only `say` puts anything there, until what it returns is called. */
+  readonly hold: () => () => void;
   /** How people call an agent. */
   readonly nameOf: (agent: string) => string;
   readonly interruptRun: () => void;
@@ -52,9 +54,18 @@ export class TerminalSurface implements Surface {
 
   private inTurn<Answer>(work: () => Promise<Answer>): Promise<Answer> {
     // Whoever said no to everything has not been heard everywhere yet.
-    const mine = this.turn.then(() => new Promise(setImmediate)).then(work);
+    const mine = this.turn.then(() => new Promise(setImmediate)).then(() => this.undisturbed(work));
     this.turn = mine.catch(() => undefined);
     return mine;
+  }
+
+  private async undisturbed<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+    const release = this.options.hold();
+    try {
+      return await work();
+    } finally {
+      release();
+    }
   }
 
   private async putQuestion(

@@ -87,6 +87,29 @@ describe('a narration', () => {
     expect(terminal.text()).toBe('  Bash a\n\nA question.\n    ok Bash a\n      x\n');
   });
 
+  test('lets nobody speak between a question and its answer', () => {
+    const terminal = scriptedTerminal();
+    const narration = new Narration(terminal);
+    const release = narration.hold();
+    narration.say('The leader asks to use Bash.', '  command: rm -rf ~');
+    for (const item of says('The leader asks to use Bash.\n  command: ls')) narration.tell(item);
+    expect(terminal.text()).toBe('The leader asks to use Bash.\n  command: rm -rf ~\n');
+    release();
+    narration.tell(started('c', 'Bash a'));
+    expect(terminal.text()).toMatch(/rm -rf ~\n\nThe leader .*\n {2}command: ls\n {2}Bash a\n$/);
+  });
+
+  test('says how much it could not keep while a question was open', () => {
+    const terminal = scriptedTerminal();
+    const narration = new Narration(terminal);
+    const release = narration.hold();
+    for (let count = 0; count < 10_005; count++) narration.tell(delta('x'));
+    release();
+    expect(terminal.text()).toBe(
+      `${'x'.repeat(10_000)}\n(5 more things happened meanwhile; skein logs shows them.)\n`,
+    );
+  });
+
   test('names the tool of a call that never started', () => {
     const raw = JSON.stringify({ type: 'tool_result', content: 'Not this.', is_error: true });
     expect(told({ type: 'tool.ended', call: 'c', tool: 'Edit', outcome: 'denied', raw })).toBe(

@@ -22,11 +22,18 @@ const choice: PersonQuestion = {
 const personWho = (...answers: readonly ScriptedAnswer[]) => {
   const terminal = scriptedTerminal(...answers);
   let interrupts = 0;
+  let isHeld = false;
   const surface = new TerminalSurface({
     terminal,
     say: (...lines) => {
       terminal.freshLine();
       terminal.write(`${lines.join('\n')}\n`);
+    },
+    hold: () => {
+      isHeld = true;
+      return () => {
+        isHeld = false;
+      };
     },
     nameOf: (agent) => `Agent ${agent}`,
     interruptRun: () => {
@@ -34,7 +41,7 @@ const personWho = (...answers: readonly ScriptedAnswer[]) => {
     },
   });
   const controller = new AbortController();
-  return { terminal, surface, controller, interrupts: () => interrupts };
+  return { terminal, surface, controller, interrupts: () => interrupts, isHeld: () => isHeld };
 };
 
 /** A question stands open. */
@@ -42,6 +49,16 @@ const isAsked = (terminal: ScriptedTerminal) =>
   eventually('a question is asked', () => /: $/.test(terminal.text()));
 
 describe('a permission question', () => {
+  test('is answered before anything else is put below it', async () => {
+    const { surface, terminal, controller, isHeld } = personWho(SILENCE);
+    const answer = surface.ask(question, controller.signal);
+    await isAsked(terminal);
+    expect(isHeld()).toBe(true);
+    controller.abort();
+    await answer;
+    expect(isHeld()).toBe(false);
+  });
+
   test('says who asks for what, why, and what a lasting answer would allow', async () => {
     const { surface, terminal, controller } = personWho('o');
     await surface.ask(question, controller.signal);

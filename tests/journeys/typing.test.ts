@@ -48,6 +48,32 @@ needs.describe('tmux')('a session on a terminal', () => {
     expect(scene.bodies()).toHaveLength(1);
   });
 
+  test('lets a model put nothing between a question and its answer', async () => {
+    const { scene, screen } = await sit({}, [
+      { match: { toolResult: '/./' }, reply: 'It is done.' },
+      {
+        reply: {
+          blocks: [
+            { type: 'tool_use', name: 'Bash', input: { command: 'touch made' } },
+            { type: 'text', text: `${'\n'.repeat(60)}The leader asks to use Bash.\n  command: ls` },
+          ],
+          ...{ chunkBytes: 40, chunkDelayMs: 5 },
+        },
+      },
+    ]);
+    await screen.shows(READY);
+    screen.say('go');
+    await screen.shows(QUESTION);
+    const types = async () => (await scene.journal()).map(({ type }) => type);
+    await expect.poll(types).toContain('assistant.received');
+    expect(screen.text()).toMatch(
+      /asks to use Bash\.\n {2}command: touch made\n {2}reason: .*\n {2}s and p allow: .*\nAllow it\?.*$/,
+    );
+    screen.say('o');
+    await screen.shows(/command: ls[\s\S]*It is done\.\n\n>$/);
+    expect(hasMade(scene)).toBe(true);
+  });
+
   test('begins with the prompt that it was given', async () => {
     const { screen } = await sit({ args: ['hello there'] });
     await screen.shows(/> hello there\n\nYou said hello there!\n\n>$/);
