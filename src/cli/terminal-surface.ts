@@ -9,7 +9,7 @@ import type {
   Surface,
 } from '../protocol/permission.js';
 import { exactText, oneLine } from './harmless-text.js';
-import { questionLines } from './question-text.js';
+import { questionLines, wholeInput } from './question-text.js';
 import type { Reply, Terminal } from './terminal.js';
 
 const LABEL = 'Allow it? o once, s this session, p this project, d deny: ';
@@ -83,7 +83,8 @@ export class TerminalSurface implements Surface {
       const scope = SCOPES[word.toLowerCase()];
       if (scope !== undefined && rest.length === 0) return { behavior: 'allow', scope };
       if (/^(d|deny|n|no)$/i.test(word)) return this.deny(rest.join(' '), signal);
-      say(AGAIN);
+      if (/^(v|view)$/i.test(word)) say(...wholeInput(question));
+      else say(AGAIN);
     }
   }
 

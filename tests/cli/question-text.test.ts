@@ -1,14 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { questionLines } from '../../src/cli/question-text.js';
+import { questionLines, wholeInput } from '../../src/cli/question-text.js';
+
+const QUESTION = { id: 'q', agent: 'a', call: 'c', inputDigest: 'd', description: '', reason: '' };
 
 const linesFor = (tool: string, input: unknown, reason = 'No rule.') =>
-  questionLines(
-    {
-      ...{ id: 'q', agent: 'a', call: 'c', tool, input, inputDigest: 'd' },
-      ...{ description: `${tool} x`, reason },
-    },
-    'The leader',
-  );
+  questionLines({ ...QUESTION, tool, input, description: `${tool} x`, reason }, 'The leader');
 
 /** The lines between the head and the reason. */
 const inputOf = (tool: string, input: unknown) => linesFor(tool, input).slice(1, -1);
@@ -38,24 +34,39 @@ describe('what a permission question shows', () => {
     expect(inputOf('MultiEdit', { file_path: 'a.ts', edits })).toEqual([
       ...['  file: a.ts', '  - a', '  + b', '  - c'],
     ]);
-    expect(inputOf('MultiEdit', { edits: Array.from({ length: 12 }, () => edits[0]) }).at(-1)).toBe(
-      '  (2 more edits)',
-    );
+    const all = [{ ...edits[0], replace_all: true }];
+    expect(inputOf('MultiEdit', { edits: all })).toEqual(['  - a', '  + b', '  replace_all: true']);
   });
 
-  test('is the beginning of a new file, and how much more there is', () => {
+  test('is both ends of what is long, and last that something is left out', () => {
+    const edits = Array.from({ length: 50 }, (_, at) => ({ old_string: '', new_string: `e${at}` }));
     const content = Array.from({ length: 30 }, (_, line) => `line ${line}\n`).join('');
-    const lines = inputOf('Write', { file_path: 'a', content });
-    expect(lines).toHaveLength(22);
-    expect(lines.slice(-2)).toEqual(['  + line 19', '  (10 more lines)']);
+    const command = `rm -rf ~${'\n'.repeat(3_000)}ls`;
+    const barely = Array.from({ length: 12 }, (_, line) => `line ${line}`).join('\n');
+    const word = `start${'x'.repeat(100_000)}; rm -rf ~`;
+    for (const [tool, input, first, last] of [
+      ['MultiEdit', { edits }, '+ e0', '+ e49'],
+      ['Write', { content }, '+ line 0', '+ line 29'],
+      ['Bash', { command }, 'rm -rf ~', 'ls'],
+      ['Bash', { command: barely }, 'line 0', 'line 11'],
+      ['Bash', { command: word }, 'start', '; rm -rf ~'],
+    ] as const) {
+      const lines = linesFor(tool, input);
+      expect(lines.length).toBeLessThan(30);
+      expect(lines.join('\n').length).toBeLessThan(5_000);
+      expect(lines.join('\n')).toContain(first);
+      expect(lines.join('\n')).toContain(last);
+      expect(lines.join('\n')).toMatch(/\(\d+ (lines|characters) are not shown here\)/);
+      expect(lines.at(-1)).toBe('  Not all of it is shown: v shows it, and deny if in doubt.');
+    }
   });
 
-  test('is both ends of a command that is too long, and says so', () => {
-    const lines = inputOf('Bash', { command: `start${'x'.repeat(100_000)}; rm -rf ~` }).join('\n');
-    expect(lines.length).toBeLessThan(5_000);
-    expect(lines).toContain('start');
-    expect(lines).toContain('; rm -rf ~');
-    expect(lines).toMatch(/\d+ characters are not shown here; deny if in doubt/);
+  test('is all of it when a person wants to see that', () => {
+    const command = `start${'x'.repeat(1_000)}${'\n'.repeat(100)}\u001b[2J`;
+    const lines = wholeInput({ ...QUESTION, tool: 'Bash', input: { command } });
+    expect(lines).toHaveLength(102);
+    expect(lines[1]).toBe(`    start${'x'.repeat(1_000)}`);
+    expect(lines.at(-1)).toBe('    ^[[2J');
   });
 
   test('is every part of an input that nobody knows', () => {
@@ -73,5 +84,7 @@ describe('what a permission question shows', () => {
     );
     expect(lines).toContain('command: ls^[[2K<U+202E> <U+200B>x');
     expect(lines).toContain('reason: a^[[1A');
+    const blanks = inputOf('Bash', { command: '\u3164\u115f\u034f\u2800\u{e0101}' });
+    expect(blanks).toEqual(['  command: <U+3164><U+115F><U+034F><U+2800><U+E0101>']);
   });
 });

@@ -49,6 +49,14 @@ const isAsked = (terminal: ScriptedTerminal) =>
   eventually('a question is asked', () => /: $/.test(terminal.text()));
 
 describe('a permission question', () => {
+  test('that is too long to be shown is shown as a whole when somebody asks for that', async () => {
+    const { surface, terminal, controller } = personWho('v', 'd no');
+    const command = Array.from({ length: 100 }, (_, line) => `line ${line}`).join('\n');
+    await surface.ask({ ...question, input: { command } }, controller.signal);
+    expect(terminal.text()).not.toMatch(/line 50\n[\s\S]*v shows it/);
+    expect(terminal.text()).toMatch(/v shows it[\s\S]*line 50\n[\s\S]*line 99\nAllow it\?/);
+  });
+
   test('is answered before anything else is put below it', async () => {
     const { surface, terminal, controller, isHeld } = personWho(SILENCE);
     const answer = surface.ask(question, controller.signal);
