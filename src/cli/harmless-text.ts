@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from 'node:util';
 /** Whatever moves the cursor, turns the writing round or cannot be seen; not the joiners of emoji. */
 const HOSTILE = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
 /** The same with joiners and fillers: in what a person judges nothing may be hidden but a hint for emoji. */
-const HIDDEN = /(?![\n\t\ufe0e\ufe0f])[\p{Cc}\p{Cf}\p{Cs}\p{DI}\u2028\u2029\u2800]/gu;
+const HIDDEN = /(?!\n|\t|\ufe0e|\ufe0f)[\p{Cc}\p{Cf}\p{Cs}\p{DI}\u2028\u2029\u2800]/gu;
 
 /** For prose. Control characters are spelled out, so that nothing disappears. */
 export const harmless = (text: string): string => text.replace(HOSTILE, spell);

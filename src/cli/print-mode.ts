@@ -14,6 +14,7 @@ import { RunTally } from '../sdk/run-tally.js';
 import { feedLine, initMessage } from '../sdk/stream-json.js';
 import { ControlLines } from './control-lines.js';
 import { EXIT, exitCodeOf } from './exit-code.js';
+import { harmless } from './harmless-text.js';
 import type { Machine } from './machine.js';
 import { readPrompt } from './prompt-text.js';
 import type { RunFlags } from './run-flags.js';
@@ -150,7 +151,10 @@ class Printer {
   }
 
   private printText(stop: Stop): void {
-    if (this.tally.text !== '') this.machine.out(`${this.tally.text}\n`);
+    const { text } = this.tally;
+    // A program gets it as it is; a terminal would obey it.
+    const shown = this.machine.stdout.isTTY === true ? harmless(text) : text;
+    if (text !== '') this.machine.out(`${shown}\n`);
     for (const { tool, reason } of this.tally.denials) {
       this.machine.notify(`${tool} was not run: ${reason}`);
     }

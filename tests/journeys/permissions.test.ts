@@ -38,6 +38,20 @@ const writeSettings = async (workspace: string, settings: Line) => {
 const mode = (name: string) => ['--permission-mode', name];
 const allowing = (...rules: readonly string[]) => ['--allowed-tools', ...rules];
 
+describe('what print mode says to people', () => {
+  test('spells out what a model and a settings file would have the terminal do', async () => {
+    const read = (file_path: string): Call => ({ name: 'Read', input: { file_path } });
+    const scene = await setScene([
+      { match: { turn: 0 }, reply: { tool_use: [read('/\u001b[2J\u202e.env')] } },
+      { reply: 'Done.' },
+    ]);
+    await writeSettings(scene.workspace, { '\u001b]0;owned\u0007': 1 });
+    const { stderr } = await scene.run(['-p', 'go']);
+    expect(stderr).toContain('^[[2J<U+202E>.env');
+    expect(stderr).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
+  });
+});
+
 describe('in print mode nobody can be asked, so', () => {
   test.each([
     ['a command', bash('touch made.txt')],

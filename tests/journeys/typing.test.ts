@@ -74,6 +74,11 @@ needs.describe('tmux')('a session on a terminal', () => {
     expect(hasMade(scene)).toBe(true);
   });
 
+  test('prints an answer on it without what would command it', async () => {
+    const { screen } = await sit({ args: ['-p', 'go'] }, [{ reply: 'a\u001b[2J\u001b[1;1Hb' }]);
+    await screen.shows('a^[[2J^[[1;1Hb');
+  });
+
   test('begins with the prompt that it was given', async () => {
     const { screen } = await sit({ args: ['hello there'] });
     await screen.shows(/> hello there\n\nYou said hello there!\n\n>$/);
