@@ -8,17 +8,20 @@ const SECRET_NAME =
   /^(?:\.env(?:\..+)?|\.envrc|\.netrc|_netrc|\.npmrc|\.pypirc|\.pgpass|\.git-credentials|\.htpasswd|\.vault-token|id_(?:rsa|dsa|ecdsa|ed25519)(?:[._-].*)?|.+\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk))$/;
 const SECRET_PLACE =
   /(?:^|\/)(?:\.ssh|\.gnupg|\.aws\/(?:credentials|sso|cli)|\.azure|\.config\/(?:gcloud|gh)|\.kube\/config|\.docker\/config\.json|\.cargo\/credentials(?:\.toml)?)(?:\/|$)/;
+/** The environment and the memory of programs, where keys are: our own among them. */
+const PROCESS_PLACE = /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?(?:environ|mem)$/;
 /** Templates and public halves look like secrets and are none. */
 const HARMLESS_NAME = /^\.env\.(?:example|sample|template|dist)$|\.pub$/;
 
 const STEERING_PLACE =
-  /(?:^|\/)(?:\.(?:claude|skein)\/settings(?:\.local)?\.json|\.mcp\.json|\.git\/(?:hooks\/.*|config|info\/attributes))$/;
+  /(?:^|\/)(?:\.(?:claude|skein)\/settings(?:\.local)?\.json|\.mcp\.json|\.git|\.git\/(?:.*\/)?(?:hooks\/.*|config(?:\.worktree)?|info\/attributes))$/;
 
 /** Judged without regard to case, since some disks have none. */
 export const holdsSecrets = (path: string): boolean => {
   const place = path.toLowerCase();
   const name = basename(place);
-  return !HARMLESS_NAME.test(name) && (SECRET_NAME.test(name) || SECRET_PLACE.test(place));
+  if (HARMLESS_NAME.test(name)) return false;
+  return SECRET_NAME.test(name) || SECRET_PLACE.test(place) || PROCESS_PLACE.test(place);
 };
 
 /** Settings, MCP servers and git hooks: writing one would let an agent grant itself more. */

@@ -111,6 +111,7 @@ describe('guarded files', () => {
       '.netrc',
     ],
     ...['.ssh/config', '.aws/credentials', '.git-credentials'],
+    ...['/proc/self/environ', '/proc/1/task/1/environ', '/proc/17/mem'],
   ])('that may hold secrets are asked about even for reading: %s', (path) => {
     for (const mode of ['default', 'bypassPermissions'] as const) {
       const rules = [rule('allow', 'Read')];
@@ -136,6 +137,10 @@ describe('guarded files', () => {
     '.skein/settings.local.json',
     '.mcp.json',
     '.git/hooks/pre-push',
+    '.git/config.worktree',
+    '.git/modules/sub/config',
+    '.git/worktrees/a/hooks/pre-push',
+    'sub/.git',
   ])('that steer agents are free to read and asked about for writing: %s', (path) => {
     const policy = policyOf({ mode: 'acceptEdits' });
     expect(policy.rule(read(path)).behavior).toBe('allow');
