@@ -1,5 +1,6 @@
 /** A terminal with one editable line at the bottom, and above it everything that is said. */
 import type { DraftView } from './draft-view.js';
+import { textWidth } from './text-width.js';
 
 const CLEAR_BELOW = '\r\u001b[J';
 const CLEAR_ALL = '\u001b[H\u001b[2J';
@@ -25,8 +26,15 @@ export class LineScreen {
       return;
     }
     this.held += text;
-    const whole = this.held.lastIndexOf('\n') + 1 || this.wrapPoint();
-    if (whole > 0) this.aside(() => this.release(whole));
+    const whole = this.held.lastIndexOf('\n') + 1;
+    if (whole === 0 && this.wrapPoint() === 0) return;
+    this.aside(() => {
+      this.release(whole);
+      for (let end = this.wrapPoint(); end > 0; end = this.wrapPoint()) {
+        if (!this.isLineStart) this.put('\n');
+        this.release(end);
+      }
+    });
   }
 
   freshLine(): void {
@@ -52,6 +60,12 @@ export class LineScreen {
 
   /** Shows the line, or takes it away, in one write. */
   show(view: DraftView | undefined): void {
+    const typed = typedOn(this.view, view);
+    if (typed !== '') {
+      this.view = view;
+      this.out(typed);
+      return;
+    }
     let text = this.erasure();
     this.view = view;
     if (view === undefined) {
@@ -92,13 +106,28 @@ export class LineScreen {
     this.put(text);
   }
 
-  /** A line that has grown over the width is let go at its last space. */
+  /** A line that has grown over the width is let go at the last space that still fits. */
   private wrapPoint(): number {
-    if (this.held.length < this.columns()) return 0;
-    const space = this.held.lastIndexOf(' ') + 1;
-    return space > 0 ? space : this.held.length;
+    const columns = this.columns();
+    if (this.held.length < columns) return 0;
+    const space = this.held.lastIndexOf(' ', columns - 2);
+    // A word longer than that stays whole, as an address must.
+    return (space > 0 ? space : this.held.indexOf(' ', columns - 1)) + 1 || this.held.length;
   }
 }
+
+/** What was added at the end: a line that is drawn anew is read out anew by a screen reader. */
+const typedOn = (before: DraftView | undefined, after: DraftView | undefined): string => {
+  if (before === undefined || after === undefined || !isAtEnd(before) || !isAtEnd(after)) return '';
+  const [old = '', fresh = ''] = [before.rows.at(-1), after.rows.at(-1)];
+  const isSameAbove =
+    before.rows.length === after.rows.length &&
+    before.rows.slice(0, -1).every((row, index) => row === after.rows[index]);
+  return isSameAbove && fresh.startsWith(old) ? fresh.slice(old.length) : '';
+};
+
+const isAtEnd = ({ rows, row, column }: DraftView): boolean =>
+  row === rows.length - 1 && column === textWidth(rows.at(-1) ?? '');
 
 const up = (rows: number): string => (rows > 0 ? `\u001b[${rows}A` : '');
 

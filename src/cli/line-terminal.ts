@@ -22,6 +22,7 @@ const ECHOED_LINES = 12;
 const MOST_WAITING = 1_000;
 
 interface Question {
+  readonly label: string;
   readonly since: number;
   readonly settle: (reply: Reply) => void;
 }
@@ -39,6 +40,7 @@ export class LineTerminal implements Terminal {
   private hasTold = false;
   private readonly waiting: string[] = [];
   private question: Question | undefined;
+  private reminder: NodeJS.Timeout | undefined;
   /** The lines of a prompt that has not come to its end. */
   private block: { readonly lines: string[]; readonly isFenced: boolean; size: number } | undefined;
 
@@ -62,6 +64,7 @@ export class LineTerminal implements Terminal {
 
   close(): void {
     this.handlers = undefined;
+    clearTimeout(this.reminder);
     this.reader?.close();
     this.freshLine();
     // An open pipe would keep the process alive.
@@ -72,6 +75,15 @@ export class LineTerminal implements Terminal {
     if (text === '') return;
     this.machine.out(text);
     this.isLineStart = text.endsWith('\n');
+    if (this.isPerson && this.question !== undefined) this.remindSoon();
+  }
+
+  /** Other lines came after the question: when they have ended, it is put once more. */
+  private remindSoon(): void {
+    clearTimeout(this.reminder);
+    this.reminder = setTimeout(() => {
+      if (this.question !== undefined && this.isLineStart) this.write(this.question.label);
+    }, GRACE_MS);
   }
 
   freshLine(): void {
@@ -96,12 +108,13 @@ export class LineTerminal implements Terminal {
       const settle = (reply: Reply) => {
         signal.removeEventListener('abort', withdraw);
         this.question = undefined;
+        clearTimeout(this.reminder);
         if (reply.kind !== 'line' || this.isPerson) this.freshLine();
         resolve(reply);
       };
       signal.addEventListener('abort', withdraw, { once: true });
       const since = isExpected ? Number.NEGATIVE_INFINITY : performance.now();
-      this.question = { since, settle };
+      this.question = { label, since, settle };
       this.freshLine();
       this.write(label);
       setImmediate(() => this.next());

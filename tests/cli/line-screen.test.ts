@@ -84,7 +84,30 @@ describe('a screen with a line at its bottom', () => {
     const { screen, type, text } = screenOf(20);
     type('d');
     screen.write('word '.repeat(5));
-    expect(text()).toBe(`${'word '.repeat(5).trimEnd()}\n> d`);
+    expect(text()).toBe('word word word\n> d');
+    screen.write('word '.repeat(6));
+    expect(text()).toBe('word word word\nword word word\nword word word\n> d');
+  });
+
+  test('parts no word, however long', () => {
+    const { screen, type, text } = screenOf(20);
+    type('d');
+    screen.write(`See ${'x'.repeat(30)} there, or elsewhere.`);
+    expect(text()).toBe(`See\n${'x'.repeat(30)}\nthere, or\n> d`);
+    screen.show(undefined);
+    expect(text()).toBe(`See\n${'x'.repeat(30)}\nthere, or\nelsewhere.`);
+  });
+
+  test('adds what is typed at the end, and draws nothing anew', () => {
+    let written = '';
+    const screen = new LineScreen(
+      (text) => {
+        written += text;
+      },
+      () => 30,
+    );
+    for (const text of ['g', 'go', 'go o']) screen.show(viewDraft('> ', draftOf(text), 30));
+    expect(written).toBe('> g\r\u001b[3Co o');
   });
 
   test('redraws a line of several rows in its place', () => {

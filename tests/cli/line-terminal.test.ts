@@ -125,6 +125,17 @@ describe('a dumb terminal', () => {
     clearInterval(late);
   });
 
+  test('puts a question once more when other lines came after it', async () => {
+    const { terminal, text } = lines({ isTTY: true });
+    const controller = new AbortController();
+    const reply = terminal.ask('Allow? ', controller.signal);
+    terminal.freshLine();
+    terminal.write('    ok Bash one\n');
+    await eventually('it is put again', () => text() === 'Allow? \n    ok Bash one\nAllow? ');
+    controller.abort();
+    await reply;
+  });
+
   test('takes at once what it was asked for in return', async () => {
     const { stdin, terminal } = lines({ isTTY: true });
     const reply = terminal.ask('Why not? ', never, true);
