@@ -45,6 +45,10 @@ const describeResult = ({ is_error, content }: WireBlock): string => {
   const lines = text.trimEnd().split('\n');
   const counts = lines.filter((line) => /\b(pass|fail) [1-9]/.test(line));
   const telling = counts.at(-1) ?? lines[0] ?? '';
-  const shown = telling.replaceAll(/\s+/g, ' ').trim().slice(0, 90);
+  const shown = telling
+    .replaceAll(/\s+/g, ' ')
+    .replace(/ It now reads:$/, '')
+    .trim()
+    .slice(0, 90);
   return `    ${is_error === true ? '✗' : '✓'} ${shown}\n`;
 };

@@ -85,12 +85,12 @@ export class Narration {
         this.remark(oneLine(item.summary, 400));
         break;
       case 'notice':
-        this.remark(item.text);
+        this.remark(this.unsaid(item.text));
         break;
       case 'run.ended':
         this.running.clear();
-        this.lastFailure = '';
         this.stop(item.stop);
+        this.lastFailure = '';
         break;
       default:
         break;
@@ -118,6 +118,13 @@ export class Narration {
     this.lastFailure = reason;
     if (this.hasSpoken) this.remark(`The text above was cut off and does not count: ${reason}`);
     else if (isNew) this.remark(`The attempt failed: ${reason}`);
+  }
+
+  /** Without the reason that stands above already. */
+  private unsaid(text: string): string {
+    const { lastFailure } = this;
+    if (lastFailure === '' || !text.endsWith(lastFailure)) return text;
+    return text.slice(0, -lastFailure.length).trimEnd();
   }
 
   private hear(event: StreamEvent): void {
@@ -170,8 +177,11 @@ export class Narration {
   private stop({ reason, detail }: Stop): void {
     this.terminal.freshLine();
     if (reason === 'end_turn') return;
-    const why = detail === null || reason === 'denied' ? '' : ` ${detail}`;
-    this.remark(`${STOPPED[reason] ?? `Stopped: ${reason}.`}${why}`);
+    const why = detail === null || reason === 'denied' ? '' : this.unsaid(detail);
+    const next =
+      reason === 'model_error' ? 'What you said is kept: type "go on" to try again.' : '';
+    const sentences = [STOPPED[reason] ?? `Stopped: ${reason}.`, why, next];
+    this.remark(sentences.filter((sentence) => sentence !== '').join(' '));
   }
 }
 

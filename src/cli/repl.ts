@@ -175,10 +175,13 @@ class Repl {
         this.lead.spokenIn.clear();
         this.narration.remark('The conversation begins anew.');
         break;
-      case 'compact':
+      case 'compact': {
+        const session = this.lead.spokenIn;
+        this.narration.remark('Summarising the older messages; Ctrl-C gives it up.');
         // What came of it is told by the feed, as when it happens by itself.
-        await this.lead.spokenIn.compact(line.rest);
+        await session.compact(line.rest);
         break;
+      }
       case 'resume':
         await this.lead.resume(line.rest);
         break;

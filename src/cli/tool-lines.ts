@@ -27,13 +27,20 @@ export const reportCall = ({ tool, outcome, raw }: EndedCall): CallReport => {
   const text = textIn(content);
   const word = wordFor(outcome, is_error === true);
   if (word === 'denied') return { word, remark: oneLine(harmless(text), 300), lines: [] };
-  // The first line of an interrupted call says no more than the word.
-  if (word === 'interrupted') {
-    const lines = text.trimEnd().split('\n').slice(1).join('\n').trim();
-    return { word, remark: '', lines: lines === '' ? [] : lastLines(lines, 3).map(shown) };
-  }
+  if (word === 'interrupted') return { word, remark: '', lines: printedBefore(tool, text) };
   const { remark = '', lines = [] } = DIGESTS[tool]?.(text, word) ?? digest(text, word);
   return { word, remark, lines: lines.map(shown) };
+};
+
+/** What a command had printed. The rest says no more than the word, or is advice to the model. */
+const printedBefore = (tool: string, text: string): readonly string[] => {
+  if (tool !== 'Bash') return [];
+  const lines = text.trimEnd().split('\n').slice(1);
+  const printed = lines
+    .filter((line) => line !== '[Interrupted before it ended.]')
+    .join('\n')
+    .trim();
+  return printed === '' ? [] : lastLines(printed, 3).map(shown);
 };
 
 const wordFor = (outcome: CallOutcome, isError: boolean): CallReport['word'] => {

@@ -81,10 +81,14 @@ const MAX_QUOTE = 500;
 const sentence = (kind: FailureKind, status: number | undefined, said: string): string => {
   const code = status === undefined ? '' : ` (HTTP ${status})`;
   if (kind === 'unauthorised') {
-    return `The model API refused the credentials${code}: ${said} Check ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN.`;
+    return `The model API refused the credentials${code}: ${ended(said)} Check ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN.`;
   }
-  return `The model API answered with an error${code}: ${said}`;
+  return `The model API answered with an error${code}: ${ended(said)}`;
 };
+
+/** Servers seldom end what they say; something of ours may follow. */
+const ended = (said: string): string =>
+  /[.!?…]$/.test(said.trim()) ? said.trim() : `${said.trim()}.`;
 
 const retryAfter = (headers: ApiErrorShape['headers']): number | undefined => {
   const ms = Number(headers?.get('retry-after-ms') ?? Number.NaN);

@@ -66,6 +66,11 @@ describe('a narration', () => {
     const sentence = '(The attempt failed: It is overloaded.)\n';
     expect(told(request, discarded, request, discarded)).toBe(sentence);
     expect(told(request, discarded, stop('end_turn'), request, discarded)).toBe(sentence.repeat(2));
+    const waits: FeedItem = { type: 'notice', text: 'Trying again in 2 s. It is overloaded.' };
+    expect(told(request, discarded, waits)).toBe(`${sentence}(Trying again in 2 s.)\n`);
+    const end = told(request, discarded, stop('model_error', 'It is overloaded.'));
+    expect(end.match(/It is overloaded/g)).toHaveLength(1);
+    expect(end).toContain('type "go on" to try again.)\n');
   });
 
   test('has a line for each call, and one for its end below it', () => {
@@ -137,7 +142,7 @@ describe('a narration', () => {
 
   test('says why a run stopped, unless it simply ended', () => {
     expect(told(stop('end_turn'))).toBe('');
-    expect(told(stop('model_error', 'It said 401.'))).toMatch(/^\(Stopped: .*It said 401\.\)\n$/);
+    expect(told(stop('model_error', 'It said 401.'))).toMatch(/^\(Stopped: .*It said 401\. /);
     for (const reason of STOP_REASONS.filter((it) => it !== 'end_turn')) {
       expect(told(stop(reason))).not.toContain('_');
     }

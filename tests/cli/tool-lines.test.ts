@@ -75,6 +75,12 @@ describe('the end of a call', () => {
     expect(report('Bash', 'interrupted', 'Interrupted.\n\nhalf an output')).toMatchObject({
       lines: ['half an output'],
     });
+    expect(report('Bash', 'interrupted', 'Interrupted.\n[Interrupted before it ended.]')).toEqual({
+      ...{ word: 'interrupted', remark: '', lines: [] },
+    });
+    expect(report('AskUser', 'interrupted', 'Interrupted.\nDecide it yourself.')).toEqual({
+      ...{ word: 'interrupted', remark: '', lines: [] },
+    });
   });
 
   test('is short and harmless, whatever came back', () => {

@@ -67,7 +67,7 @@ describe('an answer of the server', () => {
 
   test('is quoted, and says what to do about credentials', () => {
     expect(failure({ status: 529, message: 'Overloaded' }).message).toBe(
-      'The model API answered with an error (HTTP 529): Overloaded',
+      'The model API answered with an error (HTTP 529): Overloaded.',
     );
     expect(failure({ status: 401, message: 'invalid x-api-key.' }).message).toBe(
       'The model API refused the credentials (HTTP 401): invalid x-api-key. Check ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN.',
