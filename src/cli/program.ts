@@ -26,6 +26,7 @@ export const runCommandLine = async (
       for (const line of await complete(program, args.slice(1), machine)) machine.out(`${line}\n`);
       return EXIT.done;
     }
+    refuseUnknownWord(args, program);
     await program.parseAsync(args, { from: 'user' });
     return exitCode;
   } catch (error) {
@@ -42,6 +43,7 @@ export const buildProgram = (machine: Machine, end: (code: number) => void): Com
     .exitOverride()
     .configureOutput({
       ...{ writeOut: machine.out, writeErr: machine.err },
+      outputError: (text, write) => write(text.replace(/^error: /, 'skein: ')),
       getOutHelpWidth: () => Math.min(process.stdout.columns || WIDEST, WIDEST),
     })
     .showSuggestionAfterError();
@@ -60,6 +62,18 @@ export const buildProgram = (machine: Machine, end: (code: number) => void): Com
   });
   addCommands(program, machine, end);
   return program;
+};
+
+/** `skein help doctr`, `skein sessions purne`: neither the whole help nor a count of words helps. */
+const refuseUnknownWord = ([first, word]: readonly string[], program: Command): void => {
+  const group = first === 'help' ? program : program.commands.find((it) => it.name() === first);
+  const names = group?.commands.map((command) => command.name()) ?? [];
+  if (word === undefined || word.startsWith('-') || names.length === 0) return;
+  if ([...names, 'help'].includes(word)) return;
+  const meant = nearest(word, names);
+  const hint = meant === undefined ? '; skein --help lists them.' : `. Did you mean ${meant}?`;
+  const path = first === 'help' ? word : `${first} ${word}`;
+  throw new UsageError(`There is no command "${path}"${hint}`);
 };
 
 /** One word that is nearly a command is hardly a prompt, and a prompt costs money. */

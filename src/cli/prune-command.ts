@@ -38,7 +38,8 @@ export const pruneSessions = async (flags: PruneFlags, machine: Machine): Promis
   const say = flags.json === true ? () => undefined : machine.out;
   if (flags.dryRun === true || plan.old.length > 0) {
     const would = flags.dryRun === true ? 'would be removed' : 'to remove';
-    say(`${plural(plan.old.length, 'session')} ${would}:\n`);
+    const end = plan.old.length === 0 ? '.' : ':';
+    say(`${plural(plan.old.length, 'session')} ${would}${end}\n`);
     for (const { id, updatedAt, title } of plan.old) {
       say(`  ${id}  ${ago(updatedAt, Date.now())}  ${plainText(title, 60)}\n`);
     }

@@ -53,7 +53,9 @@ export const findSession = (sessions: readonly SessionMeta[], wanted: string): s
   if (only === undefined) return wanted;
   if (matches.length === 1) return only.id;
   const some = matches.slice(0, 5).map(({ id }) => id);
-  throw new UsageError(`"${wanted}" fits ${matches.length} sessions: ${some.join(', ')}.`);
+  throw new UsageError(
+    `"${wanted}" fits ${matches.length} sessions: ${some.join(', ')}. Give more of the id.`,
+  );
 };
 
 const newestOf = (sessions: readonly SessionMeta[], cwd: string): string => {

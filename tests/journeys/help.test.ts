@@ -60,6 +60,12 @@ describe('a slip', () => {
     [['sessions', '--serch', 'x'], /Did you mean --search\?/],
     [['completion', 'tcsh'], /bash, zsh, fish/],
     [['sessions', '--limit', 'few'], /whole number/],
+    [
+      ['sessions', 'purne'],
+      /^skein: There is no command "sessions purne"\. Did you mean prune\?\n$/,
+    ],
+    [['help', 'doctr'], /^skein: There is no command "doctr"\. Did you mean doctor\?\n$/],
+    [['help', 'flying'], /^skein: There is no command "flying"; skein --help lists them\.\n$/],
   ])('is answered with what was meant: %j', async (args, sentence) => {
     const { run, simulator } = await setScene();
     const { code, stdout, stderr } = await run(args);
