@@ -19,7 +19,7 @@ import {
   startedRecord,
 } from './call-records.js';
 import { INTERRUPTED, isOverBound, LOST, MAX_RESULT_CHARS, resultBlock } from './call-result.js';
-import { judgeCall, type SoundCall } from './judge.js';
+import { judgeCall, refusalNow, type SoundCall } from './judge.js';
 import { askSurface, questionAbout } from './question.js';
 import { type ReviewDeps, StopReview } from './stop-review.js';
 import { runTool, type ToolWorld } from './tool-run.js';
@@ -214,6 +214,10 @@ class Crew {
     const job = this.jobs.get(id);
     const call = job?.call;
     if (job === undefined || call === undefined || job.over) return;
+    const { desk, notebook } = this.deps;
+    const refusal = refusalNow(call, desk, notebook.history.cwd, job.approved);
+    if (refusal !== undefined && this.recordRuling(job, refusal)) this.deny(job, refusal.reason);
+    if (refusal !== undefined) return;
     const { tool, input } = call;
     const record = startedRecord(job.at, id, call);
     if (!this.write(record)) return;

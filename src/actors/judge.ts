@@ -13,6 +13,8 @@ export interface SoundCall {
   readonly readOnly: boolean;
   readonly safe: boolean;
   readonly request: PermissionRequest;
+  /** What it was judged to touch, links followed, as a rule. */
+  readonly place: string;
 }
 
 export type Judgement =
@@ -42,5 +44,28 @@ export const judgeCall = (
   const request = { tool: tool.name, subject: tool.subject(input), readOnly, cwd };
   const ruling = desk.rule(request, tool.checkPermissions?.(input));
   const safe = tool.isConcurrencySafe(input);
-  return { kind: 'judged', call: { tool, input, readOnly, safe, request }, ruling };
+  const place = desk.grantFor(request);
+  return { kind: 'judged', call: { tool, input, readOnly, safe, request, place }, ruling };
 };
+
+/**
+ * The calls of a message are judged before the first of them runs, and one may move the working
+ * directory or put a link in the way of the next. So a ruling is looked at again when its call starts.
+ */
+export const refusalNow = (
+  { tool, input, place, ...call }: SoundCall,
+  desk: ControlDesk,
+  cwd: string,
+  isApproved: boolean,
+): Ruling | undefined => {
+  const request = { ...call.request, cwd };
+  const ruling = desk.rule(request, tool.checkPermissions?.(input));
+  if (ruling.behavior === 'allow') return undefined;
+  if (ruling.behavior === 'deny') return ruling;
+  // A person has looked at the call, but not at another place than it named then.
+  if (isApproved && desk.grantFor(request) === place) return undefined;
+  return { ...ruling, behavior: 'deny', reason: MOVED };
+};
+
+const MOVED =
+  'An earlier call changed the working directory or a link, so this call would touch something else than when it was judged. It was not run; make it again to have it judged as it is now.';

@@ -52,6 +52,48 @@ describe('what print mode says to people', () => {
   });
 });
 
+describe('a call that is judged before an earlier one of its message has run', () => {
+  const read = (file_path: string): Call => ({ name: 'Read', input: { file_path } });
+
+  test.each([
+    ['the working directory', bash('cd ..'), ''],
+    ['a link', bash('ln -s .. notes'), 'notes/'],
+  ])('does not leave the workspace when that moves %s', async (_, first, below) => {
+    const skeinHome = `${below}home/.skein/secret`;
+    const scene = await setScene([
+      {
+        match: { turn: 0 },
+        reply: {
+          tool_use: [first, write(`${below}made`), read(`${below}outside`), read(skeinHome)],
+        },
+      },
+      { reply: 'Done.' },
+    ]);
+    await mkdir(scene.skeinHome, { recursive: true });
+    await writeFile(join(scene.root, 'outside'), 'SECRET');
+    await writeFile(join(scene.skeinHome, 'secret'), 'SECRET');
+    await scene.run(['-p', 'go', ...mode('acceptEdits'), ...allowing('Bash(cd:*)', 'Bash(ln:*)')]);
+    const answers = resultsIn(scene.bodies()[1]);
+    expect(answers).toHaveLength(4);
+    expect(JSON.stringify(answers)).not.toContain('SECRET');
+    expect(existsSync(join(scene.root, 'made'))).toBe(false);
+  });
+
+  test('runs when it is allowed where it is now', async () => {
+    const scene = await setScene([
+      {
+        match: { turn: 0 },
+        reply: { tool_use: [bash('cd sub'), write('made'), bash('touch too')] },
+      },
+      { reply: 'Done.' },
+    ]);
+    await mkdir(join(scene.workspace, 'sub'));
+    await scene.run(['-p', 'go', ...mode('acceptEdits'), ...allowing('Bash')]);
+    expect(existsSync(join(scene.workspace, 'sub', 'made'))).toBe(true);
+    expect(existsSync(join(scene.workspace, 'sub', 'too'))).toBe(true);
+  });
+});
+
 describe('in print mode nobody can be asked, so', () => {
   test.each([
     ['a command', bash('touch made.txt')],
