@@ -5,6 +5,8 @@ import type { JournalRecord } from '../../src/protocol/journal.js';
 import { calls, type Line, openScene, STREAM, unmarked } from '../fakes/skein-process.js';
 
 const TURNS = 400;
+/** A reply that a killed process was given is lost. */
+const SPARE = 5;
 const WINDOW = 20_000;
 const DIRECTIVE = 'about to outgrow the context window';
 
@@ -15,7 +17,7 @@ const liveLong = async () => {
     { match: { lastUser: DIRECTIVE }, reply: 'The notes were read again and again.' },
     { match: { lastUser: 'is called', firstUser: 'HERON-417' }, reply: 'It is HERON-417.' },
     { match: { lastUser: 'is called' }, reply: 'Nobody told me.' },
-    { replies: [...Array.from({ length: TURNS }, () => read), { text: 'All read.' }] },
+    { replies: [...Array.from({ length: TURNS + SPARE }, () => read), { text: 'All read.' }] },
   ]);
   await writeFile(
     join(scene.workspace, 'notes.txt'),
