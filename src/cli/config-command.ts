@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { explainSettings, type SettingRow } from '../config/explain-settings.js';
 import { settingsFor } from '../sdk/workbench-settings.js';
 import { EXIT } from './exit-code.js';
+import { harmless } from './harmless-text.js';
 import type { Machine } from './machine.js';
 import type { RunFlags } from './run-flags.js';
 
@@ -24,7 +25,7 @@ const table = (rows: readonly SettingRow[]): string => {
   return rows
     .map(({ key, value, source, file }) => {
       const shown = value === undefined ? '(not set)' : JSON.stringify(value);
-      return `${key.padEnd(width)}  ${shown}  (${file ?? source})\n`;
+      return harmless(`${key.padEnd(width)}  ${shown}  (${file ?? source})\n`);
     })
     .join('');
 };

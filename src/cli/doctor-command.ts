@@ -7,7 +7,7 @@ import { PROGRAM_CHECKS } from './doctor-programs.js';
 import { checkRedis, storeOf } from './doctor-redis.js';
 import { checkSettings, STATE_CHECKS, terminalFinding } from './doctor-state.js';
 import { EXIT } from './exit-code.js';
-import { plainText } from './harmless-text.js';
+import { harmless, plainText } from './harmless-text.js';
 import type { Machine } from './machine.js';
 import type { RunFlags } from './run-flags.js';
 
@@ -30,7 +30,7 @@ export const runDoctor = async (flags: DoctorFlags, machine: Machine): Promise<n
   const isWell = findings.every(({ status }) => status !== 'fail');
   if (flags.json === true) {
     machine.out(`${JSON.stringify({ ok: isWell, checks: findings }, null, 2)}\n`);
-  } else machine.out(`${findings.map(lineOf).join('')}\n${conclusion(findings)}\n`);
+  } else machine.out(harmless(`${findings.map(lineOf).join('')}\n${conclusion(findings)}\n`));
   return isWell ? EXIT.done : EXIT.failed;
 };
 

@@ -4,6 +4,7 @@ import { openStateDirectory } from '../config/state-directory.js';
 import { trustWorkspace, untrustWorkspace } from '../config/trust.js';
 import { settingsFor } from '../sdk/workbench-settings.js';
 import { EXIT } from './exit-code.js';
+import { harmless } from './harmless-text.js';
 import type { Machine } from './machine.js';
 import type { RunFlags } from './run-flags.js';
 
@@ -25,7 +26,7 @@ export const changeTrust = (
     const said = revoked
       ? `${workspace.root} is no longer trusted.`
       : `${workspace.root} is trusted until its settings change.`;
-    machine.out(`${said}\n`);
+    machine.out(`${harmless(said)}\n`);
   }
   return EXIT.done;
 };

@@ -84,7 +84,7 @@ export const isPrivateHost = (hostname: string): boolean => {
 export const bareHost = (hostname: string): string =>
   hostname
     .replace(/^\[|\]$/g, '')
-    .replace(/\.$/, '')
+    .replace(/\.+$/, '')
     .toLowerCase();
 
 /** Whether a list of hosts, or of hosts with ports, names this one. */

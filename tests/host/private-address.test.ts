@@ -108,7 +108,15 @@ describe('a host', () => {
   });
 
   test.each([
-    ...['localhost', 'LOCALHOST', 'localhost.', 'a.localhost', 'printer.local', 'wiki'],
+    ...[
+      'localhost',
+      'LOCALHOST',
+      'localhost.',
+      'localhost..',
+      'a.localhost',
+      'printer.local',
+      'wiki',
+    ],
     ...['metadata.google.internal', 'router.home.arpa', '[::1]', '[fe80::1]'],
   ])('of this machine or network is private by its name: %s', (it) => {
     expect(isPrivateHost(it)).toBe(true);

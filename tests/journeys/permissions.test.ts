@@ -45,7 +45,11 @@ describe('what print mode says to people', () => {
       { match: { turn: 0 }, reply: { tool_use: [read('/\u001b[2J\u202e.env')] } },
       { reply: 'Done.' },
     ]);
-    await writeSettings(scene.workspace, { '\u001b]0;owned\u0007': 1 });
+    const model = '\u009b2J\u202e';
+    await writeSettings(scene.workspace, { '\u001b]0;owned\u0007': 1, model });
+    const { stdout } = await scene.run(['config', '--trust']);
+    expect(stdout).toContain('<U+009B>2J<U+202E>');
+    expect(stdout).not.toContain(model);
     const { stderr } = await scene.run(['-p', 'go']);
     expect(stderr).toContain('^[[2J<U+202E>.env');
     expect(stderr).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
