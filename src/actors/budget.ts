@@ -20,7 +20,7 @@ export const runBudget = (maxUsd: number | null, spentBefore: number): Budget =>
     if (history.spent.cost === null || next === undefined) return PRICELESS;
     const spent = history.spent.cost - spentBefore;
     if (spent + next < maxUsd) return null;
-    const detail = `The budget of $${maxUsd} is used up: $${spent.toFixed(4)} is spent, and the next request costs at least $${next.toFixed(4)}.`;
+    const detail = `The budget of $${maxUsd} is used up: $${spent.toFixed(4)} is spent, and the next request costs at least $${next.toFixed(4)}; resume with a higher --max-budget-usd.`;
     return { reason: 'budget', detail };
   },
 });

@@ -178,9 +178,7 @@ export class Narration {
     this.terminal.freshLine();
     if (reason === 'end_turn') return;
     const why = detail === null || reason === 'denied' ? '' : this.unsaid(detail);
-    const next =
-      reason === 'model_error' ? 'What you said is kept: type "go on" to try again.' : '';
-    const sentences = [STOPPED[reason] ?? `Stopped: ${reason}.`, why, next];
+    const sentences = [STOPPED[reason] ?? `Stopped: ${reason}.`, why, NEXT[reason] ?? ''];
     this.remark(sentences.filter((sentence) => sentence !== '').join(' '));
   }
 }
@@ -189,10 +187,16 @@ const STOPPED: Readonly<Partial<Record<Stop['reason'], string>>> = {
   interrupted: 'Interrupted. Say what to do instead, or /exit.',
   denied: 'Stopped, because you denied a call and interrupted.',
   max_turns: 'Stopped at the limit of turns.',
-  budget: 'Stopped: the budget is spent.',
+  budget: 'Stopped at the budget.',
   compaction_failed: 'Stopped: the conversation does not fit any more.',
   repeated_tool_failure: 'Stopped: its calls kept failing.',
   refusal: 'The model refused to answer.',
   model_error: 'Stopped: the model could not be reached or answered with an error.',
   storage_failed: 'Stopped: the session can no longer be written.',
+};
+
+/** What a person can do now, where the reason does not say it. */
+const NEXT: Readonly<Partial<Record<Stop['reason'], string>>> = {
+  max_turns: 'Here you can also type "go on" for as many again.',
+  model_error: 'What you said is kept: type "go on" to try again.',
 };

@@ -143,6 +143,7 @@ describe('a narration', () => {
   test('says why a run stopped, unless it simply ended', () => {
     expect(told(stop('end_turn'))).toBe('');
     expect(told(stop('model_error', 'It said 401.'))).toMatch(/^\(Stopped: .*It said 401\. /);
+    expect(told(stop('max_turns', 'All turns are used.'))).toContain('type "go on"');
     for (const reason of STOP_REASONS.filter((it) => it !== 'end_turn')) {
       expect(told(stop(reason))).not.toContain('_');
     }
