@@ -16,6 +16,7 @@ import {
 } from '../protocol/search.js';
 import { FileError } from '../protocol/tool.js';
 import { probeFile } from './bounded-read.js';
+import { fewAtOnce } from './few-at-once.js';
 import { fileError } from './file-errors.js';
 import { FILE_TYPES, globOfType } from './file-types.js';
 import { compileGlob, type Glob } from './glob.js';
@@ -37,16 +38,21 @@ export interface FileSearchOptions {
 
 export const fileSearch = (options: FileSearchOptions): FileSearch => {
   const mostEntries = options.mostEntries ?? MOST_SEARCH_ENTRIES;
+  const inTurn = fewAtOnce(MOST_SEARCHES);
   let engine: Promise<MatchEngine> | undefined;
   return {
     list,
-    find: (query) => new Search(query, mostEntries).find(query.pattern, query.newest),
-    grep(query) {
-      engine ??= options.engine();
-      return new Search(query, mostEntries).grep(query, engine);
-    },
+    find: (query) => inTurn(() => new Search(query, mostEntries).find(query.pattern, query.newest)),
+    grep: (query) =>
+      inTurn(() => {
+        engine ??= options.engine();
+        return new Search(query, mostEntries).grep(query, engine);
+      }),
   };
 };
+
+/** A message may ask for hundreds, and each has processes of its own. */
+const MOST_SEARCHES = 8;
 
 /** Linux takes 2 MiB of arguments and environment in all, macOS half of it. */
 const BATCH_CHARACTERS = 60_000;

@@ -3,6 +3,8 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { fileSearch } from '../../src/host/file-search.js';
+import { javascriptEngine } from '../../src/host/javascript-engine.js';
 import type { GrepQuery } from '../../src/protocol/search.js';
 import { childrenOf, eventually, isAlive } from './processes.js';
 import { ENGINES, grep, makeTree, searchWith, type Tree } from './search-tree.js';
@@ -420,6 +422,33 @@ describe.each(ENGINES.map(([name]) => name))('a search with %s', (name) => {
       expect(end.tooSlow).toBe(name === 'ripgrep' ? 0 : 1);
     },
   );
+});
+
+describe('many searches at once', () => {
+  test('wait for each other, and all come to their end', async () => {
+    const root = await makeTree({ a: 'x' });
+    const engine = javascriptEngine();
+    let [running, most] = [0, 0];
+    const search = fileSearch({
+      engine: async () => ({
+        name: 'javascript',
+        async prepare(wanted, signal) {
+          running += 1;
+          most = Math.max(most, running);
+          await new Promise(setImmediate);
+          running -= 1;
+          if (wanted.pattern === 'y') throw new Error('broken');
+          return engine.prepare(wanted, signal);
+        },
+      }),
+    });
+    const patterns = Array.from({ length: 100 }, (_, at) => (at % 3 === 0 ? 'y' : 'x'));
+    const ended = await Promise.allSettled(patterns.map((it) => grep(search, root, it)));
+    expect(ended.map(({ status }) => status === 'fulfilled')).toEqual(
+      patterns.map((it) => it === 'x'),
+    );
+    expect(most).toBeLessThanOrEqual(8);
+  });
 });
 
 describe('both engines', () => {
