@@ -1,6 +1,9 @@
 /** Which calls may start, and what the crew is busy with: pure functions over the list of calls. */
 import type { Call, CallStatus } from '../protocol/agent.js';
 
+/** Calls that run side by side; the rest of a wide turn waits for a place. */
+export const MOST_AT_ONCE = 32;
+
 /**
  * The calls that may start now, in order. A safe call runs beside safe ones, an unsafe call alone,
  * and none overtakes an earlier call that it could disturb or that could disturb it. While the
@@ -9,9 +12,11 @@ import type { Call, CallStatus } from '../protocol/agent.js';
 export const startableCalls = (calls: readonly Call[], streamOpen: boolean): readonly Call[] => {
   const startable: Call[] = [];
   // A later call may run already: one that was safe when it was asked about need not be any more.
-  let alone = !calls.some(({ status }) => status === 'executing');
+  const executing = calls.filter(({ status }) => status === 'executing').length;
+  let alone = executing === 0;
   for (const call of calls) {
     if (isDone(call)) continue;
+    if (executing + startable.length >= MOST_AT_ONCE) break;
     if (call.status === 'queued' && (call.safe || alone)) {
       if (call.readOnly || !streamOpen) startable.push(call);
     }

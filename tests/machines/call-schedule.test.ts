@@ -55,6 +55,19 @@ describe('the schedule of calls', () => {
     );
   });
 
+  test('runs no more than 32 at once, and every call of a wide turn in the end', () => {
+    const wide = Array.from({ length: 500 }, (_, index) => ({
+      ...schedule.newCall(`c${index}`, 'queued'),
+      ...{ readOnly: true, safe: true },
+    }));
+    let most = 0;
+    const done = execute(wide, false, [], (now) => {
+      most = Math.max(most, running(now).length);
+    });
+    expect(most).toBe(32);
+    expect(done.every(({ status }) => status === 'completed')).toBe(true);
+  });
+
   test('holds a call that a person made unsafe until a later one has ended', () => {
     const [first, second] = [schedule.newCall('c1', 'queued'), schedule.newCall('c2', 'executing')];
     const calls = [first, { ...second, safe: true }];
