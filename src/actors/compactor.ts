@@ -6,6 +6,7 @@
  */
 import { type EventObject, fromCallback } from 'xstate';
 import { planCompaction } from '../context/compaction.js';
+import type { History } from '../context/history.js';
 import { withoutThoughts } from '../context/history-message.js';
 import { tokensOfBytes } from '../context/tokens.js';
 import { planTruncation, TRUNCATION_NOTICE } from '../context/truncation.js';
@@ -38,7 +39,7 @@ const TAIL_SHARE = 0.5;
 
 const NOTHING_TO_DROP =
   'The conversation does not fit the context window, and nothing is left to drop; start a new session with a shorter prompt.';
-const NOTHING_OLDER = 'There is nothing to summarise yet.';
+const NOTHING_OLDER = 'There is too little to summarise yet.';
 const GIVEN_UP = new UsageError('The summary was given up.');
 
 export const compactor = (deps: CompactorDeps, takeAsked: () => AskedCompaction | undefined) =>
@@ -94,13 +95,20 @@ interface Made {
 }
 
 const makeRoom = async (deps: CompactorDeps, wish: Wish, signal: AbortSignal): Promise<Made> => {
-  const cut = planCompaction(deps.notebook.history.messages, wish.tailTokens);
+  const { history } = deps.notebook;
+  const planned = planCompaction(history.messages, wish.tailTokens);
+  const cut = planned !== undefined && isWorthwhile(history, planned) ? planned : undefined;
   const summary = cut && (await summarise(deps, wish, cut, signal));
   if (cut !== undefined && typeof summary === 'string') return replace(deps, cut, summary);
   if (wish.why === 'refused') return drop(deps, wish);
   const said = cut === undefined ? NOTHING_OLDER : (summary as SummaryTrouble).why;
   return { event: { type: 'compaction.declined' }, said };
 };
+
+/** What no summary could be shorter than is left alone. */
+const isWorthwhile = ({ messages, opening }: History, cut: number): boolean =>
+  messages.slice(0, cut).reduce((sum, { weight }) => sum + weight, 0) >
+  Buffer.byteLength(summaryText(opening, ''));
 
 interface SummaryTrouble {
   readonly why: string;

@@ -227,13 +227,18 @@ describe('a person', () => {
   });
 
   test('hears why nothing was summarised', async () => {
-    const model = scriptedModel([says('Hello.')], [fails('overloaded')]);
-    const hand = await leadInHand({ model, lingers: true });
-    await expect(hand.lead.compact('')).rejects.toThrow('There is nothing to summarise yet.');
-    await hand.say('Hi.');
-    await expect(hand.lead.compact('')).rejects.toThrow('It was overloaded.');
-    expect(notices(hand.items)).toEqual([]);
-    expect(hand.lead.state).toBe('idle');
+    const hello = [says('Hello.')];
+    const model = scriptedModel(hello, hello, hello, [fails('overloaded')]);
+    const { lead, items, say } = await leadInHand({ model, lingers: true });
+    const tooLittle = 'There is too little to summarise yet.';
+    await expect(lead.compact('')).rejects.toThrow(tooLittle);
+    await say('Hi.');
+    await expect(lead.compact('')).rejects.toThrow(tooLittle);
+    await say('Honk. '.repeat(200));
+    await say('And now?');
+    await expect(lead.compact('')).rejects.toThrow('It was overloaded.');
+    expect(notices(items)).toEqual([]);
+    expect(lead.state).toBe('idle');
   });
 
   test('cannot have it summarised or cleared while the agent works', async () => {

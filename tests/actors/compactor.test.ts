@@ -216,7 +216,7 @@ describe('a fallback model with a smaller window', () => {
       ...{ model, lingers: true, fallbackModel: 'claude-haiku-4-5' },
       limits: { overloadsBeforeFallback: 1 },
     });
-    for (const text of ['1', '2', '3']) await hand.say(text);
+    for (const text of ['1', '2', '3']) await hand.say(text.repeat(500));
     await hand.clock.toNextWake();
     expect(model.requests.slice(3).map((request) => request.model)).toEqual(
       Array.from({ length: 3 }, () => 'claude-haiku-4-5'),
