@@ -11,6 +11,7 @@ import { DemoNarration } from './demo-narration.js';
 import { type DemoRepository, makeDemoRepository } from './demo-repository.js';
 import { DEMO_TASK, demoScript } from './demo-script.js';
 import { EXIT, exitCodeOf } from './exit-code.js';
+import { count } from './figures.js';
 import type { Machine } from './machine.js';
 
 export const demo = async (machine: Machine, json: boolean): Promise<number> => {
@@ -137,7 +138,7 @@ const conclusion = (figures: Figures): string => {
     '',
     `  tests   ${testsPass ? 'pass' : 'FAIL'}, checked once more from outside`,
     `  work    ${turns} turns, ${calls} tool calls`,
-    `  tokens  ${inputTokens} new, ${cacheWriteTokens} written to the cache, ${cacheReadTokens} read from it, ${outputTokens} out`,
+    `  tokens  ${count(inputTokens)} new, ${count(cacheWriteTokens)} written to the cache, ${count(cacheReadTokens)} read from it, ${count(outputTokens)} out`,
     `  cost    ${money(costUsd)} at the list prices of ${PRICES_VERSION}; without the cache ${money(uncachedCostUsd)}: ${share} saved`,
     '',
   ].join('\n');

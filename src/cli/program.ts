@@ -43,7 +43,7 @@ export const buildProgram = (machine: Machine, end: (code: number) => void): Com
     .exitOverride()
     .configureOutput({
       ...{ writeOut: machine.out, writeErr: machine.err },
-      outputError: (text, write) => write(text.replace(/^error: /, 'skein: ')),
+      outputError: (text, write) => write(inOurWords(text)),
       getOutHelpWidth: () => Math.min(process.stdout.columns || WIDEST, WIDEST),
     })
     .showSuggestionAfterError();
@@ -97,6 +97,15 @@ const talksToAPerson = (flags: RunFlags, { stdin }: Machine): boolean => {
   }
   return isAsked;
 };
+
+/** Commander's errors begin otherwise, and one of them leaves a person without an id. */
+const inOurWords = (text: string): string =>
+  text
+    .replace(/^error: /, 'skein: ')
+    .replace(
+      /(--resume <session>' )argument missing/,
+      '$1needs the id of a session; skein sessions lists them',
+    );
 
 /** One sentence that says what to do; a stack only when it was asked for. */
 export const report = (error: unknown, verbose: boolean, { err }: Machine): number => {

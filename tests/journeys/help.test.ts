@@ -78,3 +78,12 @@ describe('a slip', () => {
     expect(await ask('-p', 'doctr')).toMatchObject({ code: 0, stdout: 'Done.\n' });
   });
 });
+
+test('a flag without its session says where the ids are', async () => {
+  const { code, stderr } = await ask('-p', '--resume');
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr:
+      "skein: option '-r, --resume <session>' needs the id of a session; skein sessions lists them\n",
+  });
+});
