@@ -1,6 +1,7 @@
 /** Replaces an exact passage of a file, and refuses to guess when it is missing or repeated. */
 import { z } from 'zod';
 import { defineTool } from '../protocol/tool.js';
+import { pathField } from './file-access.js';
 import { lineChange } from './line-change.js';
 import { toUnix } from './line-endings.js';
 import { countLines } from './line-numbers.js';
@@ -26,10 +27,7 @@ export const editFile = defineTool({
   kind: 'builtin',
   prompt: PROMPT,
   input: z.strictObject({
-    file_path: z
-      .string()
-      .min(1)
-      .describe('The file to change, absolute or from the working directory.'),
+    file_path: pathField('The file to change'),
     ...EDIT_FIELDS,
   }),
   describe: ({ file_path }) => `Edit ${file_path}`,

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { defineTool, ToolFailure } from '../protocol/tool.js';
+import { pathField } from './file-access.js';
 import { encodeText } from './file-text.js';
 import { type Notebook, type NotebookCell, parseNotebook, splitLines } from './notebook.js';
 import { openForEdit, saveEdit } from './text-edit.js';
@@ -22,10 +23,7 @@ export const editNotebook = defineTool({
   kind: 'builtin',
   prompt: PROMPT,
   input: z.strictObject({
-    notebook_path: z
-      .string()
-      .min(1)
-      .describe('The notebook to change, absolute or from the working directory.'),
+    notebook_path: pathField('The notebook to change'),
     cell_id: z.string().min(1).optional().describe('The id of the cell, as Read shows it.'),
     cell_number: z.int().min(0).optional().describe('The number of the cell, counted from 0.'),
     new_source: z.string().describe('The whole new text of the cell.'),

@@ -1,6 +1,11 @@
 /** What all file tools share: finding the path, and wording a disk's refusal for the model. */
 import { isAbsolute, join } from 'node:path';
+import { z } from 'zod';
 import { FileError, type ToolContext, ToolFailure } from '../protocol/tool.js';
+
+/** The path in the input of a tool: `what` says what it is of. */
+export const pathField = (what: string) =>
+  z.string().min(1).describe(`${what}, absolute or from the working directory.`);
 
 /** Absolute, from the agent's working directory. */
 export const locate = (path: string, { cwd, workspace }: ToolContext): string => {

@@ -1,6 +1,7 @@
 /** Makes several replacements in one file, one after the other, and all of them or none. */
 import { z } from 'zod';
 import { defineTool, ToolFailure } from '../protocol/tool.js';
+import { pathField } from './file-access.js';
 import { changedLines, lineChange } from './line-change.js';
 import {
   type AppliedEdit,
@@ -26,10 +27,7 @@ export const multiEditFile = defineTool({
   kind: 'builtin',
   prompt: PROMPT,
   input: z.strictObject({
-    file_path: z
-      .string()
-      .min(1)
-      .describe('The file to change, absolute or from the working directory.'),
+    file_path: pathField('The file to change'),
     edits: z
       .array(z.strictObject(EDIT_FIELDS))
       .min(1)

@@ -8,7 +8,7 @@ import {
   ToolFailure,
   type ToolOutcome,
 } from '../protocol/tool.js';
-import { locate, orExplain } from './file-access.js';
+import { locate, orExplain, pathField } from './file-access.js';
 import { fileKind } from './file-kind.js';
 import { LARGEST_IMAGE } from './image-size.js';
 import { linePage } from './line-numbers.js';
@@ -35,10 +35,7 @@ export const readFile = defineTool({
   kind: 'builtin',
   prompt: PROMPT,
   input: z.strictObject({
-    file_path: z
-      .string()
-      .min(1)
-      .describe('The file to read, absolute or from the working directory.'),
+    file_path: pathField('The file to read'),
     offset: z.int().min(0).optional().describe('The first line to show, counted from 1.'),
     limit: z
       .int()

@@ -1,7 +1,7 @@
 /** Creates a file or replaces all of it; what the agent has not seen only if a person agrees. */
 import { z } from 'zod';
 import { defineTool, ToolFailure } from '../protocol/tool.js';
-import { locate, orExplain } from './file-access.js';
+import { locate, orExplain, pathField } from './file-access.js';
 import { encodeText } from './file-text.js';
 import { countLines } from './line-numbers.js';
 
@@ -16,10 +16,7 @@ export const writeFile = defineTool({
   kind: 'builtin',
   prompt: PROMPT,
   input: z.strictObject({
-    file_path: z
-      .string()
-      .min(1)
-      .describe('The file to write, absolute or from the working directory.'),
+    file_path: pathField('The file to write'),
     content: z.string().describe('The whole new content of the file.'),
   }),
   describe: ({ file_path }) => `Write ${file_path}`,
