@@ -13,6 +13,7 @@ import {
   type Terminal,
   type TerminalHandlers,
   wantsColour,
+  withdrawable,
 } from './terminal.js';
 
 const PROMPT = '> ';
@@ -87,24 +88,19 @@ export class KeyTerminal implements Terminal {
   }
 
   ask(label: string, signal: AbortSignal, isExpected = false): Promise<Reply> {
-    return new Promise((resolve) => {
-      if (signal.aborted) {
-        resolve({ kind: 'withdrawn' });
-        return;
-      }
-      const withdraw = () => settle({ kind: 'withdrawn' });
-      const settle = (reply: Reply) => {
-        signal.removeEventListener('abort', withdraw);
+    return withdrawable(
+      signal,
+      (settle) => {
+        this.question = { label, settle, isOpen: isExpected, editor: new LineEditor() };
+        if (isExpected) this.draw();
+        else this.waitForQuiet();
+      },
+      () => {
         clearTimeout(this.grace);
         this.question = undefined;
-        resolve(reply);
         this.draw();
-      };
-      signal.addEventListener('abort', withdraw, { once: true });
-      this.question = { label, settle, isOpen: isExpected, editor: new LineEditor() };
-      if (isExpected) this.draw();
-      else this.waitForQuiet();
-    });
+      },
+    );
   }
 
   /** What is typed on from before must not answer a question that nobody has read. */

@@ -12,6 +12,7 @@ import {
   type Reply,
   type Terminal,
   type TerminalHandlers,
+  withdrawable,
 } from './terminal.js';
 
 const PROMPT = '> ';
@@ -99,26 +100,21 @@ export class LineTerminal implements Terminal {
   }
 
   ask(label: string, signal: AbortSignal, isExpected = false): Promise<Reply> {
-    return new Promise((resolve) => {
-      if (signal.aborted) {
-        resolve({ kind: 'withdrawn' });
-        return;
-      }
-      const withdraw = () => settle({ kind: 'withdrawn' });
-      const settle = (reply: Reply) => {
-        signal.removeEventListener('abort', withdraw);
+    return withdrawable(
+      signal,
+      (settle) => {
+        const since = isExpected ? Number.NEGATIVE_INFINITY : performance.now();
+        this.question = { label, since, settle };
+        this.freshLine();
+        this.write(label);
+        setImmediate(() => this.next());
+      },
+      (reply) => {
         this.question = undefined;
         clearTimeout(this.reminder);
         if (reply.kind !== 'line' || this.isPerson) this.freshLine();
-        resolve(reply);
-      };
-      signal.addEventListener('abort', withdraw, { once: true });
-      const since = isExpected ? Number.NEGATIVE_INFINITY : performance.now();
-      this.question = { label, since, settle };
-      this.freshLine();
-      this.write(label);
-      setImmediate(() => this.next());
-    });
+      },
+    );
   }
 
   private prompt(): void {

@@ -70,3 +70,27 @@ export const wantsColour = (machine: Machine): boolean =>
 
 /** Keys that come this soon after a question were meant for something else. */
 export const GRACE_MS = 400;
+
+/**
+ * A question that whoever asked may withdraw. `show` puts it before the person and is handed the way
+ * to settle it; `clear` takes it away again, before anybody hears the reply.
+ */
+export const withdrawable = (
+  signal: AbortSignal,
+  show: (settle: (reply: Reply) => void) => void,
+  clear: (reply: Reply) => void,
+): Promise<Reply> =>
+  new Promise((resolve) => {
+    if (signal.aborted) {
+      resolve({ kind: 'withdrawn' });
+      return;
+    }
+    const withdraw = () => settle({ kind: 'withdrawn' });
+    const settle = (reply: Reply) => {
+      signal.removeEventListener('abort', withdraw);
+      clear(reply);
+      resolve(reply);
+    };
+    signal.addEventListener('abort', withdraw, { once: true });
+    show(settle);
+  });
