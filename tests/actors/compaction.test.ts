@@ -12,20 +12,9 @@ import {
 } from '../fakes/scripted-model.js';
 import { settled } from '../fakes/virtual-clock.js';
 import { type LeadOptions, leadInHand } from './lead-in-hand.js';
-
-/** A window of 10,000 tokens: compacted above 8,350, worth a word above 7,350. */
-const WINDOW = 10_000;
-
-interface Body {
-  readonly messages: { role: string; content: { type: string; text?: string }[] }[];
-}
+import { answers, type Body, unmarked, WINDOW } from './long-talk.js';
 
 const bodyOf = (request: { body: string } | undefined) => JSON.parse(request?.body ?? '{}') as Body;
-const unmarked = (text: string) => text.replaceAll(',"cache_control":{"type":"ephemeral"}', '');
-const answers = (text: string, input: number): Answer => [
-  says(text),
-  ends('end_turn', { input, output: 0 }),
-];
 const notices = (items: readonly FeedItem[]) =>
   items.flatMap((item) => (item.type === 'notice' ? [item.text] : []));
 

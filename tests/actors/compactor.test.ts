@@ -20,13 +20,7 @@ import {
 } from '../fakes/scripted-model.js';
 import { settled, type VirtualClock, virtualClock } from '../fakes/virtual-clock.js';
 import { type LeadOptions, leadInHand } from './lead-in-hand.js';
-
-/** A window of 10,000 tokens: compacted above 8,350. */
-const WINDOW = 10_000;
-
-interface Body {
-  readonly messages: { role: string; content: { type: string; text?: string }[] }[];
-}
+import { answers, type Body, unmarked, WINDOW } from './long-talk.js';
 
 /** What was sent, after the Messages API's own rules have been held against it. */
 const sent = (request: { body: string } | undefined): Body => {
@@ -34,17 +28,11 @@ const sent = (request: { body: string } | undefined): Body => {
   validateMessages({ ...body, max_tokens: 100 });
   return body;
 };
-const unmarked = (text: string) => text.replaceAll(',"cache_control":{"type":"ephemeral"}', '');
 const typesIn = ({ messages }: Body) =>
   messages.flatMap(({ content }) => content.map(({ type }) => type));
 const lastText = ({ messages }: Body) => messages.at(-1)?.content.at(-1)?.text;
 const runEnds = (items: readonly FeedItem[]) =>
   items.flatMap((item) => (item.type === 'run.ended' ? [item.stop.reason] : []));
-
-const answers = (text: string, input = 100): Answer => [
-  says(text),
-  ends('end_turn', { input, output: 0 }),
-];
 
 /** Ten exchanges with a thought in each, the last of which counted `tokens`. */
 const afterTen = async (tokens: number, then: Answer[], options: Partial<LeadOptions> = {}) => {
