@@ -17,6 +17,12 @@ import {
 } from './history-message.js';
 import { Spending } from './spending.js';
 import { tokensOfBytes } from './tokens.js';
+import { blockOf, Told } from './user-parts.js';
+
+type Broken = JournalRecord & { type: 'prompt.broken' };
+
+/** What people said, and not what they were told in between. */
+const isSaid = (part: UserPart): boolean => 'letter' in part;
 
 /** How much of the first prompt outlives every compaction. */
 const OPENING_CHARACTERS = 8_000;
@@ -55,6 +61,7 @@ export class History {
   /** Requests that were sent, answered or not. */
   requests = 0;
   readonly spent = new Spending();
+  readonly told = new Told();
   /** How the last run ended; null while one is under way. */
   ended: { readonly reason: string; readonly final: boolean } | null = null;
   /** The model must speak next: the newest message is the user's, or a pause. */
@@ -116,8 +123,9 @@ export class History {
         break;
       }
       case 'prompt.broken':
+        this.prompt = record.prompt ?? this.prompt;
         if (record.reason === 'clear') this.clear();
-        else if (record.summary !== undefined) this.compact(record.dropped ?? 0, record.summary);
+        else if (record.summary !== undefined) this.compact(record);
         else if (record.dropped !== undefined) this.truncate(record.dropped, record.notice ?? '');
         break;
       case 'run.ended':
@@ -158,14 +166,18 @@ export class History {
   }
 
   private addUserMessage(parts: readonly UserPart[]): void {
-    const blocks = parts.map((part) => {
-      if ('text' in part) return rawText(part.text);
-      if ('letter' in part) return this.letters.get(part.letter) ?? '';
-      return this.calls.get(part.call)?.result?.raw ?? '';
-    });
+    const cited = {
+      letter: (id: string) => this.letters.get(id),
+      result: (call: string) => this.calls.get(call)?.result?.raw,
+    };
     // A damaged journal may have lost what the parts cite; a message without blocks is none.
-    const content = blocks.filter((raw) => raw !== '').join(',');
+    const blocksOf = (some: readonly UserPart[]) =>
+      some.flatMap((part) => blockOf(part, cited) || []).join(',');
+    const content = blocksOf(parts);
+    if (this.opening === '')
+      this.opening = textIn(`[${blocksOf(parts.filter(isSaid))}]`, OPENING_CHARACTERS);
     if (content !== '') this.push('user', `[${content}]`, this.calls.size > 0);
+    this.told.take(parts);
     for (const part of parts) {
       if (!('letter' in part)) continue;
       this.letters.delete(part.letter);
@@ -233,7 +245,6 @@ export class History {
   }
 
   private push(role: 'user' | 'assistant', content: RawJson, answersCalls: boolean): void {
-    if (this.opening === '' && role === 'user') this.opening = textIn(content, OPENING_CHARACTERS);
     const message = messageOf(role, content, answersCalls);
     this.messages.push(message);
     this.weightSince += message.weight;
@@ -242,15 +253,19 @@ export class History {
   private truncate(dropped: number, notice: string): void {
     const [first] = this.messages.splice(0, dropped + 1);
     if (first === undefined) return;
+    this.told.forgetRules();
     this.beginWith(`${blocksIn(first)},${rawText(notice)}`);
   }
 
   /** The summary stands where the messages stood. */
-  private compact(dropped: number, summary: string): void {
-    this.messages.splice(0, dropped);
+  private compact({ dropped, summary = '', briefing }: Broken): void {
+    this.messages.splice(0, dropped ?? 0);
+    this.told.forgetRules();
+    if (briefing !== undefined) this.told.brief(briefing.facts);
     // A damaged journal may have lost the calls that these answer.
     while (this.messages[0]?.answersCalls) this.messages.shift();
-    this.beginWith(rawText(summary));
+    const opening = briefing === undefined ? '' : `${rawText(briefing.text)},`;
+    this.beginWith(`${opening}${rawText(summary)}`);
   }
 
   /** In one message with a prompt that follows it. */
@@ -268,6 +283,7 @@ export class History {
     this.todos = [];
     this.forgetCalls();
     this.opening = '';
+    this.told.forget();
     this.owesAnswer = false;
     this.cutShort = false;
   }

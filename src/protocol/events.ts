@@ -21,6 +21,8 @@ export const EVENT_TYPES = [
   'tool.started',
   'tool.ended',
   'context.compacted',
+  'cache.broken',
+  'request.shaped',
   'prompt.broken',
   'run.ended',
   'agent.stopped',

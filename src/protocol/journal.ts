@@ -32,12 +32,38 @@ const note = z.discriminatedUnion('type', [
   z.object({ type: z.literal('todos.written'), todos: z.array(todo).readonly() }),
 ]);
 
+/** Facts by name, as they were told. */
+const told = z.record(z.string(), z.string());
+
 export const userPart = z.union([
   z.object({ call: z.string() }),
   z.object({ letter: z.string() }),
   z.object({ text: z.string() }),
+  /** What stands before everything else: memory files, the date. */
+  z.object({ briefing: z.string(), facts: told }),
+  /** Something that is no longer as it was told, or a rule for a file that was touched. */
+  z.object({ reminder: z.string(), value: z.string(), text: z.string() }),
 ]);
 export type UserPart = z.infer<typeof userPart>;
+
+/** Why a prefix was not read from the cache again. */
+export const CACHE_CAUSES = [
+  'system',
+  'tools',
+  'model',
+  'betas',
+  'effort',
+  'thinking',
+  'marks',
+  'messages',
+  'compaction',
+  'truncation',
+  'clear',
+  'section',
+  'expired',
+  'server',
+] as const;
+export type CacheCause = (typeof CACHE_CAUSES)[number];
 
 export const CALL_OUTCOMES = ['ok', 'error', 'invalid', 'denied', 'interrupted'] as const;
 export type CallOutcome = (typeof CALL_OUTCOMES)[number];
@@ -71,6 +97,8 @@ export const journalBody = z.discriminatedUnion('type', [
     estimatedTokens: z.number(),
     tools: z.number().int(),
     messages: z.number().int(),
+    /** Sent with this request and with every later one of the session. */
+    betas: z.array(z.string()).optional(),
   }),
   z.object({
     type: z.literal('assistant.received'),
@@ -97,6 +125,30 @@ export const journalBody = z.discriminatedUnion('type', [
     model: z.string(),
     usage,
     cost: z.number().nullable(),
+  }),
+  z.object({
+    /** How requests look from here on, cache marks and messages aside; written when it changes. */
+    type: z.literal('request.shaped'),
+    shape: z.record(z.string(), z.string()),
+  }),
+  z.object({
+    /** The server read much less from its cache than the request before had left there. */
+    type: z.literal('cache.broken'),
+    ...attempt,
+    cause: z.enum(CACHE_CAUSES),
+    /** It was declared ahead: a compaction, a clear, another model. */
+    expected: z.boolean(),
+    /** The section, the tool, the setting or the message that changed. */
+    owner: z.string(),
+    /** Where in the owner's text the first byte differs; null when nothing of ours did. */
+    byte: z.number().int().nullable(),
+    /** What the request before had left in the cache, and what was read of it. */
+    cachedTokens: z.number(),
+    readTokens: z.number(),
+    /** In words, for people. */
+    detail: z.string(),
+    /** What the server says about it, where it was asked and has answered. */
+    diagnosis: z.string().nullable(),
   }),
   z.object({
     /** A request beside the conversation: it is paid for, and its answer is no message. */
@@ -157,9 +209,13 @@ export const journalBody = z.discriminatedUnion('type', [
   }),
   z.object({
     type: z.literal('prompt.broken'),
-    reason: z.enum(['truncation', 'compaction', 'clear', 'model']),
+    reason: z.enum(['truncation', 'compaction', 'clear', 'model', 'section']),
     /** What changed, in words. */
     section: z.string(),
+    /** The artifact that holds the head of the prompt from now on. */
+    prompt: z.string().optional(),
+    /** Compaction: what stands before the summary. */
+    briefing: z.object({ text: z.string(), facts: told }).optional(),
     /** Truncation: this many messages after the first one are gone, and the first one says so. */
     dropped: z.number().int().optional(),
     notice: z.string().optional(),

@@ -79,6 +79,24 @@ export const eventOf = (record: JournalRecord): ProjectedEvent => {
       if (dropped === undefined) return { type: 'prompt.broken', cites, reason, section };
       return { type: 'context.compacted', cites, reason, dropped, tokensBefore, tokensAfter };
     }
+    case 'request.shaped':
+      return { type: 'request.shaped', cites, shape: record.shape };
+    case 'cache.broken': {
+      const { turn, attempt, cause, expected, owner, byte } = record;
+      const { cachedTokens, readTokens, detail, diagnosis } = record;
+      const tokens = { cachedTokens, readTokens, detail, diagnosis };
+      return {
+        type: 'cache.broken',
+        cites,
+        turn,
+        attempt,
+        cause,
+        expected,
+        owner,
+        byte,
+        ...tokens,
+      };
+    }
     case 'run.ended': {
       const { reason, detail, turns, final } = record;
       return { type: final ? 'agent.stopped' : 'run.ended', cites, reason, detail, turns };

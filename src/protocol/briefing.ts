@@ -1,0 +1,34 @@
+/**
+ * What an agent is told besides what people say: the head of its prompt, what comes before the first
+ * message, and what is worth a reminder later. A host makes it; the agent writes down what it was told.
+ */
+import type { PromptHead } from './prompt.js';
+
+/** Facts by name, as they were when they were told: `date`, `branch`, `mode`, `rule:/path`. */
+export type ToldFacts = Readonly<Record<string, string>>;
+
+/** Stands before everything else in the first message. */
+export interface Opening {
+  readonly text: string;
+  readonly facts: ToldFacts;
+}
+
+/** Joins the newest user message at its end; it never touches what was sent before. */
+export interface Reminder {
+  /** The fact that it tells, and its value from now on. */
+  readonly fact: string;
+  readonly value: string;
+  readonly text: string;
+}
+
+export interface Briefing {
+  /** Sections that do not change are computed once, and again after `renew`. */
+  head(cwd: string, model: string): Promise<PromptHead>;
+  /** Some section may say something else on every turn, so `head` is worth asking again. */
+  readonly mayChange: boolean;
+  opening(): Promise<Opening>;
+  /** What is no longer as it was told, and what holds for the files that were just touched. */
+  reminders(told: ReadonlyMap<string, string>, touched: readonly string[]): readonly Reminder[];
+  /** The conversation begins anew, or was shortened: everything is looked at again. */
+  renew(): void;
+}
