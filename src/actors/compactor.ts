@@ -12,7 +12,7 @@ import { tokensOfBytes } from '../context/tokens.js';
 import { planTruncation, TRUNCATION_NOTICE } from '../context/truncation.js';
 import type { WindowMarks } from '../context/window.js';
 import { summaryDirective, summaryText } from '../prompt/compaction-text.js';
-import { directiveBody } from '../prompt/request-body.js';
+import { type BodyHead, directiveBody } from '../prompt/request-body.js';
 import type { AgentEvent, RoomNeeded } from '../protocol/agent.js';
 import { ConsultFailure } from '../protocol/consult.js';
 import { StorageError, UsageError } from '../protocol/errors.js';
@@ -22,7 +22,7 @@ import { type ConsultDeps, consult } from './consultation.js';
 
 export interface CompactorDeps extends ConsultDeps {
   readonly feed: Feed;
-  readonly headFor: (model: string) => Buffer;
+  readonly headFor: (model: string) => BodyHead;
   readonly windowOf: (model: string) => WindowMarks;
   readonly defect: (error: unknown) => void;
 }

@@ -3,7 +3,7 @@ import { fromCallback } from 'xstate';
 import type { WindowMarks } from '../context/window.js';
 import { gapOf } from '../model/failure.js';
 import type { Governor } from '../model/governor.js';
-import { requestBody } from '../prompt/request-body.js';
+import { type BodyHead, requestBody } from '../prompt/request-body.js';
 import type { AgentEvent, TurnInput, TurnOrder } from '../protocol/agent.js';
 import type { Clock } from '../protocol/clock.js';
 import { StorageError } from '../protocol/errors.js';
@@ -28,7 +28,7 @@ export interface TurnDeps {
   /** An error that is ours: it fails the agent, and whoever started it decides. */
   readonly defect: (error: unknown) => void;
   /** The body up to its messages, for a model; made once for each. */
-  readonly headFor: (model: string) => Buffer;
+  readonly headFor: (model: string) => BodyHead;
   readonly windowOf: (model: string) => WindowMarks;
   readonly toolCount: number;
 }

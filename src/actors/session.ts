@@ -2,7 +2,7 @@
  * A session from the outside: created, resumed or forked, with its lead agent alive in it. Every
  * host (print mode, a REPL, a program) runs agents through this one door.
  */
-import { bodyHead, type RequestSettings } from '../prompt/request-body.js';
+import { type BodyHead, bodyHead, type RequestSettings } from '../prompt/request-body.js';
 import type { AgentReport, AgentState } from '../protocol/agent.js';
 import { UsageError } from '../protocol/errors.js';
 import type { FeedItem, FeedListener } from '../protocol/feed.js';
@@ -86,8 +86,8 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
   }
   notebook.record({ type: 'epoch.began', owner: options.owner });
   const feed = new FeedHub(options.wantsStreamEvents);
-  const heads = new Map<string, Buffer>();
-  const headFor = (name: string): Buffer => {
+  const heads = new Map<string, BodyHead>();
+  const headFor = (name: string): BodyHead => {
     const made =
       heads.get(name) ?? bodyHead({ model: name, ...options.requestSettings(name) }, head);
     heads.set(name, made);

@@ -2,7 +2,11 @@
  * The body of a request, put together from bytes that exist already. Nothing that was sent before is
  * serialised again: the head is made once, messages are copied, cache marks are spliced in.
  */
+import type { CacheTtl } from '../protocol/prompt.js';
+import { type Capabilities, capabilitiesOf } from '../protocol/providers.js';
 import type { RawJson } from '../protocol/wire.js';
+import { cacheControl } from './cache-control.js';
+import { markedMessages, newestAnswered } from './message-marks.js';
 
 export interface RequestSettings {
   readonly model: string;
@@ -15,6 +19,14 @@ export interface RequestSettings {
 export interface PromptHead {
   readonly tools: RawJson;
   readonly system: RawJson;
+  readonly ttl?: CacheTtl;
+}
+
+/** A body up to its messages, and what the last block of a marked message ends with. */
+export interface BodyHead {
+  readonly bytes: Buffer;
+  /** Empty where the provider takes no marks. */
+  readonly mark: Buffer;
 }
 
 export interface BodyMessage {
@@ -22,14 +34,18 @@ export interface BodyMessage {
   readonly bytes: Buffer;
 }
 
-const MARK = Buffer.from(',"cache_control":{"type":"ephemeral"}');
 const COMMA = Buffer.from(',');
+const USER = Buffer.from('{"role":"user","content":[');
 const END = Buffer.from(']}');
 /** A message ends with its last block, its content and itself: `}]}`. */
 const CLOSING = 3;
 
 /** Everything up to the messages. `messages` is the last key of the body (law 2). */
-export const bodyHead = (settings: RequestSettings, head: PromptHead): Buffer => {
+export const bodyHead = (
+  settings: RequestSettings,
+  head: PromptHead,
+  capabilities: Capabilities = capabilitiesOf('firstParty'),
+): BodyHead => {
   const { model, maxTokens, thinking, outputConfig } = settings;
   const fields = [
     `"model":${JSON.stringify(model)}`,
@@ -40,60 +56,51 @@ export const bodyHead = (settings: RequestSettings, head: PromptHead): Buffer =>
     ...(head.tools === '[]' ? [] : [`"tools":${head.tools}`]),
     `"system":${head.system}`,
   ];
-  return Buffer.from(`{${fields.join(',')},"messages":[`);
+  const mark = cacheControl(capabilities, head.ttl ?? '5m', null);
+  return {
+    bytes: Buffer.from(`{${fields.join(',')},"messages":[`),
+    mark: Buffer.from(mark === null ? '' : `,"cache_control":${mark}`),
+  };
 };
 
-/**
- * Marks go on the last block of the newest user message and of the one before it, so that a turn of
- * a hundred parallel calls still reads its history from the cache.
- */
-export const requestBody = (head: Buffer, messages: readonly BodyMessage[]): Buffer => {
-  const marked = newestUserMessages(messages, 2);
-  const pieces: Buffer[] = [head];
-  for (const [index, { bytes }] of messages.entries()) {
-    if (index > 0) pieces.push(COMMA);
-    if (marked.includes(index)) pieces.push(...withMark(bytes));
-    else pieces.push(bytes);
-  }
-  pieces.push(END);
-  return Buffer.concat(pieces);
-};
+export const requestBody = (head: BodyHead, messages: readonly BodyMessage[]): Buffer =>
+  Buffer.concat([head.bytes, ...piecesOf(messages, markedMessages(messages), head.mark), END]);
 
 /**
  * The same conversation with one more block behind it, for a request that nothing will follow. Only
  * what a request has sent before is marked: it is read from the cache, and nothing is written.
  */
 export const directiveBody = (
-  head: Buffer,
+  head: BodyHead,
   messages: readonly BodyMessage[],
   directive: RawJson,
 ): Buffer => {
-  const isOpen = messages.at(-1)?.role === 'user';
-  const sent = isOpen ? messages.slice(0, -1) : messages;
-  const [marked] = newestUserMessages(sent, 1);
-  const pieces: Buffer[] = [head];
-  for (const [index, { bytes }] of sent.entries()) {
-    if (index > 0) pieces.push(COMMA);
-    if (index === marked) pieces.push(...withMark(bytes));
-    else pieces.push(bytes);
-  }
-  if (sent.length > 0) pieces.push(COMMA);
+  const last = messages.at(-1);
   // Two user messages in a row are for the API one: the block joins the last of them.
-  const last = messages.at(-1)?.bytes;
-  const opened = isOpen && last ? last.subarray(0, -2) : Buffer.from('{"role":"user","content":[');
-  pieces.push(opened, Buffer.from(isOpen ? `,${directive}]}` : `${directive}]}`), END);
-  return Buffer.concat(pieces);
+  const open = last?.role === 'user' ? last.bytes.subarray(0, -2) : undefined;
+  const sent = open === undefined ? messages : messages.slice(0, -1);
+  return Buffer.concat([
+    head.bytes,
+    ...piecesOf(sent, [newestAnswered(sent)], head.mark),
+    ...(sent.length > 0 ? [COMMA] : []),
+    ...(open === undefined ? [USER] : [open, COMMA]),
+    Buffer.from(`${directive}]}`),
+    END,
+  ]);
 };
 
-const withMark = (bytes: Buffer): readonly Buffer[] => {
-  const cut = bytes.length - CLOSING;
-  return [bytes.subarray(0, cut), MARK, bytes.subarray(cut)];
-};
-
-const newestUserMessages = (messages: readonly BodyMessage[], most: number): readonly number[] => {
-  const found: number[] = [];
-  for (let index = messages.length - 1; index >= 0 && found.length < most; index -= 1) {
-    if (messages[index]?.role === 'user') found.push(index);
+/** The messages with commas between them, and the mark at the end of those that have one. */
+const piecesOf = (
+  messages: readonly BodyMessage[],
+  marked: readonly number[],
+  mark: Buffer,
+): readonly Buffer[] => {
+  const pieces: Buffer[] = [];
+  for (const [index, { bytes }] of messages.entries()) {
+    if (index > 0) pieces.push(COMMA);
+    const cut = marked.includes(index) ? bytes.length - CLOSING : bytes.length;
+    pieces.push(bytes.subarray(0, cut));
+    if (cut < bytes.length) pieces.push(mark, bytes.subarray(cut));
   }
-  return found;
+  return pieces;
 };
