@@ -4,6 +4,16 @@
 export const MEMORY_LAYERS = ['managed', 'user', 'project', 'local', 'auto', 'team'] as const;
 export type MemoryLayer = (typeof MEMORY_LAYERS)[number];
 
+/** How the model is told whose words they are, after the path of a file. */
+export const MEMORY_LABELS: Readonly<Record<MemoryLayer, string>> = {
+  managed: 'instructions of the administrator, for everybody on this machine',
+  user: "the user's private instructions, for all projects",
+  project: 'instructions of the project, checked in with its code',
+  local: "the user's private instructions for this project, not checked in",
+  auto: 'private notes from earlier sessions on this project',
+  team: 'notes that the team shares, kept in step for all its members',
+};
+
 export interface MemoryFile {
   readonly layer: MemoryLayer;
   /** As it was found, absolute. */
@@ -24,16 +34,21 @@ export interface ConditionalRule extends MemoryFile {
 }
 
 export interface Memory {
-  /** In reading order: layer by layer, from the root down, each include before its includer's end. */
+  /**
+   * In reading order: layer by layer, in a layer from the root down, and right after a file what it
+   * includes, in the order in which it names it. No real path comes twice.
+   */
   readonly files: readonly MemoryFile[];
   readonly rules: readonly ConditionalRule[];
   /** Sentences for people: what was left out and why. */
   readonly notices: readonly string[];
 }
 
-/** An include that leads out of the workspace. */
+/** An include, or a link in the place of a memory file, that leads out of the workspace. */
 export interface ExternalInclude {
+  /** Where it really leads, if that is outside; else as it is named. */
   readonly path: string;
+  /** The file that names it, or the link itself. */
   readonly parent: string;
 }
 
@@ -44,4 +59,25 @@ export interface MemoryPorts {
   isSensitive(path: string): boolean;
   /** A walk has ended: the hook `InstructionsLoaded`. */
   loaded(memory: Memory): void;
+}
+
+/** What a path leads to when its links are followed. */
+export interface MemoryPlace {
+  /** Without links. */
+  readonly real: string;
+  readonly kind: 'file' | 'directory' | 'other';
+  /** Whose it is, and whose the link is that leads to it. Empty where there are no owners. */
+  readonly owners: readonly number[];
+}
+
+/** The disk as memory files need it: nothing blocks, nothing is endless, nothing throws. */
+export interface MemoryDisk {
+  /** The user we run as; undefined where there are no such numbers. */
+  readonly user: number | undefined;
+  /** Undefined when there is nothing, or nothing that can be reached. */
+  look(path: string): Promise<MemoryPlace | undefined>;
+  /** Of a regular file only, and all of it or nothing. `real` has no links. */
+  read(real: string, mostBytes: number): Promise<Uint8Array | 'too-large' | 'unreadable'>;
+  /** In no particular order; all the names or, if they are more than `most`, none. */
+  list(real: string, most: number): Promise<readonly string[] | 'too-many' | 'unreadable'>;
 }
