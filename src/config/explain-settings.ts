@@ -14,6 +14,8 @@ export interface SettingRow {
 export const explainSettings = (settings: LoadedSettings): readonly SettingRow[] => [
   row('model', settings.model ?? { value: resolveModel('default'), source: 'default' }),
   ...(settings.fallbackModel ? [row('fallbackModel', settings.fallbackModel)] : []),
+  ...(settings.language ? [row('language', settings.language)] : []),
+  ...(settings.outputStyle ? [row('outputStyle', settings.outputStyle)] : []),
   row('permissions.defaultMode', settings.mode),
   ...settings.additionalDirectories.map((it) => row('permissions.additionalDirectories', it)),
   ...settings.rules.map(({ behavior, text, ...origin }) =>

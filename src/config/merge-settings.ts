@@ -23,6 +23,8 @@ export interface MergedSettings {
   readonly env: Readonly<Record<string, Sourced<string>>>;
   readonly model?: Sourced<string>;
   readonly fallbackModel?: Sourced<string>;
+  readonly language?: Sourced<string>;
+  readonly outputStyle?: Sourced<string>;
   readonly hooks: readonly Sourced<unknown>[];
   readonly skein: SkeinSettings;
   readonly skeinOrigins: Readonly<Record<string, Origin>>;
@@ -39,6 +41,8 @@ export const mergeSettings = (layers: readonly Layer[], home: string): MergedSet
   const { skein, skeinOrigins } = mergeSkein(strongest);
   const model = strongest(({ values }) => values.model);
   const fallbackModel = strongest(({ values }) => values.fallbackModel);
+  const language = strongest(({ values }) => values.language);
+  const outputStyle = strongest(({ values }) => values.outputStyle);
   return {
     rules: layers.flatMap(rulesOf),
     ...mergeMode(
@@ -55,6 +59,8 @@ export const mergeSettings = (layers: readonly Layer[], home: string): MergedSet
     ),
     ...(model && { model }),
     ...(fallbackModel && { fallbackModel }),
+    ...(language && { language }),
+    ...(outputStyle && { outputStyle }),
     hooks: each(({ values }) => (values.hooks === undefined ? [] : [values.hooks])),
     skein,
     skeinOrigins,

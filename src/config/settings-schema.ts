@@ -20,6 +20,10 @@ export interface SettingsValues {
   readonly env: Readonly<Record<string, string>>;
   readonly model?: string;
   readonly fallbackModel?: string;
+  /** What the agent is to speak. */
+  readonly language?: string;
+  /** The name of a file; output-style.ts finds it. */
+  readonly outputStyle?: string;
   /** Kept as it is; whoever runs hooks validates them. */
   readonly hooks?: unknown;
   readonly skein: Partial<SkeinSettings>;
@@ -72,6 +76,8 @@ export const readSettings = (raw: JsonObject, place: string, strict = false): Se
   const defaultMode = take<PermissionMode>(permissions, 'permissions.', 'defaultMode', MODE);
   const model = take<string>(raw, '', 'model', TEXT);
   const fallbackModel = take<string>(raw, '', 'fallbackModel', TEXT);
+  const language = take<string>(raw, '', 'language', WORDS);
+  const outputStyle = take<string>(raw, '', 'outputStyle', WORDS);
   warnings.push(
     ...warnUnknown(permissions, 'permissions.', place, (key) => PERMISSION_KEYS.has(key)),
     ...warnUnknown(skein, 'skein.', place, isSkeinKey),
@@ -87,6 +93,8 @@ export const readSettings = (raw: JsonObject, place: string, strict = false): Se
       env: takeEnv(section('env', false), place, warnings),
       ...(model && { model }),
       ...(fallbackModel && { fallbackModel }),
+      ...(language && { language }),
+      ...(outputStyle && { outputStyle }),
       ...(Object.hasOwn(raw, 'hooks') && { hooks: raw.hooks }),
       skein: ours as Partial<SkeinSettings>,
       others: Object.fromEntries(Object.entries(raw).filter(([key]) => !OWN_KEYS.has(key))),
@@ -106,13 +114,25 @@ export const describe = (value: unknown): string => {
 
 const OBJECT = z.custom<JsonObject>(isObject);
 const TEXT: KeyRule = { schema: z.string().min(1), expects: 'a text' };
+/** These become part of a prompt, in a line of their own words. */
+const WORDS: KeyRule = {
+  schema: z
+    .string()
+    .trim()
+    .min(1)
+    .max(100)
+    .regex(/^\P{Cc}+$/u),
+  expects: 'a text of at most 100 characters in one line',
+};
 const TEXTS: KeyRule = { schema: z.array(z.string()), expects: 'a list of texts' };
 const MODE: KeyRule = {
   schema: z.enum(PERMISSION_MODES),
   expects: `one of ${PERMISSION_MODES.join(', ')}`,
 };
 
-const OWN_KEYS = new Set(['permissions', 'env', 'model', 'fallbackModel', 'hooks', 'skein']);
+const OWN_KEYS = new Set([
+  ...['permissions', 'env', 'model', 'fallbackModel', 'language', 'outputStyle', 'hooks', 'skein'],
+]);
 const PERMISSION_KEYS = new Set([
   ...['allow', 'deny', 'ask', 'defaultMode', 'additionalDirectories'],
   'disableBypassPermissionsMode',
@@ -120,9 +140,9 @@ const PERMISSION_KEYS = new Set([
 /** Known in the ecosystem and no concern of ours: kept without a word. */
 const FOREIGN_KEYS = new Set([
   ...['$schema', 'apiKeyHelper', 'cleanupPeriodDays', 'includeCoAuthoredBy', 'attribution'],
-  ...['statusLine', 'outputStyle', 'theme', 'enabledPlugins', 'extraKnownMarketplaces'],
+  ...['statusLine', 'theme', 'enabledPlugins', 'extraKnownMarketplaces'],
   ...['enableAllProjectMcpServers', 'enabledMcpjsonServers', 'disabledMcpjsonServers'],
-  ...['disableAllHooks', 'sandbox', 'spinnerTipsEnabled', 'alwaysThinkingEnabled', 'language'],
+  ...['disableAllHooks', 'sandbox', 'spinnerTipsEnabled', 'alwaysThinkingEnabled'],
 ]);
 
 const warnUnknown = (

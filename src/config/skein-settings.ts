@@ -29,6 +29,21 @@ export interface SkeinSettings {
   readonly streamIdleTimeoutMs: number;
   readonly maxRetries: number;
   readonly modelAliases: Readonly<Record<string, string>>;
+  /** One line of prompt, and no sections. */
+  readonly simple: boolean;
+  /** The instructions that people leave in files are not read. */
+  readonly disableMemoryFiles: boolean;
+  /** Whether agents keep notes of their own, and share those of a team. */
+  readonly autoMemory: boolean;
+  readonly teamMemory: boolean;
+  /** No header asks for what the API still tries out. */
+  readonly disableExperimentalBetas: boolean;
+  /** What asks with a cache of an hour: `repl`, or `repl*` for all that begins so. */
+  readonly cacheHourFor: readonly string[];
+  /** Stands in the context, so that another word makes the cache begin anew. */
+  readonly cacheBreaker?: string;
+  /** What MCP servers tell joins the messages instead of the system prompt. */
+  readonly mcpInstructionsDelta: boolean;
   /** Whether the provider is asked to search the web. */
   readonly webSearch: boolean;
   /** Hosts, or hosts with ports, of this machine and its network that WebFetch may ask. */
@@ -53,6 +68,13 @@ export const SKEIN_DEFAULTS: SkeinSettings = {
   streamIdleTimeoutMs: 120_000,
   maxRetries: 10,
   modelAliases: {},
+  simple: false,
+  disableMemoryFiles: false,
+  autoMemory: false,
+  teamMemory: false,
+  disableExperimentalBetas: false,
+  cacheHourFor: [],
+  mcpInstructionsDelta: true,
   webSearch: true,
   allowPrivateAddresses: [],
   sessionRetentionDays: 30,
@@ -67,10 +89,16 @@ export interface KeyRule {
 }
 
 const atLeastNone: KeyRule = { schema: z.int().min(0), expects: 'a whole number of 0 or more' };
+const yesOrNo: KeyRule = { schema: z.boolean(), expects: 'true or false' };
 const atLeastOne: KeyRule = { schema: z.int().min(1), expects: 'a whole number of 1 or more' };
 
 /** No scheme, no path, no pattern: one host, and perhaps its port. */
 const host = z.string().regex(/^(?:\[[0-9a-f:.]+\]|[^\s/:@*[\]]+)(?::\d{1,5})?$|^[0-9a-f:.]+$/i);
+/** A name, whole or up to a star. */
+const querySource = z.string().regex(/^(?:[\w.:/-]+\*?|\*)$/);
+/** A variable has commas between them. */
+const listOf = (entry: z.ZodString) =>
+  z.union([z.array(entry), z.string().transform(listed).pipe(z.array(entry))]);
 const listed = (text: string) => text.split(',').map((entry) => entry.trim());
 
 /** In the order in which `skein config` shows them. */
@@ -103,10 +131,20 @@ export const SKEIN_KEYS: Readonly<Record<SkeinKey, KeyRule>> = {
     schema: z.record(z.string(), z.string().min(1)),
     expects: 'an object of names and model ids',
   },
-  webSearch: { schema: z.boolean(), expects: 'true or false' },
+  simple: yesOrNo,
+  disableMemoryFiles: yesOrNo,
+  autoMemory: yesOrNo,
+  teamMemory: yesOrNo,
+  disableExperimentalBetas: yesOrNo,
+  cacheHourFor: {
+    schema: listOf(querySource),
+    expects: 'a list of query sources such as repl or repl*',
+  },
+  cacheBreaker: { schema: z.string().max(200), expects: 'a text of at most 200 characters' },
+  mcpInstructionsDelta: yesOrNo,
+  webSearch: yesOrNo,
   allowPrivateAddresses: {
-    // A variable has commas between them.
-    schema: z.union([z.array(host), z.string().transform(listed).pipe(z.array(host))]),
+    schema: listOf(host),
     expects: 'a list of hosts such as localhost or 10.0.0.7:8080',
   },
   sessionRetentionDays: atLeastNone,

@@ -81,6 +81,8 @@ describe('layers of settings', () => {
         permissionTimeoutMs: 600_000,
       },
       ...{ store: 'embedded', modelAliases: {}, webSearch: true, allowPrivateAddresses: [] },
+      ...{ simple: false, disableMemoryFiles: false, autoMemory: false, teamMemory: false },
+      ...{ disableExperimentalBetas: false, cacheHourFor: [], mcpInstructionsDelta: true },
       ...{ maxOutputTokens: 32_000, streamIdleTimeoutMs: 120_000, maxRetries: 10 },
       ...{ sessionRetentionDays: 30, checkpointRetentionDays: 30, worktreeRetentionDays: 30 },
     });
@@ -139,6 +141,7 @@ describe('the explanation of settings', () => {
     const folder = temporaryFolder();
     const file = folder.put('home/.skein/settings.json', {
       permissions: { deny: ['Bash(rm:*)'] },
+      ...{ language: 'Norsk', outputStyle: 'terse' },
       skein: { maxAgents: 5 },
     });
     const rows = explainSettings(folder.load({ env: { SKEIN_MAX_DEPTH: '1' } }));
@@ -148,6 +151,8 @@ describe('the explanation of settings', () => {
       source: 'user',
       file,
     });
+    expect(rows).toContainEqual({ key: 'language', value: 'Norsk', source: 'user', file });
+    expect(rows).toContainEqual({ key: 'outputStyle', value: 'terse', source: 'user', file });
     expect(rows).toContainEqual({ key: 'skein.maxAgents', value: 5, source: 'user', file });
     expect(rows).toContainEqual({ key: 'skein.maxDepth', value: 1, source: 'environment' });
     expect(rows).toContainEqual({ key: 'skein.maxConcurrentAgents', value: 20, source: 'default' });

@@ -12,7 +12,9 @@ describe('the environment variable of a setting', () => {
       ...['SKEIN_AGENT_WALL_TIMEOUT_MS', 'SKEIN_PERMISSION_TIMEOUT_MS', 'SKEIN_STORE'],
       ...['SKEIN_EFFORT', 'SKEIN_THINKING', 'SKEIN_CONTEXT_WINDOW', 'SKEIN_MAX_OUTPUT_TOKENS'],
       ...['SKEIN_STREAM_IDLE_TIMEOUT_MS', 'SKEIN_MAX_RETRIES', 'SKEIN_MODEL_ALIASES'],
-      ...['SKEIN_WEB_SEARCH', 'SKEIN_ALLOW_PRIVATE_ADDRESSES'],
+      ...['SKEIN_SIMPLE', 'SKEIN_DISABLE_MEMORY_FILES', 'SKEIN_AUTO_MEMORY', 'SKEIN_TEAM_MEMORY'],
+      ...['SKEIN_DISABLE_EXPERIMENTAL_BETAS', 'SKEIN_CACHE_HOUR_FOR', 'SKEIN_CACHE_BREAKER'],
+      ...['SKEIN_MCP_INSTRUCTIONS_DELTA', 'SKEIN_WEB_SEARCH', 'SKEIN_ALLOW_PRIVATE_ADDRESSES'],
       ...['SKEIN_SESSION_RETENTION_DAYS', 'SKEIN_CHECKPOINT_RETENTION_DAYS'],
       'SKEIN_WORKTREE_RETENTION_DAYS',
     ]);
@@ -33,6 +35,11 @@ describe('the environment variable of a setting', () => {
       { allowPrivateAddresses: ['wiki.corp:1'] },
     ],
     ['SKEIN_REDIS_URL', 'redis://host', { store: 'redis://host' }],
+    ['SKEIN_SIMPLE', 'true', { simple: true }],
+    ['SKEIN_CACHE_HOUR_FOR', 'repl*, sdk', { cacheHourFor: ['repl*', 'sdk'] }],
+    ['SKEIN_CACHE_HOUR_FOR', '["*"]', { cacheHourFor: ['*'] }],
+    ['SKEIN_CACHE_BREAKER', '7', { cacheBreaker: '7' }],
+    ['SKEIN_MCP_INSTRUCTIONS_DELTA', 'false', { mcpInstructionsDelta: false }],
   ])('is read as what the setting is: %s=%s', (name, value, expected) => {
     expect(temporaryFolder().load({ env: { [name]: value } }).skein).toMatchObject(expected);
   });
@@ -49,6 +56,10 @@ describe('the environment variable of a setting', () => {
     ['SKEIN_AGENT_IDLE_TIMEOUT_MS', '0'],
     ['SKEIN_STORE', 'mysql://me:hush@host'],
     ['SKEIN_WEB_SEARCH', '0'],
+    ['SKEIN_DISABLE_MEMORY_FILES', '1'],
+    ['SKEIN_CACHE_HOUR_FOR', 're*pl'],
+    ['SKEIN_CACHE_HOUR_FOR', 'repl,'],
+    ['SKEIN_CACHE_BREAKER', 'x'.repeat(201)],
     ['SKEIN_ALLOW_PRIVATE_ADDRESSES', '*'],
     ['SKEIN_ALLOW_PRIVATE_ADDRESSES', 'http://localhost'],
     ['SKEIN_ALLOW_PRIVATE_ADDRESSES', 'localhost,,x'],

@@ -29,6 +29,8 @@ const HOSTILE = {
   skein: {
     maxAgents: 100_000,
     store: 'redis://evil.example',
+    simple: true,
+    disableMemoryFiles: true,
     allowPrivateAddresses: ['localhost'],
   },
 };
@@ -43,6 +45,15 @@ const hostileFolder = () => {
 };
 
 describe('a workspace that nobody trusts', () => {
+  test('may have words for the prompt, as it may in its memory files', () => {
+    const folder = temporaryFolder();
+    const file = folder.put('repo/.claude/settings.json', { language: 'no', outputStyle: 'terse' });
+    const { language, outputStyle, ignoredNotice, others } = folder.load();
+    expect(language).toEqual({ value: 'no', source: 'project', file });
+    expect(outputStyle).toEqual({ value: 'terse', source: 'project', file });
+    expect([ignoredNotice, others]).toEqual([undefined, []]);
+  });
+
   test('may make things stricter and nothing else', () => {
     const { load } = hostileFolder();
     const settings = load();
@@ -52,6 +63,7 @@ describe('a workspace that nobody trusts', () => {
       'ask WebFetch',
     ]);
     expect(settings.mode.value).toBe('default');
+    expect(settings.skein).toMatchObject({ simple: false, disableMemoryFiles: false });
     const { env, hooks, additionalDirectories } = settings;
     expect({ env, hooks, additionalDirectories }).toEqual({
       env: {},
