@@ -3,17 +3,23 @@
  *
  * A variable is dropped for its name or for its value. SSH_AUTH_SOCK stays: it lets git reach its
  * remotes and hands out no key. Variables that make a shell run something first, or that hand out
- * credentials on request, go as well.
+ * credentials on request, go as well. TMPDIR is always there: agents are told to write to it.
  */
 
 export const childEnvironment = (
   environment: Readonly<Record<string, string | undefined>>,
   owner: string,
+  temporary: string,
 ): Record<string, string> => {
   const kept = Object.entries(environment).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && isHarmless(entry[0], entry[1]),
   );
-  return { ...Object.fromEntries(kept), ...UNATTENDED, [OWNER_VARIABLE]: owner };
+  return {
+    ...Object.fromEntries(kept),
+    ...UNATTENDED,
+    TMPDIR: environment.TMPDIR || temporary,
+    [OWNER_VARIABLE]: owner,
+  };
 };
 
 /** Tells whose child a process is; orphans.ts looks for it. */

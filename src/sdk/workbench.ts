@@ -1,5 +1,6 @@
 /** Puts a run together from flags, settings and this machine. The only place that knows them all. */
 import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { controlDesk } from '../actors/control-desk.js';
 import type { SessionOptions } from '../actors/session.js';
@@ -97,7 +98,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
     streamIdleTimeoutMs: skein.streamIdleTimeoutMs,
   });
   const watchdog = watchdogLink({ command: machine.watchdog, marker: store.owner });
-  const environment = childEnvironment(env, store.owner);
+  const environment = childEnvironment(env, store.owner, tmpdir());
   const search = hostSearch(environment, machine.env);
   const shell = hostShell({ environment, watchdog });
   const web = webClient({

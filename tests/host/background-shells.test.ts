@@ -15,7 +15,11 @@ import { allDead, eventually, isAlive, WATCHDOG } from './processes.js';
 const marker = ownerMarker('jobs-test');
 const watchdog = watchdogLink({ command: WATCHDOG, marker });
 afterAll(() => watchdog.dismiss());
-const environment = childEnvironment({ ...process.env, ANTHROPIC_API_KEY: 'hush' }, marker);
+const environment = childEnvironment(
+  { ...process.env, ANTHROPIC_API_KEY: 'hush' },
+  marker,
+  tmpdir(),
+);
 const shell = hostShell({ environment, watchdog });
 const folder = mkdtempSync(join(tmpdir(), 'skein-jobs-'));
 

@@ -2,19 +2,28 @@ import { describe, expect, test } from 'vitest';
 import { childEnvironment } from '../../src/host/child-environment.js';
 
 const keeps = (name: string, value = 'plain') =>
-  name in childEnvironment({ [name]: value }, 'me.1.2.3');
+  name in childEnvironment({ [name]: value }, 'me.1.2.3', '/tmp');
 
 describe('the environment of a child', () => {
   test('names its owner, and that nobody sits at it', () => {
-    expect(childEnvironment({ TERM: 'xterm', SKEIN_OWNER: 'other' }, 'me.1.2.3')).toEqual({
+    expect(childEnvironment({ TERM: 'xterm', SKEIN_OWNER: 'other' }, 'me.1.2.3', '/tmp')).toEqual({
       SKEIN_OWNER: 'me.1.2.3',
       TERM: 'dumb',
+      TMPDIR: '/tmp',
       PAGER: 'cat',
       GIT_PAGER: 'cat',
       GIT_EDITOR: 'true',
       GIT_TERMINAL_PROMPT: '0',
       DEBIAN_FRONTEND: 'noninteractive',
     });
+  });
+
+  test.each([
+    [undefined, '/own'],
+    ['', '/own'],
+    ['/given', '/given'],
+  ])('has a directory for temporary files, given or not: %s', (given, expected) => {
+    expect(childEnvironment({ TMPDIR: given }, 'me.1.2.3', '/own').TMPDIR).toBe(expected);
   });
 
   test.each([

@@ -17,7 +17,7 @@ const secrets = {
   GITHUB_TOKEN: 'hush',
   OTHER: `ghp_${'x'.repeat(36)}`,
 };
-const shell = hostShell({ environment: childEnvironment(secrets, marker), watchdog });
+const shell = hostShell({ environment: childEnvironment(secrets, marker, tmpdir()), watchdog });
 
 const run = async (command: string, options: Partial<ShellCommand> = {}) => {
   const said = { stdout: '', stderr: '' };

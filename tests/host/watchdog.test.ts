@@ -1,5 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, test } from 'vitest';
 import { childEnvironment } from '../../src/host/child-environment.js';
@@ -50,7 +51,7 @@ describe('the watchdog', () => {
   test('that is dismissed ends what is left, then itself, and is not replaced', async () => {
     const marker = `dismissed-${process.pid}`;
     const watchdog = watchdogLink({ command: WATCHDOG, marker });
-    const environment = childEnvironment(process.env, marker);
+    const environment = childEnvironment(process.env, marker, tmpdir());
     const shell = hostShell({ environment, watchdog });
     let said = '';
     const { signal } = new AbortController();
@@ -112,7 +113,10 @@ describe('the watchdog', () => {
     ['ends at once', [process.execPath, '-e', 'process.exit(1)']],
   ])('is a condition: no command runs when it %s', async (_, command) => {
     const watchdog = watchdogLink({ command, marker: 'x' });
-    const shell = hostShell({ environment: childEnvironment(process.env, 'x'), watchdog });
+    const shell = hostShell({
+      environment: childEnvironment(process.env, 'x', tmpdir()),
+      watchdog,
+    });
     const run = shell.run({
       command: 'echo hi',
       cwd: '/',

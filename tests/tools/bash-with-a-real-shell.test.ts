@@ -22,7 +22,10 @@ afterAll(() => rm(directory, { recursive: true, force: true }));
 const agent = () => {
   const marker = ownerMarker('bash-test');
   const watchdog = watchdogLink({ command: WATCHDOG, marker });
-  const shell = hostShell({ environment: childEnvironment(process.env, marker), watchdog });
+  const shell = hostShell({
+    environment: childEnvironment(process.env, marker, tmpdir()),
+    watchdog,
+  });
   const artifact = (name: string) => openArtifactFile(join(directory, 'artifacts'), name);
   const context = toolContext(diskWorkspace(), { cwd: directory, shell, artifact });
   const bash = async (command: string, timeout = 60_000) =>

@@ -210,7 +210,7 @@ const startHost = async (): Promise<Host> => {
   await watchdog.ready();
   // From here on, whoever makes a temporary file makes it where we can see it.
   process.env.TMPDIR = mkdtempSync(join(tmpdir(), 'bench-tmp-'));
-  const environment = childEnvironment(process.env, marker);
+  const environment = childEnvironment(process.env, marker, tmpdir());
   return { marker, environment, shell: hostShell({ environment, watchdog }) };
 };
 
