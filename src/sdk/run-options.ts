@@ -10,6 +10,12 @@ export interface RunOptions {
   readonly disallowedTools?: readonly string[];
   readonly systemPrompt?: string;
   readonly appendSystemPrompt?: string;
+  /** Stands instead of the whole system prompt; nothing is appended to it. */
+  readonly overrideSystemPrompt?: string;
+  /** The name of an agent whose definition is in a file. */
+  readonly agent?: string;
+  /** Leaves out what was not asked for: memory files, but for those of `addDir`. */
+  readonly bare?: boolean;
   /** A file, or JSON. */
   readonly settings?: string;
   readonly addDir?: readonly string[];

@@ -13,8 +13,10 @@ const shapeOf = (command: Command): string[] => [
 test('the flags of a run', () => {
   expect(shapeOf(program).sort()).toEqual([
     '--add-dir <dirs...>',
+    '--agent <agent>',
     '--allowed-tools <rules...>',
     '--append-system-prompt <text>',
+    '--bare',
     '--cwd <dir>',
     '--disallowed-tools <rules...>',
     '--effort <level>',
