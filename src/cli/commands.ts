@@ -70,7 +70,7 @@ export const addCommands = (program: Command, machine: Machine, end: (code: numb
   child(
     program,
     'cost',
-    'what a session cost, per model, and what the cache saved',
+    'what a session cost, what was read from the cache, what missed it and why',
     'skein cost s_4k7',
   )
     .argument('[session]', 'its id or the beginning of it; without one the newest here')

@@ -43,6 +43,11 @@ export const eventWords = (event: SwarmEvent): string => {
       return `context compacted (${words.text('reason')}): from about ${count(words.number('tokensBefore'))} to ${count(words.number('tokensAfter'))} tokens`;
     case 'prompt.broken':
       return `the prompt does not go on from here (${words.text('reason')}): ${words.text('section')}`;
+    case 'cache.broken': {
+      const kind = event.expected === true ? 'as expected' : 'by accident';
+      const lost = count(Math.max(0, words.number('cachedTokens') - words.number('readTokens')));
+      return `the cache missed ${lost} tokens ${kind} (${words.text('cause')}, ${words.text('owner')}): ${words.text('detail')}`;
+    }
     case 'run.ended':
     case 'agent.stopped': {
       const what = event.type === 'run.ended' ? 'run ended' : 'agent stopped';

@@ -10,6 +10,23 @@ export const count = (value: number): string => value.toLocaleString('en-US');
 export const plural = (value: number, noun: string): string =>
   `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
 
+/** `12.5 %`; one digit behind the point, and none where there is nothing behind it. */
+export const percent = (value: number): string =>
+  `${Number.isInteger(value) ? value : value.toFixed(1)} %`;
+
+/** Words in lines of at most so many columns; a word that is longer has a line of its own. */
+export const wrapped = (text: string, width: number, indent = ''): readonly string[] => {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && indent.length + line.length + 1 + word.length > width) {
+      lines.push(`${indent}${line}`);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, `${indent}${line}`];
+};
+
 export const bytes = (value: number): string => {
   const units = ['bytes', 'KB', 'MB', 'GB', 'TB'];
   const step = value < 1 ? 0 : Math.min(4, Math.floor(Math.log10(value) / 3));

@@ -5,10 +5,13 @@ import { UsageError } from '../protocol/errors.js';
 import { randomIds } from '../protocol/ids.js';
 import type { Surface } from '../protocol/permission.js';
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
+import { costOfSession } from '../sdk/cost-ledger.js';
 import { type OpenRun, openRun } from '../sdk/open-run.js';
 import { promptBlocks, titleOf } from '../sdk/prompt-blocks.js';
 import type { Provider } from '../sdk/provider.js';
 import { setUpWorkbench, type Workbench, type WorkbenchRequest } from '../sdk/workbench.js';
+import { chartStyle } from './bar-chart.js';
+import { costInShort } from './cost-text.js';
 import type { Machine } from './machine.js';
 import type { Narration } from './narration.js';
 import { farewellText, headerText, lastExchange } from './repl-words.js';
@@ -65,8 +68,12 @@ export class ReplLead {
 
   /** Throws a UsageError where nothing has been said. */
   get spokenIn(): LeadSession {
-    if (this.session === undefined) throw new UsageError('Nothing has been said yet.');
-    return this.session;
+    return this.spokenRun.session;
+  }
+
+  private get spokenRun(): OpenRun {
+    if (this.run === undefined) throw new UsageError('Nothing has been said yet.');
+    return this.run;
   }
 
   /** Everything that can be wrong is found before the first prompt is typed. */
@@ -105,6 +112,13 @@ export class ReplLead {
     this.run = undefined;
     await former?.close();
     this.adopt(next);
+  }
+
+  /** What the session has used so far, in short. */
+  async costText(): Promise<string> {
+    const { store, session } = this.spokenRun;
+    const report = await costOfSession(store, session.id);
+    return costInShort(report, session.notebook.history.turns, chartStyle(this.options.machine));
   }
 
   async close(): Promise<void> {

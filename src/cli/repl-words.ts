@@ -1,9 +1,9 @@
-/** What the interactive session says about itself: where it is, what was said last, what it cost. */
+/** What the interactive session says about itself: where it is, what was said last. */
 import type { LeadSession } from '../actors/session.js';
 import { textOf } from '../context/last-answer.js';
 import type { WireBlock } from '../protocol/wire.js';
 import { VERSION } from '../sdk/version.js';
-import { count, money, plural } from './figures.js';
+import { money } from './figures.js';
 import { exactText, firstLines, harmless, lastLines } from './harmless-text.js';
 
 export interface Place {
@@ -43,17 +43,6 @@ export const lastExchange = ({ notebook }: LeadSession): string => {
 const saidIn = (bytes: Buffer): string => {
   const { content } = JSON.parse(bytes.toString()) as { readonly content: string | WireBlock[] };
   return (typeof content === 'string' ? content : textOf(content)).trim();
-};
-
-export const costText = ({ notebook }: LeadSession): string => {
-  const { turns, spent } = notebook.history;
-  const { cost, usage } = spent;
-  const written = usage.cacheWrite5m + usage.cacheWrite1h;
-  return [
-    `${plural(turns, 'turn')}, cost ${money(cost)}`,
-    `${count(usage.input)} tokens in, ${count(written)} written to the cache, ${count(usage.cacheRead)} read from it, ${count(usage.output)} out`,
-    '',
-  ].join('\n');
 };
 
 export const farewellText = ({ id, notebook }: LeadSession, isKept: boolean): string => {

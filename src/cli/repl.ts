@@ -10,7 +10,6 @@ import type { Machine } from './machine.js';
 import { Narration } from './narration.js';
 import { PromptHistory } from './prompt-history.js';
 import { ReplLead } from './repl-lead.js';
-import { costText } from './repl-words.js';
 import type { RunFlags } from './run-flags.js';
 import { explainUnknown, helpText, readLine, type TypedLine } from './slash-commands.js';
 import { isCapableTerminal, type Terminal } from './terminal.js';
@@ -169,7 +168,7 @@ class Repl {
         this.terminal.write(helpText(this.terminal.isCapable));
         break;
       case 'cost':
-        this.terminal.write(costText(this.lead.spokenIn));
+        this.terminal.write(await this.lead.costText());
         break;
       case 'clear':
         this.lead.spokenIn.clear();

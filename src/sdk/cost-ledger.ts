@@ -1,7 +1,9 @@
 /** What a session cost, folded from its events: per model and in all, with what the cache saved. */
 import type { SwarmEvent } from '../protocol/events.js';
 import { PRICES_VERSION, uncachedCostOf } from '../protocol/prices.js';
+import type { SessionStore } from '../protocol/store.js';
 import { addUsage, NO_USAGE, type Usage, windowTokens } from '../protocol/usage.js';
+import { CacheLedger, type CacheReport } from './cache-ledger.js';
 
 export interface CostLine {
   /** All that were answered, failed or made beside the conversation. */
@@ -27,6 +29,7 @@ export interface CostReport {
   readonly pricesVersion: string;
   readonly models: readonly (CostLine & { readonly model: string })[];
   readonly total: CostLine;
+  readonly cache: CacheReport;
   readonly failedAttempts: { readonly count: number; readonly costUsd: number | null };
   readonly consultations: readonly {
     readonly purpose: string;
@@ -43,6 +46,16 @@ export interface CostReport {
   } | null;
 }
 
+/** Of a session that somebody may be running. */
+export const costOfSession = async (
+  store: Pick<SessionStore, 'events'>,
+  id: string,
+): Promise<CostReport> => {
+  const ledger = new CostLedger();
+  for await (const event of store.events(id)) ledger.take(event);
+  return ledger.report();
+};
+
 interface Spending {
   readonly type: string;
   readonly model: string;
@@ -55,6 +68,7 @@ export class CostLedger {
   private readonly purposes = new Map<string, Sum>();
   private total = new Sum();
   private failed = new Sum();
+  private cache = new CacheLedger();
   private inherited: { session: string; sum: Sum } | null = null;
   private readonly open = new Set<string>();
 
@@ -66,9 +80,11 @@ export class CostLedger {
     if (event.type === 'turn.ended' || event.type === 'turn.failed') {
       this.open.delete(attemptOf(event));
     }
+    if (event.type === 'cache.broken') this.cache.miss(event);
     const spent = spendingOf(event);
     if (spent === undefined) return;
     this.total.add(spent);
+    this.cache.spend(event, spent.model, spent.usage);
     sumIn(this.models, spent.model).add(spent);
     if (spent.type === 'turn.failed') this.failed.add(spent);
     if (spent.type === 'consultation.ended') {
@@ -81,6 +97,7 @@ export class CostLedger {
       pricesVersion: PRICES_VERSION,
       models: [...this.models].map(([model, sum]) => ({ model, ...sum.line() })),
       total: this.total.line(),
+      cache: this.cache.report(),
       failedAttempts: { count: this.failed.requests, costUsd: this.failed.cost },
       consultations: [...this.purposes].map(([purpose, { requests, cost }]) => {
         return { purpose, count: requests, costUsd: cost };
@@ -104,6 +121,7 @@ export class CostLedger {
     if (this.inherited === null || this.inherited.sum !== this.total) return;
     this.total = new Sum();
     this.failed = new Sum();
+    this.cache = new CacheLedger();
     this.models.clear();
     this.purposes.clear();
     this.open.clear();

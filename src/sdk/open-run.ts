@@ -2,6 +2,7 @@
 import { type LeadSession, openSession } from '../actors/session.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import { sweepOrphans } from '../host/orphans.js';
+import type { SessionStore } from '../protocol/store.js';
 import type { InitFacts } from './stream-json.js';
 import { shownTools } from './tool-names.js';
 import { VERSION } from './version.js';
@@ -9,6 +10,8 @@ import { setUpWorkbench, type WorkbenchRequest } from './workbench.js';
 
 export interface OpenRun {
   readonly session: LeadSession;
+  /** Where it is kept, for those who look at it meanwhile. */
+  readonly store: SessionStore;
   readonly settings: LoadedSettings;
   /** What a host tells about the run before it begins. */
   readonly facts: InitFacts;
@@ -32,7 +35,7 @@ export const openRun = async (request: WorkbenchRequest): Promise<OpenRun> => {
     release();
   };
   return {
-    ...{ session, settings },
+    ...{ session, settings, store: options.store },
     facts: { tools: shown, permissionMode: settings.mode.value, version: VERSION },
     notices: [...notices, ...toolNotices(shown, toolNames, request), ...session.damage],
     close() {

@@ -52,6 +52,14 @@ describe('an event in plain words', () => {
       'context compacted (summary): from about 9,000 to 800 tokens',
     ],
     [
+      'cache.broken',
+      {
+        ...{ cause: 'tools', owner: 'Read', expected: false, detail: 'It differs.' },
+        ...{ cachedTokens: 9_000, readTokens: 800 },
+      },
+      'the cache missed 8,200 tokens by accident (tools, Read): It differs.',
+    ],
+    [
       'agent.stopped',
       { reason: 'budget', turns: 1, detail: 'Spent.' },
       'agent stopped, budget, after 1 turn: Spent.',
