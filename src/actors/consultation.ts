@@ -9,7 +9,7 @@ import type { TurnDeps } from './model-turn.js';
 
 export type ConsultDeps = Pick<
   TurnDeps,
-  'notebook' | 'model' | 'governor' | 'clock' | 'budget' | 'modelName'
+  'notebook' | 'model' | 'governor' | 'clock' | 'budget' | 'modelName' | 'betas'
 >;
 
 /** `call` is what it is done for; null is the agent itself. `body` where the request is special. */
@@ -48,7 +48,8 @@ export const consult = async (
   const blocks: EndedBlock[] = [];
   const sink = { started: () => {}, blockEnded: (block: EndedBlock) => void blocks.push(block) };
   try {
-    const { stopReason, usage } = await deps.model.stream({ model, body }, sink, signal);
+    const request = { model, body, betas: deps.betas() };
+    const { stopReason, usage } = await deps.model.stream(request, sink, signal);
     record('ok', usage);
     return answerOf(blocks, stopReason);
   } catch (error) {

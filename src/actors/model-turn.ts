@@ -29,6 +29,8 @@ export interface TurnDeps {
   readonly defect: (error: unknown) => void;
   /** The body up to its messages, for a model; made once for each. */
   readonly headFor: (model: string) => BodyHead;
+  /** The beta features that the next request asks for. */
+  readonly betas: () => readonly string[];
   readonly windowOf: (model: string) => WindowMarks;
   readonly toolCount: number;
 }
@@ -86,12 +88,14 @@ const runTurn = async (
   if (leave === undefined) return tell({ type: 'turn.ended', stopReason: 'interrupted' });
   const began = clock.now();
   const blocks: EndedBlock[] = [];
+  const betas = deps.betas();
   try {
     notebook.forgetDrafts();
     notebook.record({
       ...{ type: 'turn.started', turn, attempt, model },
       ...{ estimatedTokens: history.tokens, tools: deps.toolCount },
       messages: history.messages.length,
+      ...(betas.length > 0 && { betas: [...betas] }),
     });
     feed.emit({ type: 'request.started', turn, attempt, model });
     const body = requestBody(deps.headFor(model), history.messages);
@@ -109,7 +113,7 @@ const runTurn = async (
         event: (event: StreamEvent) => feed.emit({ type: 'stream.event', event }),
       }),
     };
-    const end = await deps.model.stream({ model, body }, sink, signal);
+    const end = await deps.model.stream({ model, body, betas }, sink, signal);
     keepAnswer(deps, input, end, blocks, clock.now() - began);
     tell({ type: 'turn.ended', stopReason: end.stopReason });
   } catch (error) {

@@ -6,6 +6,7 @@ import { type BodyHead, bodyHead, type RequestSettings } from '../prompt/request
 import type { AgentReport, AgentState } from '../protocol/agent.js';
 import { UsageError } from '../protocol/errors.js';
 import type { FeedItem, FeedListener } from '../protocol/feed.js';
+import { type Capabilities, capabilitiesOf } from '../protocol/providers.js';
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
 import type { RawJson } from '../protocol/wire.js';
 import { type Agent, type AgentDeps, startAgent } from './agent.js';
@@ -19,6 +20,7 @@ type Given =
   | 'notebook'
   | 'feed'
   | 'headFor'
+  | 'betas'
   | 'budget'
   | 'agent'
   | 'modelName'
@@ -38,6 +40,10 @@ export interface SessionOptions extends BeginOptions {
   /** What marks this process as the owner, for the journal. */
   readonly owner: string;
   readonly requestSettings: (model: string) => Omit<RequestSettings, 'model'>;
+  /** What the provider takes; those of the public API if left out. */
+  readonly capabilities?: Capabilities;
+  /** Beta features that this process wants; the session keeps those that it ever had. */
+  readonly betas?: readonly string[];
   readonly maxBudgetUsd: number | null;
   readonly wantsStreamEvents: boolean;
   readonly equip: (session: OpenedSession) => Omit<AgentDeps, Given>;
@@ -86,10 +92,12 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
   }
   notebook.record({ type: 'epoch.began', owner: options.owner });
   const feed = new FeedHub(options.wantsStreamEvents);
+  const { capabilities = capabilitiesOf('firstParty') } = options;
   const heads = new Map<string, BodyHead>();
   const headFor = (name: string): BodyHead => {
     const made =
-      heads.get(name) ?? bodyHead({ model: name, ...options.requestSettings(name) }, head);
+      heads.get(name) ??
+      bodyHead({ model: name, ...options.requestSettings(name) }, head, capabilities);
     heads.set(name, made);
     return made;
   };
@@ -104,6 +112,7 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     ...equipment,
     ...{ notebook, feed, headFor, modelName: model, agent: meta.lead },
     ...{ ids, clock, jobs: jobs.table },
+    betas: () => (capabilities.betas ? notebook.history.betas.with(options.betas ?? []) : []),
     budget: runBudget(options.maxBudgetUsd, notebook.history.spent.cost ?? 0),
   };
   let agent: Agent | undefined;

@@ -8,6 +8,7 @@ import type { Todo } from '../protocol/todos.js';
 import type { FileStamp, ToolNote } from '../protocol/tool.js';
 import { windowTokens } from '../protocol/usage.js';
 import { type RawJson, rawText, type WireBlock } from '../protocol/wire.js';
+import { BetaLatch } from './beta-latch.js';
 import {
   blocksIn,
   type HistoryMessage,
@@ -17,12 +18,9 @@ import {
 } from './history-message.js';
 import { Spending } from './spending.js';
 import { tokensOfBytes } from './tokens.js';
-import { blockOf, Told } from './user-parts.js';
+import { blockOf, isSaid, Told } from './user-parts.js';
 
 type Broken = JournalRecord & { type: 'prompt.broken' };
-
-/** What people said, and not what they were told in between. */
-const isSaid = (part: UserPart): boolean => 'letter' in part;
 
 /** How much of the first prompt outlives every compaction. */
 const OPENING_CHARACTERS = 8_000;
@@ -62,6 +60,7 @@ export class History {
   requests = 0;
   readonly spent = new Spending();
   readonly told = new Told();
+  readonly betas = new BetaLatch();
   /** How the last run ended; null while one is under way. */
   ended: { readonly reason: string; readonly final: boolean } | null = null;
   /** The model must speak next: the newest message is the user's, or a pause. */
@@ -102,6 +101,7 @@ export class History {
       case 'turn.started':
         this.requests += 1;
         this.model = record.model;
+        this.betas.take(record.betas);
         // Whatever an earlier attempt had begun is void.
         this.drafts.clear();
         break;

@@ -16,6 +16,9 @@ export const blockOf = (part: UserPart, cited: Cited): RawJson => {
   return cited.result(part.call) ?? '';
 };
 
+/** What people said, and not what they were told in between. */
+export const isSaid = (part: UserPart): boolean => 'letter' in part;
+
 const RULE = 'rule:';
 
 /** The fact that a rule for some files was told. */

@@ -35,7 +35,7 @@ export const anthropicModel = (options: AnthropicOptions): ModelPort => {
     }),
   });
   return {
-    async stream({ body, model }, sink, signal) {
+    async stream({ body, model, betas = [] }, sink, signal) {
       const assembler = new BlockAssembler();
       let started = false;
       let requestId: string | null = null;
@@ -51,7 +51,7 @@ export const anthropicModel = (options: AnthropicOptions): ModelPort => {
         const { data, request_id, response } = await client
           .post<AsyncIterable<StreamEvent>>('/v1/messages', {
             body,
-            headers: JSON_BODY,
+            headers: headersOf(betas),
             stream: true,
             signal,
           })
@@ -88,7 +88,11 @@ export const anthropicModel = (options: AnthropicOptions): ModelPort => {
   };
 };
 
-const JSON_BODY = { 'content-type': 'application/json' };
+/** In one order, whatever order they were asked for in: servers may cache by the header. */
+const headersOf = (betas: readonly string[]) => ({
+  'content-type': 'application/json',
+  ...(betas.length > 0 && { 'anthropic-beta': [...betas].sort().join(',') }),
+});
 
 /** A proxy or a wrong address answers with a page; an empty stream would only be tried again. */
 const refuseOtherContent = (type: string): void => {

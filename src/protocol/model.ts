@@ -15,6 +15,8 @@ export interface ModelRequest {
   readonly model: string;
   /** The whole body, serialised; sent as it is. */
   readonly body: Uint8Array;
+  /** Beta features that the request asks for. */
+  readonly betas?: readonly string[];
 }
 
 export interface TurnSink {

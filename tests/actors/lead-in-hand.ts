@@ -10,6 +10,7 @@ import type { FeedItem } from '../../src/protocol/feed.js';
 import type { JournalRecord } from '../../src/protocol/journal.js';
 import type { ModelPort } from '../../src/protocol/model.js';
 import type { PermissionMode, PermissionRule, Surface } from '../../src/protocol/permission.js';
+import type { Capabilities } from '../../src/protocol/providers.js';
 import type { ReviewStop } from '../../src/protocol/stop-verdict.js';
 import type { SessionStore } from '../../src/protocol/store.js';
 import {
@@ -51,6 +52,8 @@ export interface LeadOptions {
   /** For leads that share one; by default each has its own. */
   readonly governor?: Governor;
   readonly choice?: SessionChoice;
+  readonly capabilities?: Capabilities;
+  readonly betas?: readonly string[];
 }
 
 export interface LeadInHand {
@@ -80,6 +83,8 @@ export const leadInHand = async (options: LeadOptions): Promise<LeadInHand> => {
     fresh: { cwd: CWD, version: '0.0.0', entrypoint: 'test', title: 'A test' },
     promptHead: () => ({ tools: '[]', system: '[{"type":"text","text":"Be a goose."}]' }),
     requestSettings: () => ({ maxTokens: 100 }),
+    ...(options.capabilities && { capabilities: options.capabilities }),
+    betas: options.betas ?? [],
     maxBudgetUsd: options.maxBudgetUsd ?? null,
     wantsStreamEvents: options.wantsStreamEvents ?? false,
     equip: () => ({

@@ -60,9 +60,15 @@ export const gate = (): { readonly opened: Promise<void>; open(): void } => {
   return { opened, open: () => open() };
 };
 
+export interface SentRequest {
+  readonly model: string;
+  readonly body: string;
+  readonly betas: readonly string[];
+}
+
 export interface ScriptedModel extends ModelPort {
   /** What was sent, oldest first. */
-  readonly requests: readonly { readonly model: string; readonly body: string }[];
+  readonly requests: readonly SentRequest[];
   /** How many answers nobody has asked for yet. */
   readonly unused: number;
 }
@@ -72,14 +78,14 @@ export interface ScriptedModel extends ModelPort {
  * ends before every answer was asked for.
  */
 export const scriptedModel = (...answers: readonly Answer[]): ScriptedModel => {
-  const requests: { model: string; body: string }[] = [];
+  const requests: SentRequest[] = [];
   const model: ScriptedModel = {
     requests,
     get unused() {
       return Math.max(0, answers.length - requests.length);
     },
-    async stream({ model: name, body }, sink, signal) {
-      requests.push({ model: name, body: Buffer.from(body).toString() });
+    async stream({ model: name, body, betas = [] }, sink, signal) {
+      requests.push({ model: name, body: Buffer.from(body).toString(), betas });
       const number = requests.length;
       const answer = answers[number - 1];
       if (answer === undefined) throw new Error(`scriptedModel: no answer for request ${number}`);

@@ -37,7 +37,10 @@ const askServer = async (type: string, answer: string) => {
 };
 
 /** Sends one request to a simulator that gives the reply, and keeps all that was heard. */
-const ask = async (reply: Reply, { body = BODY, watch = false, abortAfter = Infinity } = {}) => {
+const ask = async (
+  reply: Reply,
+  { body = BODY, watch = false, abortAfter = Infinity, betas = [] as string[] } = {},
+) => {
   const simulator = await simulate([{ reply }]);
   const model = anthropicModel({
     ...{ apiKey: 'key', authToken: undefined, baseUrl: simulator.url, env: {} },
@@ -57,7 +60,7 @@ const ask = async (reply: Reply, { body = BODY, watch = false, abortAfter = Infi
     },
     ...(watch && { event: (event: StreamEvent) => void events.push(event) }),
   };
-  const request = { model: 'claude-opus-5-5', body: Buffer.from(body) };
+  const request = { model: 'claude-opus-5-5', body: Buffer.from(body), betas };
   const end = await model.stream(request, sink, controller.signal).catch((error: unknown) => error);
   return { end, blocks, events, started, simulator };
 };
@@ -74,6 +77,17 @@ describe('the Messages API', () => {
     const [request] = simulator.requests;
     expect(Buffer.from(request?.body ?? '').toString()).toBe(BODY);
     expect(Object.keys(JSON.parse(BODY) as object).at(-1)).toBe('messages');
+  });
+
+  test('is asked for beta features in one order, and for none without a header', async () => {
+    const headers = async (betas: string[]) =>
+      (await ask('Hello', { betas })).simulator.requests[0]?.headers;
+    const plain = await headers([]);
+    expect(plain).toHaveProperty('anthropic-version');
+    expect(plain).not.toHaveProperty('anthropic-beta');
+    const wanted = { 'anthropic-beta': 'a-2025-01-01,b-2026-01-01' };
+    expect(await headers(['b-2026-01-01', 'a-2025-01-01'])).toMatchObject(wanted);
+    expect(await headers(['a-2025-01-01', 'b-2026-01-01'])).toMatchObject(wanted);
   });
 
   test('gives blocks in order, then the end of the turn', async () => {

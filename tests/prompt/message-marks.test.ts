@@ -4,7 +4,7 @@ import { markedMessages, newestAnswered, type SpeakerOf } from '../../src/prompt
 
 /** `uau` is a prompt, its answer and another prompt. */
 const talk = (letters: string): SpeakerOf[] =>
-  [...letters].map((letter) => ({ role: letter === 'u' ? 'user' : 'assistant' }));
+  letters.split('').map((letter) => ({ role: letter === 'u' ? 'user' : 'assistant' }));
 
 /** As conversations are: the user begins. */
 const talks = fc.stringMatching(/^u[ua]{0,40}$/).map(talk);

@@ -136,7 +136,7 @@ export const openBench = async (options: BenchOptions = {}): Promise<Bench> => {
   };
   const world: ToolWorld = {
     ...{ workspace: diskWorkspace(place('home')), shell, jobs, notebook, model, clock, desk },
-    ...{ agent: 'a_1', ids: countedIds(), modelName: 'claude-sonnet-5-5' },
+    ...{ agent: 'a_1', ids: countedIds(), modelName: 'claude-sonnet-5-5', betas: () => [] },
     search: hostSearch(environment, withoutRipgrep ? { SKEIN_RIPGREP: 'off' } : {}),
     web: webClient({
       ...{ env: {}, clock, userAgent: 'bench', allowPrivateAddresses: [web.host] },
