@@ -1,0 +1,176 @@
+/**
+ * Runs git in a repository that nobody has reason to trust. Its configuration, its attributes and its
+ * hooks can all name programs; git is told to start none of them, and only looks.
+ */
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { realpathSync } from 'node:fs';
+import { delimiter, isAbsolute, sep } from 'node:path';
+import type { GitPlace } from './git-place.js';
+import { signalGroup } from './process-group.js';
+
+export interface GitAnswer {
+  /** Null when it was ended because it said too much. */
+  readonly code: number | null;
+  readonly text: string;
+}
+
+/** Undefined when git cannot be started or takes too long. Never rejects. */
+export type Git = (args: readonly string[], mostBytes: number) => Promise<GitAnswer | undefined>;
+
+type Environment = Readonly<Record<string, string>>;
+
+const CONFIG_BYTES = 1024 * 1024;
+const MOST_FILTERS = 500;
+
+/** Undefined when this git cannot be kept from running what the repository names. */
+export const carefulGit = async (
+  { cwd, top }: { readonly cwd: string; readonly top: GitPlace['top'] },
+  environment: Environment,
+  withinMs: number,
+): Promise<Git | undefined> => {
+  const signal = AbortSignal.timeout(withinMs);
+  const base = {
+    ...withoutGit(environment),
+    ...(top !== undefined && { GIT_WORK_TREE: top }),
+    ...LOOK_ONLY,
+    PATH: outsidePath(environment.PATH ?? '', top, environment.HOME),
+  };
+  const withSettings =
+    (settings: readonly Setting[]): Git =>
+    (args, mostBytes) =>
+      run(args, { cwd, env: { ...base, ...asEnvironment(settings) }, signal, mostBytes });
+  // A git from before 2.31 does not hear settings in the environment, and then this one is not listed.
+  const canary = `skein.c${randomBytes(8).toString('hex')}`;
+  const listing = await withSettings([...HARMLESS, [canary, '']])(
+    ['config', '--list', '--name-only', '-z'],
+    CONFIG_BYTES,
+  );
+  if (listing?.code !== 0) return undefined;
+  const keys = listing.text.split('\0');
+  const filters = new Set(keys.flatMap((key) => /^filter\.(.*)\.[^.]*$/s.exec(key)?.[1] ?? []));
+  if (!keys.includes(canary) || filters.size > MOST_FILTERS) return undefined;
+  return withSettings([...HARMLESS, ...[...filters].flatMap(withoutFilter)]);
+};
+
+type Setting = readonly [key: string, value: string];
+
+/** Stronger than whatever the repository says. */
+const HARMLESS: readonly Setting[] = [
+  ['core.fsmonitor', ''],
+  ['core.hooksPath', '/dev/null'],
+  ['core.quotePath', 'false'],
+  ['log.showSignature', 'false'],
+  ['status.submoduleSummary', 'false'],
+  ['protocol.allow', 'never'],
+];
+
+/** A filter without a program passes files on as they are. */
+const withoutFilter = (name: string): readonly Setting[] => [
+  [`filter.${name}.clean`, ''],
+  [`filter.${name}.smudge`, ''],
+  [`filter.${name}.process`, ''],
+  [`filter.${name}.required`, 'false'],
+];
+
+/** No locks, no questions, and nothing is fetched: a missing object would start a transport. */
+const LOOK_ONLY = {
+  GIT_OPTIONAL_LOCKS: '0',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_NO_LAZY_FETCH: '1',
+  GIT_ALLOW_PROTOCOL: 'none',
+  GIT_NO_REPLACE_OBJECTS: '1',
+} as const;
+
+const asEnvironment = (settings: readonly Setting[]): Environment =>
+  Object.fromEntries([
+    ['GIT_CONFIG_COUNT', String(settings.length)],
+    ...settings.flatMap(([key, value], index) => [
+      [`GIT_CONFIG_KEY_${index}`, key],
+      [`GIT_CONFIG_VALUE_${index}`, value],
+    ]),
+  ]);
+
+const KEPT = /^GIT_(CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)|CEILING_DIRECTORIES)$/;
+
+/** Variables such as GIT_DIR would speak of another repository, or name programs. */
+const withoutGit = (environment: Environment): Environment =>
+  Object.fromEntries(
+    Object.entries(environment).filter(([name]) => !name.startsWith('GIT_') || KEPT.test(name)),
+  );
+
+/** Without what is in the repository: `npx` puts its `node_modules/.bin` first. */
+const outsidePath = (path: string, top: string | undefined, home: string | undefined): string =>
+  path
+    .split(delimiter)
+    .filter((folder) => isAbsolute(folder))
+    .filter((folder) => {
+      if (top === undefined || (home !== undefined && isInside(home, top))) return true;
+      return !isInside(folder, top);
+    })
+    .join(delimiter);
+
+const isInside = (path: string, top: string) =>
+  `${realOf(path)}${sep}`.startsWith(top.endsWith(sep) ? top : `${top}${sep}`);
+
+const realOf = (path: string) => {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+};
+
+interface Run {
+  readonly cwd: string;
+  readonly env: Environment;
+  readonly signal: AbortSignal;
+  readonly mostBytes: number;
+}
+
+const run = (
+  args: readonly string[],
+  { cwd, env, signal, mostBytes }: Run,
+): Promise<GitAnswer | undefined> =>
+  new Promise((settle) => {
+    if (signal.aborted) return settle(undefined);
+    let child: ReturnType<typeof start>;
+    try {
+      child = start(args, cwd, env);
+    } catch {
+      return settle(undefined);
+    }
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const text = () => Buffer.concat(chunks).toString('utf8');
+    const end = (answer: GitAnswer | undefined) => {
+      signal.removeEventListener('abort', giveUp);
+      child.removeAllListeners('close');
+      child.stdout.removeAllListeners('data').destroy();
+      settle(answer);
+    };
+    const kill = () => {
+      if (child.pid !== undefined) signalGroup(child.pid, 'SIGKILL');
+    };
+    const giveUp = () => {
+      kill();
+      end(undefined);
+    };
+    signal.addEventListener('abort', giveUp, { once: true });
+    child.on('error', () => end(undefined));
+    child.on('close', (code) => end({ code, text: text() }));
+    child.stdout.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size <= mostBytes) return;
+      kill();
+      end({ code: null, text: text().slice(0, mostBytes) });
+    });
+  });
+
+/** In a group of its own, so that whatever it may have started ends with it. */
+const start = (args: readonly string[], cwd: string, env: Environment) =>
+  spawn('git', ['--no-pager', ...args], {
+    ...{ cwd, env, detached: true },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });

@@ -1,0 +1,89 @@
+/** Where git keeps what it knows of a directory, and which branch is out there: read without git. */
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+
+export interface GitPlace {
+  /** With HEAD in it; that of a worktree is its own. */
+  readonly directory: string;
+  /** Where the files are; undefined in a bare repository. */
+  readonly top: string | undefined;
+}
+
+/** What HEAD is called when it is on no branch. */
+export const DETACHED = 'HEAD';
+
+/** Undefined outside of a repository. Never throws. */
+export const findGit = (cwd: string): GitPlace | undefined => {
+  try {
+    return search(realpathSync(cwd));
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * The branch that is out, `HEAD` when it is none, undefined when that cannot be said. A few looks at
+ * the disk and no process: it may be asked on every turn.
+ */
+export const currentBranch = (cwd: string): string | undefined => {
+  const place = findGit(cwd);
+  const head = place && readStart(join(place.directory, 'HEAD'));
+  if (head === undefined) return undefined;
+  const branch = /^ref: refs\/heads\/(\P{Cc}+)\n?$/u.exec(head)?.[1];
+  // Where refs are kept in tables, the file holds a name that no branch can have.
+  if (branch !== undefined) return branch === '.invalid' ? undefined : branch;
+  return /^[0-9a-f]{40,64}\n?$/.test(head) ? DETACHED : undefined;
+};
+
+const search = (start: string): GitPlace | undefined => {
+  for (let folder = start; ; folder = dirname(folder)) {
+    const dotGit = join(folder, '.git');
+    const found = statSync(dotGit, { throwIfNoEntry: false });
+    if (found?.isFile()) {
+      const directory = linkedDirectory(dotGit, folder);
+      return directory === undefined ? undefined : { directory, top: folder };
+    }
+    if (found?.isDirectory() && isGitDirectory(dotGit)) return { directory: dotGit, top: folder };
+    if (isGitDirectory(folder)) return { directory: folder, top: undefined };
+    if (dirname(folder) === folder) return undefined;
+  }
+};
+
+/** In a worktree or a submodule `.git` is a file that says where the directory is. */
+const linkedDirectory = (file: string, folder: string): string | undefined => {
+  const link = /^gitdir: ([^\n]+)\n?$/.exec(readStart(file) ?? '')?.[1];
+  const directory = link === undefined ? undefined : resolve(folder, link);
+  return directory !== undefined && isGitDirectory(directory) ? directory : undefined;
+};
+
+const isGitDirectory = (folder: string): boolean =>
+  isThere(join(folder, 'HEAD')) &&
+  (isThere(join(folder, 'objects')) || isThere(join(folder, 'commondir')));
+
+const isThere = (path: string) => statSync(path, { throwIfNoEntry: false }) !== undefined;
+
+/** Longer than any path or name of a branch that works. */
+const LONGEST = 8_192;
+
+const readStart = (path: string): string | undefined => {
+  let file: number | undefined;
+  try {
+    // Not blocking: a pipe may lie where a file was.
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    if (!fstatSync(file).isFile()) return undefined;
+    const buffer = Buffer.alloc(LONGEST);
+    return buffer.toString('utf8', 0, readSync(file, buffer, 0, LONGEST, 0));
+  } catch {
+    return undefined;
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+};
