@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineTool, type ToolKind } from '../../src/protocol/tool.js';
@@ -46,6 +47,41 @@ describe('a toolbox', () => {
       'x9',
     ]);
     expect(names(toolbox([...others].reverse()).all)).toEqual(['x7', 'x8', 'x9']);
+  });
+
+  test('sends the same bytes in whatever order tools come and come back (K16)', () => {
+    const servers = ['files', 'Git', 'web_2', 'web-10'];
+    const others = () =>
+      servers.flatMap((server) => [
+        tool(`mcp__${server}__find`, 'mcp'),
+        tool(`mcp__${server}__Get`, 'mcp'),
+        tool(`hook_${server}`, 'hook'),
+        tool(`sdk_${server}`, 'sdk'),
+      ]);
+    const bytes = (tools: Parameters<typeof toolbox>[0]) =>
+      JSON.stringify(toolbox(tools).wireTools());
+    const first = others();
+    const wanted = bytes([...builtinTools, ...first]);
+    const shuffled = fc.shuffledSubarray(first, { minLength: first.length });
+    const again = others();
+    const reconnected = fc.shuffledSubarray(again, { minLength: again.length });
+    const place = fc.integer({ min: 0, max: first.length });
+    fc.assert(
+      fc.property(shuffled, reconnected, place, (one, other, at) => {
+        expect(bytes([...one.slice(0, at), ...builtinTools, ...one.slice(at)])).toBe(wanted);
+        expect(bytes([...other.slice(0, at), ...builtinTools, ...other.slice(at)])).toBe(wanted);
+      }),
+    );
+  });
+
+  test('orders names by their bytes, as no language would', () => {
+    const given = ['b', 'B', 'a', '_', 'A', 'i', 'I', '10', '9', '-', 'z', 'Z'];
+    const boxed = names(toolbox(given.map((name) => tool(name, 'mcp'))).wireTools());
+    const bytewise = ['-', '10', '9', 'A', 'B', 'I', 'Z', '_', 'a', 'b', 'i', 'z'];
+    expect(boxed).toEqual(bytewise);
+    for (const language of ['en', 'tr', 'sv']) {
+      expect(bytewise.toSorted(new Intl.Collator(language).compare)).not.toEqual(bytewise);
+    }
   });
 
   test('can use a tool that it does not show, and show one that it may not use', () => {
