@@ -1,12 +1,12 @@
 /** The commands and their help. Each command's work is loaded when it is called. */
 import { Command, CommanderError } from 'commander';
+import { nearest } from '../config/nearest-word.js';
 import { SkeinError, UsageError } from '../protocol/errors.js';
 import type { Provider } from '../sdk/provider.js';
 import { addCommands } from './commands.js';
 import { EXIT } from './exit-code.js';
 import { HELP_TEXT } from './help-text.js';
 import type { Machine } from './machine.js';
-import { nearest } from './nearest-word.js';
 import { addRunFlags, type RunFlags } from './run-flags.js';
 
 /** Columns of the help. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { nearest } from '../../src/cli/nearest-word.js';
+import { nearest } from '../../src/config/nearest-word.js';
 
 const COMMANDS = ['demo', 'doctor', 'sessions', 'cost', 'logs', 'config', 'trust'];
 

@@ -1,0 +1,72 @@
+/** The YAML between two lines of dashes that a Markdown file may begin with. It is only ever data. */
+import { LineCounter, parseDocument, type YAMLError } from 'yaml';
+import { isObject, type JsonObject } from './settings-file.js';
+
+export interface SplitText {
+  /** Undefined when the file does not begin with one. */
+  readonly head: string | undefined;
+  readonly body: string;
+}
+
+/** A first line of dashes without a second one begins nothing: all of it is body. */
+export const splitFrontMatter = (text: string): SplitText => {
+  const open = /^---[ \t]*\n/.exec(text)?.[0];
+  if (open === undefined) return { head: undefined, body: text };
+  const rest = text.slice(open.length);
+  const close = /^---[ \t]*(?:\n|$)/m.exec(rest);
+  if (close === null) return { head: undefined, body: text };
+  return { head: rest.slice(0, close.index), body: rest.slice(close.index + close[0].length) };
+};
+
+export type FrontMatter =
+  | { readonly fields: JsonObject; lineOf(key: string): number }
+  /** `line` counts from the beginning of the file. */
+  | { readonly line: number; readonly fix: string };
+
+/** Names that refer to other places could multiply without end, so there may be none. */
+const NO_ALIASES = { maxAliasCount: 0 };
+
+export const parseFrontMatter = (head: string): FrontMatter => {
+  const lines = new LineCounter();
+  const document = attempt(() => parseDocument(head, { lineCounter: lines, prettyErrors: false }));
+  if (document === undefined) return { line: 2, fix: 'write fewer levels into each other' };
+  const lineAt = (offset: number) => lines.linePos(offset).line + 1;
+  const [error] = document.errors;
+  if (error !== undefined) return { line: lineAt(error.pos[0]), fix: fixOf(error) };
+  const value = attempt<{ readonly fields: unknown }>(() => ({
+    fields: document.toJS(NO_ALIASES),
+  }));
+  if (value === undefined) {
+    return { line: 2, fix: 'write values out instead of referring to others with *' };
+  }
+  const { fields } = value;
+  if (!isObject(fields)) return { line: 2, fix: 'write lines such as "name: value"' };
+  return {
+    fields,
+    lineOf: (key) => {
+      const at = new RegExp(`^["']?${key}["']?\\s*:`, 'm').exec(head)?.index;
+      return at === undefined ? 1 : lineAt(at);
+    },
+  };
+};
+
+const attempt = <T>(work: () => T): T | undefined => {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+};
+
+const fixOf = ({ code, message }: YAMLError): string => FIXES[code] ?? lowerFirst(message);
+
+const FIXES: Readonly<Record<string, string>> = {
+  BLOCK_AS_IMPLICIT_KEY: 'put the value in quotes, since it has a colon in it',
+  MULTILINE_IMPLICIT_KEY: 'write "name: value", or indent what belongs to the line above',
+  MISSING_CHAR: 'close the quote or bracket that is open',
+  DUPLICATE_KEY: 'keep one of the two lines with this name',
+  TAB_AS_INDENT: 'indent with spaces instead of tabs',
+  BAD_SCALAR_START: 'put the value in quotes, since it begins with a special character',
+};
+
+const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);
