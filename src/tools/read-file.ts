@@ -28,7 +28,7 @@ const PROMPT = `Reads one file.
 - PNG, JPEG, GIF and WebP files are shown to you as pictures, PDF files as documents. Other binary files are only named.
 - A Jupyter notebook (.ipynb) is shown cell by cell, with outputs; offset and limit then count cells. Change it with NotebookEdit.
 - A relative path starts at the working directory. Directories cannot be read: list them with LS.
-- Read a file before you change it with Edit or overwrite it with Write. When you need several files, ask for all of them at once.`;
+- Read a file before you change it with Edit or overwrite it with Write.`;
 
 export const readFile = defineTool({
   name: 'Read',

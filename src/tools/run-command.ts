@@ -28,10 +28,10 @@ const PROMPT = `Runs a command in bash and returns what it prints.
 
 - Every call is a fresh shell: the working directory carries over to the next call; variables, functions and aliases do not.
 - There is no terminal and no input: choose flags that never ask, and never start an editor or a pager.
-- Whatever the command leaves running is ended when it returns. For a server, a watcher or a long build set run_in_background: the call returns at once with an id, TaskOutput shows what the command prints, TaskStop ends it, and it ends with the session at the latest. Do not use "&" or nohup for that.
+- Whatever the command leaves running is ended when it returns. For a server, a watcher or a long build set run_in_background: the call returns at once with an id for TaskOutput and TaskStop; it ends with the session at the latest. Do not use "&" or nohup.
 - It may run ${DEFAULT_TIMEOUT_MS} ms unless you set timeout, at most ${LONGEST_TIMEOUT_MS}. In the background it has no limit but a timeout that you set.
 - Up to ${INLINE_CHARACTERS} characters are shown. From longer output you see both ends, and the path of a file that holds all of it.
-- Quote paths that contain spaces. To read, write or change files use Read, Write and Edit: they notice files that changed meanwhile. To find files or text use Glob and Grep.
+- Quote paths that contain spaces.
 - One plain command per call is best: chains, pipes and redirections need a person's permission.`;
 
 export const runCommand = defineTool({

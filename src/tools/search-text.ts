@@ -19,14 +19,12 @@ const MOST_CONTEXT = 1_000;
 
 const PROMPT = `Searches the contents of files with a regular expression.
 
-- The dialect is that of ripgrep: "log.*Error", "function\\\\s+\\\\w+". Put a backslash before { } ( ) [ ] . when you mean the characters themselves. There is no look-around and there are no backreferences.
+- The dialect is that of ripgrep: "log.*Error", "function\\\\s+\\\\w+". A backslash makes { } ( ) [ ] . literal. No look-around, no backreferences.
 - output_mode: "files_with_matches" (the default) lists paths, "content" shows the lines, "count" how many lines match in each file.
 - Narrow the search with path, with glob ("*.ts" at any depth, "src/**/*.ts" from path, "!*.test.ts" all but these) or with type ("ts", "py", "rust").
-- A pattern matches within one line, unless multiline is true: then a match may run over several, and a dot matches a line break too.
-- Files that .gitignore names, hidden files (unless glob spells their dot: ".github/**") and binary files are passed over; links are not followed.
-- Files that rules protect, such as .env and keys, are not searched; Read asks the user about them.
-- Results are in the order of paths. Up to ${DEFAULT_LIMIT} are shown; go on with offset, or set head_limit.
-- Prefer this to grep or rg in Bash: it needs no permission inside the workspace.`;
+- A match stays within one line, unless multiline is true; then a dot matches a line break too.
+- Passed over: what .gitignore names, hidden files (unless glob spells their dot: ".github/**"), binary files, links, and files that rules protect, such as .env and keys: Read asks the user about those.
+- Results are in the order of paths. Up to ${DEFAULT_LIMIT} are shown; go on with offset, or set head_limit.`;
 
 const count = (most: number) => z.int().min(0).max(most).optional();
 

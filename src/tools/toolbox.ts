@@ -105,6 +105,13 @@ const wireTool = (tool: Tool): WireTool => {
 };
 
 const describeForWire = (tool: Tool): WireTool => {
-  const { $schema: _, ...schema } = tool.inputSchema ?? z.toJSONSchema(tool.input, { io: 'input' });
+  const { $schema: _, ...schema } =
+    tool.inputSchema ?? z.toJSONSchema(tool.input, { io: 'input', override: withoutNoise });
   return { name: tool.name, description: tool.prompt, input_schema: schema };
+};
+
+/** Limits that tell a model nothing: every agent pays for their bytes, and calls are checked anyway. */
+const withoutNoise = ({ jsonSchema }: { jsonSchema: Record<string, unknown> }): void => {
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+  if (jsonSchema.minLength === 1) delete jsonSchema.minLength;
 };

@@ -1,0 +1,47 @@
+/** All three stages joined: the head of a request, as it is kept and sent. */
+import type { CacheTtl, PromptHead } from '../protocol/prompt.js';
+import type { Capabilities } from '../protocol/providers.js';
+import type { RawJson } from '../protocol/wire.js';
+import { cacheControl } from './cache-control.js';
+import type { Piece } from './section.js';
+import { type PlannedBlock, type SplitOptions, sectionsOf, splitPrompt } from './split-prompt.js';
+import { IDENTITY } from './static-zone.js';
+import { asSystemPrompt } from './system-prompt.js';
+
+export interface HeadOptions extends SplitOptions {
+  readonly tools: RawJson;
+  readonly capabilities: Capabilities;
+  readonly ttl: CacheTtl;
+}
+
+export const promptHead = (pieces: readonly Piece[], options: HeadOptions): PromptHead => {
+  const { tools, capabilities, ttl } = options;
+  const blocks = splitPrompt(asSystemPrompt(pieces.map(({ text }) => text)), options);
+  const system = blocks.map((block) => blockJson(block, capabilities, ttl)).join(',');
+  return { tools, system: `[${system}]`, sections: sectionsOf(blocks, pieces), ttl };
+};
+
+const blockJson = (
+  { text, scope, marked }: PlannedBlock,
+  capabilities: Capabilities,
+  ttl: CacheTtl,
+): RawJson => {
+  const mark = marked ? cacheControl(capabilities, ttl, scope) : null;
+  const plain = JSON.stringify({ type: 'text', text: text.toWellFormed() });
+  return mark === null ? plain : `${plain.slice(0, -1)},"cache_control":${mark}}`;
+};
+
+/** One line of who it is, where and when: for those who pay for every byte. */
+export const simpleHead = (cwd: string, date: string, tools: RawJson, ttl: CacheTtl): PromptHead => {
+  const text = `${IDENTITY}\n\nCWD: ${cwd}\nDate: ${date}`;
+  return {
+    ...{ tools, ttl, system: JSON.stringify([{ type: 'text', text }]) },
+    sections: [
+      { name: 'simple', zone: 'identity', source: 'skein', block: 0, start: 0, end: text.length },
+    ],
+  };
+};
+
+/** The first block: which program this is. It never changes within a session (law 3). */
+export const attributionText = (version: string, entrypoint: string): string =>
+  `skein ${version}; entrypoint ${entrypoint}`;
