@@ -119,6 +119,7 @@ export const startAgent = (deps: AgentDeps): Agent => {
     clear() {
       refuseUnlessIdle(actor, runs);
       notebook.record({ type: 'prompt.broken', reason: 'clear', section: 'messages' });
+      deps.shelf.expire();
     },
     dismiss: () => dismiss(),
     stopped,

@@ -12,17 +12,20 @@ import { tokensOfBytes } from '../context/tokens.js';
 import { planTruncation, TRUNCATION_NOTICE } from '../context/truncation.js';
 import type { WindowMarks } from '../context/window.js';
 import { summaryDirective, summaryText } from '../prompt/compaction-text.js';
-import { type BodyHead, directiveBody } from '../prompt/request-body.js';
+import { directiveBody } from '../prompt/request-body.js';
 import type { AgentEvent, RoomNeeded } from '../protocol/agent.js';
+import type { Briefing } from '../protocol/briefing.js';
 import { ConsultFailure } from '../protocol/consult.js';
 import { StorageError, UsageError } from '../protocol/errors.js';
 import type { Feed } from '../protocol/feed.js';
 import { rawText } from '../protocol/wire.js';
 import { type ConsultDeps, consult } from './consultation.js';
+import type { PromptShelf } from './prompt-shelf.js';
 
 export interface CompactorDeps extends ConsultDeps {
   readonly feed: Feed;
-  readonly headFor: (model: string) => BodyHead;
+  readonly shelf: PromptShelf;
+  readonly briefing: Briefing;
   readonly windowOf: (model: string) => WindowMarks;
   readonly defect: (error: unknown) => void;
 }
@@ -99,7 +102,9 @@ const makeRoom = async (deps: CompactorDeps, wish: Wish, signal: AbortSignal): P
   const planned = planCompaction(history.messages, wish.tailTokens);
   const cut = planned !== undefined && isWorthwhile(history, planned) ? planned : undefined;
   const summary = cut && (await summarise(deps, wish, cut, signal));
-  if (cut !== undefined && typeof summary === 'string') return replace(deps, cut, summary);
+  if (cut !== undefined && typeof summary === 'string') {
+    return replace(deps, cut, summary, signal);
+  }
   if (wish.why === 'refused') return drop(deps, wish);
   const said = cut === undefined ? NOTHING_OLDER : (summary as SummaryTrouble).why;
   return { event: { type: 'compaction.declined' }, said };
@@ -127,7 +132,7 @@ const summarise = async (
   const { messages, calls } = deps.notebook.history;
   const read = why === 'refused' || calls.size > 0 ? messages.slice(0, cut) : messages;
   const directive = rawText(summaryDirective(instructions));
-  const body = directiveBody(deps.headFor(deps.modelName), read, directive);
+  const body = directiveBody(deps.shelf.headFor(deps.modelName), read, directive);
   try {
     const { text } = await consult(deps, { purpose: 'summary', call: null, body }, signal);
     signal.throwIfAborted();
@@ -138,17 +143,32 @@ const summarise = async (
   }
 };
 
-const replace = ({ notebook, feed }: CompactorDeps, dropped: number, text: string): Made => {
+/** Where messages are lost anyway, what stands ahead of them is looked at again. */
+const replace = async (
+  { notebook, feed, shelf, briefing: desk }: CompactorDeps,
+  dropped: number,
+  text: string,
+  signal: AbortSignal,
+): Promise<Made> => {
   const { history } = notebook;
+  desk.renew();
+  const renewed = await shelf.look();
+  const briefing = await desk.opening();
+  signal.throwIfAborted();
   const tokensBefore = history.tokens;
   const summary = summaryText(history.opening, text);
   const left = history.messages.slice(dropped).map(withoutThoughts);
   const kept = left.reduce((sum, { weight }) => sum + weight, 0);
-  const tokensAfter = tokensOfBytes(history.promptBytes + Buffer.byteLength(summary) + kept);
+  const begin = Buffer.byteLength(summary) + Buffer.byteLength(briefing.text);
+  const tokensAfter = tokensOfBytes(history.promptBytes + begin + kept);
+  const section = renewed === undefined ? 'messages' : `messages, ${renewed.section}`;
   notebook.record({
-    ...{ type: 'prompt.broken', reason: 'compaction', section: 'messages' },
+    ...{ type: 'prompt.broken', reason: 'compaction', section },
     ...{ dropped, summary, tokensBefore, tokensAfter },
+    briefing: { text: briefing.text, facts: { ...briefing.facts } },
+    ...(renewed !== undefined && { prompt: renewed.prompt }),
   });
+  if (renewed !== undefined) shelf.adopt(renewed);
   const said = `Summarised ${dropped} older messages: about ${tokensBefore} tokens became ${tokensAfter}.`;
   feed.emit({ type: 'context.compacted', summary: said });
   return { event: { type: 'context.compacted' }, said };

@@ -3,8 +3,9 @@ import { fromCallback } from 'xstate';
 import type { WindowMarks } from '../context/window.js';
 import { gapOf } from '../model/failure.js';
 import type { Governor } from '../model/governor.js';
-import { type BodyHead, requestBody } from '../prompt/request-body.js';
+import { requestBody } from '../prompt/request-body.js';
 import type { AgentEvent, TurnInput, TurnOrder } from '../protocol/agent.js';
+import type { Briefing } from '../protocol/briefing.js';
 import type { Clock } from '../protocol/clock.js';
 import { StorageError } from '../protocol/errors.js';
 import type { Feed } from '../protocol/feed.js';
@@ -13,7 +14,9 @@ import { costOf } from '../protocol/prices.js';
 import { NO_USAGE } from '../protocol/usage.js';
 import { type EndedBlock, rawText } from '../protocol/wire.js';
 import type { Budget } from './budget.js';
+import { nextMessage } from './next-message.js';
 import type { Notebook } from './notebook.js';
+import type { PromptShelf } from './prompt-shelf.js';
 import { RoomWatch } from './room-watch.js';
 
 export interface TurnDeps {
@@ -27,10 +30,10 @@ export interface TurnDeps {
   readonly fallbackModel: string | undefined;
   /** An error that is ours: it fails the agent, and whoever started it decides. */
   readonly defect: (error: unknown) => void;
-  /** The body up to its messages, for a model; made once for each. */
-  readonly headFor: (model: string) => BodyHead;
   /** The beta features that the next request asks for. */
   readonly betas: () => readonly string[];
+  readonly shelf: PromptShelf;
+  readonly briefing: Briefing;
   readonly windowOf: (model: string) => WindowMarks;
   readonly toolCount: number;
 }
@@ -77,7 +80,11 @@ const runTurn = async (
   const { notebook, feed, clock, budget } = deps;
   const { turn, attempt } = input;
   const { history } = notebook;
-  if (attempt === 1) sendUserMessage(notebook, input, tell);
+  if (attempt === 1) {
+    await deps.shelf.refresh();
+    await sendUserMessage(deps, input, tell);
+    if (signal.aborted) return tell({ type: 'turn.ended', stopReason: 'interrupted' });
+  }
   const model = chooseModel(deps, input);
   const gapTokens = room.gapFor(model, input);
   if (gapTokens > 0) return tell({ type: 'room.needed', gapTokens });
@@ -98,7 +105,7 @@ const runTurn = async (
       ...(betas.length > 0 && { betas: [...betas] }),
     });
     feed.emit({ type: 'request.started', turn, attempt, model });
-    const body = requestBody(deps.headFor(model), history.messages);
+    const body = requestBody(deps.shelf.headFor(model), history.messages);
     const sink = {
       started: () => {},
       blockEnded(block: EndedBlock) {
@@ -129,14 +136,16 @@ const runTurn = async (
   notebook.sync().catch(() => undefined);
 };
 
-/** Results first, in call order, then whatever was said meanwhile. */
-const sendUserMessage = (
-  notebook: Notebook,
+/** Whatever was said until the moment it is written down goes along. */
+const sendUserMessage = async (
+  { notebook, briefing }: TurnDeps,
   { cutShort }: TurnInput,
   tell: (event: AgentEvent) => void,
-): void => {
-  const { waiting } = notebook.history;
-  const parts = notebook.history.nextUserParts();
+): Promise<void> => {
+  const { history } = notebook;
+  const opening = history.told.isBriefed ? undefined : await briefing.opening();
+  const { waiting } = history;
+  const parts = nextMessage(history, opening, briefing);
   if (cutShort && parts.length === 0) parts.push({ text: CONTINUE });
   if (parts.length === 0) return;
   notebook.record({ type: 'user.sent', parts });

@@ -1,17 +1,18 @@
 /** How a session comes to be: created, taken up again, or begun as a copy of another. */
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import type { PromptHead } from '../prompt/request-body.js';
+import type { Briefing } from '../protocol/briefing.js';
 import type { Clock } from '../protocol/clock.js';
 import { UsageError } from '../protocol/errors.js';
 import type { Ids } from '../protocol/ids.js';
 import type { JournalBody, JournalRecord } from '../protocol/journal.js';
+import type { PromptHead } from '../protocol/prompt.js';
 import {
   SESSION_FORMAT,
   type Session,
   type SessionMeta,
   type SessionStore,
 } from '../protocol/store.js';
+import { keepHead, readHead } from './prompt-shelf.js';
 
 /** Which session: a new one, a former one, or a new one that begins as a copy of another. */
 export type SessionChoice =
@@ -35,8 +36,8 @@ export interface BeginOptions {
   /** Undefined keeps the model that the session has. */
   readonly modelName: string | undefined;
   readonly defaultModel: string;
-  /** The prompt of a new session; a former one keeps its own (law 3). */
-  readonly promptHead: (cwd: string, model: string) => PromptHead;
+  /** Makes the prompt of a new session; a former one keeps its own (law 3). */
+  readonly briefing: Briefing;
 }
 
 /** A session that this process now owns, with what its lead is to say first. */
@@ -67,8 +68,8 @@ const createNew = async (options: BeginOptions, id: string | undefined): Promise
 };
 
 const layBeginning = async (options: BeginOptions, session: Session): Promise<Begun> => {
-  const { lead, cwd, model } = session.meta;
-  const head = options.promptHead(cwd, model);
+  const { lead, cwd, model, version, entrypoint } = session.meta;
+  const head = await options.briefing.head({ cwd, model, version, entrypoint });
   const prompt = await keepHead(session, head);
   const journal = await session.journal(lead, null);
   const created = { type: 'agent.created', agent: lead, parent: null, cwd, model, prompt } as const;
@@ -83,7 +84,7 @@ const resume = async (options: BeginOptions, id: string): Promise<Begun> => {
     const created = records.find(({ type }) => type === 'agent.created');
     // It was killed before its first record: nothing had been said, so it begins now.
     if (created?.type !== 'agent.created') return await layBeginning(options, session);
-    const head = readHead(await session.readArtifact(created.prompt));
+    const head = readHead(await session.readArtifact(newestPrompt(records) ?? created.prompt));
     const model = options.modelName ?? session.meta.model;
     await session.updateMeta({ model, updatedAt: options.clock.now() });
     return { session, head, model, past: records };
@@ -110,10 +111,11 @@ const fork = async (
   const journal = await session.journal(source.lead, null);
   for (const record of records) {
     const body = bodyOf(record);
-    if (body.type === 'agent.created') {
-      await keepHead(session, readHead(await store.peekArtifact(from, body.prompt)));
-      journal.append({ ...body, forkedFrom: { session: from, agent: source.lead } });
-    } else journal.append(body);
+    if ('prompt' in body && body.prompt !== undefined) {
+      await session.putArtifact(body.prompt, await store.peekArtifact(from, body.prompt));
+    }
+    const forkedFrom = { session: from, agent: source.lead };
+    journal.append(body.type === 'agent.created' ? { ...body, forkedFrom } : body);
   }
   await session.close();
   return resume(options, meta.id);
@@ -143,15 +145,7 @@ const refuseWithoutDirectory = ({ id, cwd }: SessionMeta): void => {
   }
 };
 
-const keepHead = async (session: Session, { tools, system }: PromptHead): Promise<string> => {
-  const bytes = Buffer.from(`{"tools":${tools},"system":${system}}`);
-  const name = `prompt-${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}.json`;
-  await session.putArtifact(name, bytes);
-  return name;
-};
-
-/** Parsing and writing JSON that was written by JSON.stringify gives the same text again. */
-const readHead = (bytes: Uint8Array): PromptHead => {
-  const { tools, system } = JSON.parse(Buffer.from(bytes).toString()) as Record<string, unknown>;
-  return { tools: JSON.stringify(tools), system: JSON.stringify(system) };
-};
+/** What stands ahead of the messages may have been replaced on the way. */
+const newestPrompt = (records: readonly JournalRecord[]): string | undefined =>
+  records.findLast((record) => record.type === 'prompt.broken' && record.prompt !== undefined)
+    ?.prompt;

@@ -2,10 +2,11 @@
  * A session from the outside: created, resumed or forked, with its lead agent alive in it. Every
  * host (print mode, a REPL, a program) runs agents through this one door.
  */
-import { type BodyHead, bodyHead, type RequestSettings } from '../prompt/request-body.js';
+import type { RequestSettings } from '../prompt/request-body.js';
 import type { AgentReport, AgentState } from '../protocol/agent.js';
 import { UsageError } from '../protocol/errors.js';
 import type { FeedItem, FeedListener } from '../protocol/feed.js';
+import type { PromptHead } from '../protocol/prompt.js';
 import { type Capabilities, capabilitiesOf } from '../protocol/providers.js';
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
 import type { RawJson } from '../protocol/wire.js';
@@ -13,14 +14,16 @@ import { type Agent, type AgentDeps, startAgent } from './agent.js';
 import { runBudget } from './budget.js';
 import { FeedHub } from './feed-hub.js';
 import { Notebook } from './notebook.js';
+import { PromptShelf } from './prompt-shelf.js';
 import { type BeginOptions, beginSession } from './session-begin.js';
 import { sessionJobs } from './session-jobs.js';
 
 type Given =
   | 'notebook'
   | 'feed'
-  | 'headFor'
+  | 'shelf'
   | 'betas'
+  | 'briefing'
   | 'budget'
   | 'agent'
   | 'modelName'
@@ -74,8 +77,8 @@ export interface LeadSession {
   run(blocks?: RawJson): AsyncGenerator<FeedItem, void>;
   /** What lists call it. */
   rename(title: string): Promise<void>;
-  /** What the model is shown, as it is sent. */
-  readonly tools: RawJson;
+  /** What the model is shown ahead of the messages, as it is sent. */
+  readonly head: PromptHead;
   readonly stopped: Promise<AgentReport>;
   close(): Promise<void>;
 }
@@ -85,22 +88,17 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
   const { meta } = session;
   const journal = await session.journal(meta.lead, null);
   const notebook = new Notebook(journal, past);
-  notebook.history.promptBytes = head.tools.length + head.system.length;
   if (notebook.history.messages[0]?.role === 'assistant') {
     await session.close();
     throw new UsageError(headless(meta));
   }
   notebook.record({ type: 'epoch.began', owner: options.owner });
   const feed = new FeedHub(options.wantsStreamEvents);
-  const { capabilities = capabilitiesOf('firstParty') } = options;
-  const heads = new Map<string, BodyHead>();
-  const headFor = (name: string): BodyHead => {
-    const made =
-      heads.get(name) ??
-      bodyHead({ model: name, ...options.requestSettings(name) }, head, capabilities);
-    heads.set(name, made);
-    return made;
-  };
+  const { briefing, requestSettings, capabilities = capabilitiesOf('firstParty') } = options;
+  const shelf = new PromptShelf(
+    { session, notebook, briefing, capabilities, requestSettings, model },
+    head,
+  );
   const equipment = options.equip({
     meta,
     artifacts: session.artifactDirectory(),
@@ -110,7 +108,7 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
   const jobs = sessionJobs({ shell: equipment.shell, notebook, feed, ids, clock });
   const deps: AgentDeps = {
     ...equipment,
-    ...{ notebook, feed, headFor, modelName: model, agent: meta.lead },
+    ...{ notebook, feed, shelf, briefing, modelName: model, agent: meta.lead },
     ...{ ids, clock, jobs: jobs.table },
     betas: () => (capabilities.betas ? notebook.history.betas.with(options.betas ?? []) : []),
     budget: runBudget(options.maxBudgetUsd, notebook.history.spent.cost ?? 0),
@@ -141,7 +139,9 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     meta,
     model,
     notebook,
-    tools: head.tools,
+    get head() {
+      return shelf.head;
+    },
     damage: journal.past.damage,
     get state() {
       return agent?.state ?? 'idle';

@@ -1,5 +1,10 @@
 /** Instructions from files, each with its origin, as the model reads them; and which go first when there are too many. */
-import { type ConditionalRule, MEMORY_LAYERS, type MemoryFile, type MemoryLayer } from '../protocol/memory.js';
+import {
+  type ConditionalRule,
+  MEMORY_LAYERS,
+  type MemoryFile,
+  type MemoryLayer,
+} from '../protocol/memory.js';
 import { inQuotes, withoutTags } from './told-text.js';
 
 export interface InstructionBlock {
@@ -28,7 +33,12 @@ export const instructionBlocks = (files: readonly MemoryFile[]): readonly Instru
     priority: MEMORY_LAYERS.indexOf(layer) * files.length + index,
   }));
 
-export const instructionText = ({ source, path, parent, text }: Omit<InstructionBlock, 'priority'>): string => {
+export const instructionText = ({
+  source,
+  path,
+  parent,
+  text,
+}: Omit<InstructionBlock, 'priority'>): string => {
   const from = parent === null ? '' : ` included-by="${inQuotes(parent)}"`;
   return `<instructions source="${source}" path="${inQuotes(path)}"${from}>
 (${LABELS[source]})

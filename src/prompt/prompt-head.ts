@@ -32,7 +32,12 @@ const blockJson = (
 };
 
 /** One line of who it is, where and when: for those who pay for every byte. */
-export const simpleHead = (cwd: string, date: string, tools: RawJson, ttl: CacheTtl): PromptHead => {
+export const simpleHead = (
+  cwd: string,
+  date: string,
+  tools: RawJson,
+  ttl: CacheTtl,
+): PromptHead => {
   const text = `${IDENTITY}\n\nCWD: ${cwd}\nDate: ${date}`;
   return {
     ...{ tools, ttl, system: JSON.stringify([{ type: 'text', text }]) },

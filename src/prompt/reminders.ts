@@ -33,7 +33,13 @@ export const changedFacts = (
     { fact: 'date', value: date, text: `Today's date is now ${date}.` },
     ...(branch === null
       ? []
-      : [{ fact: 'branch', value: branch, text: `The repository is now on branch ${safe(branch)}.` }]),
+      : [
+          {
+            fact: 'branch',
+            value: branch,
+            text: `The repository is now on branch ${safe(branch)}.`,
+          },
+        ]),
     { fact: 'mode', value: mode, text: modeText(mode)[0] ?? `The permission mode is now ${mode}.` },
   ];
   const changed = now.filter(({ fact, value }) => told.has(fact) && told.get(fact) !== value);
@@ -76,6 +82,10 @@ const serverNews = (
 
 const safe = (text: string): string => withoutTags(text, []);
 
-const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
+const digest = (text: string): string =>
+  createHash('sha256').update(text).digest('hex').slice(0, 16);
 
-const wrapped = ({ text, ...rest }: Reminder): Reminder => ({ ...rest, text: systemReminder(text) });
+const wrapped = ({ text, ...rest }: Reminder): Reminder => ({
+  ...rest,
+  text: systemReminder(text),
+});

@@ -2,7 +2,7 @@
  * The body of a request, put together from bytes that exist already. Nothing that was sent before is
  * serialised again: the head is made once, messages are copied, cache marks are spliced in.
  */
-import type { CacheTtl } from '../protocol/prompt.js';
+import type { PromptHead } from '../protocol/prompt.js';
 import { type Capabilities, capabilitiesOf } from '../protocol/providers.js';
 import type { RawJson } from '../protocol/wire.js';
 import { cacheControl } from './cache-control.js';
@@ -13,13 +13,6 @@ export interface RequestSettings {
   readonly maxTokens: number;
   readonly thinking?: RawJson;
   readonly outputConfig?: RawJson;
-}
-
-/** The parts of a prompt ahead of its messages, as JSON text with their cache marks in place. */
-export interface PromptHead {
-  readonly tools: RawJson;
-  readonly system: RawJson;
-  readonly ttl?: CacheTtl;
 }
 
 /** A body up to its messages, and what the last block of a marked message ends with. */
@@ -43,7 +36,7 @@ const CLOSING = 3;
 /** Everything up to the messages. `messages` is the last key of the body (law 2). */
 export const bodyHead = (
   settings: RequestSettings,
-  head: PromptHead,
+  head: Pick<PromptHead, 'tools' | 'system' | 'ttl'>,
   capabilities: Capabilities = capabilitiesOf('firstParty'),
 ): BodyHead => {
   const { model, maxTokens, thinking, outputConfig } = settings;
@@ -56,7 +49,7 @@ export const bodyHead = (
     ...(head.tools === '[]' ? [] : [`"tools":${head.tools}`]),
     `"system":${head.system}`,
   ];
-  const mark = cacheControl(capabilities, head.ttl ?? '5m', null);
+  const mark = cacheControl(capabilities, head.ttl, null);
   return {
     bytes: Buffer.from(`{${fields.join(',')},"messages":[`),
     mark: Buffer.from(mark === null ? '' : `,"cache_control":${mark}`),

@@ -3,7 +3,11 @@ import type { PermissionMode } from '../protocol/permission.js';
 import { type InstructionBlock, instructionText, type Trimmed } from './instruction-block.js';
 import { systemReminder } from './told-text.js';
 
-export const userContext = ({ kept, dropped }: Trimmed, date: string, mode: PermissionMode): string =>
+export const userContext = (
+  { kept, dropped }: Trimmed,
+  date: string,
+  mode: PermissionMode,
+): string =>
   systemReminder(
     [
       ...(kept.length === 0 ? [] : [INTRODUCTION, ...kept.map(instructionText)]),
@@ -29,5 +33,6 @@ const MODES: Readonly<Partial<Record<PermissionMode, string>>> = {
   plan: 'Look and think, change nothing: calls with effects are denied. End with a plan.',
   acceptEdits: 'Edits inside the workspace need no question.',
   dontAsk: 'What no rule allows is denied without a question.',
-  bypassPermissions: 'Nothing is asked but what explicit rules and secrets require: take the more care.',
+  bypassPermissions:
+    'Nothing is asked but what explicit rules and secrets require: take the more care.',
 };

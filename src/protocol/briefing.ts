@@ -21,9 +21,21 @@ export interface Reminder {
   readonly text: string;
 }
 
+/** Which session a head is for. What a former one has keeps to it through every new head. */
+export interface HeadRequest {
+  readonly cwd: string;
+  readonly model: string;
+  readonly version: string;
+  readonly entrypoint: string;
+  readonly kept?: Pick<PromptHead, 'tools' | 'ttl'>;
+}
+
+/** Nothing here rejects: what cannot be found out is left out, and people are told. */
 export interface Briefing {
   /** Sections that do not change are computed once, and again after `renew`. */
-  head(cwd: string, model: string): Promise<PromptHead>;
+  head(request: HeadRequest): Promise<PromptHead>;
+  /** The run asks for something that this head of a former one must not outlive. */
+  isStale(head: PromptHead): boolean;
   /** Some section may say something else on every turn, so `head` is worth asking again. */
   readonly mayChange: boolean;
   opening(): Promise<Opening>;

@@ -1,0 +1,137 @@
+/**
+ * The head of an agent's prompt: kept as it is for as long as possible, looked at again where a
+ * conversation begins anew, and replaced only together with a declared break.
+ */
+import { createHash } from 'node:crypto';
+import { type BodyHead, bodyHead, type RequestSettings } from '../prompt/request-body.js';
+import type { Briefing } from '../protocol/briefing.js';
+import { UsageError } from '../protocol/errors.js';
+import type { HeadSection, PromptHead } from '../protocol/prompt.js';
+import type { Capabilities } from '../protocol/providers.js';
+import type { Session } from '../protocol/store.js';
+import type { WireBlock } from '../protocol/wire.js';
+import type { Notebook } from './notebook.js';
+
+export interface ShelfOptions {
+  readonly session: Session;
+  readonly notebook: Notebook;
+  readonly briefing: Briefing;
+  readonly capabilities: Capabilities;
+  readonly requestSettings: (model: string) => Omit<RequestSettings, 'model'>;
+  readonly model: string;
+}
+
+/** A head that says something else, not in use yet. */
+export interface NewHead {
+  readonly head: PromptHead;
+  /** The artifact that holds it. */
+  readonly prompt: string;
+  /** The sections that differ, in words. */
+  readonly section: string;
+}
+
+export class PromptShelf {
+  head: PromptHead;
+  private readonly options: ShelfOptions;
+  /** One for each model that was asked. */
+  private readonly bodies = new Map<string, BodyHead>();
+  private isDue: boolean;
+
+  constructor(options: ShelfOptions, head: PromptHead) {
+    this.options = options;
+    this.head = head;
+    this.isDue = options.briefing.isStale(head);
+    this.weigh();
+  }
+
+  headFor(model: string): BodyHead {
+    const { requestSettings, capabilities } = this.options;
+    const made =
+      this.bodies.get(model) ??
+      bodyHead({ model, ...requestSettings(model) }, this.head, capabilities);
+    this.bodies.set(model, made);
+    return made;
+  }
+
+  /** The conversation has begun anew: before the next request everything is looked at again. */
+  expire(): void {
+    this.options.briefing.renew();
+    this.isDue = true;
+  }
+
+  /** Declares what has changed since the last request. */
+  async refresh(): Promise<void> {
+    if (!this.isDue && !this.options.briefing.mayChange) return;
+    const renewed = await this.look();
+    this.isDue = false;
+    if (renewed === undefined) return;
+    const { prompt, section } = renewed;
+    this.options.notebook.record({ type: 'prompt.broken', reason: 'section', section, prompt });
+    this.adopt(renewed);
+  }
+
+  /** Undefined when it would say the same again. */
+  async look(): Promise<NewHead | undefined> {
+    const { session, notebook, briefing, model } = this.options;
+    const { version, entrypoint, cwd } = session.meta;
+    const place = { cwd: notebook.history.cwd || cwd, model, version, entrypoint };
+    const head = await briefing.head({ ...place, kept: this.head });
+    if (head.tools === this.head.tools && head.system === this.head.system) return undefined;
+    const prompt = await keepHead(session, head);
+    return { head, prompt, section: changedSections(this.head, head) };
+  }
+
+  /** From now on, after the break is on the record. */
+  adopt({ head }: NewHead): void {
+    this.head = head;
+    this.bodies.clear();
+    this.weigh();
+  }
+
+  private weigh(): void {
+    const { tools, system } = this.head;
+    this.options.notebook.history.promptBytes =
+      Buffer.byteLength(tools) + Buffer.byteLength(system);
+  }
+}
+
+const changedSections = (before: PromptHead, after: PromptHead): string => {
+  const was = textsOf(before);
+  const is = textsOf(after);
+  const names = [...new Set([...was.keys(), ...is.keys()])];
+  const changed = names.filter((name) => was.get(name) !== is.get(name));
+  return changed.length === 0 ? 'system' : changed.join(', ');
+};
+
+const textsOf = ({ system, sections }: PromptHead): ReadonlyMap<string, string> => {
+  const blocks = JSON.parse(system) as WireBlock[];
+  const textOf = ({ block, start, end }: HeadSection) =>
+    String(blocks[block]?.text ?? '').slice(start, end);
+  return new Map(sections.map((section) => [section.name, textOf(section)]));
+};
+
+export const keepHead = async (session: Session, head: PromptHead): Promise<string> => {
+  const { tools, system, sections, ttl } = head;
+  const rest = JSON.stringify({ sections, ttl }).slice(1);
+  const bytes = Buffer.from(`{"tools":${tools},"system":${system},${rest}`);
+  const name = `prompt-${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}.json`;
+  await session.putArtifact(name, bytes);
+  return name;
+};
+
+/** Parsing and writing JSON that was written by JSON.stringify gives the same text again. */
+export const readHead = (bytes: Uint8Array): PromptHead => {
+  let kept: Record<string, unknown>;
+  try {
+    kept = JSON.parse(Buffer.from(bytes).toString()) as Record<string, unknown>;
+  } catch {
+    throw new UsageError('The prompt of this session is damaged, so it cannot be resumed.');
+  }
+  const { tools, system, sections = [], ttl = '5m' } = kept;
+  return {
+    tools: JSON.stringify(tools),
+    system: JSON.stringify(system),
+    sections: sections as readonly HeadSection[],
+    ttl: ttl === '1h' ? '1h' : '5m',
+  };
+};
