@@ -143,9 +143,8 @@ const sendUserMessage = async (
   tell: (event: AgentEvent) => void,
 ): Promise<void> => {
   const { history } = notebook;
-  const opening = history.told.isBriefed ? undefined : await briefing.opening();
+  const parts = await nextMessage(history, briefing);
   const { waiting } = history;
-  const parts = nextMessage(history, opening, briefing);
   if (cutShort && parts.length === 0) parts.push({ text: CONTINUE });
   if (parts.length === 0) return;
   notebook.record({ type: 'user.sent', parts });

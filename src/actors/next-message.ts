@@ -1,28 +1,26 @@
 /** The next user message: what it answers, what people said, and what Skein itself has to tell. */
 import type { History } from '../context/history.js';
-import type { Briefing, Opening } from '../protocol/briefing.js';
+import type { Briefing } from '../protocol/briefing.js';
 import type { UserPart } from '../protocol/journal.js';
 
 /**
  * Results come first, in call order, because the API wants them there; then what was said, and at the
  * very end the reminders, so that they change nothing that was sent before.
  */
-export const nextMessage = (
-  history: History,
-  opening: Opening | undefined,
-  briefing: Briefing,
-): UserPart[] => {
+export const nextMessage = async (history: History, briefing: Briefing): Promise<UserPart[]> => {
+  const { told } = history;
+  const opening = told.isBriefed ? undefined : await briefing.opening();
+  const known = new Map([...told.facts, ...Object.entries(opening?.facts ?? {})]);
+  const news = await briefing.reminders(known, touchedFiles(history));
+  // Only now: what people said while this was found out goes along.
   const parts = history.nextUserParts();
   if (parts.length === 0) return parts;
-  const touched = touchedFiles(history);
-  const told = new Map([...history.told.facts, ...Object.entries(opening?.facts ?? {})]);
-  const results = parts.filter((part) => 'call' in part);
-  const said = parts.filter((part) => !('call' in part));
-  const first = opening ? [{ briefing: opening.text, facts: { ...opening.facts } }] : [];
-  const reminders = briefing
-    .reminders(told, touched)
-    .map(({ fact, value, text }) => ({ reminder: fact, value, text }));
-  return [...results, ...first, ...said, ...reminders];
+  return [
+    ...parts.filter((part) => 'call' in part),
+    ...(opening === undefined ? [] : [{ briefing: opening.text, facts: { ...opening.facts } }]),
+    ...parts.filter((part) => !('call' in part)),
+    ...news.map(({ fact, value, text }) => ({ reminder: fact, value, text })),
+  ];
 };
 
 const touchedFiles = ({ calls }: History): readonly string[] => [

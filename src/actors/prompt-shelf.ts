@@ -3,13 +3,13 @@
  * conversation begins anew, and replaced only together with a declared break.
  */
 import { createHash } from 'node:crypto';
+import { sectionTexts } from '../prompt/head-text.js';
 import { type BodyHead, bodyHead, type RequestSettings } from '../prompt/request-body.js';
 import type { Briefing } from '../protocol/briefing.js';
 import { UsageError } from '../protocol/errors.js';
 import type { HeadSection, PromptHead } from '../protocol/prompt.js';
 import type { Capabilities } from '../protocol/providers.js';
 import type { Session } from '../protocol/store.js';
-import type { WireBlock } from '../protocol/wire.js';
 import type { Notebook } from './notebook.js';
 
 export interface ShelfOptions {
@@ -96,18 +96,11 @@ export class PromptShelf {
 }
 
 const changedSections = (before: PromptHead, after: PromptHead): string => {
-  const was = textsOf(before);
-  const is = textsOf(after);
+  const was = sectionTexts(before);
+  const is = sectionTexts(after);
   const names = [...new Set([...was.keys(), ...is.keys()])];
   const changed = names.filter((name) => was.get(name) !== is.get(name));
   return changed.length === 0 ? 'system' : changed.join(', ');
-};
-
-const textsOf = ({ system, sections }: PromptHead): ReadonlyMap<string, string> => {
-  const blocks = JSON.parse(system) as WireBlock[];
-  const textOf = ({ block, start, end }: HeadSection) =>
-    String(blocks[block]?.text ?? '').slice(start, end);
-  return new Map(sections.map((section) => [section.name, textOf(section)]));
 };
 
 export const keepHead = async (session: Session, head: PromptHead): Promise<string> => {

@@ -147,5 +147,4 @@ const refuseWithoutDirectory = ({ id, cwd }: SessionMeta): void => {
 
 /** What stands ahead of the messages may have been replaced on the way. */
 const newestPrompt = (records: readonly JournalRecord[]): string | undefined =>
-  records.findLast((record) => record.type === 'prompt.broken' && record.prompt !== undefined)
-    ?.prompt;
+  records.flatMap((record) => (record.type === 'prompt.broken' && record.prompt) || []).at(-1);

@@ -264,7 +264,7 @@ export class History {
     if (briefing !== undefined) this.told.brief(briefing.facts);
     // A damaged journal may have lost the calls that these answer.
     while (this.messages[0]?.answersCalls) this.messages.shift();
-    const opening = briefing === undefined ? '' : `${rawText(briefing.text)},`;
+    const opening = briefing?.text ? `${rawText(briefing.text)},` : '';
     this.beginWith(`${opening}${rawText(summary)}`);
   }
 

@@ -8,9 +8,9 @@ export interface Cited {
   result(call: string): RawJson | undefined;
 }
 
-/** The block of a part; empty when a damaged journal has lost what it cites. */
+/** The block of a part; empty when there is nothing to say, or a damaged journal has lost it. */
 export const blockOf = (part: UserPart, cited: Cited): RawJson => {
-  if ('briefing' in part) return rawText(part.briefing);
+  if ('briefing' in part) return part.briefing === '' ? '' : rawText(part.briefing);
   if ('text' in part) return rawText(part.text);
   if ('letter' in part) return cited.letter(part.letter) ?? '';
   return cited.result(part.call) ?? '';

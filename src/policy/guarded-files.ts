@@ -8,6 +8,9 @@ const SECRET_NAME =
   /^(?:\.env(?:\..+)?|\.envrc|\.netrc|_netrc|\.npmrc|\.pypirc|\.pgpass|\.git-credentials|\.htpasswd|\.vault-token|id_(?:rsa|dsa|ecdsa|ed25519)(?:[._-].*)?|.+\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk))$/;
 const SECRET_PLACE =
   /(?:^|\/)(?:\.ssh|\.gnupg|\.aws\/(?:credentials|sso|cli)|\.azure|\.config\/(?:gcloud|gh)|\.kube\/config|\.docker\/config\.json|\.cargo\/credentials(?:\.toml)?)(?:\/|$)/;
+/** What only the machine itself should know. */
+const SYSTEM_PLACE =
+  /^\/(?:private\/)?etc\/(?:g?shadow-?|master\.passwd|sudoers|sudoers\.d\/.+|ssh\/ssh_host_.+_key|ssl\/private\/.+)$/;
 /** The environment and the memory of programs, where keys are: our own among them. */
 const PROCESS_PLACE = /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?(?:environ|mem)$/;
 /** Templates and public halves look like secrets and are none. */
@@ -21,7 +24,10 @@ export const holdsSecrets = (path: string): boolean => {
   const place = path.toLowerCase();
   const name = basename(place);
   if (HARMLESS_NAME.test(name)) return false;
-  return SECRET_NAME.test(name) || SECRET_PLACE.test(place) || PROCESS_PLACE.test(place);
+  return (
+    [SECRET_PLACE, SYSTEM_PLACE, PROCESS_PLACE].some((kind) => kind.test(place)) ||
+    SECRET_NAME.test(name)
+  );
 };
 
 /** Settings, MCP servers and git hooks: writing one would let an agent grant itself more. */

@@ -28,11 +28,8 @@ export interface AgentPrompt {
 export const choosePrompt = (
   usual: readonly Piece[],
   wishes: PromptWishes,
-  systemContext: string | null,
-): readonly Piece[] => [
-  ...chosen(usual, wishes),
-  ...(systemContext === null ? [] : [piece('system context', 'git', systemContext)]),
-];
+  systemContext: readonly Piece[],
+): readonly Piece[] => [...chosen(usual, wishes), ...systemContext];
 
 const chosen = (usual: readonly Piece[], wishes: PromptWishes): readonly Piece[] => {
   const { override, append } = wishes;

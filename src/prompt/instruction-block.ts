@@ -1,6 +1,7 @@
 /** Instructions from files, each with its origin, as the model reads them; and which go first when there are too many. */
 import {
   type ConditionalRule,
+  MEMORY_LABELS,
   MEMORY_LAYERS,
   type MemoryFile,
   type MemoryLayer,
@@ -17,15 +18,6 @@ export interface InstructionBlock {
   readonly text: string;
 }
 
-const LABELS: Readonly<Record<MemoryLayer, string>> = {
-  managed: 'instructions of whoever runs this machine, for everybody on it',
-  user: "the user's own instructions, for all projects",
-  project: 'instructions of the project, kept in its repository',
-  local: "the user's own instructions for this project, not in its repository",
-  auto: 'what agents noted in earlier sessions of this project',
-  team: 'what the team shares with all its agents',
-};
-
 /** Later layers weigh more, and within a layer what is nearer to the work. */
 export const instructionBlocks = (files: readonly MemoryFile[]): readonly InstructionBlock[] =>
   files.map(({ layer, path, parent, text }, index) => ({
@@ -41,7 +33,7 @@ export const instructionText = ({
 }: Omit<InstructionBlock, 'priority'>): string => {
   const from = parent === null ? '' : ` included-by="${inQuotes(parent)}"`;
   return `<instructions source="${source}" path="${inQuotes(path)}"${from}>
-(${LABELS[source]})
+(${MEMORY_LABELS[source]})
 ${withoutTags(text.trim(), ['instructions'])}
 </instructions>`;
 };

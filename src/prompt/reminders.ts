@@ -18,7 +18,7 @@ export interface Ambient {
   readonly mcp: readonly McpInstructions[];
 }
 
-/** Recorded with the opening. `branch` is the one that the system prompt speaks of. */
+/** Recorded with the opening. */
 export const openingFacts = ({ date, branch, mode }: Ambient): ToldFacts => ({
   ...{ date, mode },
   ...(branch !== null && { branch }),
@@ -37,7 +37,7 @@ export const changedFacts = (
           {
             fact: 'branch',
             value: branch,
-            text: `The repository is now on branch ${safe(branch)}.`,
+            text: branchText(branch),
           },
         ]),
     { fact: 'mode', value: mode, text: modeText(mode)[0] ?? `The permission mode is now ${mode}.` },
@@ -45,6 +45,9 @@ export const changedFacts = (
   const changed = now.filter(({ fact, value }) => told.has(fact) && told.get(fact) !== value);
   return [...changed, ...serverNews(told, mcp)].map(wrapped);
 };
+
+export const branchText = (branch: string): string =>
+  `The repository is now on branch ${safe(branch)}.`;
 
 /** Each rule once, until the messages that told it are gone or its words change. */
 export const ruleReminders = (

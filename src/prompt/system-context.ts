@@ -1,35 +1,41 @@
 /** What ends the system prompt: the repository as it was when the session began. Told once. */
-import { BETWEEN } from './system-prompt.js';
+import type { Piece } from './section.js';
 import { withoutTags } from './told-text.js';
 
 export interface RepositoryFacts {
-  readonly branch: string | null;
-  readonly defaultBranch: string | null;
-  readonly status: string;
+  readonly branch: string;
+  readonly defaultBranch: string | undefined;
+  /** Undefined where there is no work tree. */
+  readonly status: string | undefined;
   readonly isStatusCut: boolean;
   readonly commits: readonly string[];
-  readonly user: string | null;
+  readonly user: string | undefined;
 }
 
 /** `breaker` is any text that makes this prompt unlike all others, for those who measure. */
 export const systemContext = (
-  repository: RepositoryFacts | undefined,
-  breaker: string | undefined,
-): string | null => {
-  const parts = [
-    ...(repository === undefined ? [] : [repositoryText(repository)]),
-    ...(breaker === undefined || breaker === '' ? [] : [`Cache breaker: ${breaker}`]),
-  ];
-  return parts.length === 0 ? null : parts.join(BETWEEN);
-};
+  repository: string | undefined,
+  breaker: string,
+): readonly Piece[] => [
+  ...(repository === undefined ? [] : [piece(SNAPSHOT, 'git', repository)]),
+  ...(breaker === '' ? [] : [piece(BREAKER, 'settings', breaker)]),
+];
 
-const repositoryText = (repository: RepositoryFacts): string => {
+/** The sections that hold them. */
+export const SNAPSHOT = 'system context';
+export const BREAKER = 'cache breaker';
+
+const piece = (name: string, source: string, text: string): Piece => ({
+  ...{ name, zone: 'dynamic', cacheClass: 'session', source, text },
+});
+
+export const repositoryText = (repository: RepositoryFacts): string => {
   const { branch, defaultBranch, status, isStatusCut, commits, user } = repository;
   const lines = [
-    ...(branch === null ? [] : [`Branch: ${branch}`]),
-    ...(defaultBranch === null ? [] : [`Main branch: ${defaultBranch}`]),
-    ...(user === null ? [] : [`User: ${user}`]),
-    `Status:\n${status === '' ? '(clean)' : status}`,
+    `Branch: ${branch}`,
+    ...(defaultBranch === undefined ? [] : [`Main branch: ${defaultBranch}`]),
+    ...(user === undefined ? [] : [`User: ${user}`]),
+    ...(status === undefined ? [] : [`Status:\n${status === '' ? '(clean)' : status}`]),
     ...(isStatusCut ? ['(There is more: run `git status` with Bash to see it all.)'] : []),
     ...(commits.length === 0 ? [] : [`Newest commits:\n${commits.join('\n')}`]),
   ];

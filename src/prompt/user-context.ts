@@ -5,14 +5,15 @@ import { systemReminder } from './told-text.js';
 
 export const userContext = (
   { kept, dropped }: Trimmed,
-  date: string,
-  mode: PermissionMode,
+  { date, mode }: { readonly date: string; readonly mode: PermissionMode },
+  news: readonly string[] = [],
 ): string =>
   systemReminder(
     [
       ...(kept.length === 0 ? [] : [INTRODUCTION, ...kept.map(instructionText)]),
       ...(dropped.length === 0 ? [] : [leftOut(dropped)]),
       ...modeText(mode),
+      ...news,
       `Today's date is ${date}.`,
     ].join('\n\n'),
   );

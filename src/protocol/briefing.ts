@@ -21,13 +21,13 @@ export interface Reminder {
   readonly text: string;
 }
 
-/** Which session a head is for. What a former one has keeps to it through every new head. */
+/** Which session a head is for. Of the one that it had, its tools, marks and context are kept. */
 export interface HeadRequest {
   readonly cwd: string;
   readonly model: string;
   readonly version: string;
   readonly entrypoint: string;
-  readonly kept?: Pick<PromptHead, 'tools' | 'ttl'>;
+  readonly kept?: PromptHead;
 }
 
 /** Nothing here rejects: what cannot be found out is left out, and people are told. */
@@ -40,7 +40,10 @@ export interface Briefing {
   readonly mayChange: boolean;
   opening(): Promise<Opening>;
   /** What is no longer as it was told, and what holds for the files that were just touched. */
-  reminders(told: ReadonlyMap<string, string>, touched: readonly string[]): readonly Reminder[];
+  reminders(
+    told: ReadonlyMap<string, string>,
+    touched: readonly string[],
+  ): Promise<readonly Reminder[]>;
   /** The conversation begins anew, or was shortened: everything is looked at again. */
   renew(): void;
 }

@@ -7,6 +7,13 @@ export interface Clock {
   wakeAt(at: number, wake: () => void): () => void;
 }
 
+/** The day on the calendar of this machine, as YYYY-MM-DD whatever the locale. */
+export const localDate = (ms: number): string => {
+  const day = new Date(ms);
+  const two = (part: number) => String(part).padStart(2, '0');
+  return `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())}`;
+};
+
 /** A number in [0, 1). */
 export type Chance = () => number;
 

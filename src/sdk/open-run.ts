@@ -26,7 +26,7 @@ export const openRun = async (request: WorkbenchRequest): Promise<OpenRun> => {
   const { settings, notices, toolNames, options, release } = await setUpWorkbench(request);
   const session = await openSession(options);
   // The prompt of a former session is what it was: it may show other tools than there are now.
-  const shown = options.choice.kind === 'new' ? toolNames : shownTools(session.tools);
+  const shown = options.choice.kind === 'new' ? toolNames : shownTools(session.head.tools);
   sweepLater(session);
   let closing: Promise<void> | undefined;
   const close = async () => {

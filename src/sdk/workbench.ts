@@ -1,7 +1,6 @@
 /** Puts a run together from flags, settings and this machine. The only place that knows them all. */
-import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { controlDesk } from '../actors/control-desk.js';
 import type { SessionOptions } from '../actors/session.js';
 import type { SessionChoice } from '../actors/session-begin.js';
@@ -24,13 +23,13 @@ import { anthropicModel } from '../model/anthropic.js';
 import { governor } from '../model/governor.js';
 import { redact } from '../policy/redaction.js';
 import { ruleProblems } from '../policy/rule-matcher.js';
-import { systemBlocks } from '../prompt/system-prompt.js';
 import { DEFAULT_LIMITS } from '../protocol/agent.js';
 import { systemClock } from '../protocol/clock.js';
 import { UsageError } from '../protocol/errors.js';
 import { randomIds } from '../protocol/ids.js';
 import type { Surface } from '../protocol/permission.js';
 import { modelFacts } from '../protocol/prices.js';
+import { capabilitiesOf } from '../protocol/providers.js';
 import type { ReviewStop } from '../protocol/stop-verdict.js';
 import type { SessionStore } from '../protocol/store.js';
 import type { Tool } from '../protocol/tool.js';
@@ -41,6 +40,7 @@ import { toolbox } from '../tools/toolbox.js';
 import { type Provider, providerOf } from './provider.js';
 import { answerFormat, requestSettings } from './request-settings.js';
 import type { RunOptions } from './run-options.js';
+import { PROVIDER, promptFor } from './run-prompt.js';
 import { chooseSession, directoryOf } from './session-choice.js';
 import type { Surroundings } from './surroundings.js';
 import { checkToolNames } from './tool-names.js';
@@ -79,7 +79,8 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
   const here = flags.cwd === undefined ? machine.cwd : resolve(machine.cwd, flags.cwd);
   const store = storeFor(resolveSkeinHome(machine), flags);
   const choice = await chooseSession(flags, store.sessions, here);
-  const settings = settingsFor(machine, flags, await directoryOf(choice, store.sessions, here));
+  const workplace = await directoryOf(choice, store.sessions, here);
+  const settings = settingsFor(machine, flags, workplace);
   const notices = [...noticesOf(settings), ...promptNotice(choice, flags)];
   const env = { ...machine.env, ...settingsEnv(settings) };
   const provider = request.provider ?? providerOf(env);
@@ -118,10 +119,13 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
       entrypoint: request.entrypoint ?? 'cli',
       title: request.title,
     },
-    promptHead: (cwd, name) => ({
-      tools: JSON.stringify(tools.wireTools()),
-      system: systemBlocks(placeOf(cwd, name, machine), overridesOf(flags)),
+    briefing: promptFor({
+      ...{ machine, flags, settings, tools, environment, defaultModel: alias('default') },
+      ...{ cwd: workplace, model: modelName ?? alias('default') },
+      ...{ isInteractive: request.surface !== undefined, isOneShot: !request.lingers },
+      querySource: querySourceOf(request),
     }),
+    capabilities: capabilitiesOf(PROVIDER),
     requestSettings: (name) => requestSettings(name, settings, format),
     maxBudgetUsd: skein.maxBudgetUsd ?? null,
     wantsStreamEvents: request.wantsStreamEvents,
@@ -214,15 +218,11 @@ const storeFor = (
   return { sessions, owner };
 };
 
-const placeOf = (cwd: string, model: string, { platform }: Surroundings) => ({
-  ...{ cwd, platform, model },
-  isGitRepository: existsSync(join(cwd, '.git')),
-});
-
-const overridesOf = ({ systemPrompt, appendSystemPrompt }: RunOptions) => ({
-  ...(systemPrompt !== undefined && { systemPrompt }),
-  ...(appendSystemPrompt !== undefined && { appendSystemPrompt }),
-});
+/** What the requests of a run are for, where lifetimes of the cache are chosen by it. */
+const querySourceOf = ({ entrypoint = 'cli', lingers }: WorkbenchRequest): string => {
+  if (entrypoint !== 'cli') return entrypoint;
+  return lingers ? 'repl' : 'print';
+};
 
 const checkBudget = (maxUsd: number | undefined, model: string): void => {
   if (maxUsd === undefined || modelFacts(model) !== undefined) return;

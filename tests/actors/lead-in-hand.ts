@@ -6,6 +6,7 @@ import type { SessionChoice } from '../../src/actors/session-begin.js';
 import { windowMarks } from '../../src/context/window.js';
 import { type Governor, governor } from '../../src/model/governor.js';
 import { type AgentLimits, DEFAULT_LIMITS } from '../../src/protocol/agent.js';
+import type { Briefing } from '../../src/protocol/briefing.js';
 import type { FeedItem } from '../../src/protocol/feed.js';
 import type { JournalRecord } from '../../src/protocol/journal.js';
 import type { ModelPort } from '../../src/protocol/model.js';
@@ -25,6 +26,7 @@ import { SessionMemory } from '../../src/store/session-memory.js';
 import { toolbox } from '../../src/tools/toolbox.js';
 import { countedIds } from '../fakes/counted-ids.js';
 import { memoryWorkspace } from '../fakes/memory-workspace.js';
+import { plainBriefing } from '../fakes/plain-briefing.js';
 import { settled, type VirtualClock, virtualClock } from '../fakes/virtual-clock.js';
 
 /** What a call does, by the name in its input; without an entry it says `did <name>`. */
@@ -52,6 +54,7 @@ export interface LeadOptions {
   /** For leads that share one; by default each has its own. */
   readonly governor?: Governor;
   readonly choice?: SessionChoice;
+  readonly briefing?: Briefing;
   readonly capabilities?: Capabilities;
   readonly betas?: readonly string[];
 }
@@ -81,7 +84,7 @@ export const leadInHand = async (options: LeadOptions): Promise<LeadInHand> => {
     ...{ store, clock, ids: countedIds(), owner: 'o_1', choice: options.choice ?? { kind: 'new' } },
     ...{ modelName: options.modelName, defaultModel: 'claude-opus-5-5' },
     fresh: { cwd: CWD, version: '0.0.0', entrypoint: 'test', title: 'A test' },
-    promptHead: () => ({ tools: '[]', system: '[{"type":"text","text":"Be a goose."}]' }),
+    briefing: options.briefing ?? plainBriefing(),
     requestSettings: () => ({ maxTokens: 100 }),
     ...(options.capabilities && { capabilities: options.capabilities }),
     betas: options.betas ?? [],

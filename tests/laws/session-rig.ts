@@ -14,6 +14,7 @@ import { NO_USAGE } from '../../src/protocol/usage.js';
 import { SessionMemory } from '../../src/store/session-memory.js';
 import { toolbox } from '../../src/tools/toolbox.js';
 import { countedIds } from '../fakes/counted-ids.js';
+import { plainBriefing } from '../fakes/plain-briefing.js';
 
 export interface Wanted {
   readonly model: ModelPort;
@@ -43,7 +44,12 @@ export const openRig = (wanted: Wanted): Promise<LeadSession> => {
     ...{ store, clock, ids: countedIds(), owner: 'law', choice: wanted.choice ?? { kind: 'new' } },
     ...{ modelName: 'claude-sonnet-5-5', defaultModel: 'claude-sonnet-5-5' },
     fresh: { cwd, version: 'law', entrypoint: 'test', title: 'law' },
-    promptHead: () => ({ tools: JSON.stringify(box.wireTools()), system: '[]' }),
+    briefing: plainBriefing({
+      head: async () => ({
+        tools: JSON.stringify(box.wireTools()),
+        ...{ system: '[]', sections: [], ttl: '5m' },
+      }),
+    }),
     requestSettings: () => ({ maxTokens: 1_000 }),
     ...{ maxBudgetUsd: null, wantsStreamEvents: false },
     equip: () => ({

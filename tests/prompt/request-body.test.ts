@@ -1,20 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { assemblePrompt } from '../../src/prompt/assemble-prompt.js';
 import { markedMessages } from '../../src/prompt/message-marks.js';
+import { promptHead } from '../../src/prompt/prompt-head.js';
 import {
   type BodyMessage,
   bodyHead,
   directiveBody,
   requestBody,
 } from '../../src/prompt/request-body.js';
-import { systemBlocks } from '../../src/prompt/system-prompt.js';
 import { capabilitiesOf } from '../../src/protocol/providers.js';
 import type { WireBlock } from '../../src/protocol/wire.js';
 import { anyText } from '../protocol/journal-records.js';
 
-const PLACE = { cwd: '/work', platform: 'linux', isGitRepository: true, model: 'm' };
 const TOOLS = JSON.stringify([{ name: 'Read', description: 'Reads.', input_schema: {} }]);
-const HEAD = { tools: TOOLS, system: systemBlocks(PLACE, {}) };
+const HEAD = promptHead(assemblePrompt([], true), {
+  ...{ tools: TOOLS, attribution: 'a test', hasMcpTools: false, ttl: '5m' },
+  capabilities: capabilitiesOf('firstParty'),
+});
 
 interface Body {
   readonly messages: readonly { readonly role: string; readonly content: WireBlock[] }[];
@@ -57,10 +60,10 @@ describe('the body of a request', () => {
       ...{ model: 'm', maxTokens: 9, thinking: '{"type":"adaptive"}' },
       outputConfig: '{"effort":"low"}',
     };
-    expect(bodyHead(settings, { tools: '[]', system: '[]' }).bytes.toString()).toBe(
+    expect(bodyHead(settings, { tools: '[]', system: '[]', ttl: '5m' }).bytes.toString()).toBe(
       '{"model":"m","max_tokens":9,"stream":true,"thinking":{"type":"adaptive"},"output_config":{"effort":"low"},"system":[],"messages":[',
     );
-    const small = bodyHead({ model: 'm', maxTokens: 9 }, { tools: '[1]', system: '[]' });
+    const small = bodyHead({ model: 'm', maxTokens: 9 }, { tools: '[1]', system: '[]', ttl: '5m' });
     expect(small.bytes.toString()).toBe(
       '{"model":"m","max_tokens":9,"stream":true,"tools":[1],"system":[],"messages":[',
     );
@@ -117,35 +120,6 @@ describe('the body of a request', () => {
     expect(unmarked(bodyOf([strange]))).toContain(strange.bytes.toString());
     const last = (JSON.parse(bodyOf([strange])) as Body).messages[0]?.content.at(-1);
     expect(last).toEqual({ type: 'text', text: '}]}', cache_control: { type: 'ephemeral' } });
-  });
-});
-
-describe('the system prompt', () => {
-  test('is the same bytes at any time, in any order of asking', () => {
-    expect(systemBlocks(PLACE, {})).toBe(systemBlocks({ ...PLACE }, {}));
-    expect(systemBlocks(PLACE, {})).not.toMatch(/\b20\d\d\b|\d\d:\d\d/);
-  });
-
-  test('has what all agents share first, and its place after it, each with a mark', () => {
-    const blocks = JSON.parse(systemBlocks(PLACE, {})) as WireBlock[];
-    expect(blocks.every(isMarked)).toBe(true);
-    expect(blocks).toHaveLength(2);
-    expect(blocks[0]?.text).not.toContain('/work');
-    expect(blocks[1]?.text).toBe(
-      '# Where you are\nWorking directory: /work\nGit repository: yes\nPlatform: linux\nModel: m',
-    );
-  });
-
-  test('has its rules replaced, and something added at the end', () => {
-    const overrides = { systemPrompt: 'Be a goose.', appendSystemPrompt: 'Honk.' };
-    const [rules, place] = JSON.parse(systemBlocks(PLACE, overrides)) as WireBlock[];
-    expect(rules?.text).toBe('Be a goose.');
-    expect(place?.text).toMatch(/^# Where you are[\s\S]*\n\nHonk\.$/);
-  });
-
-  test('has no block without text, which no API takes', () => {
-    const blocks = JSON.parse(systemBlocks(PLACE, { systemPrompt: '' })) as WireBlock[];
-    expect(blocks.map(({ text }) => text)).not.toContain('');
   });
 });
 

@@ -1,0 +1,149 @@
+/**
+ * What the agents of a run are told besides what people say. The walk over memory files and the look
+ * at the repository happen once for a session; sections are words over what they found.
+ */
+import type { MemoryFiles } from '../memory/memory-files.js';
+import { assemblePrompt, hasBoundary } from '../prompt/assemble-prompt.js';
+import { choosePrompt, type PromptWishes } from '../prompt/choose-prompt.js';
+import { dynamicSections, type McpInstructions, type PromptFacts } from '../prompt/dynamic-zone.js';
+import { sectionTexts } from '../prompt/head-text.js';
+import { instructionBlocks, trimInstructions } from '../prompt/instruction-block.js';
+import { attributionText, promptHead, simpleHead } from '../prompt/prompt-head.js';
+import {
+  type Ambient,
+  branchText,
+  changedFacts,
+  openingFacts,
+  ruleReminders,
+} from '../prompt/reminders.js';
+import { SectionRegistry } from '../prompt/section-registry.js';
+import {
+  BREAKER,
+  type RepositoryFacts,
+  repositoryText,
+  SNAPSHOT,
+  systemContext,
+} from '../prompt/system-context.js';
+import { userContext } from '../prompt/user-context.js';
+import type { Briefing } from '../protocol/briefing.js';
+import type { Memory } from '../protocol/memory.js';
+import type { PermissionMode } from '../protocol/permission.js';
+import type { CacheTtl } from '../protocol/prompt.js';
+import type { Capabilities } from '../protocol/providers.js';
+import type { RawJson } from '../protocol/wire.js';
+
+export interface BriefingOptions {
+  readonly memory: MemoryFiles;
+  /** Looked at once; undefined outside a repository. */
+  readonly repository: (cwd: string) => Promise<RepositoryFacts | undefined>;
+  /** The branch at this moment. Asked before every message. */
+  readonly branch: () => string | undefined;
+  /** YYYY-MM-DD. */
+  readonly today: () => string;
+  readonly mode: PermissionMode;
+  /** What sections may speak of, but for what is found out on the way. */
+  readonly facts: Omit<
+    PromptFacts,
+    'memoryFiles' | 'hasRules' | 'model' | 'place' | 'mcpInstructions'
+  > & { readonly place: Omit<PromptFacts['place'], 'cwd' | 'isGitRepository'> };
+  readonly isGitRepository: (cwd: string) => boolean;
+  readonly wishes: PromptWishes;
+  readonly tools: RawJson;
+  readonly hasMcpTools: boolean;
+  readonly mcpInstructions: () => readonly McpInstructions[];
+  /** Servers are spoken of in messages, not in the system prompt (P9). */
+  readonly mcpDelta: boolean;
+  readonly capabilities: Capabilities;
+  readonly betasDisabled: boolean;
+  readonly ttl: CacheTtl;
+  /** One line instead of all sections. */
+  readonly isSimple: boolean;
+  readonly breaker: string;
+  /** What instruction files may fill at most. */
+  readonly memoryCharacters: number;
+  readonly notify: (sentence: string) => void;
+}
+
+export const runBriefing = (options: BriefingOptions): Briefing => {
+  const { memory, capabilities, mcpDelta } = options;
+  const registry = new SectionRegistry(dynamicSections(mcpDelta));
+  const boundary = hasBoundary(capabilities.provider, options.betasDisabled);
+  const said = new Set<string>();
+  const tell = (sentences: readonly string[]) => {
+    for (const sentence of sentences) {
+      if (!said.has(sentence)) options.notify(sentence);
+      said.add(sentence);
+    }
+  };
+  let repository: Promise<RepositoryFacts | undefined> | undefined;
+  const looked = (cwd: string) => {
+    repository ??= options.repository(cwd);
+    return repository;
+  };
+  const walked = async (): Promise<Memory> => {
+    const found = await memory.load();
+    tell([...found.notices, ...found.files.filter(({ isLarge }) => isLarge).map(largeNotice)]);
+    return found;
+  };
+  const ambient = (): Ambient => ({
+    ...{ date: options.today(), mode: options.mode, branch: options.branch() ?? null },
+    mcp: mcpDelta ? options.mcpInstructions() : [],
+  });
+  return {
+    get mayChange() {
+      return registry.mayChange;
+    },
+    isStale: (head) => (sectionTexts(head).get(BREAKER) ?? '') !== options.breaker,
+    renew() {
+      registry.clear();
+      memory.reset();
+    },
+    async head({ cwd, model, version, entrypoint, kept }) {
+      const { tools, ttl } = kept ?? options;
+      if (options.isSimple) return simpleHead(cwd, options.today(), tools, ttl);
+      const former = kept === undefined ? undefined : sectionTexts(kept);
+      // The repository is looked at once, unless somebody wants everything to begin anew.
+      const known = former?.get(SNAPSHOT);
+      const isKept = former !== undefined && (former.get(BREAKER) ?? '') === options.breaker;
+      const [found, snapshot] = await Promise.all([walked(), isKept ? undefined : looked(cwd)]);
+      const dynamic = registry.resolve({
+        ...options.facts,
+        memoryFiles: found.files,
+        hasRules: found.rules.length > 0,
+        model,
+        mcpInstructions: options.mcpInstructions(),
+        place: { ...options.facts.place, cwd, isGitRepository: options.isGitRepository(cwd) },
+      });
+      const text = isKept ? known : snapshot && repositoryText(snapshot);
+      const context = systemContext(text, options.breaker);
+      const pieces = choosePrompt(assemblePrompt(dynamic, boundary), options.wishes, context);
+      return promptHead(pieces, {
+        ...{ tools, ttl, capabilities, hasMcpTools: options.hasMcpTools },
+        attribution: attributionText(version, entrypoint),
+      });
+    },
+    async opening() {
+      const found = await walked();
+      const trimmed = trimInstructions(instructionBlocks(found.files), options.memoryCharacters);
+      tell(
+        trimmed.dropped.map(
+          ({ path }) =>
+            `${path} is left out of the prompt: instruction files are too long together.`,
+        ),
+      );
+      const now = ambient();
+      const isKnown = now.branch === null || now.branch === (await repository)?.branch;
+      const news = isKnown ? [] : [branchText(now.branch ?? '')];
+      return { text: userContext(trimmed, now, news), facts: openingFacts(now) };
+    },
+    async reminders(told, touched) {
+      const changed = changedFacts(told, ambient());
+      if (touched.length === 0) return changed;
+      await walked();
+      return [...ruleReminders(told, memory.rulesFor(touched)), ...changed];
+    },
+  };
+};
+
+const largeNotice = ({ path, text }: { path: string; text: string }): string =>
+  `${path} has ${text.length} characters, which every conversation here pays for; 40,000 are plenty.`;

@@ -1,0 +1,126 @@
+/** The briefing of a run, from its options, its settings and this machine. */
+import { createHash } from 'node:crypto';
+import { dirname, join, resolve } from 'node:path';
+import type { LoadedSettings } from '../config/load-settings.js';
+import { realPath } from '../config/real-path.js';
+import { managedSettingsFiles } from '../config/settings-layers.js';
+import { BYTES_PER_TOKEN } from '../context/tokens.js';
+import { windowMarks } from '../context/window.js';
+import { currentBranch, findGit } from '../host/git-place.js';
+import { gitSnapshot } from '../host/git-snapshot.js';
+import { memoryDisk } from '../host/memory-disk.js';
+import { MemoryFiles } from '../memory/memory-files.js';
+import { holdsSecrets } from '../policy/guarded-files.js';
+import { chooseTtl } from '../prompt/cache-ttl.js';
+import type { Briefing } from '../protocol/briefing.js';
+import { localDate, systemClock } from '../protocol/clock.js';
+import { capabilitiesOf, type ProviderName } from '../protocol/providers.js';
+import type { Toolbox } from '../tools/toolbox.js';
+import { runBriefing } from './briefing.js';
+import type { RunOptions } from './run-options.js';
+import type { Surroundings } from './surroundings.js';
+
+export interface PromptRequest {
+  readonly machine: Surroundings;
+  readonly flags: RunOptions;
+  readonly settings: LoadedSettings;
+  readonly tools: Toolbox;
+  /** Where the session works. */
+  readonly cwd: string;
+  readonly model: string;
+  readonly defaultModel: string;
+  /** Somebody can answer questions. */
+  readonly isInteractive: boolean;
+  /** It ends with its first answer. */
+  readonly isOneShot: boolean;
+  readonly querySource: string;
+  /** Of child processes, for git. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** The providers of other APIs come later; what speaks this one is taken for the first party. */
+export const PROVIDER: ProviderName = 'firstParty';
+
+/** Of what a prompt may be, instruction files may fill a fifth. */
+const MEMORY_SHARE = 0.2;
+
+export const promptFor = (request: PromptRequest): Briefing => {
+  const { machine, flags, settings, tools, cwd, model, environment } = request;
+  const { skein } = settings;
+  const names = tools.visible.map(({ name }) => name);
+  const { usable } = windowMarks(model, skein.contextWindow);
+  return runBriefing({
+    memory: memoryOf(request),
+    repository: (place) => gitSnapshot(place, environment),
+    branch: () => currentBranch(cwd),
+    today: () => localDate(systemClock.now()),
+    mode: settings.mode.value,
+    facts: {
+      tools: names,
+      isInteractive: request.isInteractive,
+      mayFork: names.includes('Task'),
+      defaultModel: request.defaultModel,
+      place: {
+        platform: machine.platform,
+        additionalDirectories: settings.additionalDirectories.map(({ value }) => value),
+      },
+      language: settings.language && { text: settings.language.value, source: 'settings' },
+      ceilings: ceilingsOf(flags, skein.maxBudgetUsd),
+      isOneShot: request.isOneShot,
+    },
+    isGitRepository: (place) => findGit(place) !== undefined,
+    wishes: {
+      override: flags.overrideSystemPrompt,
+      custom: flags.systemPrompt,
+      append: flags.appendSystemPrompt,
+    },
+    tools: JSON.stringify(tools.wireTools()),
+    hasMcpTools: tools.visible.some(({ kind }) => kind === 'mcp'),
+    // Nobody connects to MCP servers yet.
+    mcpInstructions: () => [],
+    mcpDelta: skein.mcpInstructionsDelta,
+    capabilities: capabilitiesOf(PROVIDER),
+    betasDisabled: skein.disableExperimentalBetas,
+    ttl: chooseTtl({
+      ...{ provider: PROVIDER, bedrockHour: false, querySource: request.querySource },
+      hourFor: skein.cacheHourFor,
+      // Whoever has a key pays for it, and the public API says nothing of quotas.
+      ...{ isPaid: true, isInOverage: false },
+    }),
+    isSimple: skein.simple,
+    breaker: skein.cacheBreaker ?? '',
+    memoryCharacters: Math.floor(usable * MEMORY_SHARE * BYTES_PER_TOKEN),
+    notify: machine.notify,
+  });
+};
+
+const memoryOf = ({ machine, flags, settings, cwd }: PromptRequest): MemoryFiles => {
+  const { skein, skeinHome, workspace } = settings;
+  return new MemoryFiles({
+    places: {
+      ...{ cwd, home: machine.home, skeinHome },
+      managed: managedSettingsFiles(machine.platform).map((file) => dirname(file)),
+      roots: (flags.addDir ?? []).map((root) => resolve(machine.cwd, root)),
+      isBare: flags.bare ?? false,
+      isDisabled: skein.disableMemoryFiles,
+      ...(skein.autoMemory && { autoMemory: notesOf(skeinHome, cwd) }),
+      ...(skein.teamMemory && { teamMemory: join(workspace.root, '.skein', 'team', NOTES) }),
+    },
+    disk: memoryDisk(),
+    // A person's approval and the hook come with the control plane; until then the answer is no.
+    ports: { mayInclude: () => false, isSensitive: holdsSecrets, loaded: () => {} },
+  });
+};
+
+const NOTES = 'MEMORY.md';
+
+/** One file for each project, by where it really is. */
+const notesOf = (skeinHome: string, cwd: string): string => {
+  const digest = createHash('sha256').update(realPath(cwd)).digest('hex').slice(0, 16);
+  return join(skeinHome, 'projects', digest, NOTES);
+};
+
+const ceilingsOf = ({ maxTurns }: RunOptions, maxBudgetUsd: number | undefined): string[] => [
+  ...(maxTurns === undefined ? [] : [`${maxTurns} turns`]),
+  ...(maxBudgetUsd === undefined ? [] : [`${maxBudgetUsd} US dollars`]),
+];
