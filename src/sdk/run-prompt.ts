@@ -1,7 +1,10 @@
 /** The briefing of a run, from its options, its settings and this machine. */
 import { createHash } from 'node:crypto';
+import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import type { AgentDefinition } from '../config/agent-definition.js';
 import type { LoadedSettings } from '../config/load-settings.js';
+import { findOutputStyle } from '../config/output-style.js';
 import { realPath } from '../config/real-path.js';
 import { managedSettingsFiles } from '../config/settings-layers.js';
 import { BYTES_PER_TOKEN } from '../context/tokens.js';
@@ -12,6 +15,7 @@ import { memoryDisk } from '../host/memory-disk.js';
 import { MemoryFiles } from '../memory/memory-files.js';
 import { holdsSecrets } from '../policy/guarded-files.js';
 import { chooseTtl } from '../prompt/cache-ttl.js';
+import { withoutTempPaths } from '../prompt/temp-paths.js';
 import type { Briefing } from '../protocol/briefing.js';
 import { localDate, systemClock } from '../protocol/clock.js';
 import { capabilitiesOf, type ProviderName } from '../protocol/providers.js';
@@ -25,6 +29,8 @@ export interface PromptRequest {
   readonly flags: RunOptions;
   readonly settings: LoadedSettings;
   readonly tools: Toolbox;
+  /** Whose prompt and tools the lead has, where one was named. */
+  readonly agent?: AgentDefinition | undefined;
   /** Where the session works. */
   readonly cwd: string;
   readonly model: string;
@@ -45,7 +51,7 @@ export const PROVIDER: ProviderName = 'firstParty';
 const MEMORY_SHARE = 0.2;
 
 export const promptFor = (request: PromptRequest): Briefing => {
-  const { machine, flags, settings, tools, cwd, model, environment } = request;
+  const { machine, flags, settings, tools, agent, cwd, model, environment } = request;
   const { skein } = settings;
   const names = tools.visible.map(({ name }) => name);
   const { usable } = windowMarks(model, skein.contextWindow);
@@ -65,16 +71,22 @@ export const promptFor = (request: PromptRequest): Briefing => {
         additionalDirectories: settings.additionalDirectories.map(({ value }) => value),
       },
       language: settings.language && { text: settings.language.value, source: 'settings' },
+      outputStyle: styleOf(request),
       ceilings: ceilingsOf(flags, skein.maxBudgetUsd),
       isOneShot: request.isOneShot,
     },
     isGitRepository: (place) => findGit(place) !== undefined,
     wishes: {
       override: flags.overrideSystemPrompt,
+      agent: agent && {
+        ...{ name: agent.name, path: agent.path, text: agent.prompt },
+        isProactive: agent.proactive,
+      },
       custom: flags.systemPrompt,
       append: flags.appendSystemPrompt,
     },
-    tools: JSON.stringify(tools.wireTools()),
+    // Whatever a tool says of itself is the same for two people with two temporary directories.
+    tools: withoutTempPaths(JSON.stringify(tools.wireTools()), [tmpdir(), realPath(tmpdir())]),
     hasMcpTools: tools.visible.some(({ kind }) => kind === 'mcp'),
     // Nobody connects to MCP servers yet.
     mcpInstructions: () => [],
@@ -92,6 +104,17 @@ export const promptFor = (request: PromptRequest): Briefing => {
     memoryCharacters: Math.floor(usable * MEMORY_SHARE * BYTES_PER_TOKEN),
     notify: machine.notify,
   });
+};
+
+const styleOf = ({ machine, settings }: PromptRequest) => {
+  if (settings.outputStyle === undefined) return undefined;
+  const { workspace, skeinHome } = settings;
+  const { home, notify } = machine;
+  const { style, warning } = findOutputStyle(settings.outputStyle.value, {
+    ...{ workspace, skeinHome, home },
+  });
+  if (warning !== undefined) notify(warning);
+  return style && { text: style.text, source: 'settings', path: style.path };
 };
 
 const memoryOf = ({ machine, flags, settings, cwd }: PromptRequest): MemoryFiles => {
