@@ -1,11 +1,14 @@
 /** Writes `$TMPDIR` for the temporary directory, so that two users' prompts are the same bytes (P23). */
 
-/** What a path before it would end with: then this is the middle of that path. */
-const NOT_INSIDE = /(?<![\p{L}\p{N}_~@%+\-./\\$}])/u.source;
+/**
+ * What a path before it would end with: then this is the middle of that path. The letter of an escape
+ * is no such thing, so that a text and its JSON come out alike.
+ */
+const NOT_INSIDE = /(?<!(?<!\\)[\p{L}\p{N}_~@%+\-./$}]|\\)/u.source;
 /** A name that only begins like ours is another; a full stop may end a sentence. */
 const NOT_LONGER = /(?!\.*[\p{L}\p{N}_~@%+-])/u.source;
 /** Slashes that nothing follows are the manner of whoever set the variable. */
-const SLASHES = /(?:\/*(?=\.?(?:[\s"'`)\]},;:!?]|$))|(\/?)\/*)/u.source;
+const SLASHES = /(?:\/*(?=\.?(?:[\s"'`)\]},;:!?]|\\[nrt"]|$))|(\/?)\/*)/u.source;
 
 /** macOS keeps some directories under /private and links to them from the root. */
 const PRIVATE = '/private';

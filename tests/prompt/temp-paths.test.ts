@@ -62,6 +62,17 @@ describe('a text about the temporary directory', () => {
     );
   });
 
+  test('comes out as its JSON does', () => {
+    const around = fc.array(fc.constantFrom('\n', '\t', '"', ' ', '.', '/', 'x', '\r\n'));
+    fc.assert(
+      fc.property(around, around, directories, (before, after, temp) => {
+        const text = `${before.join('')}${temp}${after.join('')}`;
+        const plain = JSON.stringify(withoutTempPaths(text, [temp]));
+        expect(withoutTempPaths(JSON.stringify(text), [temp])).toBe(plain);
+      }),
+    );
+  });
+
   test('is not changed where the directory is not named', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), directories, (text, temp) => {
