@@ -1,6 +1,7 @@
 /** The commands beside a run, each with its flags and an example. Their work is loaded when called. */
 import { Argument, type Command } from 'commander';
 import { VERSION } from '../sdk/version.js';
+import type { ContextFlags } from './context-command.js';
 import type { CostFlags } from './cost-command.js';
 import type { DoctorFlags } from './doctor-command.js';
 import type { LogsFlags } from './logs-command.js';
@@ -78,6 +79,18 @@ export const addCommands = (program: Command, machine: Machine, end: (code: numb
     .action(async (session: string | undefined, _: unknown, command: Command) => {
       const { showCost } = await import('./cost-command.js');
       end(await showCost(session, command.optsWithGlobals<CostFlags>(), machine));
+    });
+  child(
+    program,
+    'context',
+    'what fills the context window of a session, as a chart',
+    'skein context s_4k7',
+  )
+    .argument('[session]', 'a session or an agent, or the beginning of its id')
+    .option('--json', 'as JSON')
+    .action(async (session: string | undefined, _: unknown, command: Command) => {
+      const { showContext } = await import('./context-command.js');
+      end(await showContext(session, command.optsWithGlobals<ContextFlags>(), machine));
     });
   child(program, 'logs', 'what happened in a session, line by line', 'skein logs --follow')
     .argument('[session]', 'a session or an agent, or the beginning of its id')

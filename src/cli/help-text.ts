@@ -13,6 +13,7 @@ Examples:
   skein -p "list the exports" --output-format json | jq -r .result
   skein sessions --all --search "flaky"         find what was said
   skein cost                                    what the newest session here cost
+  skein context                                 what fills its context window
 
 Settings:
   ~/.claude/settings.json, ~/.skein/settings.json      yours

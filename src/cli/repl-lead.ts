@@ -9,8 +9,10 @@ import { costOfSession } from '../sdk/cost-ledger.js';
 import { type OpenRun, openRun } from '../sdk/open-run.js';
 import { promptBlocks, titleOf } from '../sdk/prompt-blocks.js';
 import type { Provider } from '../sdk/provider.js';
+import { windowOfAgent } from '../sdk/window-report.js';
 import { setUpWorkbench, type Workbench, type WorkbenchRequest } from '../sdk/workbench.js';
 import { chartStyle } from './bar-chart.js';
+import { contextText } from './context-text.js';
 import { costInShort } from './cost-text.js';
 import type { Machine } from './machine.js';
 import type { Narration } from './narration.js';
@@ -119,6 +121,14 @@ export class ReplLead {
     const { store, session } = this.spokenRun;
     const report = await costOfSession(store, session.id);
     return costInShort(report, session.notebook.history.turns, chartStyle(this.options.machine));
+  }
+
+  /** What fills the window, as the next request will have it. */
+  async contextText(): Promise<string> {
+    const { store, session, settings } = this.spokenRun;
+    const { contextWindow } = settings.skein;
+    const report = await windowOfAgent(store, session.meta, session.meta.lead, contextWindow);
+    return contextText(report, chartStyle(this.options.machine));
   }
 
   async close(): Promise<void> {

@@ -170,6 +170,9 @@ class Repl {
       case 'cost':
         this.terminal.write(await this.lead.costText());
         break;
+      case 'context':
+        this.terminal.write(await this.lead.contextText());
+        break;
       case 'clear':
         this.lead.spokenIn.clear();
         this.narration.remark('The conversation begins anew.');

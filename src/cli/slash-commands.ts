@@ -6,6 +6,7 @@ export const COMMANDS = [
   { name: 'compact', arguments: '[what to keep]', help: 'summarise the older messages now' },
   { name: 'resume', arguments: '[number or id]', help: 'go on with a former session' },
   { name: 'cost', arguments: '', help: 'what this session has used so far' },
+  { name: 'context', arguments: '', help: 'what fills the context window' },
   { name: 'exit', arguments: '', help: 'leave; /quit does the same' },
 ] as const;
 

@@ -71,7 +71,8 @@ export class History {
   promptBytes = 0;
   /** What the first prompt said, as far as it is kept word for word through every compaction. */
   opening = '';
-  private countedTokens = 0;
+  /** What the server counted with the last answer; 0 when nothing has been counted since a break. */
+  countedTokens = 0;
   /** Of what came after the last count. */
   private weightSince = 0;
   /** Calls of attempts whose message has not landed; they count only if it does. */

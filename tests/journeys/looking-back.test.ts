@@ -306,6 +306,8 @@ describe('skein cost', () => {
     [['cost', 's_nobody'], /There is no session "s_nobody"/],
     [['cost', ''], /The id of the session is empty/],
     [['cost', '../../etc/passwd'], /There is no session/],
+    [['context', 's_nobody'], /There is no session "s_nobody"/],
+    [['context', ''], /The id of the session is empty/],
     [['logs', 'a_nobody'], /There is no session "a_nobody"/],
   ])('and the like say in one sentence what they cannot find: %j', async (args, sentence) => {
     const { run } = await setScene();
@@ -313,6 +315,70 @@ describe('skein cost', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(sentence);
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  });
+});
+
+describe('skein context', () => {
+  const READS = [
+    { match: { turn: 1 }, reply: 'Read.' },
+    { reply: calls('Read', { file_path: 'a.txt' }) },
+  ];
+
+  /** A session that has read a long file. */
+  const sceneOfReading = async () => {
+    const scene = await sceneOfTalk(READS);
+    await writeFile(join(scene.workspace, 'a.txt'), 'line\n'.repeat(1_000));
+    return { ...scene, id: await scene.talk('read a.txt') };
+  };
+
+  test('shows what fills the window, and needs no key to do it', async () => {
+    const { run, id } = await sceneOfReading();
+    const env = { ANTHROPIC_API_KEY: undefined, ANTHROPIC_BASE_URL: undefined };
+    const { code, stdout, stderr } = await run(['context', id.slice(0, 8)], { env });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(new RegExp(`^${id}  read a\\.txt\\nclaude-sonnet-5-5: `));
+    for (const kind of ['█ system', '▓ tools', '▒ memory', '▚ messages', '░ tool results']) {
+      expect(stdout).toMatch(new RegExp(`^ ${kind} +[\\d,]+ +<?\\d+\\.\\d %`, 'm'));
+    }
+    expect(stdout).toContain('counted by the server with the last answer');
+  });
+
+  test('tells programs the same, and agrees with what the server counted', async () => {
+    const { json, journal } = await sceneOfReading();
+    const report = await json('context');
+    const answer = (await journal()).findLast(({ type }) => type === 'assistant.received') as Line;
+    const { input, output, cacheRead, cacheWrite5m, cacheWrite1h } = answer.usage;
+    expect(report.countedTokens).toBe(input + output + cacheRead + cacheWrite5m + cacheWrite1h);
+    expect(report.usedTokens).toBe(report.countedTokens);
+    const kinds = report.parts.map(({ kind }: Line) => kind);
+    expect(kinds).toEqual(['system', 'tools', 'memory', 'messages', 'results', 'free']);
+    const sum = report.parts.reduce((all: number, { tokens }: Line) => all + tokens, 0);
+    expect(sum).toBe(report.window);
+    expect(report.parts[4].tokens).toBeGreaterThan(1_000);
+  });
+
+  test('is drawn in ASCII where the locale has nothing else, and never in colour in a pipe', async () => {
+    const { run } = await sceneOfReading();
+    const { stdout } = await run(['context'], { env: { LANG: 'C' } });
+    expect(Buffer.from(stdout).every((byte) => byte < 0x80 && byte !== 0x1b)).toBe(true);
+  });
+
+  test('looks at a session that somebody runs, and does not disturb it', async () => {
+    const scene = await sceneOfTalk(HANGS);
+    const running = scene.start(['-p', 'take your time']);
+    running.endInput();
+    await eventually('it has asked', () => scene.bodies().length > 0);
+    expect(await scene.json('context')).toMatchObject({ countedTokens: 0, messages: 1, turns: 0 });
+    running.kill('SIGKILL');
+    await running.ended;
+    expect((await scene.run(['context'])).stdout).toContain('nothing has been answered yet');
+  });
+
+  test('measures against the window that the settings name', async () => {
+    const { json } = await sceneOfReading();
+    expect(await json('context', '--settings', '{"skein":{"contextWindow":20000}}')).toMatchObject({
+      ...{ window: 20_000, compactAbove: 16_700 },
+    });
   });
 });
 
