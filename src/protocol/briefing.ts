@@ -2,6 +2,7 @@
  * What an agent is told besides what people say: the head of its prompt, what comes before the first
  * message, and what is worth a reminder later. A host makes it; the agent writes down what it was told.
  */
+import type { MemoryLayer } from './memory.js';
 import type { PromptHead } from './prompt.js';
 
 /** Facts by name, as they were when they were told: `date`, `branch`, `mode`, `rule:/path`. */
@@ -11,6 +12,22 @@ export type ToldFacts = Readonly<Record<string, string>>;
 export interface Opening {
   readonly text: string;
   readonly facts: ToldFacts;
+  /** For people who want to know where the words came from. */
+  readonly files?: readonly OpeningFile[];
+}
+
+/** A file with instructions, and what became of it. */
+export interface OpeningFile {
+  readonly layer: MemoryLayer;
+  readonly path: string;
+  /** The file that includes it. */
+  readonly parent: string | null;
+  /** It is in the opening, had no room there, or waits until a file that it is about is touched. */
+  readonly fate: 'told' | 'left out' | 'waits';
+  /** What a rule is about. */
+  readonly paths?: readonly string[];
+  /** As the model reads it, with its origin. */
+  readonly text: string;
 }
 
 /** Joins the newest user message at its end; it never touches what was sent before. */

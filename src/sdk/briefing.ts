@@ -7,7 +7,14 @@ import { assemblePrompt, hasBoundary } from '../prompt/assemble-prompt.js';
 import { choosePrompt, type PromptWishes } from '../prompt/choose-prompt.js';
 import { dynamicSections, type McpInstructions, type PromptFacts } from '../prompt/dynamic-zone.js';
 import { sectionTexts } from '../prompt/head-text.js';
-import { instructionBlocks, trimInstructions } from '../prompt/instruction-block.js';
+import {
+  type InstructionBlock,
+  instructionBlocks,
+  instructionText,
+  ruleText,
+  type Trimmed,
+  trimInstructions,
+} from '../prompt/instruction-block.js';
 import { attributionText, promptHead, simpleHead } from '../prompt/prompt-head.js';
 import {
   type Ambient,
@@ -25,8 +32,8 @@ import {
   systemContext,
 } from '../prompt/system-context.js';
 import { userContext } from '../prompt/user-context.js';
-import type { Briefing } from '../protocol/briefing.js';
-import type { Memory } from '../protocol/memory.js';
+import type { Briefing, OpeningFile } from '../protocol/briefing.js';
+import type { ConditionalRule, Memory } from '../protocol/memory.js';
 import type { PermissionMode } from '../protocol/permission.js';
 import type { CacheTtl } from '../protocol/prompt.js';
 import type { Capabilities } from '../protocol/providers.js';
@@ -134,7 +141,8 @@ export const runBriefing = (options: BriefingOptions): Briefing => {
       const now = ambient();
       const isKnown = now.branch === null || now.branch === (await repository)?.branch;
       const news = isKnown ? [] : [branchText(now.branch ?? '')];
-      return { text: userContext(trimmed, now, news), facts: openingFacts(now) };
+      const files = openingFiles(trimmed, found.rules);
+      return { text: userContext(trimmed, now, news), facts: openingFacts(now), files };
     },
     async reminders(told, touched) {
       const changed = changedFacts(told, ambient());
@@ -143,6 +151,24 @@ export const runBriefing = (options: BriefingOptions): Briefing => {
       return [...ruleReminders(told, memory.rulesFor(touched)), ...changed];
     },
   };
+};
+
+const openingFiles = (
+  { kept, dropped }: Trimmed,
+  rules: readonly ConditionalRule[],
+): readonly OpeningFile[] => {
+  const fileOf = (block: InstructionBlock, fate: OpeningFile['fate']): OpeningFile => {
+    const { source: layer, path, parent } = block;
+    return { layer, path, parent, fate, text: instructionText(block) };
+  };
+  return [
+    ...kept.map((block) => fileOf(block, 'told')),
+    ...dropped.map((block) => fileOf(block, 'left out')),
+    ...rules.map((rule): OpeningFile => {
+      const { layer, path, parent, paths } = rule;
+      return { layer, path, parent, fate: 'waits', paths, text: ruleText(rule) };
+    }),
+  ];
 };
 
 const largeNotice = ({ path, text }: { path: string; text: string }): string =>

@@ -1,5 +1,6 @@
 /** What fills the window of a session, folded from what is stored: no key, no lease, no trace. */
 
+import { readHead } from '../actors/prompt-shelf.js';
 import { windowMarks } from '../context/window.js';
 import {
   budgetSplit,
@@ -10,10 +11,11 @@ import {
   WindowFold,
   windowFill,
 } from '../context/window-fill.js';
+import { sectionTexts } from '../prompt/head-text.js';
 import type { Opening } from '../protocol/briefing.js';
-import type { HeadSection, PromptHead } from '../protocol/prompt.js';
+import type { PromptHead } from '../protocol/prompt.js';
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
-import { rawText, type WireBlock } from '../protocol/wire.js';
+import { rawText } from '../protocol/wire.js';
 
 export interface WindowReport {
   /** Null of what a new session would begin with. */
@@ -67,7 +69,7 @@ export const windowOfAgent = async (
   for await (const record of store.records(id, agent)) fold.apply(record);
   const { history } = fold;
   const head = await headNamed(store, id, history.prompt);
-  if (head !== undefined) history.promptBytes = head.tools.length + head.system.length;
+  if (head !== undefined) history.promptBytes = bytesOf(head.tools) + bytesOf(head.system);
   const weights = { ...headWeights(head), ...fold.weights() };
   const used = { tokens: history.tokens, counted: history.countedTokens };
   return report({
@@ -137,17 +139,14 @@ const report = (measured: Measured): WindowReport => {
 };
 
 const headWeights = (head: PromptHead | undefined): Pick<FillWeights, 'system' | 'tools'> => ({
-  system: Buffer.byteLength(head?.system ?? ''),
-  tools: Buffer.byteLength(head?.tools ?? ''),
+  system: bytesOf(head?.system ?? ''),
+  tools: bytesOf(head?.tools ?? ''),
 });
 
-const sectionSizes = ({ system, sections }: PromptHead): WindowReport['sections'] => {
-  const blocks = JSON.parse(system) as readonly WireBlock[];
-  return sections.map(({ name, block, start, end }) => ({
-    name,
-    tokens: estimatedTokens(String(blocks[block]?.text ?? '').slice(start, end)),
-  }));
-};
+const bytesOf = (text: string): number => Buffer.byteLength(text);
+
+const sectionSizes = (head: PromptHead): WindowReport['sections'] =>
+  [...sectionTexts(head)].map(([name, text]) => ({ name, tokens: estimatedTokens(text) }));
 
 const toolSizes = ({ tools }: PromptHead): WindowReport['tools'] =>
   (JSON.parse(tools) as readonly { readonly name?: unknown }[]).map((tool) => ({
@@ -162,14 +161,11 @@ const headNamed = async (
   name: string,
 ): Promise<PromptHead | undefined> => {
   try {
-    const text = Buffer.from(await store.peekArtifact(id, name)).toString();
-    const { tools, system, sections, ttl } = JSON.parse(text) as Record<string, unknown>;
-    if (!Array.isArray(tools) || !Array.isArray(system)) return undefined;
-    return {
-      ...{ tools: JSON.stringify(tools), system: JSON.stringify(system) },
-      sections: Array.isArray(sections) ? (sections as readonly HeadSection[]) : [],
-      ttl: ttl === '1h' ? '1h' : '5m',
-    };
+    const head = readHead(await store.peekArtifact(id, name));
+    // Whatever cannot be looked into is no head.
+    sectionSizes(head);
+    toolSizes(head);
+    return head;
   } catch {
     return undefined;
   }
