@@ -1,12 +1,14 @@
 /** A message as the API sends it: whole, or as the events of a stream. */
 import type { InputUsage } from './cache-books.js';
 import type { Composed, ContentBlock } from './compose.js';
+import type { Diagnostics } from './diagnostics-book.js';
 
 export interface Message extends Composed {
   readonly id: string;
   readonly model: string;
   readonly stopSequence: string | null;
   readonly usage: InputUsage;
+  readonly diagnostics: Diagnostics | null;
 }
 
 /** One server-sent event, ready for the socket. */
@@ -72,7 +74,9 @@ const frame = (event: string, fields = '', isDelta = false): Frame => ({
   isDelta,
 });
 
-const envelope = ({ id, model }: Message) => ({ id, type: 'message', role: 'assistant', model });
+const envelope = ({ id, model, diagnostics }: Message) => ({
+  ...{ id, type: 'message', role: 'assistant', model, diagnostics },
+});
 
 const usageOf = (message: Message, output: number) => ({
   ...message.usage,

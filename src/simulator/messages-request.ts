@@ -27,6 +27,7 @@ export interface MessagesRequest {
   readonly tools?: readonly Block[];
   readonly stream?: boolean;
   readonly cache_control?: CacheMark | null;
+  readonly diagnostics?: { readonly previous_message_id?: string | null } | null;
   readonly [field: string]: unknown;
 }
 

@@ -6,6 +6,7 @@ import { bindingOf, checkThoughts } from './bound-thoughts.js';
 import type { Booking, CacheBooks } from './cache-books.js';
 import { type Composed, compose, shortId } from './compose.js';
 import { pause, sendWhole, stream } from './delivery.js';
+import type { DiagnosticsBook } from './diagnostics-book.js';
 import type { Exchange } from './exchange.js';
 import { type Message, messageFrames, wholeMessage } from './message.js';
 import type { MessagesRequest } from './messages-request.js';
@@ -19,16 +20,17 @@ import { validateMessages } from './validate-request.js';
 export interface Stage {
   readonly playbook: Playbook;
   readonly books: CacheBooks;
+  readonly diagnostics: DiagnosticsBook;
   readonly clock: Clock;
 }
 
 const UNKNOWN_MODEL_WINDOW = 200_000;
 
 export const answerMessages = async (exchange: Exchange, stage: Stage): Promise<void> => {
-  const { books, clock } = stage;
+  const { books, diagnostics, clock } = stage;
   const request = validateMessages(parseBody(exchange.body));
   checkThoughts(request);
-  const blocks = promptBlocks(request);
+  const blocks = promptBlocks(request, exchange.header('anthropic-beta'));
   refuseTooLong(request.model, blocks);
   const facts = requestFacts(request);
   const reply = replyTo(request, facts, stage.playbook);
@@ -37,15 +39,18 @@ export const answerMessages = async (exchange: Exchange, stage: Stage): Promise<
   if (reply.delayMs && !(await pause(clock, exchange.response, reply.delayMs))) return;
   if (!booking) throw scriptedError(reply);
   const digest = blocks.at(-1)?.digest ?? '';
+  const id = `msg_01${shortId(digest)}`;
   const message: Message = {
     ...(request.max_tokens === 0
       ? WARMED
       : compose(reply, facts, digest, () => bindingOf(request))),
-    id: `msg_01${shortId(digest)}`,
+    id,
     model: request.model,
     stopSequence: reply.stop_sequence ?? null,
     usage: booking.usage,
+    diagnostics: diagnostics.diagnose(request, blocks, booking.usage.cache_read_input_tokens),
   };
+  diagnostics.keep(id, request, blocks);
   booking.begin(clock.now());
   const spent = { model: request.model, usage: usageOf(booking, message) };
   if (!request.stream) {

@@ -17,9 +17,10 @@ export interface PromptBlock {
 /** An image costs the same whatever its bytes are; everything else is its bytes divided by four. */
 const IMAGE_TOKENS = 1600;
 
-export const promptBlocks = (request: MessagesRequest): readonly PromptBlock[] => {
+/** `betas` decide how a prompt is rendered, so what is cached with some is not found with others. */
+export const promptBlocks = (request: MessagesRequest, betas = ''): readonly PromptBlock[] => {
   const blocks: PromptBlock[] = [];
-  let digest = request.model;
+  let digest = betas === '' ? request.model : `${request.model} ${betas}`;
   let end = 0;
   const add = (owner: string, block: Block) => {
     const text = block.type === 'text' && typeof block.text === 'string' ? block.text : undefined;

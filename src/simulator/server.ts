@@ -9,6 +9,7 @@ import { UsageError } from '../protocol/errors.js';
 import { KNOWN_MODELS, modelFacts } from '../protocol/prices.js';
 import { ApiError } from './api-error.js';
 import { CacheBooks } from './cache-books.js';
+import { DiagnosticsBook } from './diagnostics-book.js';
 import { Exchange } from './exchange.js';
 import { answerMessages, type Stage } from './messages-route.js';
 import { playbook } from './playbook.js';
@@ -48,6 +49,7 @@ export const startSimulator = async (options: SimulatorOptions): Promise<Simulat
   const stage: Stage = {
     playbook: playbook(parseScript(options.script)),
     books: new CacheBooks(),
+    diagnostics: new DiagnosticsBook(),
     clock,
   };
   const record = (entry: RequestRecord) => {

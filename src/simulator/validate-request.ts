@@ -50,12 +50,27 @@ export const validateMessages = (body: unknown): MessagesRequest => {
     stream === undefined || typeof stream === 'boolean',
     'stream: Input should be a valid boolean',
   );
+  checkDiagnostics(request.diagnostics);
   const most = modelFacts(model)?.maxOutput;
   if (most !== undefined && max_tokens > most)
     throw invalidRequest(
       `max_tokens: ${max_tokens} > ${most}, which is the maximum allowed number of output tokens for ${model}`,
     );
   return request;
+};
+
+const checkDiagnostics = (diagnostics: unknown): void => {
+  if (diagnostics === undefined || diagnostics === null) return;
+  if (!isRecord(diagnostics))
+    throw invalidRequest('diagnostics: Input should be a valid dictionary');
+  for (const field of Object.keys(diagnostics))
+    refuseUnless(
+      field === 'previous_message_id',
+      `diagnostics.${field}: Extra inputs are not permitted`,
+    );
+  const { previous_message_id: id } = diagnostics;
+  const isId = id === undefined || id === null || typeof id === 'string';
+  refuseUnless(isId, 'diagnostics.previous_message_id: Input should be a valid string');
 };
 
 /** The body of POST /v1/messages/count_tokens. */

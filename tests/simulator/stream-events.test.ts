@@ -38,7 +38,7 @@ describe('a stream', () => {
       [
         event(
           'message_start',
-          `"message":{"id":"msg","type":"message","role":"assistant","model":"claude-opus-5-5","content":[],"stop_reason":null,"stop_sequence":null,"stop_details":null,"usage":{${USAGE},"output_tokens":1,"service_tier":"standard"}}`,
+          `"message":{"id":"msg","type":"message","role":"assistant","model":"claude-opus-5-5","diagnostics":null,"content":[],"stop_reason":null,"stop_sequence":null,"stop_details":null,"usage":{${USAGE},"output_tokens":1,"service_tier":"standard"}}`,
         ),
         start(0, '{"type":"thinking","thinking":"","signature":""}'),
         event('ping'),

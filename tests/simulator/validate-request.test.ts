@@ -51,6 +51,9 @@ describe('a request is accepted', () => {
       }),
     ],
     ['with max_tokens 0', request({ max_tokens: 0 })],
+    ['with no question about the cache', request({ diagnostics: null })],
+    ['with one that names an answer', request({ diagnostics: { previous_message_id: 'msg_1' } })],
+    ['with an empty one', request({ diagnostics: {} })],
     ['with system as blocks', request({ system: [text('s', mark('1h'))] })],
     ['with an empty system', request({ system: '' })],
     [
