@@ -14,6 +14,7 @@ import { costOf } from '../protocol/prices.js';
 import { NO_USAGE } from '../protocol/usage.js';
 import { type EndedBlock, rawText } from '../protocol/wire.js';
 import type { Budget } from './budget.js';
+import { CacheWatch } from './cache-watch.js';
 import { nextMessage } from './next-message.js';
 import type { Notebook } from './notebook.js';
 import type { PromptShelf } from './prompt-shelf.js';
@@ -36,6 +37,14 @@ export interface TurnDeps {
   readonly briefing: Briefing;
   readonly windowOf: (model: string) => WindowMarks;
   readonly toolCount: number;
+  /** The provider tells why a prefix could not be read from its cache, when asked. */
+  readonly diagnostics: boolean;
+}
+
+/** What outlives a turn of one agent. */
+interface Turns extends TurnDeps {
+  readonly room: RoomWatch;
+  readonly watch: CacheWatch;
 }
 
 const TWICE =
@@ -50,8 +59,8 @@ const CONTINUE =
 /** An assistant message may not end with thinking; one that was cut off can. */
 const NO_ANSWER: EndedBlock = { type: 'text', raw: rawText('(The message ended here.)') };
 
-export const modelTurn = (deps: TurnDeps) => {
-  const room = new RoomWatch(deps);
+export const modelTurn = (given: TurnDeps) => {
+  const deps = { ...given, room: new RoomWatch(given), watch: new CacheWatch(given) };
   return fromCallback<TurnOrder, TurnInput>(({ input, sendBack, receive }) => {
     const controller = new AbortController();
     let over = false;
@@ -59,7 +68,7 @@ export const modelTurn = (deps: TurnDeps) => {
       if (!over) sendBack(event);
     };
     receive(() => controller.abort());
-    runTurn(deps, room, input, controller.signal, tell).catch((error: unknown) => {
+    runTurn(deps, input, controller.signal, tell).catch((error: unknown) => {
       if (error instanceof StorageError) tell({ type: 'storage.failed', detail: error.message });
       else deps.defect(error);
     });
@@ -71,13 +80,12 @@ export const modelTurn = (deps: TurnDeps) => {
 };
 
 const runTurn = async (
-  deps: TurnDeps,
-  room: RoomWatch,
+  deps: Turns,
   input: TurnInput,
   signal: AbortSignal,
   tell: (event: AgentEvent) => void,
 ): Promise<void> => {
-  const { notebook, feed, clock, budget } = deps;
+  const { notebook, feed, clock, budget, room, watch } = deps;
   const { turn, attempt } = input;
   const { history } = notebook;
   if (attempt === 1) {
@@ -96,16 +104,19 @@ const runTurn = async (
   const began = clock.now();
   const blocks: EndedBlock[] = [];
   const betas = deps.betas();
+  const head = deps.shelf.headFor(model);
   try {
     notebook.forgetDrafts();
+    const { sections } = deps.shelf.head;
+    const sent = watch.before({ head, sections, betas, messages: history.messages });
     notebook.record({
       ...{ type: 'turn.started', turn, attempt, model },
       ...{ estimatedTokens: history.tokens, tools: deps.toolCount },
       messages: history.messages.length,
       ...(betas.length > 0 && { betas: [...betas] }),
+      ...(sent && { sent }),
     });
     feed.emit({ type: 'request.started', turn, attempt, model });
-    const body = requestBody(deps.shelf.headFor(model), history.messages);
     const sink = {
       started: () => {},
       blockEnded(block: EndedBlock) {
@@ -120,7 +131,10 @@ const runTurn = async (
         event: (event: StreamEvent) => feed.emit({ type: 'stream.event', event }),
       }),
     };
-    const end = await deps.model.stream({ model, body, betas }, sink, signal);
+    const end = await watch.send(head, (asking) => {
+      const body = requestBody(asking, history.messages);
+      return deps.model.stream({ model, body, betas }, sink, signal);
+    });
     keepAnswer(deps, input, end, blocks, clock.now() - began);
     tell({ type: 'turn.ended', stopReason: end.stopReason });
   } catch (error) {
@@ -166,13 +180,14 @@ const chooseModel = (
 };
 
 const keepAnswer = (
-  { notebook, feed }: TurnDeps,
-  { turn, attempt }: TurnInput,
+  { notebook, feed, watch }: Turns,
+  input: TurnInput,
   end: TurnEnd,
   blocks: readonly EndedBlock[],
   durationMs: number,
 ): void => {
-  const { messageId, requestId, stopReason, usage, model } = end;
+  const { turn, attempt } = input;
+  const { messageId, requestId, stopReason, usage, model, diagnosis = null } = end;
   const isOpen = blocks.at(-1)?.type.includes('thinking') === true;
   const kept = isOpen ? [...blocks, NO_ANSWER] : blocks;
   const raw = `[${kept.map((block) => block.raw).join(',')}]`;
@@ -181,12 +196,13 @@ const keepAnswer = (
     ...{ type: 'assistant.received', turn, attempt, model, messageId, requestId },
     ...{ stopReason, usage, cost, durationMs, raw },
   });
+  watch.after(input, usage, diagnosis);
   feed.emit({ type: 'assistant.message', messageId, model, content: raw, stopReason, usage });
 };
 
 /** Complete blocks and unfinished text are kept; unfinished thinking and tool_use are dropped. */
 const keepInterrupted = (
-  deps: TurnDeps,
+  deps: Turns,
   input: TurnInput,
   model: string,
   failure: ModelFailure,
@@ -210,18 +226,20 @@ const keepInterrupted = (
 
 /** With what it cost: a stream that was cut is paid for as far as it went. */
 const recordFailure = (
-  { notebook }: TurnDeps,
-  { turn, attempt }: TurnInput,
+  { notebook, watch }: Turns,
+  input: TurnInput,
   model: string,
   { kind, message, status, partial }: ModelFailure,
   durationMs: number,
 ): void => {
+  const { turn, attempt } = input;
   const usage = partial?.usage ?? NO_USAGE;
   const cost = usage === NO_USAGE ? 0 : (costOf(model, usage) ?? null);
   notebook.record({
     ...{ type: 'turn.failed', turn, attempt, kind, message, status },
     ...{ durationMs, model, usage, cost },
   });
+  watch.after(input, usage, null);
 };
 
 /** A call of the server's own whose result never came cannot be sent back. */
@@ -235,7 +253,7 @@ const withoutOrphans = (blocks: readonly EndedBlock[]): EndedBlock[] => {
 };
 
 const giveUpAttempt = (
-  deps: TurnDeps,
+  deps: Turns,
   input: TurnInput,
   model: string,
   failure: ModelFailure,

@@ -1,4 +1,5 @@
 /** An agent's memory while it lives: what it writes down it also knows, in that order. */
+import { CacheLog } from '../context/cache-log.js';
 import { History } from '../context/history.js';
 import { StorageError } from '../protocol/errors.js';
 import type { JournalBody, JournalRecord } from '../protocol/journal.js';
@@ -7,6 +8,8 @@ import type { WantedCall } from '../protocol/wire.js';
 
 export class Notebook {
   readonly history = new History();
+  /** What the server has in its cache of it. */
+  readonly cache = new CacheLog();
   private readonly journal: Journal;
   private failure: StorageError | undefined;
   /** Inputs of the calls that the present attempt asks for; the message may not have landed yet. */
@@ -15,15 +18,20 @@ export class Notebook {
   /** `past` is all that the journal holds already. */
   constructor(journal: Journal, past: readonly JournalRecord[]) {
     this.journal = journal;
-    for (const record of past) this.history.apply(record);
+    for (const record of past) this.apply(record);
   }
 
   /** Throws a StorageError; then nothing was written and nothing is known. */
   record(body: JournalBody): JournalRecord {
     if (this.failure !== undefined) throw this.failure;
     const record = this.journal.append(body);
-    this.history.apply(record);
+    this.apply(record);
     return record;
+  }
+
+  private apply(record: JournalRecord): void {
+    this.history.apply(record);
+    this.cache.apply(record);
   }
 
   /** Whatever still goes on has come too late to be written down. */

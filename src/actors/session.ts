@@ -24,6 +24,7 @@ type Given =
   | 'shelf'
   | 'betas'
   | 'briefing'
+  | 'diagnostics'
   | 'budget'
   | 'agent'
   | 'modelName'
@@ -109,7 +110,7 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
   const deps: AgentDeps = {
     ...equipment,
     ...{ notebook, feed, shelf, briefing, modelName: model, agent: meta.lead },
-    ...{ ids, clock, jobs: jobs.table },
+    ...{ ids, clock, jobs: jobs.table, diagnostics: capabilities.diagnostics },
     betas: () => (capabilities.betas ? notebook.history.betas.with(options.betas ?? []) : []),
     budget: runBudget(options.maxBudgetUsd, notebook.history.spent.cost ?? 0),
   };

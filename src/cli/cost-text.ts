@@ -154,6 +154,7 @@ const WORDS: Readonly<Record<CacheCause, string>> = {
   betas: 'the beta headers changed',
   effort: 'the effort changed',
   thinking: 'how the model thinks changed',
+  settings: 'another setting of the request changed',
   marks: 'the marks moved',
   messages: 'earlier messages changed',
   compaction: 'older messages were summarised',

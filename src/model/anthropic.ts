@@ -83,6 +83,7 @@ export const anthropicModel = (options: AnthropicOptions): ModelPort => {
         stopReason: assembler.stopReason,
         usage: assembler.usage,
         model: assembler.model ?? model,
+        diagnosis: assembler.diagnosis,
       };
     },
   };

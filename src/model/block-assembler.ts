@@ -2,7 +2,12 @@
  * Puts the blocks of a message together from raw stream events, exactly as they were received.
  * Nothing is repaired: a tool input that is not JSON goes back as `{}` and is reported as it was.
  */
-import { ModelFailure, type StreamEvent } from '../protocol/model.js';
+import {
+  CACHE_DIAGNOSES,
+  type CacheDiagnosis,
+  ModelFailure,
+  type StreamEvent,
+} from '../protocol/model.js';
 import { NO_USAGE, type Usage } from '../protocol/usage.js';
 import type { EndedBlock, WireBlock } from '../protocol/wire.js';
 
@@ -35,6 +40,7 @@ export class BlockAssembler {
   model: string | null = null;
   stopReason: string | null = null;
   usage: Usage = NO_USAGE;
+  diagnosis: CacheDiagnosis | null = null;
   /** The message has ended as it should. */
   complete = false;
   private readonly open = new Map<number, OpenBlock>();
@@ -61,6 +67,7 @@ export class BlockAssembler {
         this.messageId = asText(message.id);
         this.model = asText(message.model);
         this.count(message.usage as Fields | undefined);
+        this.diagnosis = diagnosisIn(message.diagnostics);
         return undefined;
       }
       case 'message_delta':
@@ -180,6 +187,13 @@ const readInput = (
     // Reported below, in the model's own words.
   }
   return { value: {}, malformed: text };
+};
+
+/** Null while the server is still comparing, and for anything that is no reason we know. */
+const diagnosisIn = (diagnostics: unknown): CacheDiagnosis | null => {
+  const reason = (diagnostics as Fields | null | undefined)?.cache_miss_reason;
+  const type = (reason as Fields | null | undefined)?.type;
+  return CACHE_DIAGNOSES.find((known) => known === type) ?? null;
 };
 
 const asText = (value: unknown): string | null => (typeof value === 'string' ? value : null);

@@ -54,6 +54,7 @@ export const CACHE_CAUSES = [
   'betas',
   'effort',
   'thinking',
+  'settings',
   'marks',
   'messages',
   'compaction',
@@ -64,6 +65,10 @@ export const CACHE_CAUSES = [
   'server',
 ] as const;
 export type CacheCause = (typeof CACHE_CAUSES)[number];
+
+/** What became of whatever a break is put down to. */
+export const CHANGES = ['changed', 'added', 'removed', 'moved'] as const;
+export type Change = (typeof CHANGES)[number];
 
 export const CALL_OUTCOMES = ['ok', 'error', 'invalid', 'denied', 'interrupted'] as const;
 export type CallOutcome = (typeof CALL_OUTCOMES)[number];
@@ -99,6 +104,8 @@ export const journalBody = z.discriminatedUnion('type', [
     messages: z.number().int(),
     /** Sent with this request and with every later one of the session. */
     betas: z.array(z.string()).optional(),
+    /** Digests of the messages from the one with this index on: those that were never sent before. */
+    sent: z.object({ from: z.number().int(), digests: z.array(z.string()) }).optional(),
   }),
   z.object({
     type: z.literal('assistant.received'),
@@ -140,7 +147,12 @@ export const journalBody = z.discriminatedUnion('type', [
     expected: z.boolean(),
     /** The section, the tool, the setting or the message that changed. */
     owner: z.string(),
-    /** Where in the owner's text the first byte differs; null when nothing of ours did. */
+    /** Left out when nothing of ours did. */
+    change: z.enum(CHANGES).optional(),
+    /**
+     * Where in the owner's text the first byte differs; null when nothing of ours did, and when only
+     * digests of the text before are left.
+     */
     byte: z.number().int().nullable(),
     /** What the request before had left in the cache, and what was read of it. */
     cachedTokens: z.number(),

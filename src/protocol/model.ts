@@ -38,7 +38,20 @@ export interface TurnEnd {
   readonly stopReason: string;
   readonly usage: Usage;
   readonly model: string;
+  /** Why the server could not read the prompt from its cache, where it was asked and knows. */
+  readonly diagnosis?: CacheDiagnosis | null;
 }
+
+/** The API's own words; what else a server may say is not repeated. */
+export const CACHE_DIAGNOSES = [
+  'model_changed',
+  'system_changed',
+  'tools_changed',
+  'messages_changed',
+  'previous_message_not_found',
+  'unavailable',
+] as const;
+export type CacheDiagnosis = (typeof CACHE_DIAGNOSES)[number];
 
 export type FailureKind =
   | 'rate-limited'

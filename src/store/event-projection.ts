@@ -82,19 +82,12 @@ export const eventOf = (record: JournalRecord): ProjectedEvent => {
     case 'request.shaped':
       return { type: 'request.shaped', cites, shape: record.shape };
     case 'cache.broken': {
-      const { turn, attempt, cause, expected, owner, byte } = record;
+      const { turn, attempt, cause, expected, owner, change, byte } = record;
       const { cachedTokens, readTokens, detail, diagnosis } = record;
-      const tokens = { cachedTokens, readTokens, detail, diagnosis };
       return {
-        type: 'cache.broken',
-        cites,
-        turn,
-        attempt,
-        cause,
-        expected,
-        owner,
-        byte,
-        ...tokens,
+        ...{ type: 'cache.broken', cites, turn, attempt, cause, expected, owner },
+        ...(change && { change }),
+        ...{ byte, cachedTokens, readTokens, detail, diagnosis },
       };
     }
     case 'run.ended': {

@@ -11,7 +11,7 @@ import type { FeedItem } from '../../src/protocol/feed.js';
 import type { JournalRecord } from '../../src/protocol/journal.js';
 import type { ModelPort } from '../../src/protocol/model.js';
 import type { PermissionMode, PermissionRule, Surface } from '../../src/protocol/permission.js';
-import type { Capabilities } from '../../src/protocol/providers.js';
+import { type Capabilities, capabilitiesOf } from '../../src/protocol/providers.js';
 import type { ReviewStop } from '../../src/protocol/stop-verdict.js';
 import type { SessionStore } from '../../src/protocol/store.js';
 import {
@@ -86,7 +86,8 @@ export const leadInHand = async (options: LeadOptions): Promise<LeadInHand> => {
     fresh: { cwd: CWD, version: '0.0.0', entrypoint: 'test', title: 'A test' },
     briefing: options.briefing ?? plainBriefing(),
     requestSettings: () => ({ maxTokens: 100 }),
-    ...(options.capabilities && { capabilities: options.capabilities }),
+    // A question about the cache would stand in every body that a test looks at.
+    capabilities: options.capabilities ?? { ...capabilitiesOf('firstParty'), diagnostics: false },
     betas: options.betas ?? [],
     maxBudgetUsd: options.maxBudgetUsd ?? null,
     wantsStreamEvents: options.wantsStreamEvents ?? false,

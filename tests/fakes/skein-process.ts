@@ -231,6 +231,8 @@ export const pidIn = (workspace: string): number | undefined => {
 export const resultsIn = (body: Line | undefined): readonly Line[] =>
   (body?.messages.at(-1)?.content ?? []).filter(({ type }: Line) => type === 'tool_result');
 
-/** A body without its cache marks, as text: what must only ever grow. */
+/** A body without its cache marks and its question about them, as text: what must only ever grow. */
 export const unmarked = (body: Line | undefined): string =>
-  JSON.stringify(body, (key, value: unknown) => (key === 'cache_control' ? undefined : value));
+  JSON.stringify(body, (key, value: unknown) => (ASIDE.has(key) ? undefined : value));
+
+const ASIDE = new Set(['cache_control', 'diagnostics']);

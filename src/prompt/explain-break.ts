@@ -1,0 +1,120 @@
+/** Puts a cache break down to what caused it, and says so in a sentence for people. */
+import type { CacheCause, Change, JournalBody } from '../protocol/journal.js';
+import { type Difference, differencesOf, type KnownRequest } from './cache-break.js';
+import type { MessageChange } from './message-change.js';
+
+type Declared = Pick<JournalBody & { type: 'prompt.broken' }, 'reason' | 'section'>;
+
+export interface BreakFacts {
+  readonly before: KnownRequest;
+  readonly now: KnownRequest;
+  readonly message: MessageChange | undefined;
+  /** What was declared since the request before. */
+  readonly declared: readonly Declared[];
+  /** Since the request before; null when nobody knows. */
+  readonly idleMs: number | null;
+  readonly cachedTokens: number;
+  readonly readTokens: number;
+}
+
+export interface Explanation {
+  readonly cause: CacheCause;
+  readonly expected: boolean;
+  readonly owner: string;
+  readonly change?: Change;
+  readonly byte: number | null;
+  readonly detail: string;
+}
+
+/** What each declaration answers for. Sections are computed again when a conversation begins anew. */
+const ANSWERS_FOR: Readonly<Record<Declared['reason'], readonly CacheCause[]>> = {
+  compaction: ['messages', 'system', 'marks'],
+  clear: ['messages', 'system', 'marks'],
+  truncation: ['messages'],
+  model: ['model', 'betas', 'system', 'settings', 'effort', 'thinking', 'marks'],
+  section: ['system', 'tools', 'marks'],
+};
+
+const LIFETIME_MS: Readonly<Record<string, number>> = { '5m': 5 * 60_000, '1h': 60 * 60_000 };
+
+export const explainBreak = (facts: BreakFacts): Explanation => {
+  const found = findingOf(facts);
+  const { cachedTokens, readTokens } = facts;
+  const missed = `${cachedTokens - readTokens} of ${cachedTokens} cached tokens were not read again`;
+  const { why, ...explanation } = found;
+  return { ...explanation, detail: `${missed}: ${why}.` };
+};
+
+type Finding = Omit<Explanation, 'detail'> & { readonly why: string };
+
+const findingOf = (facts: BreakFacts): Finding => {
+  const differences = inOrder(facts);
+  const isDeclared = ({ cause }: Difference) =>
+    facts.declared.some(({ reason }) => ANSWERS_FOR[reason].includes(cause));
+  const accident = differences.find((difference) => !isDeclared(difference));
+  if (accident !== undefined) {
+    const others = differences.filter((difference) => difference !== accident);
+    return { ...accident, expected: false, why: wordsOf(accident, others) };
+  }
+  const [first] = differences;
+  const declared =
+    facts.declared.find(({ reason }) => first && ANSWERS_FOR[reason].includes(first.cause)) ??
+    facts.declared.at(-1);
+  return declared === undefined ? nothingChanged(facts) : declaredBreak(declared, first, facts);
+};
+
+/** Messages stand behind everything else, and marks change no word. */
+const inOrder = ({ before, now, message }: BreakFacts): readonly Difference[] => {
+  const differences = differencesOf(before, now);
+  if (message === undefined) return differences;
+  const { index, change, byte } = message;
+  const inMessages = { cause: 'messages', owner: `message ${index + 1}`, change, byte } as const;
+  const isMark = ({ cause }: Difference) => cause === 'marks';
+  return [
+    ...differences.filter((difference) => !isMark(difference)),
+    inMessages,
+    ...differences.filter(isMark),
+  ];
+};
+
+const declaredBreak = (
+  { reason, section }: Declared,
+  first: Difference | undefined,
+  { message }: BreakFacts,
+): Finding => {
+  const isHead = reason === 'model' || reason === 'section';
+  const owner = isHead && first !== undefined ? first.owner : section;
+  const byte = (isHead ? first?.byte : message?.byteInAll) ?? null;
+  return { cause: reason, expected: true, owner, change: 'changed', byte, why: DECLARED[reason] };
+};
+
+const DECLARED: Readonly<Record<Declared['reason'], string>> = {
+  compaction: 'the conversation was summarised',
+  clear: 'the conversation was begun anew',
+  truncation: 'the oldest messages were dropped',
+  model: 'another model answers',
+  section: 'a section of the system prompt says something else now',
+};
+
+const nothingChanged = ({ before, idleMs }: BreakFacts): Finding => {
+  const ttl = before.shape.ttl ?? '';
+  const lifetime = LIFETIME_MS[ttl];
+  if (lifetime !== undefined && idleMs !== null && idleMs > lifetime) {
+    const minutes = Math.floor(idleMs / 60_000);
+    const why = `the request before was ${minutes} minutes ago, and what is cached lives for ${ttl}`;
+    return { cause: 'expired', expected: false, owner: 'time', byte: null, why };
+  }
+  const why = 'nothing that was sent has changed, so the server has dropped them';
+  return { cause: 'server', expected: false, owner: 'server', byte: null, why };
+};
+
+const wordsOf = (difference: Difference, others: readonly Difference[]): string => {
+  const also = others.map(({ owner }) => owner).join(', ');
+  return `${whatHappened(difference)}${also === '' ? '' : ` (also changed: ${also})`}`;
+};
+
+const whatHappened = ({ owner, change, byte }: Difference): string => {
+  if (owner.includes(' → ')) return `${owner}`;
+  if (change !== 'changed') return `${owner} was ${change}`;
+  return byte === null ? `${owner} has changed` : `${owner} has changed at byte ${byte}`;
+};
