@@ -6,6 +6,7 @@ import type { PromptHead } from '../protocol/prompt.js';
 import { type Capabilities, capabilitiesOf } from '../protocol/providers.js';
 import type { RawJson } from '../protocol/wire.js';
 import { cacheControl } from './cache-control.js';
+import { type BodyMessage, editedMessage, plainMessage, type WireMessage } from './cache-edits.js';
 import { markedMessages, newestAnswered } from './message-marks.js';
 
 export interface RequestSettings {
@@ -20,18 +21,13 @@ export interface BodyHead {
   readonly bytes: Buffer;
   /** Empty where the provider takes no marks. */
   readonly mark: Buffer;
-}
-
-export interface BodyMessage {
-  readonly role: 'user' | 'assistant';
-  readonly bytes: Buffer;
+  /** How a message is sent: with references and edits where the provider takes them. */
+  readonly wire: (message: BodyMessage) => WireMessage;
 }
 
 const COMMA = Buffer.from(',');
 const USER = Buffer.from('{"role":"user","content":[');
 const END = Buffer.from(']}');
-/** A message ends with its last block, its content and itself: `}]}`. */
-const CLOSING = 3;
 
 /** Everything up to the messages. `messages` is the last key of the body (law 2). */
 export const bodyHead = (
@@ -53,11 +49,12 @@ export const bodyHead = (
   return {
     bytes: Buffer.from(`{${fields.join(',')},"messages":[`),
     mark: Buffer.from(mark === null ? '' : `,"cache_control":${mark}`),
+    wire: capabilities.edits ? editedMessage : plainMessage,
   };
 };
 
 export const requestBody = (head: BodyHead, messages: readonly BodyMessage[]): Buffer =>
-  Buffer.concat([head.bytes, ...piecesOf(messages, markedMessages(messages), head.mark), END]);
+  Buffer.concat([head.bytes, ...piecesOf(head, messages, markedMessages(messages)), END]);
 
 /**
  * The same conversation with one more block behind it, for a request that nothing will follow. Only
@@ -70,11 +67,11 @@ export const directiveBody = (
 ): Buffer => {
   const last = messages.at(-1);
   // Two user messages in a row are for the API one: the block joins the last of them.
-  const open = last?.role === 'user' ? last.bytes.subarray(0, -2) : undefined;
+  const open = last?.role === 'user' ? head.wire(last).bytes.subarray(0, -2) : undefined;
   const sent = open === undefined ? messages : messages.slice(0, -1);
   return Buffer.concat([
     head.bytes,
-    ...piecesOf(sent, [newestAnswered(sent)], head.mark),
+    ...piecesOf(head, sent, [newestAnswered(sent)]),
     ...(sent.length > 0 ? [COMMA] : []),
     ...(open === undefined ? [USER] : [open, COMMA]),
     Buffer.from(`${directive}]}`),
@@ -84,16 +81,17 @@ export const directiveBody = (
 
 /** The messages with commas between them, and the mark at the end of those that have one. */
 const piecesOf = (
+  { mark, wire }: BodyHead,
   messages: readonly BodyMessage[],
   marked: readonly number[],
-  mark: Buffer,
 ): readonly Buffer[] => {
   const pieces: Buffer[] = [];
-  for (const [index, { bytes }] of messages.entries()) {
+  for (const [index, message] of messages.entries()) {
+    const { bytes, markAt } = wire(message);
     if (index > 0) pieces.push(COMMA);
-    const cut = marked.includes(index) ? bytes.length - CLOSING : bytes.length;
-    pieces.push(bytes.subarray(0, cut));
-    if (cut < bytes.length) pieces.push(mark, bytes.subarray(cut));
+    if (marked.includes(index))
+      pieces.push(bytes.subarray(0, markAt), mark, bytes.subarray(markAt));
+    else pieces.push(bytes);
   }
   return pieces;
 };

@@ -1,14 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { assemblePrompt } from '../../src/prompt/assemble-prompt.js';
+import type { BodyMessage } from '../../src/prompt/cache-edits.js';
 import { markedMessages } from '../../src/prompt/message-marks.js';
 import { promptHead } from '../../src/prompt/prompt-head.js';
-import {
-  type BodyMessage,
-  bodyHead,
-  directiveBody,
-  requestBody,
-} from '../../src/prompt/request-body.js';
+import { bodyHead, directiveBody, requestBody } from '../../src/prompt/request-body.js';
 import { capabilitiesOf } from '../../src/protocol/providers.js';
 import type { WireBlock } from '../../src/protocol/wire.js';
 import { anyText } from '../protocol/journal-records.js';
