@@ -9,6 +9,8 @@ import { cacheControl } from './cache-control.js';
 import { type BodyMessage, editedMessage, plainMessage, type WireMessage } from './cache-edits.js';
 import { markedMessages, newestAnswered } from './message-marks.js';
 
+export type { BodyMessage } from './cache-edits.js';
+
 export interface RequestSettings {
   readonly model: string;
   readonly maxTokens: number;
