@@ -2,9 +2,9 @@
 import type { CacheTtl, PromptHead } from '../protocol/prompt.js';
 import type { Capabilities } from '../protocol/providers.js';
 import type { RawJson } from '../protocol/wire.js';
-import { cacheControl } from './cache-control.js';
+import { type CachePlan, cachePlan } from './cache-plan.js';
 import type { Piece } from './section.js';
-import { type PlannedBlock, type SplitOptions, sectionsOf, splitPrompt } from './split-prompt.js';
+import { type SplitOptions, sectionsOf } from './split-prompt.js';
 import { IDENTITY } from './static-zone.js';
 import { asSystemPrompt } from './system-prompt.js';
 
@@ -15,18 +15,14 @@ export interface HeadOptions extends SplitOptions {
 }
 
 export const promptHead = (pieces: readonly Piece[], options: HeadOptions): PromptHead => {
-  const { tools, capabilities, ttl } = options;
-  const blocks = splitPrompt(asSystemPrompt(pieces.map(({ text }) => text)), options);
-  const system = blocks.map((block) => blockJson(block, capabilities, ttl)).join(',');
-  return { tools, system: `[${system}]`, sections: sectionsOf(blocks, pieces), ttl };
+  const { tools, ttl } = options;
+  const prompt = asSystemPrompt(pieces.map(({ text }) => text));
+  const { system } = cachePlan({ ...options, prompt, messages: [] });
+  const blocks = system.map(blockJson).join(',');
+  return { tools, system: `[${blocks}]`, sections: sectionsOf(system, pieces), ttl };
 };
 
-const blockJson = (
-  { text, scope, marked }: PlannedBlock,
-  capabilities: Capabilities,
-  ttl: CacheTtl,
-): RawJson => {
-  const mark = marked ? cacheControl(capabilities, ttl, scope) : null;
+const blockJson = ({ text, mark }: CachePlan['system'][number]): RawJson => {
   const plain = JSON.stringify({ type: 'text', text: text.toWellFormed() });
   return mark === null ? plain : `${plain.slice(0, -1)},"cache_control":${mark}}`;
 };
