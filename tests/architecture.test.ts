@@ -78,6 +78,7 @@ describe('the house rules', () => {
     ['re-exported', 'src/tools/bash.ts', "export * from '../policy/rules.js';"],
     ['for its side effect', 'src/model/governor.ts', "import '../config/layers.js';"],
     ['lazily', 'src/ui/screen.ts', "const a = await import('../cli/main.js');"],
+    ['of a prompt by the command line', 'src/cli/main.ts', "import '../prompt/section.js';"],
     ['the simulator', 'src/actors/agent.ts', "import { a } from '../simulator/server.js';"],
   ])('catch an import %s', (_, file, text) => {
     expect(rules.importsGoDownstairs(house({ [file]: text }))).toHaveLength(1);

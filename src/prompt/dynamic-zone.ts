@@ -4,6 +4,7 @@
  */
 import type { MemoryLayer } from '../protocol/memory.js';
 import { dangerousUncachedSection, type Said, type Section, section } from './section.js';
+import { inOneLine } from './told-text.js';
 
 export interface PromptFacts {
   /** The tools that this agent is shown. */
@@ -111,7 +112,7 @@ const memory = ({ memoryFiles, hasRules }: PromptFacts): string | null => {
       ? []
       : [
           `These open the conversation; where they differ the later one holds:`,
-          ...memoryFiles.map(({ path, layer }) => `- ${path} (${layer})`),
+          ...memoryFiles.map(({ path, layer }) => `- ${inOneLine(path)} (${layer})`),
         ]),
     ...(hasRules ? ['Rules for some files come as reminders when you touch such a file.'] : []),
   ].join('\n');
@@ -121,12 +122,12 @@ export const environment = ({ place }: Pick<PromptFacts, 'place'>): string => {
   const { cwd, platform, isGitRepository, additionalDirectories } = place;
   return [
     '# Where you are',
-    `Working directory: ${cwd}`,
+    `Working directory: ${inOneLine(cwd)}`,
     `Git repository: ${isGitRepository ? 'yes' : 'no'}`,
     `Platform: ${platform}`,
     ...(additionalDirectories.length === 0
       ? []
-      : [`Also yours to work in: ${additionalDirectories.join(', ')}`]),
+      : [`Also yours to work in: ${inOneLine(additionalDirectories.join(', '))}`]),
   ].join('\n');
 };
 

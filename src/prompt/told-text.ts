@@ -11,6 +11,9 @@ export const withoutTags = (text: string, tags: readonly string[]): string =>
     '&lt;$1',
   );
 
+/** A path or a name in a line of its own: whoever chose it may not begin another. */
+export const inOneLine = (text: string): string => text.replaceAll(/\p{Cc}/gu, '\ufffd');
+
 /** A value between the quotes of a tag. */
 export const inQuotes = (text: string): string =>
   text.replaceAll(/["<>&\p{Cc}]/gu, (found) => `&#${found.codePointAt(0)};`);

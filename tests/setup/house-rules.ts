@@ -20,10 +20,13 @@ const BELOW_ACTORS = [
   'protocol',
 ];
 
+/** What people touch shows prompts and never puts one together. */
+const BELOW_PEOPLE = BELOW_ACTORS.filter((room) => room !== 'prompt');
+
 /** Downstairs only: a room may import from the rooms listed, and from itself. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
-  cli: ['ui', 'sdk', 'actors', 'simulator', ...BELOW_ACTORS],
-  ui: ['sdk', 'actors', ...BELOW_ACTORS],
+  cli: ['ui', 'sdk', 'actors', 'simulator', ...BELOW_PEOPLE],
+  ui: ['sdk', 'actors', ...BELOW_PEOPLE],
   sdk: ['actors', ...BELOW_ACTORS],
   actors: BELOW_ACTORS,
   machines: ['protocol'],
