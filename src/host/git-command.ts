@@ -23,13 +23,12 @@ type Environment = Readonly<Record<string, string>>;
 const CONFIG_BYTES = 1024 * 1024;
 const MOST_FILTERS = 500;
 
-/** Undefined when this git cannot be kept from running what the repository names. */
+/** Undefined when this git cannot be kept from running what the repository names. `signal` ends all. */
 export const carefulGit = async (
   { cwd, top }: { readonly cwd: string; readonly top: GitPlace['top'] },
   environment: Environment,
-  withinMs: number,
+  signal: AbortSignal,
 ): Promise<Git | undefined> => {
-  const signal = AbortSignal.timeout(withinMs);
   const base = {
     ...withoutGit(environment),
     ...(top !== undefined && { GIT_WORK_TREE: top }),

@@ -78,7 +78,8 @@ const readStart = (path: string): string | undefined => {
   try {
     // Not blocking: a pipe may lie where a file was.
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    if (!fstatSync(file).isFile()) return undefined;
+    const found = fstatSync(file);
+    if (!found.isFile() || found.size > LONGEST) return undefined;
     const buffer = Buffer.alloc(LONGEST);
     return buffer.toString('utf8', 0, readSync(file, buffer, 0, LONGEST, 0));
   } catch {

@@ -31,11 +31,11 @@ const WITHIN_MS = 5_000;
 export const gitSnapshot = async (
   cwd: string,
   environment: Readonly<Record<string, string>>,
-  withinMs = WITHIN_MS,
+  signal = AbortSignal.timeout(WITHIN_MS),
 ): Promise<GitSnapshot | undefined> => {
   const place = findGit(cwd);
   if (place === undefined) return undefined;
-  const git = await carefulGit({ cwd, top: place.top }, environment, withinMs);
+  const git = await carefulGit({ cwd, top: place.top }, environment, signal);
   if (git === undefined) return undefined;
   const [branch, main, status, log, user] = await Promise.all([
     git(['symbolic-ref', '-q', 'HEAD'], SMALL),
@@ -47,9 +47,8 @@ export const gitSnapshot = async (
   if (!branch || !main || !status || !log || !user) return undefined;
   // 1 is a detached HEAD; with more git refuses the repository, be it for its owner.
   if (branch.code !== 0 && branch.code !== 1) return undefined;
-  const name = line(linesOf(branch)[0]?.replace(/^refs\/heads\//, ''));
   return {
-    branch: name ?? DETACHED,
+    branch: linesOf(branch)[0]?.replace(/^refs\/heads\//, '') ?? DETACHED,
     defaultBranch: mainBranch(linesOf(main)),
     ...cutStatus(status),
     commits: linesOf(log).flatMap((it) => line(it) ?? []),
