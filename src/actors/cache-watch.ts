@@ -106,7 +106,7 @@ export class CacheWatch {
     const explanation = explainBreak({
       before: { shape: now.before?.shape ?? now.shape, sent: before?.sent },
       now,
-      ...{ message, declared: now.declared, cachedTokens, readTokens },
+      ...{ message, declared: now.declared },
       idleMs: typeof now.before?.at === 'number' ? now.at - now.before.at : null,
     });
     const { notebook, feed } = this.deps;
@@ -115,8 +115,12 @@ export class CacheWatch {
       ...{ cachedTokens, readTokens, diagnosis },
     });
     if (explanation.expected) return;
+    const missed = `${cachedTokens - readTokens} of ${cachedTokens} cached tokens were not read again`;
     const says = diagnosis === null ? '' : ` The server says: ${diagnosis}.`;
-    feed.emit({ type: 'notice', text: `The prompt cache broke: ${explanation.detail}${says}` });
+    feed.emit({
+      type: 'notice',
+      text: `The prompt cache broke: ${missed}. ${explanation.detail}${says}`,
+    });
   }
 
   private changedMessage(before: Departure | undefined, now: Departure): MessageChange | undefined {

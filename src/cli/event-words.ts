@@ -48,6 +48,8 @@ export const eventWords = (event: SwarmEvent): string => {
       const lost = count(Math.max(0, words.number('cachedTokens') - words.number('readTokens')));
       return `the cache missed ${lost} tokens ${kind} (${words.text('cause')}, ${words.text('owner')}): ${words.text('detail')}`;
     }
+    case 'request.shaped':
+      return `requests look like this from here on: ${words.shape()}`;
     case 'run.ended':
     case 'agent.stopped': {
       const what = event.type === 'run.ended' ? 'run ended' : 'agent stopped';
@@ -103,6 +105,19 @@ class Words {
     const cost = typeof this.event.cost === 'number' ? this.event.cost : null;
     const price = cost === null ? 'cost unknown' : money(cost);
     return `${count(read)} tokens in${cached}, ${count(output)} out, ${price}`;
+  }
+
+  /** What people can compare; the digests are for programs. */
+  shape(): string {
+    const shape = (this.event.shape ?? {}) as Readonly<Record<string, unknown>>;
+    const values = ['model', 'betas', 'effort', 'thinking', 'ttl'].flatMap((name) =>
+      typeof shape[name] === 'string' ? [`${name} ${shape[name]}`] : [],
+    );
+    const kinds = ['tool', 'section'].map((kind) => {
+      const members = Object.keys(shape).filter((name) => name.startsWith(`${kind} `));
+      return plural(members.length, kind);
+    });
+    return plainText([...values, ...kinds].join(', '));
   }
 
   /** For an event that has no words of its own here. */

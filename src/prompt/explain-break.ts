@@ -13,8 +13,6 @@ export interface BreakFacts {
   readonly declared: readonly Declared[];
   /** Since the request before; null when nobody knows. */
   readonly idleMs: number | null;
-  readonly cachedTokens: number;
-  readonly readTokens: number;
 }
 
 export interface Explanation {
@@ -23,6 +21,7 @@ export interface Explanation {
   readonly owner: string;
   readonly change?: Change;
   readonly byte: number | null;
+  /** A sentence. */
   readonly detail: string;
 }
 
@@ -38,11 +37,8 @@ const ANSWERS_FOR: Readonly<Record<Declared['reason'], readonly CacheCause[]>> =
 const LIFETIME_MS: Readonly<Record<string, number>> = { '5m': 5 * 60_000, '1h': 60 * 60_000 };
 
 export const explainBreak = (facts: BreakFacts): Explanation => {
-  const found = findingOf(facts);
-  const { cachedTokens, readTokens } = facts;
-  const missed = `${cachedTokens - readTokens} of ${cachedTokens} cached tokens were not read again`;
-  const { why, ...explanation } = found;
-  return { ...explanation, detail: `${missed}: ${why}.` };
+  const { why, ...explanation } = findingOf(facts);
+  return { ...explanation, detail: `${why.charAt(0).toUpperCase()}${why.slice(1)}.` };
 };
 
 type Finding = Omit<Explanation, 'detail'> & { readonly why: string };
@@ -104,7 +100,7 @@ const nothingChanged = ({ before, idleMs }: BreakFacts): Finding => {
     const why = `the request before was ${minutes} minutes ago, and what is cached lives for ${ttl}`;
     return { cause: 'expired', expected: false, owner: 'time', byte: null, why };
   }
-  const why = 'nothing that was sent has changed, so the server has dropped them';
+  const why = 'nothing that was sent has changed, so the server has dropped it';
   return { cause: 'server', expected: false, owner: 'server', byte: null, why };
 };
 
@@ -114,7 +110,7 @@ const wordsOf = (difference: Difference, others: readonly Difference[]): string 
 };
 
 const whatHappened = ({ owner, change, byte }: Difference): string => {
-  if (owner.includes(' → ')) return `${owner}`;
+  if (owner.includes(' → ')) return `the request changed: ${owner}`;
   if (change !== 'changed') return `${owner} was ${change}`;
-  return byte === null ? `${owner} has changed` : `${owner} has changed at byte ${byte}`;
+  return byte === null ? `${owner} has changed` : `${owner} has changed at its byte ${byte}`;
 };
