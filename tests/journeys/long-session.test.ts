@@ -96,6 +96,18 @@ describe('a session of four hundred turns', () => {
     expect(spent.every(({ usage }) => usage.cacheWrite5m === 0)).toBe(true);
   });
 
+  test('reads all that the request before has left, but after a summary', () => {
+    const requests = life.simulator.requests.map(({ body, usage }) => ({
+      summary: isSummary(JSON.parse(body.toString()) as Line),
+      read: usage?.cacheRead ?? 0,
+      left: (usage?.cacheRead ?? 0) + (usage?.cacheWrite5m ?? 0),
+    }));
+    const pairs = requests.slice(1).map((later, at) => ({ later, before: requests[at] }));
+    const ordinary = pairs.filter(({ later, before }) => !later.summary && !before?.summary);
+    expect(ordinary.length).toBeGreaterThan(TURNS - 50);
+    expect(ordinary.filter(({ later, before }) => later.read !== before?.left)).toEqual([]);
+  });
+
   test('keeps in the journal what it dropped from the prompt', () => {
     const kept = ofType('call.ended').filter(({ raw }) => JSON.stringify(raw).includes('goose'));
     expect(kept.length).toBeGreaterThanOrEqual(TURNS);
