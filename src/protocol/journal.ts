@@ -35,14 +35,15 @@ const note = z.discriminatedUnion('type', [
 /** Facts by name, as they were told. */
 const told = z.record(z.string(), z.string());
 
+/** The first that fits is taken and loses what it does not know: the one with the fewest keys is last. */
 export const userPart = z.union([
   z.object({ call: z.string() }),
   z.object({ letter: z.string() }),
-  z.object({ text: z.string() }),
   /** What stands before everything else: memory files, the date. */
   z.object({ briefing: z.string(), facts: told }),
   /** Something that is no longer as it was told, or a rule for a file that was touched. */
   z.object({ reminder: z.string(), value: z.string(), text: z.string() }),
+  z.object({ text: z.string() }),
 ]);
 export type UserPart = z.infer<typeof userPart>;
 
