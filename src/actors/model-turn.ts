@@ -15,7 +15,7 @@ import { NO_USAGE } from '../protocol/usage.js';
 import { type EndedBlock, rawText } from '../protocol/wire.js';
 import type { Budget } from './budget.js';
 import { CacheWatch } from './cache-watch.js';
-import { nextMessage } from './next-message.js';
+import { nextMessage, saidInTime } from './next-message.js';
 import type { Notebook } from './notebook.js';
 import type { PromptShelf } from './prompt-shelf.js';
 import { RoomWatch } from './room-watch.js';
@@ -89,8 +89,9 @@ const runTurn = async (
   const { turn, attempt } = input;
   const { history } = notebook;
   if (attempt === 1) {
+    const isInTime = saidInTime(history, signal);
     await deps.shelf.refresh();
-    await sendUserMessage(deps, input, tell);
+    await sendUserMessage(deps, input, isInTime, tell);
     if (signal.aborted) return tell({ type: 'turn.ended', stopReason: 'interrupted' });
   }
   const model = chooseModel(deps, input);
@@ -150,19 +151,20 @@ const runTurn = async (
   notebook.sync().catch(() => undefined);
 };
 
-/** Whatever was said until the moment it is written down goes along. */
+/** Whatever was said until the moment it is written down, or called off, goes along. */
 const sendUserMessage = async (
   { notebook, briefing }: TurnDeps,
   { cutShort }: TurnInput,
+  isInTime: (letter: string) => boolean,
   tell: (event: AgentEvent) => void,
 ): Promise<void> => {
   const { history } = notebook;
-  const parts = await nextMessage(history, briefing);
+  const parts = await nextMessage(history, briefing, isInTime);
   const { waiting } = history;
   if (cutShort && parts.length === 0) parts.push({ text: CONTINUE });
   if (parts.length === 0) return;
   notebook.record({ type: 'user.sent', parts });
-  tell({ type: 'letters.taken', count: waiting });
+  tell({ type: 'letters.taken', count: waiting - history.waiting });
 };
 
 /** A change of model voids the cached prefix, so it is declared. */
