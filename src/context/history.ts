@@ -178,7 +178,7 @@ export class History {
     if (this.opening === '')
       this.opening = textIn(`[${blocksOf(parts.filter(isSaid))}]`, OPENING_CHARACTERS);
     if (content !== '') this.push('user', `[${content}]`, this.calls.size > 0);
-    this.told.take(parts);
+    this.told.take(parts, this.messages.length - 1);
     for (const part of parts) {
       if (!('letter' in part)) continue;
       this.letters.delete(part.letter);
@@ -254,15 +254,15 @@ export class History {
   private truncate(dropped: number, notice: string): void {
     const [first] = this.messages.splice(0, dropped + 1);
     if (first === undefined) return;
-    this.told.forgetRules();
+    this.told.lose(dropped);
     this.beginWith(`${blocksIn(first)},${rawText(notice)}`);
   }
 
   /** The summary stands where the messages stood. */
   private compact({ dropped, summary = '', briefing }: Broken): void {
     this.messages.splice(0, dropped ?? 0);
-    this.told.forgetRules();
-    if (briefing !== undefined) this.told.brief(briefing.facts);
+    if (briefing === undefined) this.told.forget();
+    else this.told.begin(briefing.facts);
     // A damaged journal may have lost the calls that these answer.
     while (this.messages[0]?.answersCalls) this.messages.shift();
     const opening = briefing?.text ? `${rawText(briefing.text)},` : '';

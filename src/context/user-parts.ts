@@ -1,4 +1,5 @@
 /** What a user message is made of, as blocks, and what an agent has been told through them. */
+import type { ToldFacts } from '../protocol/briefing.js';
 import type { UserPart } from '../protocol/journal.js';
 import { type RawJson, rawText } from '../protocol/wire.js';
 
@@ -19,36 +20,48 @@ export const blockOf = (part: UserPart, cited: Cited): RawJson => {
 /** What people said, and not what they were told in between. */
 export const isSaid = (part: UserPart): boolean => 'letter' in part;
 
-const RULE = 'rule:';
-
-/** The fact that a rule for some files was told. */
-export const ruleFact = (path: string): string => `${RULE}${path}`;
-
 /** Facts by name, as the agent was told them last. */
 export class Told {
   readonly facts = new Map<string, string>();
-  /** It knows what stands before its first message. */
-  isBriefed = false;
+  /** What stands before everything else told it, and which message holds that. */
+  private opening: { readonly facts: ToldFacts; readonly at: number } | undefined;
 
-  take(parts: readonly UserPart[]): void {
+  /** It knows what stands before its first message. */
+  get isBriefed(): boolean {
+    return this.opening !== undefined;
+  }
+
+  /** The parts of the message at this place in the history. */
+  take(parts: readonly UserPart[], at: number): void {
     for (const part of parts) {
-      if ('briefing' in part) this.brief(part.facts);
-      else if ('reminder' in part) this.facts.set(part.reminder, part.value);
+      if ('briefing' in part) {
+        this.opening = { facts: part.facts, at };
+        this.add(part.facts);
+      } else if ('reminder' in part) this.facts.set(part.reminder, part.value);
     }
   }
 
-  brief(facts: Readonly<Record<string, string>>): void {
-    this.isBriefed = true;
-    for (const [fact, value] of Object.entries(facts)) this.facts.set(fact, value);
+  /** Everything begins with this opening; what else was told may be gone, and is told again. */
+  begin(facts: ToldFacts, at = 0): void {
+    this.forget();
+    this.opening = { facts, at };
+    this.add(facts);
   }
 
-  /** The messages that told it may be gone; what holds for some files is told again when it matters. */
-  forgetRules(): void {
-    for (const fact of this.facts.keys()) if (fact.startsWith(RULE)) this.facts.delete(fact);
+  /** So many messages after the first are gone, and what they told is told again where it matters. */
+  lose(dropped: number): void {
+    const { opening } = this;
+    const isLost = opening === undefined || (opening.at > 0 && opening.at <= dropped);
+    if (isLost) this.forget();
+    else this.begin(opening.facts, Math.max(0, opening.at - dropped));
   }
 
   forget(): void {
     this.facts.clear();
-    this.isBriefed = false;
+    this.opening = undefined;
+  }
+
+  private add(facts: ToldFacts): void {
+    for (const [fact, value] of Object.entries(facts)) this.facts.set(fact, value);
   }
 }
