@@ -41,6 +41,9 @@ export class PromptShelf {
     this.options = options;
     this.head = head;
     this.isDue = options.briefing.isStale(head);
+    const { requests, messages } = options.notebook.history;
+    // Its last process was told to begin anew, and ended before it could.
+    if (requests > 0 && messages.length === 0) this.expire();
     this.weigh();
   }
 
