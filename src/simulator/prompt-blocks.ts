@@ -34,17 +34,14 @@ export const promptBlocks = (request: MessagesRequest, betas = ''): readonly Pro
   if (request.system) for (const block of blocksOf(request.system)) add('system', block);
   // These are rendered ahead of the conversation: changing one keeps tools and system cached.
   const { tool_choice, thinking, output_config } = request;
-  digest += JSON.stringify([tool_choice, thinking, (output_config as Effort | undefined)?.effort]);
+  const { effort, format } = (output_config ?? {}) as Record<string, unknown>;
+  digest += JSON.stringify([tool_choice, thinking, effort, ...(format ? [format] : [])]);
   for (const message of request.messages)
     for (const block of blocksOf(message.content)) add(message.role, block);
   return withAutomaticMark(blocks, request.cache_control);
 };
 
 export const tokensOf = (text: string): number => Math.ceil(Buffer.byteLength(text) / 4);
-
-interface Effort {
-  readonly effort?: unknown;
-}
 
 /** A mark on the request itself stands for one on its last block. */
 const withAutomaticMark = (

@@ -30,6 +30,9 @@ export interface Wanted {
   readonly workspace?: Workspace;
   /** The workspace folder; this repository if left out. */
   readonly cwd?: string;
+  readonly lingers?: boolean;
+  /** In place of what the rig would choose. */
+  readonly options?: Partial<Omit<SessionOptions, 'equip'>>;
 }
 
 const nowhere = () => {
@@ -51,9 +54,10 @@ export const openRig = (wanted: Wanted): Promise<LeadSession> => {
       }),
     }),
     requestSettings: () => ({ maxTokens: 1_000 }),
-    ...{ maxBudgetUsd: null, wantsStreamEvents: false },
+    ...{ maxBudgetUsd: null, wantsStreamEvents: false, ...wanted.options },
     equip: () => ({
-      ...{ model, toolbox: box, toolCount: tools.length, lingers: false, chance: () => 0.5 },
+      ...{ model, toolbox: box, toolCount: tools.length, chance: () => 0.5 },
+      lingers: wanted.lingers ?? false,
       ...{ limits: DEFAULT_LIMITS, fallbackModel: undefined, governor: governor(clock, 8) },
       workspace: wanted.workspace ?? {
         ...{ resolve: nowhere, read: nowhere, stat: nowhere, write: nowhere },
