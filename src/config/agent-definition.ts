@@ -50,7 +50,7 @@ export const parseAgent = (
   }
   const prompt = body.trim();
   if (prompt === '') {
-    const line = text.split('\n').length;
+    const line = text.trimEnd().split('\n').length;
     return { ...known, line, fix: 'write the prompt of the agent below the second line ---' };
   }
   const { tools, model, proactive, ...rest } = parsed.data;

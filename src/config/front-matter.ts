@@ -30,7 +30,9 @@ export const parseFrontMatter = (head: string): FrontMatter => {
   const lines = new LineCounter();
   const document = attempt(() => parseDocument(head, { lineCounter: lines, prettyErrors: false }));
   if (document === undefined) return { line: 2, fix: 'write fewer levels into each other' };
-  const lineAt = (offset: number) => lines.linePos(offset).line + 1;
+  // What is missing at the end is missing from the last line that has something.
+  const last = head.trimEnd().length;
+  const lineAt = (offset: number) => lines.linePos(Math.min(offset, last)).line + 1;
   const [error] = document.errors;
   if (error !== undefined) return { line: lineAt(error.pos[0]), fix: fixOf(error) };
   const value = attempt<{ readonly fields: unknown }>(() => ({
