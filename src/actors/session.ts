@@ -38,6 +38,8 @@ export interface OpenedSession {
   readonly artifacts: string;
   /** Those of the sessions that this one was forked from: its history names files there. */
   readonly inherited: readonly string[];
+  /** What the model is shown. */
+  readonly tools: RawJson;
 }
 
 export interface SessionOptions extends BeginOptions {
@@ -104,6 +106,7 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     meta,
     artifacts: session.artifactDirectory(),
     inherited: await inheritedArtifacts(options.store, meta),
+    tools: head.tools,
   });
   const { ids, clock } = options;
   const jobs = sessionJobs({ shell: equipment.shell, notebook, feed, ids, clock });

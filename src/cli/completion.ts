@@ -3,8 +3,12 @@
  * a tab and what it means; `:files` and `:directories` leave the rest to the shell.
  */
 import type { Argument, Command, Option } from 'commander';
+import { readAgents } from '../config/agent-files.js';
 import { MODEL_ALIASES } from '../config/model-aliases.js';
+import { resolveSkeinHome } from '../config/state-directory.js';
+import { findWorkspace } from '../config/workspace-root.js';
 import { KNOWN_MODELS } from '../protocol/prices.js';
+import { placesOf } from '../sdk/agent-choice.js';
 import { newestFirst, openArchive } from '../sdk/session-archive.js';
 import { plainText } from './harmless-text.js';
 import type { Machine } from './machine.js';
@@ -110,6 +114,8 @@ const valuesOf = async (given: Option | Argument, machine: Machine): Promise<rea
       return [...Object.keys(MODEL_ALIASES), ...KNOWN_MODELS];
     case 'session':
       return sessionIds(machine);
+    case 'agent':
+      return agentNames(machine);
     case 'dir':
     case 'dirs':
       return [':directories'];
@@ -120,6 +126,14 @@ const valuesOf = async (given: Option | Argument, machine: Machine): Promise<rea
     default:
       return [];
   }
+};
+
+const agentNames = (machine: Machine): readonly string[] => {
+  const { cwd, home } = machine;
+  const settings = { workspace: findWorkspace(cwd, home), skeinHome: resolveSkeinHome(machine) };
+  return readAgents(placesOf(settings, machine)).agents.map(
+    ({ name, description }) => `${name}\t${plainText(description, 60)}`,
+  );
 };
 
 const MOST_SESSIONS = 50;

@@ -20,6 +20,7 @@ import type { Briefing } from '../protocol/briefing.js';
 import { localDate, systemClock } from '../protocol/clock.js';
 import { capabilitiesOf, type ProviderName } from '../protocol/providers.js';
 import type { Toolbox } from '../tools/toolbox.js';
+import { placesOf } from './agent-choice.js';
 import { runBriefing } from './briefing.js';
 import type { RunOptions } from './run-options.js';
 import type { Surroundings } from './surroundings.js';
@@ -108,12 +109,9 @@ export const promptFor = (request: PromptRequest): Briefing => {
 
 const styleOf = ({ machine, settings }: PromptRequest) => {
   if (settings.outputStyle === undefined) return undefined;
-  const { workspace, skeinHome } = settings;
-  const { home, notify } = machine;
-  const { style, warning } = findOutputStyle(settings.outputStyle.value, {
-    ...{ workspace, skeinHome, home },
-  });
-  if (warning !== undefined) notify(warning);
+  const places = placesOf(settings, machine);
+  const { style, warning } = findOutputStyle(settings.outputStyle.value, places);
+  if (warning !== undefined) machine.notify(warning);
   return style && { text: style.text, source: 'settings', path: style.path };
 };
 

@@ -33,17 +33,19 @@ import { capabilitiesOf } from '../protocol/providers.js';
 import type { ReviewStop } from '../protocol/stop-verdict.js';
 import type { SessionStore } from '../protocol/store.js';
 import type { Tool } from '../protocol/tool.js';
+import type { RawJson } from '../protocol/wire.js';
 import { SessionFiles } from '../store/session-files.js';
 import { SessionMemory } from '../store/session-memory.js';
 import { builtinTools } from '../tools/builtin-tools.js';
-import { toolbox } from '../tools/toolbox.js';
+import { type Toolbox, toolbox } from '../tools/toolbox.js';
+import { agentFor, modelFor, toolsFor } from './agent-choice.js';
 import { type Provider, providerOf } from './provider.js';
 import { answerFormat, requestSettings } from './request-settings.js';
 import type { RunOptions } from './run-options.js';
 import { PROVIDER, promptFor } from './run-prompt.js';
 import { chooseSession, directoryOf } from './session-choice.js';
 import type { Surroundings } from './surroundings.js';
-import { checkToolNames } from './tool-names.js';
+import { checkToolNames, shownTools } from './tool-names.js';
 import { VERSION } from './version.js';
 import { settingsFor } from './workbench-settings.js';
 
@@ -81,16 +83,19 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
   const choice = await chooseSession(flags, store.sessions, here);
   const workplace = await directoryOf(choice, store.sessions, here);
   const settings = settingsFor(machine, flags, workplace);
-  const notices = [...noticesOf(settings), ...promptNotice(choice, flags)];
   const env = { ...machine.env, ...settingsEnv(settings) };
   const provider = request.provider ?? providerOf(env);
   const format = answerFormat(flags);
   const { skein } = settings;
   checkToolNames(request.tools ?? [], builtinTools);
   const own = builtinTools.filter(({ name }) => skein.webSearch || name !== 'WebSearch');
-  const tools = toolbox([...own, ...(request.tools ?? [])]);
+  const agent = choice.kind === 'new' ? agentFor(flags, settings, machine) : undefined;
+  const left = toolsFor([...own, ...(request.tools ?? [])], agent);
+  const notices = [...noticesOf(settings), ...promptNotice(choice, flags), ...left.notices];
+  const tools = toolbox(left.tools);
   const alias = (name: string) => resolveModel(name, skein.modelAliases);
-  const modelName = settings.model === undefined ? undefined : alias(settings.model.value);
+  const wanted = modelFor(settings, agent);
+  const modelName = wanted === undefined ? undefined : alias(wanted);
   const fallback = settings.fallbackModel && alias(settings.fallbackModel.value);
   checkBudget(skein.maxBudgetUsd, modelName ?? alias('default'));
   const model = anthropicModel({
@@ -120,7 +125,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
       title: request.title,
     },
     briefing: promptFor({
-      ...{ machine, flags, settings, tools, environment, defaultModel: alias('default') },
+      ...{ machine, flags, settings, tools, agent, environment, defaultModel: alias('default') },
       ...{ cwd: workplace, model: modelName ?? alias('default') },
       ...{ isInteractive: request.surface !== undefined, isOneShot: !request.lingers },
       querySource: querySourceOf(request),
@@ -129,8 +134,14 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
     requestSettings: (name) => requestSettings(name, settings, format),
     maxBudgetUsd: skein.maxBudgetUsd ?? null,
     wantsStreamEvents: request.wantsStreamEvents,
-    equip: ({ meta, artifacts, inherited }) => ({
-      ...{ toolbox: tools, toolCount: tools.visible.length, shell, search, model },
+    equip: ({ meta, artifacts, inherited, tools: head }) => ({
+      ...{
+        toolbox: choice.kind === 'new' ? tools : onlyShown(tools, head),
+        toolCount: tools.visible.length,
+        shell,
+        search,
+        model,
+      },
       workspace: diskWorkspace(machine.home),
       web: pages,
       // Ids come from the server, and names end up in a path.
@@ -191,15 +202,22 @@ const keepRule = (
 };
 
 /** A session keeps the prompt that it began with, byte for byte. */
-const promptNotice = (
-  { kind }: SessionChoice,
-  { systemPrompt, appendSystemPrompt }: RunOptions,
-): readonly string[] =>
-  kind === 'new' || (systemPrompt ?? appendSystemPrompt) === undefined
-    ? []
-    : [
-        'A session keeps its system prompt, so --system-prompt and --append-system-prompt are ignored.',
-      ];
+const promptNotice = ({ kind }: SessionChoice, flags: RunOptions): readonly string[] => {
+  const given = Object.entries({
+    '--system-prompt': flags.systemPrompt,
+    '--append-system-prompt': flags.appendSystemPrompt,
+    overrideSystemPrompt: flags.overrideSystemPrompt,
+    '--agent': flags.agent,
+  }).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  if (kind === 'new' || given.length === 0) return [];
+  return [`A session keeps its system prompt and its tools, so ignored: ${given.join(', ')}.`];
+};
+
+/** A session that began as an agent with few tools has no more of them later. */
+const onlyShown = (tools: Toolbox, head: RawJson): Toolbox => {
+  const shown = new Set(shownTools(head));
+  return tools.limitedTo(({ name }) => shown.has(name));
+};
 
 const settingsEnv = (settings: LoadedSettings): Record<string, string> =>
   Object.fromEntries(Object.entries(settings.env).map(([name, { value }]) => [name, value]));

@@ -1,0 +1,69 @@
+/** The agent that a run was asked to be: where its file is sought, and which tools it leaves. */
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { AgentDefinition } from '../config/agent-definition.js';
+import { resolveAgent } from '../config/agent-files.js';
+import type { LoadedSettings } from '../config/load-settings.js';
+import type { PromptPlaces } from '../config/prompt-files.js';
+import type { Tool } from '../protocol/tool.js';
+import type { RunOptions } from './run-options.js';
+import type { Surroundings } from './surroundings.js';
+
+/** Undefined when none was asked for. Throws a UsageError for one that cannot be had. */
+export const agentFor = (
+  { agent }: RunOptions,
+  settings: LoadedSettings,
+  machine: Surroundings,
+): AgentDefinition | undefined =>
+  agent === undefined ? undefined : resolveAgent(agent, placesOf(settings, machine));
+
+/** Where files with words for the prompt are. */
+export const placesOf = (
+  { workspace, skeinHome }: Pick<LoadedSettings, 'workspace' | 'skeinHome'>,
+  { home }: Pick<Surroundings, 'home'>,
+): PromptPlaces => {
+  const own = packageFolder();
+  return { workspace, skeinHome, home, ...(own !== undefined && { own }) };
+};
+
+export interface LeftTools {
+  readonly tools: readonly Tool[];
+  /** Sentences for people. */
+  readonly notices: readonly string[];
+}
+
+/** The tools that the agent's file lists, in their usual order; all of them when it lists none. */
+export const toolsFor = (all: readonly Tool[], agent: AgentDefinition | undefined): LeftTools => {
+  if (agent === undefined) return { tools: all, notices: [] };
+  const { tools: listed, path, warnings } = agent;
+  if (listed === undefined) return { tools: all, notices: warnings };
+  const unknown = listed.filter((name) => !all.some((tool) => tool.name === name));
+  const notices =
+    unknown.length === 0
+      ? []
+      : [
+          `${path} lists tools that are not here, so the agent goes without: ${unknown.join(', ')}.`,
+        ];
+  return {
+    tools: all.filter(({ name }) => listed.includes(name)),
+    notices: [...warnings, ...notices],
+  };
+};
+
+/** A person's word and the policy's go before that of the agent's file, and that before settings. */
+export const modelFor = (
+  { model }: Pick<LoadedSettings, 'model'>,
+  agent: AgentDefinition | undefined,
+): string | undefined =>
+  model?.source === 'flag' || model?.source === 'policy'
+    ? model.value
+    : (agent?.model ?? model?.value);
+
+/** The same from the sources and from what the build makes of them. */
+const packageFolder = (): string | undefined => {
+  for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
+    if (existsSync(join(folder, 'package.json'))) return folder;
+    if (dirname(folder) === folder) return undefined;
+  }
+};
