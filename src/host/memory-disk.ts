@@ -1,7 +1,7 @@
 /** The MemoryDisk port on the real disk. Whoever wrote the repository chose what lies there. */
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, opendir, realpath, stat } from 'node:fs/promises';
-import type { MemoryDisk, MemoryPlace } from '../protocol/memory.js';
+import type { MemoryDisk, MemoryEntry, MemoryPlace } from '../protocol/memory.js';
 
 export const memoryDisk = (): MemoryDisk => ({
   user: process.getuid?.(),
@@ -48,10 +48,11 @@ const readToEnd = async (handle: FileHandle, mostBytes: number) => {
 };
 
 const listAll = async (real: string, most: number) => {
-  const names: string[] = [];
-  for await (const { name } of await opendir(real)) {
-    if (names.length === most) return 'too-many';
-    names.push(name);
+  const entries: MemoryEntry[] = [];
+  for await (const entry of await opendir(real)) {
+    if (entries.length === most) return 'too-many';
+    const kind = entry.isDirectory() ? 'directory' : entry.isSymbolicLink() ? 'link' : 'other';
+    entries.push({ name: entry.name, kind });
   }
-  return names;
+  return entries;
 };

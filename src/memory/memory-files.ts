@@ -1,43 +1,23 @@
 /** The memory files of a session: one walk over the places where people leave instructions. */
-import type { ConditionalRule, Memory, MemoryDisk, MemoryPorts } from '../protocol/memory.js';
+import type { ConditionalRule, Memory } from '../protocol/memory.js';
+import { type MemoryFilesOptions, type Walked, walkMemory } from './memory-walk.js';
+import { pathBelow } from './places.js';
 
-export interface MemoryPlaces {
-  readonly cwd: string;
-  /** The user's home, absolute. */
-  readonly home: string;
-  readonly skeinHome: string;
-  /** Directories of the administrator, weakest first: those that hold managed settings too. */
-  readonly managed: readonly string[];
-  /** Directories that a person added by name (`--add-dir`). */
-  readonly roots: readonly string[];
-  /** Nothing but `roots`. */
-  readonly isBare: boolean;
-  /** Nothing at all. */
-  readonly isDisabled: boolean;
-  /** Files, given only when their feature is on. */
-  readonly autoMemory?: string;
-  readonly teamMemory?: string;
-}
-
-export interface MemoryFilesOptions {
-  readonly places: MemoryPlaces;
-  readonly disk: MemoryDisk;
-  readonly ports: MemoryPorts;
-}
+export type { MemoryFilesOptions, MemoryPlaces } from './memory-walk.js';
 
 const NOTHING: Memory = { files: [], rules: [], notices: [] };
 
 export class MemoryFiles {
   readonly #options: MemoryFilesOptions;
   #walk: Promise<Memory> | undefined;
-  #last: Memory = NOTHING;
+  #last: Walked | undefined;
   #isAnnounced = false;
 
   constructor(options: MemoryFilesOptions) {
     this.#options = options;
   }
 
-  /** One walk per session: the same promise until `clear` or `reset`. It never rejects. */
+  /** One walk per session: the same promise until `clear` or `reset`. */
   load(): Promise<Memory> {
     this.#walk ??= this.#begin();
     return this.#walk;
@@ -55,13 +35,32 @@ export class MemoryFiles {
   }
 
   /** The rules about any of these absolute paths, in reading order; of the last walk that ended. */
-  rulesFor(_touched: readonly string[]): readonly ConditionalRule[] {
-    return this.#last.rules.slice(0, 0);
+  rulesFor(touched: readonly string[]): readonly ConditionalRule[] {
+    const rules = this.#last?.rules ?? [];
+    return rules.flatMap(({ rule, bases, matcher }) => {
+      const isAbout = (path: string) =>
+        bases.some((base) => {
+          const below = pathBelow(base, path);
+          return below !== undefined && matcher.matches(below);
+        });
+      return touched.some(isAbout) ? [rule] : [];
+    });
   }
 
-  async #begin(): Promise<Memory> {
-    if (!this.#isAnnounced) this.#options.ports.loaded(this.#last);
+  #begin(): Promise<Memory> {
+    if (this.#options.places.isDisabled) return Promise.resolve(NOTHING);
+    const walk: Promise<Memory> = walkMemory(this.#options).then((walked) => {
+      // Whoever waits for a walk that was forgotten still gets it; nobody else hears of it.
+      if (this.#walk === walk) this.#end(walked);
+      return walked.memory;
+    });
+    return walk;
+  }
+
+  #end(walked: Walked) {
+    this.#last = walked;
+    if (this.#isAnnounced) return;
     this.#isAnnounced = true;
-    return this.#last;
+    this.#options.ports.loaded(walked.memory);
   }
 }

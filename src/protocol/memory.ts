@@ -79,5 +79,11 @@ export interface MemoryDisk {
   /** Of a regular file only, and all of it or nothing. `real` has no links. */
   read(real: string, mostBytes: number): Promise<Uint8Array | 'too-large' | 'unreadable'>;
   /** In no particular order; all the names or, if they are more than `most`, none. */
-  list(real: string, most: number): Promise<readonly string[] | 'too-many' | 'unreadable'>;
+  list(real: string, most: number): Promise<readonly MemoryEntry[] | 'too-many' | 'unreadable'>;
+}
+
+export interface MemoryEntry {
+  readonly name: string;
+  /** `other` is neither a directory nor a link. */
+  readonly kind: 'directory' | 'link' | 'other';
 }

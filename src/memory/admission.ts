@@ -1,0 +1,116 @@
+/**
+ * Which paths may be read for their words. A path is judged as it is named and as it really is:
+ * a link in a repository leads wherever its author wished.
+ */
+import { resolve } from 'node:path';
+import type { MemoryDisk, MemoryLayer, MemoryPlace, MemoryPorts } from '../protocol/memory.js';
+import { type Notices, named } from './notices.js';
+import { isInside } from './places.js';
+import { isTextName } from './text-kinds.js';
+
+export interface Candidate {
+  readonly path: string;
+  /** The file that includes it; null for one that was found. */
+  readonly parent: string | null;
+  readonly layer: MemoryLayer;
+  /** Folders that it may lie in without anybody's leave, named and real. */
+  readonly folders: readonly string[];
+  /** Anybody may have put it there, so it must belong to us or to the administrator. */
+  readonly isUnguarded: boolean;
+}
+
+export interface AdmissionOptions {
+  readonly ports: MemoryPorts;
+  readonly disk: MemoryDisk;
+  readonly notices: Notices;
+  /** The state directory, by name and really: a workspace around it does not open it. */
+  readonly state: readonly string[];
+}
+
+/** A folder by its name and by its real path. */
+export const bothNames = async (folder: string, disk: MemoryDisk): Promise<readonly string[]> => {
+  const path = resolve(folder);
+  const real = (await disk.look(path))?.real ?? path;
+  return real === path ? [path] : [path, real];
+};
+
+export class Admission {
+  readonly #ports: MemoryPorts;
+  readonly #disk: MemoryDisk;
+  readonly #notices: Notices;
+  readonly #state: readonly string[];
+
+  constructor(options: AdmissionOptions) {
+    this.#ports = options.ports;
+    this.#disk = options.disk;
+    this.#notices = options.notices;
+    this.#state = options.state;
+  }
+
+  /** Before the disk is asked. */
+  mayLook(candidate: Candidate): boolean {
+    return this.#isHarmless(candidate, candidate.path);
+  }
+
+  /** Before it is read. Refusals are said. */
+  mayRead(candidate: Candidate, place: MemoryPlace): boolean {
+    if (place.kind === 'other') return this.#refuse(candidate, 'it is no regular file');
+    return (
+      this.mayLook(candidate) &&
+      this.#isHarmless(candidate, place.real) &&
+      this.#isGuarded(candidate, place) &&
+      this.#isAllowed(candidate, place) &&
+      this.#isText(candidate, place)
+    );
+  }
+
+  /** Before a directory of rules is listed. */
+  mayEnter(candidate: Candidate, place: MemoryPlace): boolean {
+    return (
+      this.mayLook(candidate) &&
+      this.#isHarmless(candidate, place.real) &&
+      this.#isGuarded(candidate, place) &&
+      this.#isAllowed(candidate, place)
+    );
+  }
+
+  #isHarmless(candidate: Candidate, path: string) {
+    return !this.#ports.isSensitive(path) || this.#refuse(candidate, 'such files hold secrets');
+  }
+
+  #isGuarded(candidate: Candidate, { owners }: MemoryPlace) {
+    const ours = [0, this.#disk.user];
+    const isGuarded = !candidate.isUnguarded || owners.every((owner) => ours.includes(owner));
+    return isGuarded || this.#refuse(candidate, 'it lies above the project and is of another user');
+  }
+
+  /** What users include, and where their links lead, is their own affair. */
+  #isAllowed(candidate: Candidate, { real }: MemoryPlace) {
+    const { path, parent, layer, folders } = candidate;
+    if (layer === 'user') return true;
+    const isWithin = (place: string) =>
+      folders.some((folder) => isInside(folder, place) && !this.#isState(folder, place));
+    // Where a found file is named is where it was looked for.
+    if (isWithin(real) && (parent === null || isWithin(path))) return true;
+    const outside = isWithin(real) ? path : real;
+    return (
+      this.#ports.mayInclude({ path: outside, parent: parent ?? path }) ||
+      this.#refuse(candidate, 'it leads out of the workspace, and nobody has agreed to that')
+    );
+  }
+
+  #isState(folder: string, place: string) {
+    return this.#state.some((state) => isInside(folder, state) && isInside(state, place));
+  }
+
+  #isText(candidate: Candidate, { real }: MemoryPlace) {
+    const isText = isTextName(candidate.path) && isTextName(real);
+    return isText || this.#refuse(candidate, 'its name is not that of a text');
+  }
+
+  #refuse({ path, parent }: Candidate, why: string): false {
+    const what = parent === null ? named(path) : `${named(path)}, which ${named(parent)} includes,`;
+    this.#notices.say(`${what} is not read: ${why}.`);
+    return false;
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * The lines between `---` at the head of a rule, which say what files it is about.
+ *
+ * A rule whose front matter cannot be used holds for every file: an instruction that is read too often
+ * is better than one that is lost, and a stranger gains nothing that leaving the lines out would not give.
+ */
+import { LARGEST_FRONT_MATTER } from './bounds.js';
+
+export interface Parts {
+  /** Undefined when the file begins with its text. */
+  readonly frontMatter: string | undefined;
+  readonly body: string;
+}
+
+/** Lines must end with a line feed. What is never closed is text. */
+export const splitFrontMatter = (text: string): Parts => {
+  const opening = /^---[ \t]*\n/.exec(text)?.[0].length;
+  if (opening === undefined) return { frontMatter: undefined, body: text };
+  const closing = /^---[ \t]*(?:\n|$)/gm;
+  closing.lastIndex = opening;
+  const end = closing.exec(text);
+  if (end === null) return { frontMatter: undefined, body: text };
+  const body = text.slice(end.index + end[0].length).replace(/^\n+/, '');
+  return { frontMatter: text.slice(opening, end.index), body };
+};
+
+export type RulePaths =
+  | { readonly paths: readonly string[] }
+  /** Finishes a sentence that begins with the name of the file. */
+  | { readonly problem: string };
+
+/** No paths when it names none. */
+export const readPaths = async (frontMatter: string): Promise<RulePaths> => {
+  if (!/paths/.test(frontMatter)) return { paths: [] };
+  if (frontMatter.length > LARGEST_FRONT_MATTER) {
+    return { problem: `has more than ${LARGEST_FRONT_MATTER} characters of front matter` };
+  }
+  if (isDeep(frontMatter)) return { problem: 'has front matter that is nested too deeply' };
+  const { parseDocument } = await import('yaml');
+  const parse = (source: string): unknown => {
+    try {
+      // The oldest schema of plain values: no tag makes anything, and an alias is no value.
+      const document = parseDocument(source, { schema: 'core', logLevel: 'silent' });
+      return document.errors.length > 0 ? BROKEN : document.toJS(PLAIN);
+    } catch {
+      return BROKEN;
+    }
+  };
+  const first = parse(frontMatter);
+  const value = first === BROKEN ? parse(quoteGlobs(frontMatter)) : first;
+  return value === BROKEN ? { problem: 'has front matter that is not YAML' } : pathsIn(value);
+};
+
+const BROKEN = Symbol('broken');
+const PLAIN = { mapAsMap: true, maxAliasCount: 0 } as const;
+
+/** A star or a brace means something else in YAML, but people write globs without quotes. */
+const quoteGlobs = (source: string): string =>
+  source.replaceAll(
+    /^([ \t]*(?:-[ \t]+|paths:[ \t]*))([*{[!].*?)[ \t]*$/gm,
+    (_, head: string, glob: string) => head + JSON.stringify(glob),
+  );
+
+/** The parser calls itself for each level; a thousand of them end the whole process. */
+const isDeep = (source: string): boolean => {
+  const brackets = source.match(/[[{]/g)?.length ?? 0;
+  const hasDeepLine = source
+    .split('\n')
+    .some((line) => /^\s{33}/.test(line) || (line.match(/[-?:](?=\s|$)/g)?.length ?? 0) > 8);
+  return brackets > 128 || hasDeepLine;
+};
+
+const pathsIn = (value: unknown): RulePaths => {
+  const paths: unknown = value instanceof Map ? value.get('paths') : undefined;
+  if (paths === undefined || paths === null) return { paths: [] };
+  const listed: readonly unknown[] = Array.isArray(paths) ? paths : [paths];
+  const texts = listed.filter((path) => typeof path === 'string');
+  if (texts.length < listed.length) {
+    return { problem: 'has `paths` that are neither a text nor a list of texts' };
+  }
+  return { paths: texts.flatMap(splitList) };
+};
+
+/** At commas, but not at those between braces. */
+const splitList = (list: string): readonly string[] => {
+  let depth = 0;
+  const items = [''];
+  for (const character of list) {
+    if (character === '{') depth += 1;
+    if (character === '}') depth -= 1;
+    if (character === ',' && depth <= 0) items.push('');
+    else items.push(`${items.pop() ?? ''}${character}`);
+  }
+  return items.map((item) => item.trim()).filter(Boolean);
+};

@@ -1,0 +1,135 @@
+/**
+ * Reads a memory file as Markdown: which words stand outside of code, and which comments are blocks.
+ *
+ * The lexer is marked's, told to see blocks, code and tags only. Emphasis and links say nothing about
+ * includes, and finding them takes minutes in a paragraph of `**_a`; a quote in a quote in a quote
+ * overflows the stack. Extensions of GitHub are off: `~` is then a letter, as in `@~/notes.md`.
+ */
+import type { MarkedToken, Token } from 'marked';
+import { DEEPEST_NESTING, LARGEST_PARAGRAPH } from './bounds.js';
+import { includeNames } from './include-names.js';
+
+export interface Markdown {
+  /** Without comments that stand as blocks. */
+  readonly text: string;
+  /** As they are written. */
+  readonly includes: readonly string[];
+  /** Some paragraph was too long to be searched for includes. */
+  readonly isPartial: boolean;
+}
+
+/** Undefined when it is nested too deeply to be read. Lines must end with a line feed. */
+export const readMarkdown = async (source: string): Promise<Markdown | undefined> => {
+  const plain = { text: source, includes: [], isPartial: false };
+  if (!source.includes('@') && !source.includes('<!--')) return plain;
+  const { lex, TooDeep } = await lexer();
+  try {
+    const tokens = lex(source);
+    const words = wordsOf(tokens);
+    const isPartial = words.some((text) => text === undefined);
+    const includes = [...new Set(words.flatMap((text = '') => includeNames(text)))];
+    return { text: withoutComments(source, tokens), includes, isPartial };
+  } catch (error) {
+    if (error instanceof TooDeep) return undefined;
+    throw error;
+  }
+};
+
+/** Loaded with the first file that needs it: most starts need none. */
+const lexer = async () => {
+  const { Lexer, Tokenizer } = await import('marked');
+  class TooDeep extends Error {}
+  class BlockTokenizer extends Tokenizer {
+    #depth = 0;
+    override blockquote(source: string) {
+      return this.#deeper(() => super.blockquote(source));
+    }
+    override list(source: string) {
+      return this.#deeper(() => super.list(source));
+    }
+    override emStrong() {
+      return undefined;
+    }
+    override link() {
+      return undefined;
+    }
+    override reflink() {
+      return undefined;
+    }
+    override autolink() {
+      return undefined;
+    }
+    #deeper<Result>(read: () => Result): Result {
+      if (this.#depth === DEEPEST_NESTING) throw new TooDeep();
+      this.#depth += 1;
+      const result = read();
+      this.#depth -= 1;
+      return result;
+    }
+  }
+  class BlockLexer extends Lexer {
+    /** Where nothing can be included nothing is looked for; what is too long keeps no tokens. */
+    override inlineTokens(source: string, tokens: Token[] = []) {
+      const isWanted = source.includes('@') && source.length <= LARGEST_PARAGRAPH;
+      return isWanted ? super.inlineTokens(source, tokens) : tokens;
+    }
+  }
+  const lex = (source: string) =>
+    new BlockLexer({ gfm: false, tokenizer: new BlockTokenizer() }).lex(source);
+  return { lex, TooDeep };
+};
+
+/** The words of each paragraph outside of code and tags; undefined for one that was not searched. */
+const wordsOf = (tokens: readonly Token[]): readonly (string | undefined)[] =>
+  tokens.flatMap((token): readonly (string | undefined)[] => {
+    const known = token as MarkedToken;
+    switch (known.type) {
+      case 'list':
+        return known.items.flatMap((item) => wordsOf(item.tokens));
+      case 'blockquote':
+        return wordsOf(known.tokens);
+      case 'paragraph':
+      case 'heading':
+      case 'text':
+        return known.text.length > LARGEST_PARAGRAPH && known.text.includes('@')
+          ? [undefined]
+          : [(known.tokens ?? []).map(inlineWords).join('')];
+      default:
+        return [];
+    }
+  });
+
+const inlineWords = (token: Token): string => {
+  const known = token as MarkedToken;
+  if (known.type === 'text') return known.escaped ? ' ' : known.raw;
+  // `\@` is no include, while `\_` is an underscore in a name.
+  if (known.type === 'escape') return known.text === '@' ? known.raw : known.text;
+  // Code, tags and comments part the words around them.
+  return known.type === 'br' ? '\n' : ' ';
+};
+
+const withoutComments = (source: string, tokens: readonly Token[]): string => {
+  if (!source.includes('<!--')) return source;
+  // Nothing is lost if the lexer should not give back what it was given.
+  if (tokens.map(({ raw }) => raw).join('') !== source) return source;
+  return tokens
+    .map(({ type, raw }) => (type === 'html' && /^\s*<!--/.test(raw) ? rest(raw) : raw))
+    .join('');
+};
+
+/** What a block has besides closed comments; a comment that is never closed stays. */
+const rest = (raw: string): string => {
+  const kept: string[] = [];
+  for (let at = 0; ; ) {
+    const start = raw.indexOf('<!--', at);
+    const end = start < 0 ? -1 : raw.indexOf('-->', start + 4);
+    if (end < 0) {
+      kept.push(raw.slice(at));
+      break;
+    }
+    kept.push(raw.slice(at, start));
+    at = end + 3;
+  }
+  const left = kept.join('');
+  return left.trim() === '' ? '' : left;
+};

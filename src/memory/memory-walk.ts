@@ -1,0 +1,199 @@
+/**
+ * One walk over all places, layer by layer, in a layer from the root of the disk down to the working
+ * directory: what comes later is nearer, and wins.
+ */
+import { dirname, join, resolve } from 'node:path';
+import {
+  MEMORY_LAYERS,
+  type Memory,
+  type MemoryDisk,
+  type MemoryLayer,
+  type MemoryPorts,
+} from '../protocol/memory.js';
+import { bothNames } from './admission.js';
+import { MOST_DIRECTORIES } from './bounds.js';
+import { LayerBudget } from './layer-budget.js';
+import { type LoadedRule, MemoryLoader, type Origin } from './memory-loader.js';
+import { Notices, named } from './notices.js';
+import {
+  ancestors,
+  isInside,
+  localPlaces,
+  managedPlaces,
+  type Places,
+  projectPlaces,
+  userPlaces,
+} from './places.js';
+import { findRepository } from './repository.js';
+import { findRules } from './rule-directory.js';
+
+export interface MemoryPlaces {
+  readonly cwd: string;
+  /** The user's home, absolute. */
+  readonly home: string;
+  readonly skeinHome: string;
+  /** Directories of the administrator, weakest first: those that hold managed settings too. */
+  readonly managed: readonly string[];
+  /** Directories that a person added by name (`--add-dir`). */
+  readonly roots: readonly string[];
+  /** Nothing but `roots`. */
+  readonly isBare: boolean;
+  /** Nothing at all. */
+  readonly isDisabled: boolean;
+  /** Files, given only when their feature is on. */
+  readonly autoMemory?: string;
+  readonly teamMemory?: string;
+}
+
+export interface MemoryFilesOptions {
+  readonly places: MemoryPlaces;
+  readonly disk: MemoryDisk;
+  readonly ports: MemoryPorts;
+}
+
+export interface Walked {
+  readonly memory: Memory;
+  readonly rules: readonly LoadedRule[];
+}
+
+/** One place of a layer with what holds there. */
+interface Stop {
+  readonly layer: MemoryLayer;
+  readonly places: Places;
+  readonly linkFolders: readonly string[];
+  readonly isUnguarded?: boolean;
+  readonly bases: readonly string[];
+}
+
+export const walkMemory = async ({ places, disk, ports }: MemoryFilesOptions): Promise<Walked> => {
+  const notices = new Notices();
+  const state = await bothNames(places.skeinHome, disk);
+  const loader = new MemoryLoader({ disk, ports, notices, state, home: places.home });
+  const stops = await planStops(places, disk, notices);
+  const workspace = await namesOfAll([places.cwd, ...places.roots], disk);
+  const managed = await namesOfAll(places.managed, disk);
+  for (const layer of MEMORY_LAYERS) {
+    const budget = new LayerBudget(layer, notices);
+    const includeFolders = layer === 'managed' ? [...workspace, ...managed] : workspace;
+    for (const stop of stops.filter((one) => one.layer === layer)) {
+      const { places: at, bases, linkFolders, isUnguarded = false } = stop;
+      const origin = { layer, budget, linkFolders, includeFolders, isUnguarded };
+      for (const path of await present(at.files, disk)) await loader.found(path, origin);
+      for (const directory of await present(at.rules, disk)) {
+        await loadRules(directory, { ...origin, bases }, { loader, disk, notices });
+      }
+    }
+  }
+  const { files, rules } = loader;
+  const memory = { files, rules: rules.map(({ rule }) => rule), notices: notices.all() };
+  return { memory, rules };
+};
+
+const loadRules = async (
+  directory: string,
+  origin: Origin,
+  { loader, disk, notices }: { loader: MemoryLoader; disk: MemoryDisk; notices: Notices },
+) => {
+  const { layer, linkFolders: folders, isUnguarded } = origin;
+  /** Directories that somebody agreed to: then also to what is in them. */
+  const entered: string[] = [];
+  const paths = await findRules(directory, {
+    disk,
+    notices,
+    mayEnter: (path, place) => {
+      const candidate = { path, parent: null, layer, isUnguarded };
+      const around = [...folders, ...entered];
+      if (!loader.admission.mayEnter({ ...candidate, folders: around }, place)) return false;
+      if (!around.some((folder) => isInside(folder, place.real))) entered.push(place.real);
+      return true;
+    },
+  });
+  for (const path of paths) {
+    await loader.found(path, { ...origin, linkFolders: [...folders, ...entered] });
+  }
+};
+
+const planStops = async (
+  places: MemoryPlaces,
+  disk: MemoryDisk,
+  notices: Notices,
+): Promise<readonly Stop[]> => {
+  const { cwd, home, skeinHome, isBare } = places;
+  const here = await bothNames(cwd, disk);
+  const added: Stop[] = [];
+  for (const root of places.roots) {
+    const names = await bothNames(root, disk);
+    added.push(...stopsIn(resolve(root), { bases: names, linkFolders: names }, false));
+  }
+  if (isBare) return added;
+
+  const anywhere = { linkFolders: ['/'], bases: here };
+  const single = async (layer: MemoryLayer, path: string | undefined): Promise<readonly Stop[]> => {
+    if (path === undefined) return [];
+    const linkFolders = await bothNames(dirname(path), disk);
+    return [{ layer, places: { files: [path], rules: [] }, bases: here, linkFolders }];
+  };
+  return [
+    ...places.managed.map((directory): Stop => {
+      return { layer: 'managed', places: managedPlaces(directory), ...anywhere };
+    }),
+    ...[join(home, '.claude'), skeinHome].map((directory): Stop => {
+      return { layer: 'user', places: userPlaces(directory), ...anywhere };
+    }),
+    ...(await stopsAbove(places, here, { disk, notices })),
+    ...added,
+    ...(await single('auto', places.autoMemory)),
+    ...(await single('team', places.teamMemory)),
+  ];
+};
+
+/** The working directory and all directories around it, from the root down. */
+const stopsAbove = async (
+  { cwd, home }: MemoryPlaces,
+  here: readonly string[],
+  { disk, notices }: { disk: MemoryDisk; notices: Notices },
+): Promise<readonly Stop[]> => {
+  const { top, around } = await findRepository(cwd, disk);
+  const border = top ?? resolve(cwd);
+  const inside = [...(await bothNames(border, disk)), ...here];
+  const homes = await bothNames(home, disk);
+  const chain = ancestors(cwd);
+  if (chain.length > MOST_DIRECTORIES) {
+    notices.say(
+      `${named(resolve(cwd))} is very deep: memory files are looked for in ${MOST_DIRECTORIES} directories only.`,
+    );
+  }
+  const near = chain.slice(0, MOST_DIRECTORIES).reverse();
+  const namesOf = await Promise.all(near.map((directory) => bothNames(directory, disk)));
+  return near.flatMap((directory, index) => {
+    const names = namesOf[index] ?? [directory];
+    const isUnguarded = !isInside(border, directory);
+    // The worktree has the same files, checked out again; what is not checked in is there only once.
+    const isTwice =
+      around !== undefined && isUnguarded && names.some((name) => isInside(around, name));
+    const found = stopsIn(
+      directory,
+      { bases: names, isUnguarded, linkFolders: isUnguarded ? names : [...names, ...inside] },
+      names.some((name) => homes.includes(name)),
+    );
+    return found.filter(({ layer }) => !(isTwice && layer === 'project'));
+  });
+};
+
+const stopsIn = (
+  directory: string,
+  rest: Omit<Stop, 'layer' | 'places'>,
+  isHome: boolean,
+): readonly Stop[] => [
+  { layer: 'project', places: projectPlaces(directory, isHome), ...rest },
+  { layer: 'local', places: localPlaces(directory), ...rest },
+];
+
+const namesOfAll = async (folders: readonly string[], disk: MemoryDisk) =>
+  (await Promise.all(folders.map((folder) => bothNames(folder, disk)))).flat();
+
+/** Asked all at once: most places are empty, and each answer takes its time. */
+const present = async (paths: readonly string[], disk: MemoryDisk): Promise<readonly string[]> => {
+  const found = await Promise.all(paths.map((path) => disk.look(path)));
+  return paths.filter((_, index) => found[index] !== undefined);
+};

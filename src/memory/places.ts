@@ -1,0 +1,58 @@
+/** Where memory files are looked for, as pure functions of paths. */
+import { dirname, join, relative, resolve, sep } from 'node:path';
+
+/** Files of a project, in reading order; the later one wins. */
+const PROJECT_FILES = ['CLAUDE.md', 'AGENTS.md', '.claude/CLAUDE.md', '.skein/CLAUDE.md'];
+const PROJECT_RULES = ['.claude/rules', '.skein/rules'];
+
+export interface Places {
+  readonly files: readonly string[];
+  /** Directories of rules. */
+  readonly rules: readonly string[];
+}
+
+const below = (directory: string, names: readonly string[]) =>
+  names.map((name) => join(directory, name));
+
+export const managedPlaces = (directory: string): Places => ({
+  files: below(directory, ['CLAUDE.md']),
+  rules: below(directory, ['.claude/rules']),
+});
+
+/** `~/.claude` or the state directory. */
+export const userPlaces = (directory: string): Places => ({
+  files: below(directory, ['CLAUDE.md']),
+  rules: below(directory, ['rules']),
+});
+
+/** `.claude` and `.skein` of the home are the user's, not a project's. */
+export const projectPlaces = (directory: string, isHome: boolean): Places => {
+  const isOfProject = (name: string) => !(isHome && name.startsWith('.'));
+  return {
+    files: below(directory, PROJECT_FILES.filter(isOfProject)),
+    rules: below(directory, PROJECT_RULES.filter(isOfProject)),
+  };
+};
+
+export const localPlaces = (directory: string): Places => ({
+  files: below(directory, ['CLAUDE.local.md']),
+  rules: [],
+});
+
+/** From the directory itself up to the root. */
+export const ancestors = (directory: string): readonly string[] => {
+  const chain = [resolve(directory)];
+  for (let at = resolve(directory); dirname(at) !== at; at = dirname(at)) chain.push(dirname(at));
+  return chain;
+};
+
+/** True for the folder itself and for everything below it. Both absolute. */
+export const isInside = (folder: string, path: string): boolean =>
+  path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+
+/** The part of `path` below `base` with `/` between names; undefined when there is none. */
+export const pathBelow = (base: string, path: string): string | undefined => {
+  const place = resolve(path);
+  if (place === base || !isInside(base, place)) return undefined;
+  return relative(base, place).split(sep).join('/');
+};

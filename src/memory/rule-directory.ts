@@ -1,0 +1,53 @@
+/** The files of a directory of rules and of the directories in it, whatever order the disk gives. */
+import { join } from 'node:path';
+import type { MemoryDisk, MemoryPlace } from '../protocol/memory.js';
+import { DEEPEST_RULES, MOST_ENTRIES, MOST_RULE_DIRECTORIES } from './bounds.js';
+import { type Notices, named } from './notices.js';
+
+export interface RuleSearch {
+  readonly disk: MemoryDisk;
+  readonly notices: Notices;
+  /** Whether what a link leads to may be listed; says itself why not. */
+  mayEnter(path: string, place: MemoryPlace): boolean;
+}
+
+/** Sorted by code units, never by the words of some country. A directory is entered once. */
+export const findRules = async (start: string, search: RuleSearch): Promise<readonly string[]> => {
+  const { disk, notices } = search;
+  const entered = new Set<string>();
+  const found: string[] = [];
+  const open = [{ path: start, depth: 0 }];
+  let left = MOST_ENTRIES;
+  // The list grows while it is gone through.
+  for (const [index, { path, depth }] of open.entries()) {
+    if (index === MOST_RULE_DIRECTORIES) {
+      notices.say(`${named(start)} has too many directories; only some are searched for rules.`);
+      break;
+    }
+    const place = await disk.look(path);
+    if (place?.kind !== 'directory' || entered.has(place.real)) continue;
+    entered.add(place.real);
+    if (depth > DEEPEST_RULES) {
+      notices.say(`${named(path)} is not searched for rules: it is nested too deeply.`);
+      continue;
+    }
+    if (!search.mayEnter(path, place)) continue;
+    const entries = await disk.list(place.real, left);
+    if (typeof entries === 'string') {
+      const why = entries === 'too-many' ? 'it holds too many files' : 'it cannot be read';
+      notices.say(`${named(path)} is not searched for rules: ${why}.`);
+      continue;
+    }
+    left -= entries.length;
+    // In order here too, so that what a bound cuts off does not depend on the disk.
+    for (const { name, kind } of entries.toSorted(byName)) {
+      const isRule = /\.md$/i.test(name);
+      if (isRule && kind !== 'directory') found.push(join(path, name));
+      else if (kind !== 'other') open.push({ path: join(path, name), depth: depth + 1 });
+    }
+  }
+  return found.sort();
+};
+
+const byName = (one: { readonly name: string }, other: { readonly name: string }) =>
+  one.name < other.name ? -1 : 1;

@@ -1,0 +1,94 @@
+/** A machine in a temporary directory: a home, an administrator's directory, projects; and its memory. */
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { memoryDisk } from '../../src/host/memory-disk.js';
+import { MemoryFiles, type MemoryPlaces } from '../../src/memory/memory-files.js';
+import { holdsSecrets } from '../../src/policy/guarded-files.js';
+import type { ExternalInclude, Memory, MemoryDisk } from '../../src/protocol/memory.js';
+
+export type Tree = Readonly<Record<string, string | Uint8Array | { readonly link: string }>>;
+
+export interface Machine {
+  /** Absolute and real. */
+  readonly root: string;
+  at(path: string): string;
+  add(tree: Tree): Promise<void>;
+  memory(options?: MemoryOptions): MemoryFiles & Heard;
+  load(options?: MemoryOptions): Promise<Memory>;
+}
+
+export interface MemoryOptions extends Partial<Omit<MemoryPlaces, 'cwd'>> {
+  /** Below the root; `repo` unless told. */
+  readonly cwd?: string;
+  readonly disk?: MemoryDisk;
+  readonly mayInclude?: (include: ExternalInclude) => boolean;
+  readonly isSensitive?: (path: string) => boolean;
+}
+
+interface Heard {
+  readonly asked: readonly ExternalInclude[];
+  readonly announced: readonly Memory[];
+}
+
+/** Links are made as they are given; `~~` in one stands for the root. */
+export const machineWith = async (tree: Tree): Promise<Machine> => {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'skein-memory-')));
+  onTestFinished(() => rm(root, { recursive: true, force: true }));
+  const at = (path: string) => join(root, path);
+  const add = async (more: Tree) => {
+    for (const [name, content] of Object.entries(more)) {
+      await mkdir(dirname(at(name)), { recursive: true });
+      if (typeof content === 'string' || content instanceof Uint8Array) {
+        await writeFile(at(name), content);
+      } else await symlink(content.link.replace('~~', root), at(name));
+    }
+  };
+  await add(tree);
+  for (const folder of ['home', 'repo']) await mkdir(at(folder), { recursive: true });
+
+  const memory = ({ cwd = 'repo', disk, mayInclude, isSensitive, ...rest }: MemoryOptions = {}) => {
+    const asked: ExternalInclude[] = [];
+    const announced: Memory[] = [];
+    const files = new MemoryFiles({
+      places: {
+        cwd: at(cwd),
+        home: at('home'),
+        skeinHome: at('home/.skein'),
+        managed: [at('etc/claude-code'), at('etc/skein')],
+        roots: [],
+        isBare: false,
+        isDisabled: false,
+        ...rest,
+      },
+      disk: disk ?? diskOf(root),
+      ports: {
+        mayInclude: (include) => {
+          asked.push(include);
+          return mayInclude?.(include) ?? false;
+        },
+        isSensitive: isSensitive ?? holdsSecrets,
+        loaded: (loaded) => announced.push(loaded),
+      },
+    });
+    return Object.assign(files, { asked, announced });
+  };
+  return { root, at, add, memory, load: (options) => memory(options).load() };
+};
+
+/** The real disk, but for what this very machine may have lying above its temporary directory. */
+export const diskOf = (root: string): MemoryDisk => {
+  const disk = memoryDisk();
+  const isOfThisMachine = (path: string) =>
+    relative(root, path).startsWith('..') &&
+    /\/(?:CLAUDE|AGENTS|\.claude|\.skein|\.git)/.test(path);
+  return { ...disk, look: async (path) => (isOfThisMachine(path) ? undefined : disk.look(path)) };
+};
+
+/** Paths below the root, in reading order. */
+export const pathsOf = (machine: Machine, { files }: Pick<Memory, 'files'>): readonly string[] =>
+  files.map(({ path }) => relative(machine.root, path));
+
+export const textOf = ({ files, rules }: Memory): string =>
+  [...files, ...rules].map(({ text }) => text).join('\n');
