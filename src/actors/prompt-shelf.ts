@@ -7,7 +7,7 @@ import { sectionTexts } from '../prompt/head-text.js';
 import { type BodyHead, bodyHead, type RequestSettings } from '../prompt/request-body.js';
 import type { Briefing } from '../protocol/briefing.js';
 import { UsageError } from '../protocol/errors.js';
-import type { HeadSection, PromptHead } from '../protocol/prompt.js';
+import { keptHead, type PromptHead } from '../protocol/prompt.js';
 import type { Capabilities } from '../protocol/providers.js';
 import type { Session } from '../protocol/store.js';
 import type { Notebook } from './notebook.js';
@@ -117,17 +117,14 @@ export const keepHead = async (session: Session, head: PromptHead): Promise<stri
 
 /** Parsing and writing JSON that was written by JSON.stringify gives the same text again. */
 export const readHead = (bytes: Uint8Array): PromptHead => {
-  let kept: Record<string, unknown>;
+  const { tools, system, sections, ttl } = parsedHead(Buffer.from(bytes).toString());
+  return { tools: JSON.stringify(tools), system: JSON.stringify(system), sections, ttl };
+};
+
+const parsedHead = (text: string) => {
   try {
-    kept = JSON.parse(Buffer.from(bytes).toString()) as Record<string, unknown>;
+    return keptHead.parse(JSON.parse(text));
   } catch {
     throw new UsageError('The prompt of this session is damaged, so it cannot be resumed.');
   }
-  const { tools, system, sections = [], ttl = '5m' } = kept;
-  return {
-    tools: JSON.stringify(tools),
-    system: JSON.stringify(system),
-    sections: sections as readonly HeadSection[],
-    ttl: ttl === '1h' ? '1h' : '5m',
-  };
 };

@@ -1,4 +1,5 @@
 /** What stands ahead of the messages of a prompt, and where each part of it came from. */
+import { z } from 'zod';
 import type { RawJson } from './wire.js';
 
 /** How long the server keeps what a mark ends. */
@@ -12,21 +13,23 @@ export type Zone = (typeof ZONES)[number];
 export const CACHE_CLASSES = ['global', 'session', 'ephemeral'] as const;
 export type CacheClass = (typeof CACHE_CLASSES)[number];
 
-/** One section of the system prompt as it was put there. */
-export interface HeadSection {
-  readonly name: string;
-  readonly zone: Zone;
+const headSection = z.object({
+  name: z.string(),
+  zone: z.enum(ZONES),
   /** Who wrote it: the product, the settings, a flag, an agent's file, git, … */
-  readonly source: string;
+  source: z.string(),
   /** The file that it was read from. */
-  readonly path?: string;
+  path: z.string().optional(),
   /** Which block of `system` holds it, and from where to where in that block's text. */
-  readonly block: number;
-  readonly start: number;
-  readonly end: number;
+  block: z.int(),
+  start: z.int(),
+  end: z.int(),
   /** Why its words may change from turn to turn; left out where they may not. */
-  readonly mayChange?: string;
-}
+  mayChange: z.string().optional(),
+});
+
+/** One section of the system prompt as it was put there. */
+export type HeadSection = Readonly<z.infer<typeof headSection>>;
 
 /** The head of a prompt. It is kept with the session, byte for byte (law 3). */
 export interface PromptHead {
@@ -37,3 +40,11 @@ export interface PromptHead {
   /** Chosen once for a session (K7). */
   readonly ttl: CacheTtl;
 }
+
+/** A head as its artifact holds it. What a former version did not know is what it did. */
+export const keptHead = z.object({
+  tools: z.array(z.unknown()),
+  system: z.array(z.unknown()),
+  sections: z.array(headSection).catch([]).default([]),
+  ttl: z.enum(['5m', '1h']).catch('5m').default('5m'),
+});
