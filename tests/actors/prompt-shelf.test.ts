@@ -1,0 +1,222 @@
+import { describe, expect, test } from 'vitest';
+import { keepHead, readHead } from '../../src/actors/prompt-shelf.js';
+import { SessionMemory } from '../../src/store/session-memory.js';
+import { changingBriefing, headOf, type World } from '../fakes/changing-briefing.js';
+import { type Answer, ends, says, scriptedModel } from '../fakes/scripted-model.js';
+import { virtualClock } from '../fakes/virtual-clock.js';
+import { type LeadInHand, type LeadOptions, leadInHand } from './lead-in-hand.js';
+import { WINDOW } from './long-talk.js';
+
+type Given = Partial<Omit<LeadOptions, 'model' | 'briefing'>> & { readonly world?: Partial<World> };
+
+const yes: Answer = [says('Yes. '.repeat(40))];
+
+/** A session whose head may change, and which system prompts and breaks there were. */
+const headed = async (answers: readonly Answer[], { world, ...given }: Given = {}) => {
+  const model = scriptedModel(...answers);
+  const briefing = changingBriefing(world);
+  const hand = await leadInHand({ model, briefing, lingers: true, ...given });
+  return {
+    ...{ ...hand, briefing, world: briefing.world },
+    systems: () => model.requests.map(({ body }) => systemIn(body)),
+    breaks: async () => (await hand.records()).filter(({ type }) => type === 'prompt.broken'),
+  };
+};
+
+const systemIn = (body: string): string =>
+  (JSON.parse(body) as { system: { text: string }[] }).system.map(({ text }) => text).join(' ');
+
+const taken = ({ lead, store, clock }: LeadInHand, answers: readonly Answer[], given: Given = {}) =>
+  headed(answers, { store, clock, choice: { kind: 'resume', id: lead.id }, ...given });
+
+const sections = (mood: string) => ({ goose: 'Be a goose.', mood });
+
+describe('the head of a prompt', () => {
+  test('is made once, whatever happens around it', async () => {
+    const first = await headed([yes, yes]);
+    await first.say('One.');
+    first.world.sections = sections('Be sad.');
+    await first.say('Two.');
+    await first.lead.close();
+    const second = await taken(first, [yes], { world: { sections: sections('Be sad.') } });
+    await second.say('Three.');
+    expect([...first.systems(), ...second.systems()]).toEqual(
+      Array.from({ length: 3 }, () => 'Be a goose. Be merry.'),
+    );
+    expect([...first.briefing.asked, ...second.briefing.asked]).toEqual(['head', 'opening']);
+    expect(await second.breaks()).toEqual([]);
+  });
+
+  test('is looked at again when the conversation is cleared, and declared if it is another', async () => {
+    const hand = await headed([yes, yes, yes]);
+    await hand.say('One.');
+    hand.lead.clear();
+    await hand.say('Two.');
+    hand.world.sections = sections('Be sad.');
+    hand.lead.clear();
+    await hand.say('Three.');
+    expect(hand.systems()).toEqual([
+      ...['Be a goose. Be merry.', 'Be a goose. Be merry.', 'Be a goose. Be sad.'],
+    ]);
+    expect(await hand.breaks()).toEqual([
+      expect.objectContaining({ reason: 'clear' }),
+      expect.objectContaining({ reason: 'clear' }),
+      expect.objectContaining({
+        ...{ reason: 'section', section: 'mood' },
+        prompt: expect.stringMatching(/^prompt-[0-9a-f]{16}\.json$/),
+      }),
+    ]);
+  });
+
+  test('is looked at again by the next process when the one that cleared is gone', async () => {
+    const first = await headed([yes]);
+    await first.say('One.');
+    first.lead.clear();
+    await first.lead.close();
+    const second = await taken(first, [yes], { world: { sections: sections('Be sad.') } });
+    await second.say('Two.');
+    expect(second.systems()).toEqual(['Be a goose. Be sad.']);
+    expect(second.briefing.asked).toEqual(['renew', 'head', 'opening']);
+    expect(await second.breaks()).toMatchObject([{ reason: 'clear' }, { section: 'mood' }]);
+    await second.lead.close();
+    const third = await taken(second, [yes]);
+    await third.say('Three.');
+    expect(third.systems()).toEqual(['Be a goose. Be sad.']);
+    expect(third.briefing.asked).toEqual([]);
+  });
+
+  test('goes into the record of a compaction, and is in use from there on', async () => {
+    const full: Answer = [says('Yes.'), ends('end_turn', { input: 8_400, output: 0 })];
+    const many = Array.from({ length: 9 }, () => yes);
+    const hand = await headed([...many, full, [says('They talked.')], yes], {
+      contextWindow: WINDOW,
+    });
+    for (let n = 1; n <= 10; n += 1) await hand.say(`Prompt ${n}.`);
+    hand.world.sections = { ...sections('Be sad.'), extra: 'And tall.' };
+    await hand.say('Prompt 11.');
+    const [summary, after] = hand.systems().slice(-2);
+    expect(summary).toBe('Be a goose. Be merry.');
+    expect(after).toBe('Be a goose. Be sad. And tall.');
+    expect(await hand.breaks()).toEqual([
+      expect.objectContaining({
+        ...{ reason: 'compaction', section: 'messages, mood, extra' },
+        prompt: expect.stringMatching(/^prompt-/),
+      }),
+    ]);
+    await hand.lead.close();
+    const next = await taken(hand, [yes], { contextWindow: WINDOW });
+    await next.say('Prompt 12.');
+    expect(next.systems()).toEqual([after]);
+  });
+
+  test('that may change on every turn is asked for every turn, and only a change is a break', async () => {
+    const hand = await headed([yes, yes, yes], { world: { mayChange: true } });
+    await hand.say('One.');
+    await hand.say('Two.');
+    expect(await hand.breaks()).toEqual([]);
+    hand.world.sections = sections('Be sad.');
+    await hand.say('Three.');
+    expect(hand.briefing.asked.filter((it) => it === 'head')).toHaveLength(4);
+    expect(hand.systems().at(-1)).toBe('Be a goose. Be sad.');
+    expect(await hand.breaks()).toMatchObject([{ reason: 'section', section: 'mood' }]);
+  });
+
+  test('names the sections that came and went', async () => {
+    const hand = await headed([yes, yes, yes], { world: { mayChange: true } });
+    await hand.say('One.');
+    hand.world.sections = { goose: 'Be a goose.' };
+    await hand.say('Two.');
+    hand.world.sections = { goose: 'Be a swan.', size: 'Be tall.' };
+    await hand.say('Three.');
+    expect(await hand.breaks()).toMatchObject([{ section: 'mood' }, { section: 'goose, size' }]);
+  });
+
+  test('that must not outlive its process is renewed by the next one, once (P16)', async () => {
+    const first = await headed([yes]);
+    await first.say('One.');
+    await first.lead.close();
+    const world = { isStale: true, sections: sections('Be sad.') };
+    const second = await taken(first, [yes, yes], { world });
+    await second.say('Two.');
+    await second.say('Three.');
+    expect(second.systems()).toEqual(['Be a goose. Be sad.', 'Be a goose. Be sad.']);
+    expect(second.briefing.asked).toEqual(['head']);
+    expect(await second.breaks()).toMatchObject([{ reason: 'section', section: 'mood' }]);
+  });
+
+  test('is, in a fork, the newest one of its source', async () => {
+    const first = await headed([yes, yes], { world: { mayChange: true } });
+    await first.say('One.');
+    first.world.sections = sections('Be sad.');
+    await first.say('Two.');
+    await first.lead.close();
+    const choice = { kind: 'fork', from: first.lead.id, id: 's_fork' } as const;
+    const fork = await headed([yes], { store: first.store, clock: first.clock, choice });
+    await fork.say('Three.');
+    expect(fork.systems()).toEqual(['Be a goose. Be sad.']);
+    expect(fork.briefing.asked).toEqual([]);
+  });
+
+  test('counts towards the window by what it is, not by what it was', async () => {
+    const hand = await headed([yes, yes], { world: { mayChange: true } });
+    await hand.say('One.');
+    const before = hand.lead.notebook.history.promptBytes;
+    hand.world.sections = sections('Be very, very sad.');
+    await hand.say('Two.');
+    const more = 'Be very, very sad.'.length - 'Be merry.'.length;
+    expect(hand.lead.notebook.history.promptBytes).toBe(before + more);
+  });
+});
+
+describe('a kept head', () => {
+  const emptySession = async () => {
+    const hand = await headed([]);
+    await hand.lead.close();
+    return hand.store.open(hand.lead.id);
+  };
+
+  test('is the same bytes when it is read again', async () => {
+    const session = await emptySession();
+    const head = {
+      ...headOf({ a: 'ü🪿\u2028"\\', b: '{"1":2}' }),
+      tools: '[{"name":"x","input_schema":{"10":1,"b":{},"__proto__":1}}]',
+      ttl: '1h' as const,
+    };
+    const name = await keepHead(session, head);
+    expect(readHead(await session.readArtifact(name))).toEqual(head);
+    expect(await keepHead(session, head)).toBe(name);
+  });
+
+  test('of a version that knew no sections is taken as it is', () => {
+    const old = Buffer.from('{"tools":[{"name":"x"}],"system":[{"type":"text","text":"Hm."}]}');
+    expect(readHead(old)).toEqual({
+      ...{ tools: '[{"name":"x"}]', system: '[{"type":"text","text":"Hm."}]' },
+      ...{ sections: [], ttl: '5m' },
+    });
+  });
+
+  test.each(['', '{"tools":', 'null', '[]', '7', '{}', '{"tools":[]}', '{"tools":1,"system":"x"}'])(
+    'that is damaged is refused in one sentence: %s',
+    (text) => {
+      expect(() => readHead(Buffer.from(text))).toThrow('The prompt of this session is damaged');
+    },
+  );
+
+  test('with sections that make no sense is taken without them', () => {
+    const { sections: read, ...head } = readHead(
+      Buffer.from('{"tools":[],"system":[],"sections":[null,{"name":1}],"ttl":"9h"}'),
+    );
+    expect(read).toEqual([]);
+    expect(head).toEqual({ tools: '[]', system: '[]', ttl: '5m' });
+  });
+
+  test('that is not there keeps a session from being resumed', async () => {
+    const clock = virtualClock();
+    const store = new SessionMemory(clock);
+    const first = await headed([], { store, clock });
+    const prompt = 'prompt-gone.json';
+    first.lead.notebook.record({ type: 'prompt.broken', reason: 'section', section: 'x', prompt });
+    await first.lead.close();
+    await expect(taken(first, [])).rejects.toThrow(prompt);
+  });
+});
