@@ -22,15 +22,17 @@ export const environmentValues = (env: Surroundings['env']): object | undefined 
   return { ...(model && { model }), skein };
 };
 
-/** The variable is text; the schema decides whether a number or an object was meant. */
+/** The variable is text; the schema decides whether a number, an object or a switch was meant. */
 const parse = (text: string, name: string, { schema, expects }: KeyRule): unknown => {
-  for (const candidate of [text, Number(text), fromJson(text)]) {
+  for (const candidate of [text, Number(text), fromJson(text), SWITCHES[text]]) {
     const parsed = schema.safeParse(candidate);
     if (parsed.success) return parsed.data;
   }
   const found = name.endsWith('_URL') || name.endsWith('STORE') ? 'something else' : describe(text);
   throw new UsageError(`${name} cannot be used: expected ${expects}, found ${found}.`);
 };
+
+const SWITCHES: Readonly<Record<string, boolean>> = { 0: false, 1: true };
 
 const fromJson = (text: string): unknown => {
   try {

@@ -44,19 +44,23 @@ describe('an agent that a file describes', () => {
   });
 
   test.each([
-    ['nothing of tools and models', '', { proactive: false }],
-    ['a list', 'tools: [Read, Grep]\n', { tools: ['Read', 'Grep'] }],
-    ['a list of none', 'tools: []\n', { tools: [] }],
-    ['an empty line of tools', 'tools:\n', {}],
-    ['the model of whoever asks', 'model: inherit\n', {}],
-    ['a byte order mark and other ends of lines', '', {}],
-  ])('may say %s', (title, more, expected) => {
-    const text = described('reviewer', more);
-    const odd = title.startsWith('a byte') ? `\uFEFF${text.replaceAll('\n', '\r\n')}` : text;
-    const agent = agentsOf({ [FILE]: odd }).resolve('reviewer');
-    expect(agent).toMatchObject({ name: 'reviewer', prompt: 'You review.', ...expected });
-    if (!('tools' in expected)) expect(agent).not.toHaveProperty('tools');
-    expect(agent).not.toHaveProperty('model');
+    ['nothing of tools and models', '', undefined],
+    ['a list', 'tools: [Read, Grep]\n', ['Read', 'Grep']],
+    ['a list of none', 'tools: []\n', []],
+    ['an empty line of tools', 'tools:\n', undefined],
+    ['the model of whoever asks', 'model: inherit\n', undefined],
+  ])('may say %s', (_, more, expected) => {
+    const agent = agentsOf({ [FILE]: described('reviewer', more) }).resolve('reviewer');
+    expect(agent.tools).toEqual(expected);
+    expect(agent.model).toBeUndefined();
+    expect(agent.proactive).toBe(false);
+  });
+
+  test('may have a byte order mark and other ends of lines', () => {
+    const text = described('reviewer', '', 'You review.\nWith care.');
+    const odd = `\uFEFF${text.replaceAll('\n', '\r\n')}`;
+    const { prompt } = agentsOf({ [FILE]: odd }).resolve('reviewer');
+    expect(prompt).toBe('You review.\nWith care.');
   });
 
   test('keeps keys that mean nothing here, and says so but for those of others', () => {

@@ -64,12 +64,16 @@ describe('completion in bash', () => {
     expect(await ask('bash', BASH, words)).toEqual(found);
   });
 
-  test('knows values behind an equals sign, files, directories and sessions', async () => {
-    const { ask, run } = await sceneOfShell();
+  test('knows values behind an equals sign, files, directories, agents and sessions', async () => {
+    const { ask, run, workspace } = await sceneOfShell();
     expect(await ask('bash', BASH, ['--effort', '=', 'xh'])).toEqual(['xhigh']);
     expect(await ask('bash', BASH, ['--effort', '='])).toHaveLength(5);
     expect(await ask('bash', BASH, ['--settings', 'fi'])).toEqual(['file.json']);
     expect(await ask('bash', BASH, ['--cwd', 'f'])).toEqual(['folder']);
+    await mkdir(join(workspace, '.claude/agents'), { recursive: true });
+    const agent = '---\nname: reviewer\ndescription: Reviews\n---\nReview.\n';
+    await writeFile(join(workspace, '.claude/agents/r.md'), agent);
+    expect(await ask('bash', BASH, ['--agent', 'rev'])).toEqual(['reviewer']);
     const { result } = await run(['-p', 'x', '--output-format', 'json']);
     expect(await ask('bash', BASH, ['cost', 's_'])).toEqual([result.session_id]);
     expect(await ask('bash', BASH, ['--resume', ''])).toEqual([result.session_id]);
