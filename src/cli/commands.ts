@@ -6,6 +6,7 @@ import type { CostFlags } from './cost-command.js';
 import type { DoctorFlags } from './doctor-command.js';
 import type { LogsFlags } from './logs-command.js';
 import type { Machine } from './machine.js';
+import type { PromptFlags } from './prompt-command.js';
 import type { PruneFlags } from './prune-command.js';
 import { type RunFlags, wholeNumber } from './run-flags.js';
 import type { SessionsFlags } from './sessions-command.js';
@@ -113,6 +114,18 @@ export const addCommands = (program: Command, machine: Machine, end: (code: numb
     .action(async (_: unknown, command: Command) => {
       const { showConfig } = await import('./config-command.js');
       end(showConfig(command.optsWithGlobals<RunFlags & { json?: boolean }>(), machine));
+    });
+  child(
+    program,
+    'prompt',
+    'what a new session here is told first: each block with its source, size, mark and digest',
+    'skein prompt --agent reviewer',
+  )
+    .option('--agent <agent>', 'the prompt of this agent')
+    .option('--json', 'as JSON, with the text of the tools')
+    .action(async (_: unknown, command: Command) => {
+      const { showPrompt } = await import('./prompt-command.js');
+      end(await showPrompt(command.optsWithGlobals<PromptFlags>(), machine));
     });
   child(
     program,

@@ -1,9 +1,10 @@
 /** `skein context`: what fills the window of a session, or would fill that of a new one here. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { SessionMeta } from '../protocol/store.js';
+import type { SessionMeta, SessionStore } from '../protocol/store.js';
+import { beginningOf } from '../sdk/run-beginning.js';
 import { agentOrSession, openArchive } from '../sdk/session-archive.js';
-import { windowOfAgent } from '../sdk/window-report.js';
+import { type WindowReport, windowOfAgent, windowOfBeginning } from '../sdk/window-report.js';
 import { settingsFor } from '../sdk/workbench-settings.js';
 import { chartStyle } from './bar-chart.js';
 import { contextText } from './context-text.js';
@@ -21,16 +22,37 @@ export const showContext = async (
 ): Promise<number> => {
   const store = openArchive(machine);
   const here = resolve(machine.cwd, flags.cwd ?? '');
+  const isNew = wanted === undefined && !(await hasSession(store, here));
+  const { report, title } = isNew
+    ? { report: await windowOfNew(flags, machine), title: 'No session of this directory yet.' }
+    : await windowOfFormer(store, wanted, here, flags, machine);
+  if (flags.json === true) machine.out(`${JSON.stringify(report, null, 2)}\n`);
+  else machine.out(`${title}\n${contextText(report, chartStyle(machine))}`);
+  return EXIT.done;
+};
+
+/** What a session that begins now would have in its window. */
+export const windowOfNew = async (flags: RunFlags, machine: Machine): Promise<WindowReport> => {
+  const { model, head, opening, settings, notices } = await beginningOf(machine, flags, false);
+  const report = windowOfBeginning(model, head, opening, settings.skein.contextWindow);
+  return { ...report, notices };
+};
+
+const windowOfFormer = async (
+  store: SessionStore,
+  wanted: string | undefined,
+  here: string,
+  flags: RunFlags,
+  machine: Machine,
+): Promise<{ report: WindowReport; title: string }> => {
   const { session, agent } = await agentOrSession(store, wanted, here);
   const { contextWindow } = settingsFor(machine, flags, placeOf(session, here)).skein;
   const report = await windowOfAgent(store, session, agent, contextWindow);
-  if (flags.json === true) machine.out(`${JSON.stringify(report, null, 2)}\n`);
-  else {
-    const title = `${report.session}  ${plainText(session.title, 60)}`;
-    machine.out(`${title}\n${contextText(report, chartStyle(machine))}`);
-  }
-  return EXIT.done;
+  return { report, title: `${session.id}  ${plainText(session.title, 60)}` };
 };
+
+const hasSession = async (store: SessionStore, here: string): Promise<boolean> =>
+  (await store.list()).some(({ cwd }) => cwd === here);
 
 /** Whose settings apply; those of a directory that is gone cannot. */
 const placeOf = ({ cwd }: SessionMeta, here: string): string => (existsSync(cwd) ? cwd : here);

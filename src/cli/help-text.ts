@@ -14,6 +14,7 @@ Examples:
   skein sessions --all --search "flaky"         find what was said
   skein cost                                    what the newest session here cost
   skein context                                 what fills its context window
+  skein prompt                                  what an agent is told before you say anything
 
 Settings:
   ~/.claude/settings.json, ~/.skein/settings.json      yours

@@ -9,9 +9,10 @@ import { costOfSession } from '../sdk/cost-ledger.js';
 import { type OpenRun, openRun } from '../sdk/open-run.js';
 import { promptBlocks, titleOf } from '../sdk/prompt-blocks.js';
 import type { Provider } from '../sdk/provider.js';
-import { windowOfAgent } from '../sdk/window-report.js';
+import { type WindowReport, windowOfAgent } from '../sdk/window-report.js';
 import { setUpWorkbench, type Workbench, type WorkbenchRequest } from '../sdk/workbench.js';
 import { chartStyle } from './bar-chart.js';
+import { windowOfNew } from './context-command.js';
 import { contextText } from './context-text.js';
 import { costInShort } from './cost-text.js';
 import type { Machine } from './machine.js';
@@ -125,10 +126,15 @@ export class ReplLead {
 
   /** What fills the window, as the next request will have it. */
   async contextText(): Promise<string> {
-    const { store, session, settings } = this.spokenRun;
+    return contextText(await this.window(), chartStyle(this.options.machine));
+  }
+
+  /** Before the first prompt, what it will begin with. */
+  private window(): Promise<WindowReport> {
+    if (this.run === undefined) return windowOfNew(this.flags, this.options.machine);
+    const { store, session, settings } = this.run;
     const { contextWindow } = settings.skein;
-    const report = await windowOfAgent(store, session.meta, session.meta.lead, contextWindow);
-    return contextText(report, chartStyle(this.options.machine));
+    return windowOfAgent(store, session.meta, session.meta.lead, contextWindow);
   }
 
   async close(): Promise<void> {

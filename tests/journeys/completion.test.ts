@@ -79,6 +79,15 @@ describe('completion in bash', () => {
     expect(await ask('bash', BASH, ['--resume', ''])).toEqual([result.session_id]);
   });
 
+  test('knows the agents of the workspace', async () => {
+    const { ask, workspace } = await sceneOfShell();
+    const folder = join(workspace, '.claude', 'agents');
+    await mkdir(folder, { recursive: true });
+    const text = '---\nname: reviewer\ndescription: Reviews.\n---\nFind what is wrong.\n';
+    await writeFile(join(folder, 'reviewer.md'), text);
+    expect(await ask('bash', BASH, ['prompt', '--agent', ''])).toEqual(['reviewer']);
+  });
+
   test('offers every command at first, and no hidden one', async () => {
     const { ask } = await sceneOfShell();
     const offered = await ask('bash', BASH, ['']);

@@ -12,6 +12,7 @@ const COMMANDS = [
   'doctor',
   'sessions',
   'cost',
+  'prompt',
   'context',
   'logs',
   'config',

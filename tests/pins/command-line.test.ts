@@ -61,6 +61,7 @@ test('the commands, with what they take', () => {
     context: ['[session]', '--json'],
     logs: ['[session]', '-f, --follow', '--limit <n>', '--json'],
     config: ['--json'],
+    prompt: ['--agent <agent>', '--json'],
     trust: ['--revoke', '--json'],
     completion: ['<shell>'],
     sim: ['--port <port>', '--script <file>'],
