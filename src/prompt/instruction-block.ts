@@ -34,7 +34,7 @@ export const instructionText = ({
   const from = parent === null ? '' : ` included-by="${inQuotes(parent)}"`;
   return `<instructions source="${source}" path="${inQuotes(path)}"${from}>
 (${MEMORY_LABELS[source]})
-${withoutTags(text.trim(), ['instructions'])}
+${withoutTags(text.trim())}
 </instructions>`;
 };
 

@@ -6,7 +6,8 @@ import { type CachePlan, cachePlan } from './cache-plan.js';
 import type { Piece } from './section.js';
 import { type SplitOptions, sectionsOf } from './split-prompt.js';
 import { IDENTITY } from './static-zone.js';
-import { asSystemPrompt } from './system-prompt.js';
+import { asSystemPrompt, withoutBoundary } from './system-prompt.js';
+import { inOneLine } from './told-text.js';
 
 export interface HeadOptions extends SplitOptions {
   readonly tools: RawJson;
@@ -14,8 +15,11 @@ export interface HeadOptions extends SplitOptions {
   readonly ttl: CacheTtl;
 }
 
-export const promptHead = (pieces: readonly Piece[], options: HeadOptions): PromptHead => {
+export const promptHead = (given: readonly Piece[], options: HeadOptions): PromptHead => {
   const { tools, ttl } = options;
+  const pieces = given.map((piece) =>
+    piece.zone === 'boundary' ? piece : { ...piece, text: withoutBoundary(piece.text) },
+  );
   const prompt = asSystemPrompt(pieces.map(({ text }) => text));
   const { system } = cachePlan({ ...options, prompt, messages: [] });
   const blocks = system.map(blockJson).join(',');
@@ -34,9 +38,9 @@ export const simpleHead = (
   tools: RawJson,
   ttl: CacheTtl,
 ): PromptHead => {
-  const text = `${IDENTITY}\n\nCWD: ${cwd}\nDate: ${date}`;
+  const text = withoutBoundary(`${IDENTITY}\n\nCWD: ${inOneLine(cwd)}\nDate: ${date}`);
   return {
-    ...{ tools, ttl, system: JSON.stringify([{ type: 'text', text }]) },
+    ...{ tools, ttl, system: JSON.stringify([{ type: 'text', text: text.toWellFormed() }]) },
     sections: [
       { name: 'simple', zone: 'identity', source: 'skein', block: 0, start: 0, end: text.length },
     ],

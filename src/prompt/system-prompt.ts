@@ -12,5 +12,9 @@ export const asSystemPrompt = (texts: readonly string[]): SystemPrompt => texts 
 /** Stands between what is the same for everybody and what is not. It is never sent. */
 export const BOUNDARY = '__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__';
 
+/** Whoever writes the marker into a file, a name or a flag cannot have it sent either. */
+export const withoutBoundary = (text: string): string =>
+  text.replaceAll(BOUNDARY, BOUNDARY.replaceAll('_', '-'));
+
 /** Between two sections that share a block. */
 export const BETWEEN = '\n\n';
