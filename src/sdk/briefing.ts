@@ -23,6 +23,7 @@ import {
   openingFacts,
   ruleReminders,
 } from '../prompt/reminders.js';
+import type { Piece } from '../prompt/section.js';
 import { SectionRegistry } from '../prompt/section-registry.js';
 import {
   BREAKER,
@@ -35,12 +36,12 @@ import { userContext } from '../prompt/user-context.js';
 import type { Briefing, OpeningFile } from '../protocol/briefing.js';
 import type { ConditionalRule, Memory } from '../protocol/memory.js';
 import type { PermissionMode } from '../protocol/permission.js';
-import type { CacheTtl } from '../protocol/prompt.js';
+import type { CacheTtl, PromptHead } from '../protocol/prompt.js';
 import type { Capabilities } from '../protocol/providers.js';
 import type { RawJson } from '../protocol/wire.js';
 
 export interface BriefingOptions {
-  readonly memory: MemoryFiles;
+  readonly memory: Pick<MemoryFiles, 'load' | 'reset' | 'rulesFor'>;
   /** Looked at once; undefined outside a repository. */
   readonly repository: (cwd: string) => Promise<RepositoryFacts | undefined>;
   /** The branch at this moment. Asked before every message. */
@@ -92,16 +93,19 @@ export const runBriefing = (options: BriefingOptions): Briefing => {
     tell([...found.notices, ...found.files.filter(({ isLarge }) => isLarge).map(largeNotice)]);
     return found;
   };
+  // Sections are words of a session: but for those that may change, they stay until it begins anew.
+  let isAnew = false;
   const ambient = (): Ambient => ({
     ...{ date: options.today(), mode: options.mode, branch: options.branch() ?? null },
     mcp: mcpDelta ? options.mcpInstructions() : [],
   });
   return {
     get mayChange() {
-      return registry.mayChange;
+      return registry.mayChange && !options.isSimple;
     },
-    isStale: (head) => (sectionTexts(head).get(BREAKER) ?? '') !== options.breaker,
+    isStale: (head) => !options.isSimple && breakerOf(sectionTexts(head)) !== options.breaker,
     renew() {
+      isAnew = true;
       registry.clear();
       memory.reset();
     },
@@ -111,7 +115,7 @@ export const runBriefing = (options: BriefingOptions): Briefing => {
       const former = kept === undefined ? undefined : sectionTexts(kept);
       // The repository is looked at once, unless somebody wants everything to begin anew.
       const known = former?.get(SNAPSHOT);
-      const isKept = former !== undefined && (former.get(BREAKER) ?? '') === options.breaker;
+      const isKept = former !== undefined && breakerOf(former) === options.breaker;
       const [found, snapshot] = await Promise.all([walked(), isKept ? undefined : looked(cwd)]);
       const dynamic = registry.resolve({
         ...options.facts,
@@ -121,6 +125,8 @@ export const runBriefing = (options: BriefingOptions): Briefing => {
         mcpInstructions: options.mcpInstructions(),
         place: { ...options.facts.place, cwd, isGitRepository: options.isGitRepository(cwd) },
       });
+      if (kept !== undefined && isKept && !isAnew && saysTheSame(kept, dynamic)) return kept;
+      isAnew = false;
       const text = isKept ? known : snapshot && repositoryText(snapshot);
       const context = systemContext(text, options.breaker);
       const pieces = choosePrompt(assemblePrompt(dynamic, boundary), options.wishes, context);
@@ -151,6 +157,16 @@ export const runBriefing = (options: BriefingOptions): Briefing => {
       return [...ruleReminders(told, memory.rulesFor(touched)), ...changed];
     },
   };
+};
+
+const breakerOf = (texts: ReadonlyMap<string, string>): string => texts.get(BREAKER) ?? '';
+
+/** No section that may change from turn to turn came, went or has other words. */
+const saysTheSame = (kept: PromptHead, now: readonly Piece[]): boolean => {
+  const texts = sectionTexts(kept);
+  const was = kept.sections.flatMap(({ name, mayChange }) => (mayChange ? [name] : []));
+  const is = now.filter(({ mayChange }) => mayChange !== undefined);
+  return was.length === is.length && is.every(({ name, text }) => texts.get(name) === text);
 };
 
 const openingFiles = (
