@@ -36,7 +36,8 @@ export const readPaths = async (frontMatter: string): Promise<RulePaths> => {
     return { problem: `has more than ${LARGEST_FRONT_MATTER} characters of front matter` };
   }
   if (isDeep(frontMatter)) return { problem: 'has front matter that is nested too deeply' };
-  const { parseDocument } = await import('yaml');
+  // A bundle knows no other name of what this package exports.
+  const { parseDocument } = (await import('yaml')).default;
   const parse = (source: string): unknown => {
     try {
       // The oldest schema of plain values: no tag makes anything, and an alias is no value.

@@ -95,6 +95,25 @@ describe('skein prompt', () => {
     );
   });
 
+  test('names the instruction files of the workspace, and what becomes of each', async () => {
+    const { json, put } = await sceneOfPrompt();
+    await put('AGENTS.md', 'Be kind.\n\n@docs/more.md\n');
+    await put('docs/more.md', 'Be brief.\n');
+    await put('.claude/rules/code.md', '---\npaths: ["src/*.ts"]\n---\nUse tabs.\n');
+    const { opening } = await json();
+    const shown = (opening.files as Line[]).map(({ path, parent, fate, paths }) => {
+      const name = (whole: string | null) => whole?.replace(/^.*\/workspace\//, '');
+      return { path: name(path as string), parent: name(parent as string), fate, paths };
+    });
+    expect(shown).toEqual([
+      { path: 'AGENTS.md', fate: 'told' },
+      { path: 'docs/more.md', parent: 'AGENTS.md', fate: 'told' },
+      { path: '.claude/rules/code.md', fate: 'waits', paths: ['src/*.ts'] },
+    ]);
+    expect(opening.text).toContain('Be brief.');
+    expect(opening.text).not.toContain('Use tabs.');
+  });
+
   test('says in one sentence that there is no such agent', async () => {
     const { show } = await sceneOfPrompt();
     const { code, stdout, stderr } = await show('--agent', 'nobody');
