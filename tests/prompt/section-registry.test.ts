@@ -68,7 +68,7 @@ describe('a section that is not cached', () => {
 
   test('cannot be made without a reason', () => {
     // @ts-expect-error The reason is not optional.
-    expect(() => dangerousUncachedSection('a', () => null)).toThrow();
+    expect(() => dangerousUncachedSection('a', () => null)).toThrow(TypeError);
     expect(() => dangerousUncachedSection('a', () => null, ' ')).toThrow('Say why a may break');
   });
 
