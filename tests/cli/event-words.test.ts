@@ -60,6 +60,21 @@ describe('an event in plain words', () => {
       'the cache missed 8,200 tokens by accident (tools, Read): It differs.',
     ],
     [
+      'request.shaped',
+      {
+        shape: {
+          ...{ model: 'm', betas: 'none', effort: 'low', thinking: 'none', ttl: '5m' },
+          ...{
+            tools: 'Read\nGrep',
+            'tool Read': 'ab12',
+            'tool Grep': 'cd34',
+            'section intro': 'e',
+          },
+        },
+      },
+      'requests look like this from here on: model m, betas none, effort low, thinking none, ttl 5m, 2 tools, 1 section',
+    ],
+    [
       'agent.stopped',
       { reason: 'budget', turns: 1, detail: 'Spent.' },
       'agent stopped, budget, after 1 turn: Spent.',

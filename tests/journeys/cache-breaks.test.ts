@@ -1,6 +1,9 @@
 /** Every kind of cache break, injected by its real means where there is one, is put down to its owner. */
-import { describe, expect, test } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { capabilitiesOf } from '../../src/protocol/providers.js';
+import { setScene } from '../fakes/skein-process.js';
 import { type Broken, headOf, PLACE, type Process, watchSession } from './watched-session.js';
 
 type Scene = Awaited<ReturnType<typeof watchSession>>;
@@ -285,5 +288,71 @@ describe('a session that nothing happens to', () => {
     expect(records.filter(({ type }) => type === 'request.shaped')).toHaveLength(1);
     expect(await scene.breaks()).toEqual([]);
     expect(scene.notices).toEqual([]);
+  });
+});
+
+/** A prompt that is worth caching by itself. */
+const LONG = 'Fly on. '.repeat(2_000);
+
+/** Another server of this API, which does not know every field of it. */
+const olderServer = async (url: string) => {
+  const refused: string[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => void chunks.push(chunk));
+    request.on('end', () => void answer(Buffer.concat(chunks)));
+    const answer = async (body: Buffer) => {
+      if (body.includes('"diagnostics"')) {
+        refused.push(body.toString());
+        const message = 'diagnostics: Extra inputs are not permitted';
+        const error = { type: 'error', error: { type: 'invalid_request_error', message } };
+        response.writeHead(400, { 'content-type': 'application/json' });
+        response.end(JSON.stringify(error));
+        return;
+      }
+      const headers = { 'x-api-key': 'any', 'anthropic-version': '2023-06-01' };
+      const real = await fetch(url + (request.url ?? ''), { method: 'POST', headers, body });
+      response.writeHead(real.status, { 'content-type': real.headers.get('content-type') ?? '' });
+      response.end(await real.text());
+    };
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, refused };
+};
+
+describe('somebody at a terminal', () => {
+  test('reads in one line why the cache was not read, and finds it in logs and cost', async () => {
+    const { run, journal } = await setScene();
+    const session = ['--session-id', 'flight'];
+    const again = ['--resume', 'flight'];
+    expect(await run(['-p', LONG, ...session])).toMatchObject({ code: 0, stderr: '' });
+    expect(await run(['-p', 'On.', ...again])).toMatchObject({ code: 0, stderr: '' });
+    const { stderr } = await run(['-p', 'On.', ...again, '--effort', 'low']);
+    expect(stderr).toMatch(
+      /^[^\n]*The prompt cache broke: \d+ of \d+ cached tokens were not read again\. The request changed: effort none → low\. The server says: messages_changed\.\n$/,
+    );
+    expect(await run(['-p', 'On.', ...again, '--effort', 'low'])).toMatchObject({ stderr: '' });
+    expect((await journal('flight')).filter(({ type }) => type === 'cache.broken')).toHaveLength(1);
+    expect((await run(['logs', 'flight'])).stdout).toContain(
+      'by accident (effort, effort none → low)',
+    );
+    expect((await run(['cost', 'flight'])).stdout).toContain('effort none → low');
+  });
+
+  test('does not notice that a server knows no cache diagnostics', async () => {
+    const { run, simulator, journal } = await setScene();
+    const { url, refused } = await olderServer(simulator.url);
+    const env = { ANTHROPIC_BASE_URL: url };
+    expect(await run(['-p', 'Fly.', '--session-id', 'flight'], { env })).toMatchObject({
+      ...{ code: 0, stdout: 'Done.\n', stderr: '' },
+    });
+    const next = await run(['-p', 'Fly on.', '--resume', 'flight'], { env });
+    expect(next).toMatchObject({ code: 0, stdout: 'Done.\n', stderr: '' });
+    expect(refused).toHaveLength(1);
+    const types = (await journal('flight')).map(({ type }) => type);
+    expect(types.filter((type) => type === 'turn.started')).toHaveLength(2);
+    expect(types).not.toContain('turn.failed');
   });
 });

@@ -290,6 +290,37 @@ describe('a message', () => {
   });
 });
 
+describe('what a server says about its cache', () => {
+  const diagnosisOf = (diagnostics: unknown) => {
+    const message = { id: 'msg', model: 'm', diagnostics };
+    return assemble({ type: 'message_start', message }).assembler.diagnosis;
+  };
+  const because = (reason: unknown) => diagnosisOf({ cache_miss_reason: reason });
+
+  test.each([
+    ...['model_changed', 'system_changed', 'tools_changed', 'messages_changed'],
+    ...['previous_message_not_found', 'unavailable'],
+  ])('is taken in its own words: %s', (type) => {
+    expect(because({ type, cache_missed_input_tokens: 5 })).toBe(type);
+  });
+
+  test('is nothing where it was not asked, found nothing or is still comparing', () => {
+    expect([undefined, null, {}].map(diagnosisOf)).toEqual([null, null, null]);
+    expect(because(null)).toBeNull();
+  });
+
+  test.each([
+    ['a text', 'tools_changed'],
+    ['a reason nobody knows', { cache_miss_reason: { type: 'sunspots' } }],
+    ['a huge one', { cache_miss_reason: { type: 'x'.repeat(1_000_000) } }],
+    ['a number', { cache_miss_reason: 7 }],
+    ['a list', { cache_miss_reason: [{ type: 'tools_changed' }] }],
+    ['a type that is no text', { cache_miss_reason: { type: ['tools_changed'] } }],
+  ])('is not repeated when it is %s', (_, diagnostics) => {
+    expect(diagnosisOf(diagnostics)).toBeNull();
+  });
+});
+
 describe('a message that no model writes', () => {
   test('is not complete while a block is open', () => {
     const open = assemble(start({ type: 'text', text: '' }), { type: 'message_stop' });

@@ -148,6 +148,24 @@ describe('the event for', () => {
       { type: 'prompt.broken', cites, reason: 'model', section: 'model a → b' },
     ],
     [
+      'the shape of requests is told as it is',
+      { type: 'request.shaped', shape: { model: 'm', 'tool Read': 'ab12' } },
+      { type: 'request.shaped', cites, shape: { model: 'm', 'tool Read': 'ab12' } },
+    ],
+    [
+      'a cache break has its cause, its owner and what the server says',
+      {
+        ...{ type: 'cache.broken', ...at, cause: 'tools', expected: false, owner: 'tool Read' },
+        ...{ change: 'changed', byte: 7, cachedTokens: 9, readTokens: 1, detail: 'It changed.' },
+        diagnosis: 'tools_changed',
+      },
+      {
+        ...{ type: 'cache.broken', cites, ...at, cause: 'tools', expected: false },
+        ...{ owner: 'tool Read', change: 'changed', byte: 7, cachedTokens: 9, readTokens: 1 },
+        ...{ detail: 'It changed.', diagnosis: 'tools_changed' },
+      },
+    ],
+    [
       'a run that ended has its reason',
       { type: 'run.ended', reason: 'max_turns', detail: 'All used.', turns: 3, final: false },
       { type: 'run.ended', cites, reason: 'max_turns', detail: 'All used.', turns: 3 },
