@@ -15,8 +15,16 @@ export const agentFor = (
   { agent }: RunOptions,
   settings: LoadedSettings,
   machine: Surroundings,
-): AgentDefinition | undefined =>
-  agent === undefined ? undefined : resolveAgent(agent, placesOf(settings, machine));
+): AgentDefinition | undefined => {
+  if (agent === undefined) return undefined;
+  const found = resolveAgent(agent, placesOf(settings, machine));
+  if (found.source !== 'project' || settings.trust === 'trusted') return found;
+  const { model, ...rest } = found;
+  if (model === undefined) return found;
+  // Words are free and models are not: like the settings of such a workspace, it may not choose one.
+  const warning = `The workspace is not trusted, so the model ${model} of ${found.path} does not apply; run skein trust or pass --trust.`;
+  return { ...rest, warnings: [...found.warnings, warning] };
+};
 
 /** Where files with words for the prompt are. */
 export const placesOf = (

@@ -82,9 +82,21 @@ describe('a run as an agent that a file describes', () => {
 
   test('uses the model of the file unless another is asked for', async () => {
     const { ask, bodies } = await withAgent('model: haiku\n');
-    await all(ask('Look.', { agent: 'looker' }));
-    await all(ask('Look.', { agent: 'looker', model: 'opus' }));
+    await all(ask('Look.', { agent: 'looker', trust: true }));
+    await all(ask('Look.', { agent: 'looker', trust: true, model: 'opus' }));
     expect(bodies().map(({ model }) => model)).toEqual(['claude-haiku-5-5', 'claude-opus-5-5']);
+  });
+});
+
+describe('an agent of a workspace that nobody trusts', () => {
+  test('has its words and not its model', async () => {
+    const { ask, bodies, file } = await withAgent('model: opus\n');
+    const messages = await all(ask('Look.', { agent: 'looker' }));
+    expect(bodies()[0]?.model).toBe('claude-sonnet-5-5');
+    expect(JSON.stringify(bodies()[0]?.system)).toContain('You only look.');
+    expect(notices(messages)).toEqual([
+      `The workspace is not trusted, so the model opus of ${file} does not apply; run skein trust or pass --trust.`,
+    ]);
   });
 });
 
