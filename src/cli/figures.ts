@@ -1,4 +1,5 @@
 /** Figures and columns made fit for people. */
+import { characterWidth, textWidth } from './text-width.js';
 
 export const money = (usd: number | null): string => {
   if (usd === null) return 'unknown';
@@ -25,6 +26,29 @@ export const wrapped = (text: string, width: number, indent = ''): readonly stri
     } else line = line === '' ? word : `${line} ${word}`;
   }
   return [...lines, `${indent}${line}`];
+};
+
+/** One line in pieces of at most so many columns, broken after a space where there is one; nothing is lost. */
+export const folded = (line: string, width: number): readonly string[] => {
+  const pieces: string[] = [];
+  let piece = '';
+  let taken = 0;
+  for (const word of line.split(/(?<= )(?=[^ ])/)) {
+    if (taken > 0 && taken + textWidth(word.trimEnd()) > width) {
+      pieces.push(piece);
+      [piece, taken] = ['', 0];
+    }
+    for (const character of word) {
+      const columns = characterWidth(character);
+      if (taken > 0 && taken + columns > width && character !== ' ') {
+        pieces.push(piece);
+        [piece, taken] = ['', 0];
+      }
+      piece += character;
+      taken += columns;
+    }
+  }
+  return [...pieces, piece];
 };
 
 export const bytes = (value: number): string => {

@@ -15,7 +15,9 @@ export const showPrompt = async (flags: PromptFlags, machine: Machine): Promise<
   const report = promptReport(beginning, flags.agent ?? null);
   if (flags.json === true) machine.out(`${JSON.stringify(report, null, 2)}\n`);
   else {
-    machine.out(promptView(report, flags.verbose === true, chartStyle(machine)));
+    const isFolded = machine.stdout.isTTY === true;
+    const options = { isVerbose: flags.verbose === true, isFolded };
+    machine.out(promptView(report, options, chartStyle(machine)));
     for (const notice of report.notices) machine.err(`skein: ${plainText(notice, 500)}\n`);
   }
   return EXIT.done;

@@ -7,17 +7,23 @@ import type {
   PromptTool,
 } from '../sdk/prompt-report.js';
 import type { ChartStyle } from './bar-chart.js';
-import { columns, count, plural, wrapped } from './figures.js';
+import { columns, count, folded, plural, wrapped } from './figures.js';
 import { harmless, plainText } from './harmless-text.js';
 import { type Paint, paintFor } from './terminal.js';
 
+export interface PromptViewOptions {
+  /** With what each tool says. */
+  readonly isVerbose: boolean;
+  /** Long lines of the prompt are folded; those that go on begin with a colon. */
+  readonly isFolded: boolean;
+}
+
 export const promptView = (
   report: PromptReport,
-  isVerbose: boolean,
-  { width, coloured }: ChartStyle,
+  { isVerbose, isFolded }: PromptViewOptions,
+  style: ChartStyle,
 ): string => {
-  const paint = paintFor(coloured);
-  const page = new Page(width, paint);
+  const page = new Page(style, isFolded);
   page.say(...summaryOf(report));
   page.head(`Tools: ${report.tools.length}, ${plural(report.tokens.tools, 'token')}`);
   addTools(page, report.tools, isVerbose);
@@ -31,14 +37,21 @@ class Page {
   private readonly lines: string[] = [];
   private readonly width: number;
   private readonly paint: Paint;
+  private readonly isFolded: boolean;
 
-  constructor(width: number, paint: Paint) {
+  constructor({ width, coloured }: ChartStyle, isFolded: boolean) {
     this.width = width;
-    this.paint = paint;
+    this.paint = paintFor(coloured);
+    this.isFolded = isFolded;
   }
 
   say(...sentences: readonly string[]): void {
     for (const sentence of sentences) this.lines.push(...wrapped(sentence, this.width));
+  }
+
+  item(text: string): void {
+    const [first = '', ...rest] = wrapped(text, this.width, '  ');
+    this.lines.push(`- ${first.slice(2)}`, ...rest);
   }
 
   head(title: string): void {
@@ -51,7 +64,15 @@ class Page {
   }
 
   quote(text: string): void {
-    for (const line of harmless(text).split('\n')) this.lines.push(`| ${line}`.trimEnd());
+    for (const line of harmless(text).split('\n')) {
+      const [first = '', ...rest] = this.fold(line);
+      this.lines.push(`| ${first}`.trimEnd(), ...rest.map((more) => `: ${more}`.trimEnd()));
+    }
+  }
+
+  /** A tab is as wide as a terminal likes, so it goes. */
+  private fold(line: string): readonly string[] {
+    return this.isFolded ? folded(line.replaceAll('\t', '    '), this.width - 2) : [line];
   }
 
   text(): string {
@@ -97,7 +118,7 @@ const addBlock = (page: Page, block: PromptBlock, of: number): void => {
   if (sections.length === 0) page.quote(text);
   for (const [index, section] of sections.entries()) {
     if (index > 0) page.say('');
-    page.say(sectionLine(section));
+    page.item(sectionLine(section));
     page.quote(section.text);
   }
 };
@@ -105,7 +126,7 @@ const addBlock = (page: Page, block: PromptBlock, of: number): void => {
 const sectionLine = ({ name, zone, source, path, mayChange, tokens, digest }: PromptSection) => {
   const file = path === null ? '' : ` (${plainText(path, 300)})`;
   const why = mayChange === null ? '' : `; may change: ${plainText(mayChange, 200)}`;
-  return `- ${plainText(name, 80)}: ${zone} zone, from ${plainText(source, 80)}${file}, ${plural(tokens, 'token')}, ${digest}${why}`;
+  return `${plainText(name, 80)}: ${zone} zone, from ${plainText(source, 80)}${file}, ${plural(tokens, 'token')}, ${digest}${why}`;
 };
 
 const FATES = { told: 'told', 'left out': 'left out, no room', waits: 'waits' } as const;
@@ -115,8 +136,8 @@ const addOpening = (page: Page, { tokens, digest, text, files }: PromptReport['o
   for (const { layer, path, parent, fate, paths, ...file } of files) {
     const from = parent === null ? '' : `, included by ${plainText(parent, 300)}`;
     const about = paths === undefined ? '' : ` for ${plainText(paths.join(', '), 200)}`;
-    page.say(
-      `- ${plainText(path, 300)}: ${layer}${from}, ${FATES[fate]}${about}, ${plural(file.tokens, 'token')}, ${file.digest}`,
+    page.item(
+      `${plainText(path, 300)}: ${layer}${from}, ${FATES[fate]}${about}, ${plural(file.tokens, 'token')}, ${file.digest}`,
     );
   }
   if (text !== '') page.quote(text);

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { promptView } from '../../src/cli/prompt-view.js';
 import type { PromptReport, PromptSection } from '../../src/sdk/prompt-report.js';
 
+const PLAIN = { isVerbose: false, isFolded: false };
 const STYLE = { width: 80, unicode: true, coloured: false };
 
 const SECTION: PromptSection = {
@@ -34,12 +35,12 @@ const reportWith = (more: Partial<PromptReport> = {}): PromptReport => ({
 const viewOf = (section: Partial<PromptSection>, style = STYLE): string => {
   const [block] = reportWith().system;
   const sections = [{ ...SECTION, ...section }];
-  return promptView(reportWith({ system: block ? [{ ...block, sections }] : [] }), false, style);
+  return promptView(reportWith({ system: block ? [{ ...block, sections }] : [] }), PLAIN, style);
 };
 
 describe('the view of a prompt', () => {
   test('has the total and the marks, then each block with its words behind a bar', () => {
-    expect(promptView(reportWith(), false, STYLE)).toBe(
+    expect(promptView(reportWith(), PLAIN, STYLE)).toBe(
       [
         'What a new session in /work begins with, for claude-haiku-4-5.',
         'About 2,519 tokens at four bytes each: tools 1,310, system 1,200, opening 9.',
@@ -64,14 +65,14 @@ describe('the view of a prompt', () => {
   });
 
   test('shows what the tools say when asked for more', () => {
-    const text = promptView(reportWith(), true, STYLE);
+    const text = promptView(reportWith(), { ...PLAIN, isVerbose: true }, STYLE);
     expect(text).toContain('| {"name":"Read"}\n');
     expect(text).not.toContain('--verbose');
   });
 
   test('says which file a section is from, and why it may change', () => {
     expect(viewOf({ source: 'agent', path: '/a/reviewer.md', mayChange: 'Servers come.' })).toMatch(
-      /from agent \(\/a\/reviewer\.md\), 2 tokens, d{16};\nmay change: Servers come\.\n/,
+      /from agent \(\/a\/reviewer\.md\), 2 tokens, d{16};\n {2}may change: Servers come\.\n/,
     );
   });
 
@@ -82,7 +83,7 @@ describe('the view of a prompt', () => {
       { ...file, layer: 'project', path: '/w/b.md', parent: '/w/a.md', fate: 'left out' },
       { ...file, layer: 'project', path: '/w/r.md', fate: 'waits', paths: ['src/**', '*.ts'] },
     ] as const;
-    const text = promptView(reportWith({ opening: { ...reportWith().opening, files } }), false, {
+    const text = promptView(reportWith({ opening: { ...reportWith().opening, files } }), PLAIN, {
       ...{ ...STYLE, width: 1_000 },
     });
     expect(text).toContain('- /home/me.md: user, told, 7 tokens, e');
@@ -93,7 +94,7 @@ describe('the view of a prompt', () => {
   test('shows a block without sections all the same, as older prompts have it', () => {
     const [block] = reportWith().system;
     const system = block ? [{ ...block, sections: [], zones: [] }] : [];
-    expect(promptView(reportWith({ system }), false, STYLE)).toMatch(
+    expect(promptView(reportWith({ system }), PLAIN, STYLE)).toMatch(
       /System block 1 of 1, 1,200 tokens.*\n\| Be kind\.\n/,
     );
   });
@@ -112,8 +113,17 @@ describe('the view of a prompt', () => {
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(width);
   });
 
+  test('folds long lines at a terminal, so that none begins where another ends', () => {
+    const text = `${'word '.repeat(7)}System block 1 of 1`;
+    const [block] = reportWith().system;
+    const system = block ? [{ ...block, sections: [], text }] : [];
+    const options = { ...PLAIN, isFolded: true };
+    const view = promptView(reportWith({ system }), options, { ...STYLE, width: 40 });
+    expect(view).toContain('| word word word word word word word\n: System block 1 of 1\n');
+  });
+
   test('says so when nothing is marked', () => {
-    expect(promptView(reportWith({ marks: [] }), false, STYLE)).toContain(
+    expect(promptView(reportWith({ marks: [] }), PLAIN, STYLE)).toContain(
       'No block ends with a mark.',
     );
   });
