@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { sectionTexts } from '../../src/prompt/head-text.js';
 import type { HeadRequest } from '../../src/protocol/briefing.js';
 import type { ConditionalRule, Memory, MemoryFile } from '../../src/protocol/memory.js';
-import type { PermissionMode } from '../../src/protocol/permission.js';
+import { PERMISSION_MODES, type PermissionMode } from '../../src/protocol/permission.js';
 import type { PromptHead } from '../../src/protocol/prompt.js';
 import { capabilitiesOf } from '../../src/protocol/providers.js';
 import type { WireBlock } from '../../src/protocol/wire.js';
@@ -177,6 +178,46 @@ describe('the head of a run', () => {
     ]);
     expect(asked).toEqual([]);
     expect([briefing.mayChange, briefing.isStale(made)]).toEqual([false, false]);
+  });
+});
+
+describe('the words that everybody shares', () => {
+  const anyText = fc.string({ unit: 'binary' });
+  const anyTexts = fc.array(anyText, { maxLength: 4 });
+  const anyRun = fc.record({
+    ...{ cwd: anyText, model: anyText, date: anyText, branch: anyText, append: anyText },
+    ...{ tools: anyTexts, ceilings: anyTexts, additionalDirectories: anyTexts, paths: anyTexts },
+    ...{ language: fc.option(anyText, { nil: undefined }), breaker: anyText },
+    ...{ isInteractive: fc.boolean(), mayFork: fc.boolean(), isOneShot: fc.boolean() },
+    ...{ mcpDelta: fc.boolean(), mode: fc.constantFrom(...PERMISSION_MODES) },
+  });
+
+  test('are the same bytes whatever else there is to say, and in whatever order (P10, P21)', async () => {
+    const usual = texts((await briefingOver().head()).system).slice(0, 3);
+    await fc.assert(
+      fc.asyncProperty(anyRun, async (run) => {
+        const { cwd, model, date, branch, append, paths, language, breaker, mcpDelta } = run;
+        const { tools, ceilings, additionalDirectories, mode } = run;
+        const { isInteractive, mayFork, isOneShot } = run;
+        const memory = { files: paths.map((path) => file({ path })), rules: [rule()] };
+        const servers = paths.map((server) => ({ server, text: server }));
+        const { briefing } = briefingOver(
+          { date, branch, mode, memory, servers },
+          {
+            ...{ wishes: { append }, breaker, mcpDelta },
+            facts: {
+              ...{ tools, ceilings, isInteractive, mayFork, isOneShot, defaultModel: 'x' },
+              language: language === undefined ? undefined : { text: language, source: 'settings' },
+              place: { platform: cwd, additionalDirectories },
+            },
+          },
+        );
+        const head = await briefing.head({ ...PLACE, cwd, model });
+        expect(texts(head.system).slice(0, 3)).toEqual(usual);
+        expect(head.system.match(/"cache_control"/g)).toHaveLength(2);
+        expect(head.tools).toBe('[{"name":"Read"}]');
+      }),
+    );
   });
 });
 
