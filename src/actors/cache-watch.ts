@@ -15,6 +15,7 @@ import type { Feed } from '../protocol/feed.js';
 import { ModelFailure, type TurnEnd } from '../protocol/model.js';
 import type { Usage } from '../protocol/usage.js';
 import type { Notebook } from './notebook.js';
+import type { PromptShelf } from './prompt-shelf.js';
 
 export interface WatchDeps {
   readonly notebook: Notebook;
@@ -22,6 +23,8 @@ export interface WatchDeps {
   readonly clock: Clock;
   /** The provider tells why a prefix could not be read, when asked. */
   readonly diagnostics: boolean;
+  /** What stands ahead of the messages when the watch begins. */
+  readonly shelf: Pick<PromptShelf, 'head' | 'headFor'>;
 }
 
 export interface Outgoing extends SentHead {
@@ -50,9 +53,15 @@ export class CacheWatch {
   private answered: Departure | undefined;
   /** The first message whose digest in the journal is not that of its bytes. */
   private rewritten = Number.POSITIVE_INFINITY;
+  /** The head that the session came with: probably the one that another process sent last. */
+  private readonly inherited: SentHead | undefined;
 
   constructor(deps: WatchDeps) {
     this.deps = deps;
+    const { history } = deps.notebook;
+    if (history.requests === 0) return;
+    const { sections } = deps.shelf.head;
+    this.inherited = { head: deps.shelf.headFor(history.model), sections, betas: [] };
   }
 
   /** Before a request leaves. Returns what its record says of its messages, where some are new. */
@@ -104,7 +113,7 @@ export class CacheWatch {
     if (!isBreak(cachedTokens, readTokens)) return;
     const message = this.changedMessage(before, now);
     const explanation = explainBreak({
-      before: { shape: now.before?.shape ?? now.shape, sent: before?.sent },
+      before: { shape: now.before?.shape ?? now.shape, sent: before?.sent ?? this.inherited },
       now,
       ...{ message, declared: now.declared },
       idleMs: typeof now.before?.at === 'number' ? now.at - now.before.at : null,

@@ -3,7 +3,14 @@
  * what of it was declared, and, when nothing of ours changed, whether the cache was simply too old.
  */
 import type { CacheCause, Change } from '../protocol/journal.js';
-import { type Listed, namesIn, type RequestShape, type SentHead, textOf } from './request-shape.js';
+import {
+  digestOf,
+  type Listed,
+  namesIn,
+  type RequestShape,
+  type SentHead,
+  textOf,
+} from './request-shape.js';
 
 /** A drop counts when it is more than both: a twentieth of what was cached, and so many tokens. */
 const SMALLEST_SHARE = 20;
@@ -23,7 +30,10 @@ export interface Difference {
   readonly byte: number | null;
 }
 
-/** A request as it is known: the head itself is gone once its process has ended. */
+/**
+ * A request as it is known: the head itself may be gone with its process. One that was kept elsewhere is
+ * believed as far as its digests are those of the shape.
+ */
 export interface KnownRequest {
   readonly shape: RequestShape;
   readonly sent?: SentHead | undefined;
@@ -75,7 +85,7 @@ const listDifference = (
     const [was, is] = [old[index], names[index]];
     if (was !== is) return { cause, byte: 0, ...misplaced(kind, old, names, index) };
     if (is === undefined || digest(before, is) === digest(now, is)) continue;
-    const byte = byteIn(kind, is, before.sent, now.sent);
+    const byte = byteIn(kind, is, before, now);
     return { cause, owner: `${kind} ${is}`, change: 'changed', byte };
   }
   return undefined;
@@ -98,11 +108,13 @@ const misplaced = (
 const byteIn = (
   kind: Listed,
   name: string,
-  before: SentHead | undefined,
-  now: SentHead | undefined,
+  before: KnownRequest,
+  now: KnownRequest,
 ): number | null => {
-  const was = before && textOf(before, kind, name);
-  const is = now && textOf(now, kind, name);
+  const [was, is] = [before, now].map(({ shape, sent }) => {
+    const text = sent && textOf(sent, kind, name);
+    return text !== undefined && digestOf(text) === shape[`${kind} ${name}`] ? text : undefined;
+  });
   return was === undefined || is === undefined
     ? null
     : firstDifference(Buffer.from(was), Buffer.from(is));

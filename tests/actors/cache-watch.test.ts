@@ -172,7 +172,15 @@ const watchAlone = () => {
   const feed = new FeedHub(false);
   const items: FeedItem[] = [];
   feed.listen((item) => items.push(item));
-  const watch = new CacheWatch({ notebook, feed, clock: virtualClock(), diagnostics: false });
+  const shelf = {
+    head: { tools: '[]', system: '[]', sections: [], ttl: '5m' },
+    headFor: () => sentHead().head,
+  } as const;
+  const watch = new CacheWatch({
+    ...{ notebook, feed, shelf },
+    clock: virtualClock(),
+    diagnostics: false,
+  });
   const input = { turn: 1, attempt: 1 } as Parameters<CacheWatch['after']>[0];
   const send = (outgoing: Parameters<CacheWatch['before']>[0], read: number, written = 0) => {
     watch.before(outgoing);

@@ -72,7 +72,7 @@ describe('a break of the cache is put down to', () => {
         ...declared,
         cause: 'section',
         owner: 'section env info',
-        byte: null,
+        byte: 'You '.length,
         diagnosis: 'system_changed',
       },
     ],
@@ -272,6 +272,25 @@ describe('a break within one process is put down to', () => {
     expect(await scene.breaks()).toMatchObject([
       { ...declared, cause: 'truncation', owner: 'messages', byte: expect.any(Number) as number },
     ]);
+  });
+});
+
+describe('a session of a version that kept no shapes', () => {
+  test('goes on, and its miss is put down to what is known', async () => {
+    const scene = await watchSession();
+    await scene.talk(2);
+    await scene.editJournal((text) =>
+      text
+        .split('\n')
+        .filter((line) => !line.includes('"type":"request.shaped"'))
+        .map((line) => line.replace(/,"sent":\{[^}]*\}/, ''))
+        .join('\n'),
+    );
+    await scene.talk(1);
+    expect(await scene.breaks()).toEqual([]);
+    await scene.clock.advance(5 * MINUTE + 1);
+    await scene.talk(1);
+    expect(await scene.breaks()).toMatchObject([{ cause: 'expired' }]);
   });
 });
 
