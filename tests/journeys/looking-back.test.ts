@@ -301,6 +301,25 @@ describe('skein cost', () => {
     expect((await run(['cost', fork])).stdout).toContain(`Forked from ${first}, which paid $`);
   });
 
+  test('names what broke the cache, and counts no first request among the misses', async () => {
+    const { run, talk, json } = await sceneOfTalk();
+    const id = await talk(`A long story: ${'and then '.repeat(2_000)}`);
+    await talk('more', '--resume', id);
+    expect((await json('cost')).cache).toMatchObject({ missCount: 0, misses: [], causes: [] });
+    expect((await run(['cost'])).stdout).toContain('No miss of the cache was recorded.');
+    await talk('and now with less effort', '--resume', id, '--effort', 'low');
+    const { cache } = await json('cost');
+    expect(cache).toMatchObject({ missCount: 1, accidentCount: 1 });
+    const [cause] = cache.causes as [Line];
+    expect(cause).toMatchObject({ cause: 'effort', expected: false, count: 1 });
+    expect(cause.lostTokens).toBeGreaterThan(2_000);
+    expect(cause.extraCostUsd).toBeGreaterThan(0);
+    expect(cache.lostTokens).toBe(cause.lostTokens);
+    const { stdout } = await run(['cost']);
+    expect(stdout).toContain('the effort changed (effort): once, an accident.');
+    expect((await run(['logs'])).stdout).toMatch(/the cache missed [\d,]+ tokens by accident/);
+  });
+
   test.each([
     [['cost'], /There is no session of .+; `skein sessions --all` lists/],
     [['cost', 's_nobody'], /There is no session "s_nobody"/],

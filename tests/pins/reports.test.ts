@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest';
+import { CostLedger } from '../../src/sdk/cost-ledger.js';
+import { promptReport } from '../../src/sdk/prompt-report.js';
+import type { Beginning } from '../../src/sdk/run-beginning.js';
+import { windowOfBeginning } from '../../src/sdk/window-report.js';
+
+/** What programs read from `--json`. A key may be added; one that is gone breaks them. */
+const HEAD: Beginning['head'] = {
+  tools: '[{"name":"Read"}]',
+  system: '[{"type":"text","text":"Be kind.","cache_control":{"type":"ephemeral"}}]',
+  sections: [{ name: 'intro', zone: 'static', source: 'skein', block: 0, start: 0, end: 8 }],
+  ttl: '5m',
+};
+const OPENING: Beginning['opening'] = {
+  ...{ text: 'Rules.', facts: {} },
+  files: [{ layer: 'project', path: '/a', parent: null, fate: 'told', text: 'Rules.' }],
+};
+
+/** Every key, with those of the first member where there is a list. */
+const keysOf = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.length === 0 ? [] : [keysOf(value[0])];
+  if (typeof value !== 'object' || value === null) return typeof value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, keysOf(inner)]));
+};
+
+test('the report of a cost', () => {
+  const ledger = new CostLedger();
+  const head = { v: 1, ts: 1, swarm: 's', agent: 'a', parent: null, turn: 1, attempt: 1 } as const;
+  ledger.take({
+    ...{ ...head, seq: 1, cites: { seq: 1 }, type: 'turn.ended', model: 'claude-haiku-4-5' },
+    ...{ usage: { input: 9 }, cost: 1 },
+  });
+  ledger.take({
+    ...{ ...head, seq: 2, cites: { seq: 2 }, type: 'cache.broken', cause: 'tools', owner: 'Read' },
+    ...{ expected: false, byte: 1, cachedTokens: 9, readTokens: 0, detail: 'd', diagnosis: 's' },
+  });
+  const line = {
+    ...{ requests: 'number', failedAttempts: 'number', consultations: 'number' },
+    ...{ inputTokens: 'number', outputTokens: 'number', cacheReadTokens: 'number' },
+    ...{ cacheWriteTokens: 'number', webSearches: 'number', costUsd: 'number' },
+    ...{ knownCostUsd: 'number', uncachedCostUsd: 'number', savedPercent: 'number' },
+  };
+  expect(keysOf(ledger.report())).toEqual({
+    ...{ pricesVersion: 'string', models: [{ model: 'string', ...line }], total: line },
+    cache: {
+      ...{ readTokens: 'number', writtenTokens: 'number', uncachedTokens: 'number' },
+      ...{ promptTokens: 'number', readPercent: 'number', missCount: 'number' },
+      ...{ accidentCount: 'number', lostTokens: 'number', extraCostUsd: 'number' },
+      causes: [
+        {
+          ...{ cause: 'string', expected: 'boolean', count: 'number', lostTokens: 'number' },
+          ...{ extraCostUsd: 'number', owners: [{ owner: 'string', count: 'number' }] },
+          ...{ detail: 'string', diagnoses: ['string'] },
+        },
+      ],
+      misses: [
+        {
+          ...{ agent: 'string', turn: 'number', attempt: 'number', cause: 'string' },
+          ...{ expected: 'boolean', owner: 'string', byte: 'number', cachedTokens: 'number' },
+          ...{ readTokens: 'number', lostTokens: 'number', extraCostUsd: 'number' },
+          ...{ detail: 'string', diagnosis: 'string' },
+        },
+      ],
+      missesLeftOut: 'number',
+    },
+    failedAttempts: { count: 'number', costUsd: 'number' },
+    ...{ consultations: [], openRequests: 'number', inherited: 'object' },
+  });
+});
+
+test('the report of a window', () => {
+  expect(keysOf(windowOfBeginning('m', HEAD, OPENING))).toEqual({
+    ...{ session: 'object', agent: 'object', model: 'string', window: 'number' },
+    ...{ usable: 'number', warnAbove: 'number', compactAbove: 'number', usedTokens: 'number' },
+    ...{ countedTokens: 'number', freeTokens: 'number', usedPercent: 'number' },
+    parts: [{ kind: 'string', tokens: 'number', percent: 'number', estimatedTokens: 'number' }],
+    ...{ exceeded: [], messages: 'number', turns: 'number', notices: [] },
+    sections: [{ name: 'string', tokens: 'number' }],
+    tools: [{ name: 'string', tokens: 'number' }],
+  });
+});
+
+test('the report of a prompt', () => {
+  const beginning = { cwd: '/', model: 'm', head: HEAD, opening: OPENING, notices: [] };
+  const settings = {} as Beginning['settings'];
+  const measured = { tokens: 'number', digest: 'string' };
+  const mark = { ttl: 'string', scope: 'object' };
+  expect(keysOf(promptReport({ ...beginning, settings }, null))).toEqual({
+    ...{ cwd: 'string', model: 'string', agent: 'object', ttl: 'string', notices: [] },
+    tools: [{ name: 'string', ...measured, mark: 'object', text: 'string' }],
+    system: [
+      {
+        ...{ block: 'number', zones: ['string'], mark, ...measured, text: 'string' },
+        sections: [
+          {
+            ...{ name: 'string', zone: 'string', source: 'string', path: 'object' },
+            ...{ mayChange: 'object', ...measured, text: 'string' },
+          },
+        ],
+      },
+    ],
+    opening: {
+      ...{ ...measured, text: 'string' },
+      files: [{ layer: 'string', path: 'string', parent: 'object', fate: 'string', ...measured }],
+    },
+    marks: [{ ...mark, after: 'string', tokens: 'number' }],
+    tokens: {
+      ...{ tools: 'number', system: 'number', opening: 'number' },
+      ...{ shared: 'number', all: 'number' },
+    },
+  });
+});
