@@ -31,13 +31,14 @@ export const costInShort = (report: CostReport, turns: number, style: ChartStyle
     ({ cause, expected, count: times, lostTokens }) =>
       `${WORDS[cause]}, ${expected ? 'expected' : 'by accident'}, ${often(times)}, ${count(lostTokens)} tokens`,
   );
-  const said = [
-    `${plural(turns, 'turn')}, cost ${money(total.costUsd)}`,
-    figures,
+  const lines = [
+    ...wrapped(`${plural(turns, 'turn')}, cost ${money(total.costUsd)}`, style.width),
+    ...wrapped(figures, style.width),
+    // Colours have no width, so this one is not measured; it has 60 columns at most.
     ...(cache.readPercent === null ? [] : [shareLine(cache, style)]),
-    ...(misses.length === 0 ? [] : [`Misses of the cache: ${misses.join('; ')}.`]),
+    ...misses.flatMap((miss) => wrapped(`Miss: ${miss}`, style.width)),
   ];
-  return `${said.flatMap((line) => wrapped(line, style.width)).join('\n')}\n`;
+  return `${lines.join('\n')}\n`;
 };
 
 const HEAD = ['model', 'requests', 'input', 'output', 'cache read', 'cache write', 'cost'] as const;
@@ -75,7 +76,7 @@ const rowOf = (name: string, line: CostLine): readonly string[] => [
 const BAR = 24;
 
 const shareLine = ({ readPercent }: CacheReport, style: ChartStyle): string =>
-  `${shareBar((readPercent ?? 0) / 100, BAR, style)} ${percent(readPercent ?? 0)} of the input tokens were read from the cache.`;
+  `${shareBar((readPercent ?? 0) / 100, BAR, style)} ${percent(readPercent ?? 0)} of input read from the cache`;
 
 const cacheLines = (cache: CacheReport, style: ChartStyle): readonly string[] => {
   const { readTokens, writtenTokens, uncachedTokens, promptTokens, readPercent } = cache;

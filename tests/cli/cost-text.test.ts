@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { costInShort, costText } from '../../src/cli/cost-text.js';
 import type { SwarmEvent } from '../../src/protocol/events.js';
@@ -94,10 +95,12 @@ describe('the text of a cost', () => {
   test('in short has the share and the causes in a line each', () => {
     const text = costInShort(reportWith(MISS), 2, { ...STYLE, width: 120 });
     expect(text).toMatch(/^2 turns, cost \$0\.\d{4}\n2,000 tokens in, 77,000 written/);
-    expect(text).toContain('█······················· 4.8 % of the input tokens were read');
-    expect(text).toContain(
-      'Misses of the cache: the tools changed, by accident, once, 36,000 tokens.\n',
+    expect(text).toContain('█······················· 4.8 % of input read from the cache\n');
+    expect(text).toContain('Miss: the tools changed, by accident, once, 36,000 tokens\n');
+    expect(costInShort(reportWith(), 2, STYLE)).not.toContain('Miss');
+    const coloured = costInShort(reportWith(MISS), 2, { ...STYLE, width: 60, coloured: true });
+    expect(stripVTControlCharacters(coloured)).toBe(
+      costInShort(reportWith(MISS), 2, { ...STYLE, width: 60 }),
     );
-    expect(costInShort(reportWith(), 2, STYLE)).not.toContain('Misses');
   });
 });

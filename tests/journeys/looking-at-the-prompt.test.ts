@@ -163,6 +163,6 @@ needs.describe('tmux')('at a terminal', () => {
     screen.say('/context');
     await screen.shows('counted by the server with the last answer');
     screen.say('/cost');
-    await screen.shows('of the input tokens were read from the cache.');
+    await screen.shows('of input read from the cache');
   });
 });
