@@ -1,5 +1,8 @@
 /** Law 3 on one machine: resume, continue, fork and a crash go on with the very bytes of before. */
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type JournalRecord, parseRecord } from '../../src/protocol/journal.js';
 import { firstBreak, promptOf } from './prompts.js';
 import { makePlace, type Place } from './workspace.js';
 
@@ -93,3 +96,103 @@ describe('law 3, lineage survives', () => {
     expect(firstBreak(planted)).toContain('request 2');
   });
 });
+
+/** Instructions, a rule for what is read, and on the second day another head. */
+describe('law 3, where a briefed session dies', () => {
+  const FILES = {
+    'CLAUDE.md': 'Use tabs. 🪿\n\n@docs/more.md\n',
+    'docs/more.md': 'Be brief.',
+    '.claude/rules/ts.md': '---\npaths: src/**\n---\nNo any.',
+    'src/x.ts': 'x\n',
+    'y.ts': 'y\n',
+  };
+  const rules = [
+    {
+      match: { lastUser: 'First' },
+      reply: { tool_use: [{ name: 'Read', input: { file_path: 'y.ts' } }] },
+    },
+    {
+      match: { lastUser: 'Second' },
+      reply: { thinking: 'Hm.', tool_use: [{ name: 'Read', input: { file_path: 'src/x.ts' } }] },
+    },
+    { reply: 'Answer {{turn}}.' },
+  ];
+  /** It is always another day there than where the session began. */
+  const NEXT_DAY = { TZ: 'Etc/GMT+12', SKEIN_CACHE_BREAKER: 'anew' };
+
+  let place: Place;
+  let copies = 0;
+  beforeAll(async () => {
+    place = await makePlace({ rules }, FILES);
+    const { code } = await place.run(['First.', '--session-id', 'line'], {
+      TZ: 'Pacific/Kiritimati',
+    });
+    expect(code).toBe(0);
+    // From here on nobody looks at them: the session has been told.
+    writeFileSync(join(place.workspace, 'CLAUDE.md'), 'Use spaces.');
+  });
+  afterAll(() => place.close());
+
+  /** The same session in a home of its own, so that it can go on more than once. */
+  const copyOfHome = (): string => {
+    copies += 1;
+    const copy = join(place.home, `copy-${copies}`);
+    cpSync(join(place.home, '.skein'), copy, { recursive: true });
+    return copy;
+  };
+
+  const goOn = async (env: Record<string, string>, args: readonly string[]) => {
+    const before = place.bodies().length;
+    const { code, signal, stderr } = await place.run([...args, '--resume', 'line'], {
+      ...{ ...NEXT_DAY, ...env },
+    });
+    return { code, signal, stderr, bodies: place.bodies().slice(before) };
+  };
+
+  const journalIn = (home: string): readonly JournalRecord[] => {
+    const folder = join(home, 'sessions', 'line', 'agents');
+    const name = readdirSync(folder).find((file) => file.endsWith('.jsonl')) ?? '';
+    const lines = readFileSync(join(folder, name), 'utf8').split('\n');
+    return lines.flatMap((line) => parseRecord(line) ?? []);
+  };
+
+  test('it goes on with the very bytes, whichever write was its last', async () => {
+    const whole = copyOfHome();
+    const count = join(place.home, 'count');
+    const { code, bodies } = await goOn({ SKEIN_HOME: whole, ...KILLER, KILL_COUNT_FILE: count }, [
+      'Second.',
+    ]);
+    expect(code).toBe(0);
+    const [first = '', last = ''] = bodies.map(String);
+    expect(bodies).toHaveLength(2);
+    expect(journalIn(whole).filter(({ type }) => type === 'prompt.broken')).toMatchObject([
+      { reason: 'section', section: 'memory, cache breaker' },
+    ]);
+    expect(first).toContain('Use tabs. 🪿');
+    expect(first).toMatch(/"text":"Second\."\},\{"type":"text","text":"<system-reminder>.nToday's/);
+    expect(last).toMatch(/"tool_result"[^]*No any\./);
+
+    const writes = Number(readFileSync(count, 'utf8'));
+    expect(writes).toBeGreaterThan(12);
+    const wrong: unknown[] = [];
+    for (let at = 1; at <= writes; at += 1) {
+      const home = copyOfHome();
+      const killer = { ...KILLER, KILL_AT: String(at), KILL_WHEN: at % 2 === 0 ? 'torn' : 'after' };
+      const killed = await goOn({ SKEIN_HOME: home, ...killer }, ['Second.']);
+      const letters = journalIn(home).filter(({ type }) => type === 'letter.received');
+      const isHeard = letters.length > 1;
+      const after = await goOn({ SKEIN_HOME: home }, isHeard ? [] : ['Second.']);
+      const sent = [...killed.bodies, ...after.bodies].map(String);
+      const isOver = at === writes;
+      const isRight =
+        killed.signal === 'SIGKILL' &&
+        after.code === 0 &&
+        sent.every((body) => body === first || body === last) &&
+        (isOver || sent.at(-1) === last || killed.bodies.length === 2);
+      if (!isRight) wrong.push({ at, killed: killed.signal, code: after.code, said: after.stderr });
+    }
+    expect(wrong).toEqual([]);
+  }, 300_000);
+});
+
+const KILLER = { NODE_OPTIONS: `--import ${resolve('tests/laws/kill-at-write.mjs')}` };

@@ -1,6 +1,6 @@
 /** A workspace and a simulator for a law to be tried in, with the real command in print mode. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { type JournalRecord, parseRecord } from '../../src/protocol/journal.js';
 import type { ScriptInput } from '../../src/simulator/script.js';
 import { type Ended, openScene, type Running } from '../fakes/skein-process.js';
@@ -24,6 +24,7 @@ export const makePlace = async (
 ): Promise<Place> => {
   const { home, skeinHome, workspace, simulator, start, close } = await openScene(script.rules);
   for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(workspace, name)), { recursive: true });
     writeFileSync(join(workspace, name), text, { mode: 0o755 });
   }
   const startPrint = (args: readonly string[], env: Record<string, string> = {}): Running => {
