@@ -391,6 +391,8 @@ describe('one runtime', () => {
   const VARYING = new Set([
     ...['ts', 'owner', 'agent', 'letter', 'prompt', 'durationMs', 'ttftMs', 'final', 'mtimeMs'],
     ...['messageId', 'requestId'],
+    // The prompt names the place and the host, and says whether somebody may add a word.
+    ...['shape', 'digests', 'estimatedTokens', 'usage', 'cost'],
   ]);
 
   test('writes the same journal for print mode, for a driver and for a program', async () => {
