@@ -13,8 +13,10 @@ export const memoryDisk = (): MemoryDisk => ({
 const HAS_OWNERS = process.getuid !== undefined;
 
 const lookAt = async (path: string): Promise<MemoryPlace> => {
+  // First what costs least: most places are empty.
+  const link = await lstat(path);
   const real = await realpath(path);
-  const [found, link] = await Promise.all([stat(real), lstat(path)]);
+  const found = await stat(real);
   const kind = found.isFile() ? 'file' : found.isDirectory() ? 'directory' : 'other';
   const owners = [...new Set([found.uid, link.uid])];
   return { real, kind, owners: HAS_OWNERS ? owners : [] };

@@ -14,7 +14,7 @@ export const MOST_CHARACTERS = 400_000;
 /** Paths that are looked up: rules and includes, there or not. */
 export const MOST_LOOKUPS = 3_000;
 /** Characters that are read as Markdown, which costs more than reading. */
-export const MOST_LEXED = 512 * 1024;
+export const MOST_LEXED = 256 * 1024;
 
 /** A longer file is loaded, but not read as Markdown. */
 export const LARGEST_LEXED = 64 * 1024;

@@ -58,7 +58,7 @@ const PLAIN = { mapAsMap: true, maxAliasCount: 0 } as const;
 /** A star or a brace means something else in YAML, but people write globs without quotes. */
 const quoteGlobs = (source: string): string =>
   source.replaceAll(
-    /^([ \t]*(?:-[ \t]+|paths:[ \t]*))([*{[!].*?)[ \t]*$/gm,
+    /^([ \t]*(?:-[ \t]+|paths:[ \t]*))([*{].*?)[ \t]*$/gm,
     (_, head: string, glob: string) => head + JSON.stringify(glob),
   );
 

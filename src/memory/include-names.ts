@@ -1,14 +1,14 @@
 /**
  * The paths that words of Markdown include: `@./x`, `@x`, `@~/x` and `@/x`.
  *
- * A word is one only where a sentence could begin it: behind white space, a bracket, a quote or a
- * star, so that `ann@example.org` is nobody's include. `@ann` is one of a file that is not there.
+ * A word is one only where a sentence could begin it: behind white space, a bracket (not that of a
+ * link), a quote or a star, so that `ann@example.org` is nobody's include. `@ann` is one of a file that is not there.
  */
 import { resolve } from 'node:path';
 import { LONGEST_PATH } from './bounds.js';
 
 /** A backslash keeps a space in the name; a name ends at any other white space. */
-const WORD = /(?<![^\s("'*[])@((?:\\[^\n]|[^\s\\])+)/g;
+const WORD = /(?<![^\s("'*]|\]\()@((?:\\[^\n]|[^\s\\])+)/g;
 /** What closes a sentence around a name; a name itself seldom ends so. */
 const CLOSING = /[.,;:!?'")\]}>*]+$/;
 const BEGINNING = /^(?:\.{1,2}\/|~\/|\/|[\p{L}\p{N}._-])/u;
@@ -26,9 +26,7 @@ export const includeNames = (text: string): readonly string[] => {
 const nameOf = (word: string): string | undefined => {
   if (word.length > LONGEST_PATH || word.includes('\0')) return undefined;
   const place = word.replace(/#.*$/s, '').replace(CLOSING, '');
-  const name = place.replaceAll(/\\([^\n])/g, (_, next: string) =>
-    /\s/.test(next) ? next : `/${next}`,
-  );
+  const name = place.replaceAll(/\\(\s?)/g, (_, space: string) => (space === '' ? '/' : space));
   return BEGINNING.test(name) ? name : undefined;
 };
 

@@ -1,11 +1,11 @@
 /**
  * Reads a memory file as Markdown: which words stand outside of code, and which comments are blocks.
  *
- * The lexer is marked's, told to see blocks, code and tags only. Emphasis and links say nothing about
- * includes, and finding them takes minutes in a paragraph of `**_a`; a quote in a quote in a quote
- * overflows the stack. Extensions of GitHub are off: `~` is then a letter, as in `@~/notes.md`.
+ * The lexer is marked's, told to see blocks, code and tags only. Emphasis, links and underlined headings
+ * say nothing about includes, and looking for them takes half a minute in a paragraph of `**_a`; a quote
+ * in a quote in a quote overflows the stack. Extensions of GitHub are off: `~` is then a letter, as in `@~/notes.md`.
  */
-import type { MarkedToken, Token } from 'marked';
+import type { MarkedToken, Token, Tokens } from 'marked';
 import { DEEPEST_NESTING, LARGEST_PARAGRAPH } from './bounds.js';
 import { includeNames } from './include-names.js';
 
@@ -41,11 +41,19 @@ const lexer = async () => {
   class TooDeep extends Error {}
   class BlockTokenizer extends Tokenizer {
     #depth = 0;
-    override blockquote(source: string) {
-      return this.#deeper(() => super.blockquote(source));
+    /** Without the lines that go on lazily: outside of the quote they say the same to us. */
+    override blockquote(source: string): Tokens.Blockquote | undefined {
+      const raw = /^(?: {0,3}>[^\n]*(?:\n|$))+/.exec(source)?.[0];
+      if (raw === undefined) return undefined;
+      const text = raw.replaceAll(/^ {0,3}>[ \t]?/gm, '');
+      const tokens = this.#deeper(() => this.lexer.blockTokens(text, []));
+      return { type: 'blockquote', raw, text, tokens };
     }
     override list(source: string) {
       return this.#deeper(() => super.list(source));
+    }
+    override lheading() {
+      return undefined;
     }
     override emStrong() {
       return undefined;

@@ -1,5 +1,6 @@
 /** A machine in a temporary directory: a home, an administrator's directory, projects; and its memory. */
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { symlinkSync, writeFileSync } from 'node:fs';
+import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -38,11 +39,12 @@ export const machineWith = async (tree: Tree): Promise<Machine> => {
   onTestFinished(() => rm(root, { recursive: true, force: true }));
   const at = (path: string) => join(root, path);
   const add = async (more: Tree) => {
+    const folders = new Set(Object.keys(more).map((name) => dirname(at(name))));
+    for (const folder of folders) await mkdir(folder, { recursive: true });
     for (const [name, content] of Object.entries(more)) {
-      await mkdir(dirname(at(name)), { recursive: true });
       if (typeof content === 'string' || content instanceof Uint8Array) {
-        await writeFile(at(name), content);
-      } else await symlink(content.link.replace('~~', root), at(name));
+        writeFileSync(at(name), content);
+      } else symlinkSync(content.link.replace('~~', root), at(name));
     }
   };
   await add(tree);

@@ -1,0 +1,105 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readPaths, splitFrontMatter } from '../../src/memory/front-matter.js';
+
+describe('Front matter', () => {
+  test.each([
+    ['---\na: 1\n---\ntext', 'a: 1\n', 'text'],
+    ['---\na: 1\n---\n\n\ntext', 'a: 1\n', 'text'],
+    ['---\n---\ntext', '', 'text'],
+    ['---\na: 1\n---', 'a: 1\n', ''],
+    ['--- \na: 1\n--- \ntext', 'a: 1\n', 'text'],
+  ])('of %j is parted from its text', (source, frontMatter, body) => {
+    expect(splitFrontMatter(source)).toEqual({ frontMatter, body });
+  });
+
+  test.each([
+    'text',
+    '',
+    'text\n---\na: 1\n---\n',
+    '---\nnever closed',
+    '----\na\n----\n',
+    '---js\nx\n---\n',
+    ' ---\na\n---\n',
+  ])('is nothing in %j', (source) => {
+    expect(splitFrontMatter(source)).toEqual({ frontMatter: undefined, body: source });
+  });
+});
+
+describe('The paths of a rule', () => {
+  test.each([
+    ['paths: src/**', ['src/**']],
+    ['paths: "src/**"', ['src/**']],
+    ['paths: src/**, docs/*.md', ['src/**', 'docs/*.md']],
+    ['paths:\n  - src/**\n  - docs/*.md', ['src/**', 'docs/*.md']],
+    ['paths: [src/**, docs]', ['src/**', 'docs']],
+    ['paths:\n  - "src/**/*.{ts,tsx}"', ['src/**/*.{ts,tsx}']],
+    ['paths: src/*.{ts,tsx}, lib', ['src/*.{ts,tsx}', 'lib']],
+    ['paths: **/*.ts', ['**/*.ts']],
+    ['paths:\n  - **/*.ts\n  - {a,b}/x', ['**/*.ts', '{a,b}/x']],
+    ['paths: {src,lib}/**', ['{src,lib}/**']],
+    ['description: a\npaths: src', ['src']],
+    ['a: &a [x]\npaths: *a', ['*a']],
+    ['paths: !!js/function "x"', ['x']],
+    ['description: a', []],
+    ['paths:', []],
+    ['paths: []', []],
+    ['paths: ""', []],
+    ['', []],
+    ['just paths in a text', []],
+  ])('in %j are %j', async (source, paths) => {
+    expect(await readPaths(source)).toEqual({ paths });
+  });
+
+  test.each([
+    ['paths: 7', 'neither a text'],
+    ['paths: {a: b}', 'neither a text'],
+    ['paths: [a, [b]]', 'neither a text'],
+    ['paths: "open', 'not YAML'],
+    ['paths: a\n  b: c: d', 'not YAML'],
+    ['a: &a [x]\npaths: [*a, *a]', 'not YAML'],
+    [`paths: ${'x'.repeat(5_000)}`, 'more than 4096 characters'],
+    [`paths: ${'['.repeat(4_000)}`, 'nested too deeply'],
+    [`paths: ${'{'.repeat(4_000)}`, 'nested too deeply'],
+    [`paths: ${'- '.repeat(2_000)}`, 'nested too deeply'],
+    [`paths: ${'? '.repeat(2_000)}`, 'nested too deeply'],
+    [
+      `paths: a\n${Array.from({ length: 80 }, (_, level) => `${' '.repeat(level)}k:`).join('\n')}`,
+      'nested too deeply',
+    ],
+  ])('in %j cannot be used', async (source, problem) => {
+    expect(await readPaths(source)).toEqual({ problem: expect.stringContaining(problem) });
+  });
+
+  test('are an answer whatever stands there', async () => {
+    const piece = fc.constantFrom(
+      'paths:',
+      ' ',
+      '\n',
+      '- ',
+      '[',
+      ']',
+      '{',
+      '}',
+      '*',
+      '&a',
+      '!x',
+      '"',
+      "'",
+      '#',
+      ',',
+      ': ',
+      '?',
+      '|',
+      '>',
+      '%',
+      'src/**',
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(piece, { maxLength: 60 }), async (pieces) => {
+        const read = await readPaths(`paths: x\n${pieces.join('')}`);
+        expect('problem' in read || read.paths.every((path) => path.trim() !== '')).toBe(true);
+      }),
+    );
+  });
+});
