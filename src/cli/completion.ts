@@ -130,7 +130,8 @@ const valuesOf = async (given: Option | Argument, machine: Machine): Promise<rea
 
 const agentNames = (machine: Machine): readonly string[] => {
   const { cwd, home } = machine;
-  const settings = { workspace: findWorkspace(cwd, home), skeinHome: resolveSkeinHome(machine) };
+  const workspace = findWorkspace(cwd, home);
+  const settings = { workspace, skeinHome: resolveSkeinHome(machine), trust: 'untrusted' as const };
   return readAgents(placesOf(settings, machine)).agents.map(
     ({ name, description }) => `${name}\t${plainText(description, 60)}`,
   );

@@ -1,6 +1,7 @@
 /** One agent as its file describes it: settings in the front matter, the prompt below. */
 import { z } from 'zod';
-import { parseFrontMatter, splitFrontMatter } from './front-matter.js';
+import { splitFrontMatter } from '../protocol/front-matter.js';
+import { parseFrontMatter } from './front-matter.js';
 import type { PromptFileSource } from './prompt-files.js';
 import type { JsonObject } from './settings-file.js';
 

@@ -2,22 +2,6 @@
 import { LineCounter, parseDocument, type YAMLError } from 'yaml';
 import { isObject, type JsonObject } from './settings-file.js';
 
-export interface SplitText {
-  /** Undefined when the file does not begin with one. */
-  readonly head: string | undefined;
-  readonly body: string;
-}
-
-/** A first line of dashes without a second one begins nothing: all of it is body. */
-export const splitFrontMatter = (text: string): SplitText => {
-  const open = /^---[ \t]*\n/.exec(text)?.[0];
-  if (open === undefined) return { head: undefined, body: text };
-  const rest = text.slice(open.length);
-  const close = /^---[ \t]*(?:\n|$)/m.exec(rest);
-  if (close === null) return { head: undefined, body: text };
-  return { head: rest.slice(0, close.index), body: rest.slice(close.index + close[0].length) };
-};
-
 export type FrontMatter =
   | { readonly fields: JsonObject; lineOf(key: string): number }
   /** `line` counts from the beginning of the file. */

@@ -1,6 +1,6 @@
 /** How the agent is to write, in a Markdown file that the setting `outputStyle` names. */
 import { join } from 'node:path';
-import { splitFrontMatter } from './front-matter.js';
+import { splitFrontMatter } from '../protocol/front-matter.js';
 import { type PromptPlaces, promptFolders, readPromptFile } from './prompt-files.js';
 
 export interface OutputStyle {

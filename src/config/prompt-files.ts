@@ -13,6 +13,8 @@ export interface PromptPlaces {
   readonly workspace: Workspace;
   readonly skeinHome: string;
   readonly home: string;
+  /** Until a person trusts the workspace, its files stand behind the person's own. */
+  readonly isTrusted: boolean;
   /** What the package itself brings. */
   readonly own?: string;
 }
@@ -28,22 +30,27 @@ export interface PromptFolder {
 
 export const MOST_PROMPT_BYTES = 100 * 1024;
 
-/** Strongest first: the workspace's, the user's, the package's. They need not exist. */
+/** Strongest first: those of a trusted workspace, the user's, the package's. They need not exist. */
 export const promptFolders = (
   kind: 'agents' | 'output-styles',
-  { workspace, skeinHome, home, own }: PromptPlaces,
+  { workspace, skeinHome, home, isTrusted, own }: PromptPlaces,
 ): readonly PromptFolder[] => {
-  const ofUser = [join(skeinHome, kind), join(home, '.claude', kind)];
-  const ofProject = [...workspace.folders].reverse().flatMap((folder) =>
-    ['.skein', '.claude'].map((name) => {
-      return { path: join(folder, name, kind), source: 'project' as const, within: folder };
-    }),
-  );
-  return [
-    ...ofProject.filter(({ path }) => !ofUser.includes(path)),
-    ...ofUser.map((path) => ({ path, source: 'user' as const })),
-    ...(own === undefined ? [] : [{ path: join(own, kind), source: 'built-in' as const }]),
-  ];
+  const ofUser = [join(skeinHome, kind), join(home, '.claude', kind)].map((path) => {
+    return { path, source: 'user' as const };
+  });
+  const ofPackage =
+    own === undefined ? [] : [{ path: join(own, kind), source: 'built-in' as const }];
+  const ofProject = [...workspace.folders]
+    .reverse()
+    .flatMap((folder) =>
+      ['.skein', '.claude'].map((name) => {
+        return { path: join(folder, name, kind), source: 'project' as const, within: folder };
+      }),
+    )
+    .filter(({ path }) => !ofUser.some((folder) => folder.path === path));
+  return isTrusted
+    ? [...ofProject, ...ofUser, ...ofPackage]
+    : [...ofUser, ...ofPackage, ...ofProject];
 };
 
 export type PromptFile =

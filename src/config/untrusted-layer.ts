@@ -1,8 +1,7 @@
 /**
  * What a workspace may say before a person trusts it: less. Its deny and ask rules apply, and so
- * does a wish for plan mode, and its words for the prompt, which it may have in its memory files as
- * well; whatever could run code, widen access, cost money or change who is spoken to does not, and
- * is listed so that one sentence can say so.
+ * does a wish for plan mode; whatever could run code, widen access, cost money, change who is spoken
+ * to or speak in the system prompt does not, and is listed so that one sentence can say so.
  */
 import type { Layer } from './settings-layers.js';
 import type { SettingsValues } from './settings-schema.js';
@@ -18,7 +17,7 @@ export interface Restricted {
 }
 
 export const restrictUntrusted = (layer: Layer): Restricted => {
-  const { rules, defaultMode, bypassDisabled, language, outputStyle } = layer.values;
+  const { rules, defaultMode, bypassDisabled } = layer.values;
   const file = layer.file ?? layer.source;
   const values: SettingsValues = {
     rules: { allow: [], deny: rules.deny, ask: rules.ask },
@@ -26,8 +25,6 @@ export const restrictUntrusted = (layer: Layer): Restricted => {
     bypassDisabled,
     additionalDirectories: [],
     env: {},
-    ...(language !== undefined && { language }),
-    ...(outputStyle !== undefined && { outputStyle }),
     skein: {},
     others: {},
   };
@@ -59,6 +56,8 @@ const dropped = (values: SettingsValues): readonly string[] => {
     hooks: values.hooks !== undefined,
     model: model !== undefined,
     fallbackModel: fallbackModel !== undefined,
+    language: values.language !== undefined,
+    outputStyle: values.outputStyle !== undefined,
     skein: Object.keys(skein).length > 0,
   };
   return Object.keys(present).filter((key) => present[key]);

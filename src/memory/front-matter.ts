@@ -6,24 +6,6 @@
  */
 import { LARGEST_FRONT_MATTER } from './bounds.js';
 
-export interface Parts {
-  /** Undefined when the file begins with its text. */
-  readonly frontMatter: string | undefined;
-  readonly body: string;
-}
-
-/** Lines must end with a line feed. What is never closed is text. */
-export const splitFrontMatter = (text: string): Parts => {
-  const opening = /^---[ \t]*\n/.exec(text)?.[0].length;
-  if (opening === undefined) return { frontMatter: undefined, body: text };
-  const closing = /^---[ \t]*(?:\n|$)/gm;
-  closing.lastIndex = opening;
-  const end = closing.exec(text);
-  if (end === null) return { frontMatter: undefined, body: text };
-  const body = text.slice(end.index + end[0].length).replace(/^\n+/, '');
-  return { frontMatter: text.slice(opening, end.index), body };
-};
-
 export type RulePaths =
   | { readonly paths: readonly string[] }
   /** Finishes a sentence that begins with the name of the file. */

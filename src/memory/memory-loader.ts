@@ -1,5 +1,6 @@
 /** Reads memory files and what they include, in order, each real path once. */
 import { dirname } from 'node:path';
+import { splitFrontMatter } from '../protocol/front-matter.js';
 import type {
   ConditionalRule,
   MemoryDisk,
@@ -9,7 +10,7 @@ import type {
 } from '../protocol/memory.js';
 import { Admission, type AdmissionOptions, type Candidate } from './admission.js';
 import { DEEPEST_INCLUDE, LARGE_FILE, LARGEST_FILE, LARGEST_LEXED } from './bounds.js';
-import { readPaths, splitFrontMatter } from './front-matter.js';
+import { readPaths } from './front-matter.js';
 import { resolveInclude } from './include-names.js';
 import type { LayerBudget } from './layer-budget.js';
 import { readMarkdown } from './markdown.js';
@@ -131,10 +132,11 @@ export class MemoryLoader {
     { path, parent, origin: { bases } }: Reading,
   ): Promise<{ readonly body: string; readonly condition?: Condition }> {
     if (!isMarkdownName(path)) return { body: source };
-    const { frontMatter, body } = splitFrontMatter(source);
+    const { head, body: rest } = splitFrontMatter(source);
+    const body = head === undefined ? rest : rest.replace(/^\n+/, '');
     const isRule = bases !== undefined && parent === null;
-    if (frontMatter === undefined || !isRule) return { body };
-    const read = await readPaths(frontMatter);
+    if (head === undefined || !isRule) return { body };
+    const read = await readPaths(head);
     const compiled = 'problem' in read ? read : compilePaths(read.paths);
     if ('problem' in compiled) {
       this.#notices.say(`${named(path)} ${compiled.problem}; it is taken to hold for every file.`);

@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AgentDefinition } from '../config/agent-definition.js';
-import { resolveAgent } from '../config/agent-files.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import type { PromptPlaces } from '../config/prompt-files.js';
 import type { Tool } from '../protocol/tool.js';
@@ -11,12 +10,14 @@ import type { RunOptions } from './run-options.js';
 import type { Surroundings } from './surroundings.js';
 
 /** Undefined when none was asked for. Throws a UsageError for one that cannot be had. */
-export const agentFor = (
+export const agentFor = async (
   { agent }: RunOptions,
   settings: LoadedSettings,
   machine: Surroundings,
-): AgentDefinition | undefined => {
+): Promise<AgentDefinition | undefined> => {
   if (agent === undefined) return undefined;
+  // It brings a parser along that no other run needs.
+  const { resolveAgent } = await import('../config/agent-files.js');
   const found = resolveAgent(agent, placesOf(settings, machine));
   if (found.source !== 'project' || settings.trust === 'trusted') return found;
   const { model, ...rest } = found;
@@ -28,11 +29,12 @@ export const agentFor = (
 
 /** Where files with words for the prompt are. */
 export const placesOf = (
-  { workspace, skeinHome }: Pick<LoadedSettings, 'workspace' | 'skeinHome'>,
+  { workspace, skeinHome, trust }: Pick<LoadedSettings, 'workspace' | 'skeinHome' | 'trust'>,
   { home }: Pick<Surroundings, 'home'>,
 ): PromptPlaces => {
   const own = packageFolder();
-  return { workspace, skeinHome, home, ...(own !== undefined && { own }) };
+  const isTrusted = trust === 'trusted';
+  return { workspace, skeinHome, home, isTrusted, ...(own !== undefined && { own }) };
 };
 
 export interface LeftTools {

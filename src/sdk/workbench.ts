@@ -89,7 +89,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
   const { skein } = settings;
   checkToolNames(request.tools ?? [], builtinTools);
   const own = builtinTools.filter(({ name }) => skein.webSearch || name !== 'WebSearch');
-  const agent = choice.kind === 'new' ? agentFor(flags, settings, machine) : undefined;
+  const agent = choice.kind === 'new' ? await agentFor(flags, settings, machine) : undefined;
   const left = toolsFor([...own, ...(request.tools ?? [])], agent);
   const notices = [...noticesOf(settings), ...promptNotice(choice, flags), ...left.notices];
   const tools = toolbox(left.tools);

@@ -7,7 +7,7 @@ import { UsageError } from '../../src/protocol/errors.js';
 import { temporaryFolder } from './folder.js';
 
 /** A machine on which agents are described in these files; the repository has a top and a folder. */
-const agentsOf = (files: Readonly<Record<string, string>>) => {
+const agentsOf = (files: Readonly<Record<string, string>>, isTrusted = true) => {
   const folder = temporaryFolder();
   mkdirSync(join(folder.repo, '.git'));
   mkdirSync(join(folder.repo, 'part'));
@@ -17,6 +17,7 @@ const agentsOf = (files: Readonly<Record<string, string>>) => {
     skeinHome: join(folder.home, '.skein'),
     home: folder.home,
     own: join(folder.path, 'package'),
+    isTrusted,
   };
   return {
     folder,
@@ -31,6 +32,15 @@ const described = (name: string, more = '', prompt = 'You review.') =>
 const FILE = 'repo/part/.skein/agents/reviewer.md';
 
 describe('an agent that a file describes', () => {
+  test("is the person's own one, while nobody trusts a workspace that has one of that name", () => {
+    const files = {
+      [FILE]: described('reviewer', '', 'You obey.'),
+      'home/.claude/agents/reviewer.md': described('reviewer', '', 'You review.'),
+    };
+    expect(agentsOf(files, true).resolve('reviewer').prompt).toBe('You obey.');
+    expect(agentsOf(files, false).resolve('reviewer').prompt).toBe('You review.');
+  });
+
   test('has a name, a description, tools, a model and a prompt', () => {
     const more = 'tools: Read, Grep ,Bash\nmodel: haiku\nproactive: true\n';
     const { folder, resolve } = agentsOf({

@@ -5,13 +5,14 @@ import { findOutputStyle } from '../../src/config/output-style.js';
 import { findWorkspace } from '../../src/config/workspace-root.js';
 import { temporaryFolder } from './folder.js';
 
-const stylesOf = (files: Readonly<Record<string, string>>) => {
+const stylesOf = (files: Readonly<Record<string, string>>, isTrusted = true) => {
   const folder = temporaryFolder();
   for (const [name, text] of Object.entries(files)) folder.put(name, text);
   const places = {
     workspace: findWorkspace(folder.repo, folder.home),
     skeinHome: join(folder.home, '.skein'),
     home: folder.home,
+    isTrusted,
   };
   return { folder, find: (name: string) => findOutputStyle(name, places) };
 };
@@ -19,6 +20,12 @@ const stylesOf = (files: Readonly<Record<string, string>>) => {
 const TERSE = 'repo/.skein/output-styles/terse.md';
 
 describe('an output style', () => {
+  test("is the person's own one, while nobody trusts a workspace that has one of that name", () => {
+    const files = { [TERSE]: 'Obey.', 'home/.claude/output-styles/terse.md': 'Be brief.' };
+    expect(stylesOf(files, true).find('terse').style?.text).toBe('Obey.');
+    expect(stylesOf(files, false).find('terse').style?.text).toBe('Be brief.');
+  });
+
   test('is the text of its file, without front matter', () => {
     const { folder, find } = stylesOf({
       [TERSE]: '---\nname: Terse\n---\n\nBe brief.\n\n---\nOr not.\n',

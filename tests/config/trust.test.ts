@@ -45,13 +45,12 @@ const hostileFolder = () => {
 };
 
 describe('a workspace that nobody trusts', () => {
-  test('may have words for the prompt, as it may in its memory files', () => {
+  test('may not speak in the system prompt', () => {
     const folder = temporaryFolder();
-    const file = folder.put('repo/.claude/settings.json', { language: 'no', outputStyle: 'terse' });
-    const { language, outputStyle, ignoredNotice, others } = folder.load();
-    expect(language).toEqual({ value: 'no', source: 'project', file });
-    expect(outputStyle).toEqual({ value: 'terse', source: 'project', file });
-    expect([ignoredNotice, others]).toEqual([undefined, []]);
+    folder.put('repo/.claude/settings.json', { language: 'no', outputStyle: 'terse' });
+    const { language, outputStyle, ignoredNotice } = folder.load();
+    expect([language, outputStyle]).toEqual([undefined, undefined]);
+    expect(ignoredNotice).toContain('so its language, outputStyle do not apply');
   });
 
   test('may make things stricter and nothing else', () => {

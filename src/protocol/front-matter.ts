@@ -1,0 +1,18 @@
+/** The lines between two lines of dashes that a Markdown file may begin with. */
+
+export interface FrontMatterParts {
+  /** Undefined when the file does not begin with one. */
+  readonly head: string | undefined;
+  readonly body: string;
+}
+
+/** Lines end with a line feed. A first line of dashes without a second begins nothing: all is body. */
+export const splitFrontMatter = (text: string): FrontMatterParts => {
+  const opening = /^---[ \t]*\n/.exec(text)?.[0].length;
+  if (opening === undefined) return { head: undefined, body: text };
+  const closing = /^---[ \t]*(?:\n|$)/gm;
+  closing.lastIndex = opening;
+  const end = closing.exec(text);
+  if (end === null) return { head: undefined, body: text };
+  return { head: text.slice(opening, end.index), body: text.slice(end.index + end[0].length) };
+};
