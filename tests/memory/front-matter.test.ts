@@ -1,30 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readPaths, splitFrontMatter } from '../../src/memory/front-matter.js';
-
-describe('Front matter', () => {
-  test.each([
-    ['---\na: 1\n---\ntext', 'a: 1\n', 'text'],
-    ['---\na: 1\n---\n\n\ntext', 'a: 1\n', 'text'],
-    ['---\n---\ntext', '', 'text'],
-    ['---\na: 1\n---', 'a: 1\n', ''],
-    ['--- \na: 1\n--- \ntext', 'a: 1\n', 'text'],
-  ])('of %j is parted from its text', (source, frontMatter, body) => {
-    expect(splitFrontMatter(source)).toEqual({ frontMatter, body });
-  });
-
-  test.each([
-    'text',
-    '',
-    'text\n---\na: 1\n---\n',
-    '---\nnever closed',
-    '----\na\n----\n',
-    '---js\nx\n---\n',
-    ' ---\na\n---\n',
-  ])('is nothing in %j', (source) => {
-    expect(splitFrontMatter(source)).toEqual({ frontMatter: undefined, body: source });
-  });
-});
+import { readPaths } from '../../src/memory/front-matter.js';
 
 describe('The paths of a rule', () => {
   test.each([
