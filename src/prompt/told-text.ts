@@ -10,9 +10,9 @@ export const withoutTags = (text: string): string => text.replaceAll(OUR_TAGS, '
 
 const OUR_TAGS = /<(\s*\/?\s*(?:system-reminder|instructions|git-snapshot))/gi;
 
-/** A path or a name in a line of its own: whoever chose it may not begin another. */
+/** A path or a name in a line of its own: whoever chose it may not begin another, nor a tag. */
 export const inOneLine = (text: string): string =>
-  text.replaceAll(/[\p{Cc}\u2028\u2029]/gu, '\ufffd');
+  withoutTags(text.replaceAll(/[\p{Cc}\u2028\u2029]/gu, '\ufffd'));
 
 /** A value between the quotes of a tag. */
 export const inQuotes = (text: string): string =>
