@@ -1,5 +1,10 @@
 /** Law 1: each request's prompt is a byte extension of the one before, or the break is declared. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { JournalRecord } from '../../src/protocol/journal.js';
+import { type Line, openScene } from '../fakes/skein-process.js';
+import { eventually } from '../host/processes.js';
 import { firstBreak, promptOf } from './prompts.js';
 import { makePlace, type Place } from './workspace.js';
 
@@ -83,5 +88,132 @@ describe('law 1, append-only prompt', () => {
   test('compares prompts without their cache marks', () => {
     expect(place.bodies().every((body) => body.includes('cache_control'))).toBe(true);
     expect(place.bodies().some((body) => promptOf(body).includes('cache_control'))).toBe(false);
+  });
+});
+
+describe('law 1, what changes while a session goes on', () => {
+  const FILES = {
+    'CLAUDE.md': 'Use tabs.',
+    '.claude/rules/ts.md': '---\npaths: src/**\n---\nNo any.',
+    '.claude/rules/all.md': 'No todo.',
+    'src/x.ts': 'x\n',
+    'src/y.ts': 'y\n',
+    '.git/HEAD': 'ref: refs/heads/main\n',
+    '.git/objects/x': '',
+  };
+  const read = (...names: string[]) => ({
+    tool_use: names.map((name) => ({ name: 'Read', input: { file_path: name } })),
+  });
+  const rules = [
+    { match: { lastUser: 'Read both' }, reply: read('src/x.ts', 'src/y.ts') },
+    { match: { lastUser: 'Read one' }, reply: read('src/x.ts') },
+    { reply: 'Well. '.repeat(400) },
+  ];
+
+  let scene: Awaited<ReturnType<typeof openScene>>;
+  const put = async (name: string, text: string) => {
+    await mkdir(dirname(join(scene.workspace, name)), { recursive: true });
+    await writeFile(join(scene.workspace, name), text);
+  };
+  beforeEach(async () => {
+    scene = await openScene(rules);
+    for (const [name, text] of Object.entries(FILES)) await put(name, text);
+  });
+  afterEach(() => scene.close());
+
+  const raw = () => scene.simulator.requests.map(({ body }) => body);
+  /** The texts of a message of the newest request, from its end. */
+  const textsAt = (index: number): string[] =>
+    scene
+      .bodies()
+      .at(-1)
+      ?.messages.at(index)
+      .content.map(({ type, text }: Line) => text ?? type);
+  const breaks = async () =>
+    (await scene.journal()).filter(({ type }) => type === 'prompt.broken').map(wordsOf);
+  const wordsOf = (record: JournalRecord) =>
+    record.type === 'prompt.broken' ? `${record.reason}: ${record.section}` : '';
+
+  test('a new day, branch and mode stand at the tail, and are no break', async () => {
+    const east = { TZ: 'Pacific/Kiritimati' };
+    const west = { TZ: 'Etc/GMT+12' };
+    await scene.run(['-p', 'One.', '--session-id', 's'], { env: east });
+    await put('.git/HEAD', 'ref: refs/heads/next\n');
+    const mode = ['--permission-mode', 'plan'];
+    await scene.run(['-p', 'Two.', '--resume', 's', ...mode], { env: west });
+    const day = /^<system-reminder>\nToday's date is now \d{4}-\d{2}-\d{2}\.\n<\/system-reminder>$/;
+    expect(textsAt(-1)).toEqual([
+      'Two.',
+      expect.stringMatching(day),
+      '<system-reminder>\nThe repository is now on branch next.\n</system-reminder>',
+      expect.stringContaining('Permission mode: plan.'),
+    ]);
+    await scene.run(['-p', 'Three.', '--resume', 's', ...mode], { env: west });
+    expect(textsAt(-1)).toEqual(['Three.']);
+    expect(firstBreak(raw())).toBeUndefined();
+    expect(await breaks()).toEqual([]);
+  });
+
+  test('rules for some files stand at the tail, once, and are no break', async () => {
+    await scene.run(['-p', 'Read both.', '--session-id', 's']);
+    expect(textsAt(0).join()).toContain('No todo.');
+    expect(textsAt(0).join()).not.toContain('No any.');
+    expect(textsAt(-1).map((text) => text.includes('No any.'))).toEqual([false, false, true]);
+    await scene.run(['-p', 'Read one.', '--resume', 's']);
+    expect(textsAt(-1)).toEqual(['tool_result']);
+    expect(firstBreak(raw())).toBeUndefined();
+    expect(await breaks()).toEqual([]);
+    expect(raw()).toHaveLength(4);
+  });
+
+  test('instruction files are read once, until the conversation begins anew', async () => {
+    const session = scene.start(['--plain']);
+    const say = async (text: string) => {
+      const before = raw().length;
+      session.write(`${text}\n`);
+      await eventually(`"${text}" is sent`, () => raw().length > before);
+      await eventually('it is answered', () => scene.simulator.requests.at(-1)?.usage);
+    };
+    await say('One.');
+    await put('CLAUDE.md', 'Use spaces.');
+    await put('CLAUDE.local.md', 'Sing.');
+    await put('.claude/rules/ts.md', '---\npaths: src/**\n---\nNo unknown.');
+    await say('Two.');
+    await say('Read one.');
+    await eventually('the results are sent', () => textsAt(-1)?.[0] === 'tool_result');
+    expect(textsAt(-1).at(-1)).toContain('No any.');
+    expect(firstBreak(raw())).toBeUndefined();
+    expect(await breaks()).toEqual([]);
+
+    session.write('/clear\n');
+    await say('Three.');
+    expect(textsAt(0)[0]).toMatch(/Use spaces\.[^]*Sing\./);
+    expect(textsAt(0).at(-1)).toBe('Three.');
+    expect(await breaks()).toEqual(['clear: messages', 'section: memory']);
+
+    await put('CLAUDE.md', 'Use nothing.');
+    for (const text of ['Four.', 'Five.', 'Six.']) await say(text);
+    expect(textsAt(0)[0]).toContain('Use spaces.');
+    await say('/compact');
+    await eventually('it is shorter', () => session.stdout.includes('Summarised'));
+    await say('Seven.');
+    expect(textsAt(0)[0]).toContain('Use nothing.');
+    expect(textsAt(0)[1]).toContain('replaced by a summary');
+    expect(await breaks()).toEqual([
+      ...['clear: messages', 'section: memory', 'compaction: messages'],
+    ]);
+    session.endInput();
+    expect(await session.ended).toMatchObject({ code: 0 });
+  }, 60_000);
+
+  test('another process does not read them again, either', async () => {
+    await scene.run(['-p', 'One.', '--session-id', 's']);
+    await put('CLAUDE.md', 'Use spaces.');
+    await put('CLAUDE.local.md', 'Sing.');
+    const env = { SKEIN_MCP_INSTRUCTIONS_DELTA: 'false' };
+    for (const more of [{}, { env }]) await scene.run(['-p', 'Two.', '--resume', 's'], more);
+    expect(raw()).toHaveLength(3);
+    expect(firstBreak(raw())).toBeUndefined();
+    expect(await breaks()).toEqual([]);
   });
 });
