@@ -64,7 +64,13 @@ const createNew = async (options: BeginOptions, id: string | undefined): Promise
   const model = options.modelName ?? options.defaultModel;
   const { cwd } = options.fresh;
   const meta = metaOf(options, id, { cwd, model, parentId: null, title: options.fresh.title });
-  return layBeginning(options, await options.store.create(meta));
+  const session = await options.store.create(meta);
+  try {
+    return await layBeginning(options, session);
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
 };
 
 const layBeginning = async (options: BeginOptions, session: Session): Promise<Begun> => {

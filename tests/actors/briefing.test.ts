@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { History } from '../../src/context/history.js';
 import type { JournalBody } from '../../src/protocol/journal.js';
 import type { ModelPort } from '../../src/protocol/model.js';
 import { SESSION_FORMAT } from '../../src/protocol/store.js';
@@ -310,6 +311,73 @@ describe('a shortened conversation', () => {
     for (const text of ['One.', 'Two.', 'Three.', 'Four.']) await hand.say(text);
     expect(hand.sent(-2).join()).not.toContain('It opens.');
     expect(hand.sent(-1).at(-1)).toBe('u | It opens. | Four.');
+  });
+});
+
+describe('what was told', () => {
+  /** What a process that reads the journal knows, and what the one knows that wrote it. */
+  const knownBy = ({ messages, told, cwd, prompt, opening, waiting }: History) => ({
+    ...{ cwd, prompt, opening, waiting, isBriefed: told.isBriefed, facts: [...told.facts] },
+    messages: messages.map(({ bytes }) => bytes.toString()),
+  });
+
+  test('is known to whoever reads the journal, wherever it ends', async () => {
+    const deeds = { a: saw('/tmp/a') };
+    const full: Answer = [says('Yes.'), ends('end_turn', { input: 8_400, output: 0 })];
+    const look = (id: string): Answer => [calls(id, 'Look', { name: 'a' })];
+    const long = Array.from({ length: 8 }, () => [says('Yes. '.repeat(40))]);
+    const hand = await briefed(
+      [look('c1'), ...long, full, [says('They talked.')], look('c2'), yes, yes],
+      { deeds, contextWindow: WINDOW, world: { rules: { '/tmp/a': 'No tabs.' } } },
+    );
+    const live: ReturnType<typeof knownBy>[] = [];
+    const { notebook } = hand.lead;
+    const record = notebook.record.bind(notebook);
+    notebook.record = (body) => {
+      const made = record(body);
+      live.push(knownBy(notebook.history));
+      return made;
+    };
+    await hand.say('Look.');
+    for (let n = 1; n <= 8; n += 1) {
+      hand.world.facts.date = `Day ${n}`;
+      hand.world.mayChange = n === 4;
+      if (n === 4) hand.world.sections = { goose: 'Be a swan.' };
+      await hand.say(`Prompt ${n}.`);
+    }
+    await hand.say('Look again.');
+    hand.lead.clear();
+    await hand.say('Anew.');
+    const rebuilt = new History();
+    const read = (await hand.records()).map((line) => {
+      rebuilt.apply(line);
+      return knownBy(rebuilt);
+    });
+    expect(read.slice(-live.length)).toEqual(live);
+    expect(new Set((await hand.records()).map(({ type }) => type)).size).toBeGreaterThan(10);
+    const reasons = (await hand.records()).flatMap((it) =>
+      it.type === 'prompt.broken' ? [it.reason] : [],
+    );
+    expect(reasons).toEqual(['section', 'compaction', 'clear']);
+  });
+
+  test('is nothing after a summary that an older version made', async () => {
+    const parts = [{ call: 'c1' }, { call: 'c2' }];
+    const attempt = { turn: 2, attempt: 1, model: 'claude-opus-5-5' };
+    const old = await formerSession([
+      { type: 'user.sent', parts },
+      {
+        ...{ type: 'assistant.received', ...attempt, messageId: 'm', requestId: null, cost: 0 },
+        ...{ stopReason: 'end_turn', usage: NO_USAGE, durationMs: 1, raw: `[${rawText('Seen.')}]` },
+      },
+      {
+        ...{ type: 'prompt.broken', reason: 'compaction', section: 'messages' },
+        ...{ dropped: 3, summary: 'They looked.', tokensBefore: 9, tokensAfter: 3 },
+      },
+    ]);
+    const hand = await briefed([yes], old);
+    await hand.say('Go on.');
+    expect(hand.sent(-1)).toEqual(['u | They looked.', 'a | Seen.', 'u | It opens. | Go on.']);
   });
 });
 

@@ -157,6 +157,18 @@ describe('the head of a prompt', () => {
     expect(fork.briefing.asked).toEqual([]);
   });
 
+  test('that cannot be made leaves a session that the next process can begin', async () => {
+    const clock = virtualClock();
+    const store = new SessionMemory(clock);
+    const briefing = { ...changingBriefing(), head: () => Promise.reject(new Error('No head.')) };
+    const choice = { kind: 'new', id: 's_none' } as const;
+    const failed = leadInHand({ model: scriptedModel(), briefing, store, clock, choice });
+    await expect(failed).rejects.toThrow('No head.');
+    const next = await headed([yes], { store, clock, choice: { kind: 'resume', id: 's_none' } });
+    await next.say('One.');
+    expect(next.systems()).toEqual(['Be a goose. Be merry.']);
+  });
+
   test('counts towards the window by what it is, not by what it was', async () => {
     const hand = await headed([yes, yes], { world: { mayChange: true } });
     await hand.say('One.');
