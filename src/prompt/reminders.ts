@@ -14,8 +14,11 @@ export interface Ambient {
   readonly date: string;
   readonly branch: string | null;
   readonly mode: PermissionMode;
-  /** Told here and not in the system prompt, so that a server that comes or goes voids nothing. */
-  readonly mcp: readonly McpInstructions[];
+  /**
+   * Told here and not in the system prompt, so that a server that comes or goes voids nothing. Null
+   * where the system prompt tells it after all.
+   */
+  readonly mcp: readonly McpInstructions[] | null;
 }
 
 /** Recorded with the opening. */
@@ -43,7 +46,7 @@ export const changedFacts = (
     { fact: 'mode', value: mode, text: modeText(mode)[0] ?? `The permission mode is now ${mode}.` },
   ];
   const changed = now.filter(({ fact, value }) => told.has(fact) && told.get(fact) !== value);
-  return [...changed, ...serverNews(told, mcp)].map(wrapped);
+  return [...changed, ...(mcp === null ? [] : serverNews(told, mcp))].map(wrapped);
 };
 
 export const branchText = (branch: string): string =>

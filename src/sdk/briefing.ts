@@ -97,7 +97,7 @@ export const runBriefing = (options: BriefingOptions): Briefing => {
   let isAnew = false;
   const ambient = (): Ambient => ({
     ...{ date: options.today(), mode: options.mode, branch: options.branch() ?? null },
-    mcp: mcpDelta ? options.mcpInstructions() : [],
+    mcp: mcpDelta ? options.mcpInstructions() : null,
   });
   return {
     get mayChange() {

@@ -256,6 +256,12 @@ describe('a server that connects in the middle of a session (P9)', () => {
     expect((await head(after)).system).toBe(before.system);
   });
 
+  test('is not said to be gone by a run that tells of servers in the prompt', async () => {
+    const { briefing } = briefingOver({ servers: [tickets] }, { mcpDelta: false });
+    const told = new Map([...toldBy(await briefing.opening()), ['mcp:tickets', 'x']]);
+    expect(await briefing.reminders(told, [])).toEqual([]);
+  });
+
   test('is no reason to look at the rest again', async () => {
     const kept = await briefingOver({}, { mcpDelta: false }).head();
     const { briefing, head } = briefingOver(
