@@ -1,5 +1,6 @@
 /** The YAML between two lines of dashes that a Markdown file may begin with. It is only ever data. */
 import { LineCounter, parseDocument, type YAMLError } from 'yaml';
+import { isDeepYaml } from '../protocol/front-matter.js';
 import { isObject, type JsonObject } from './settings-file.js';
 
 export type FrontMatter =
@@ -12,7 +13,9 @@ const NO_ALIASES = { maxAliasCount: 0 };
 
 export const parseFrontMatter = (head: string): FrontMatter => {
   const lines = new LineCounter();
-  const document = attempt(() => parseDocument(head, { lineCounter: lines, prettyErrors: false }));
+  const document = isDeepYaml(head)
+    ? undefined
+    : attempt(() => parseDocument(head, { lineCounter: lines, prettyErrors: false }));
   if (document === undefined) return { line: 2, fix: 'write fewer levels into each other' };
   // What is missing at the end is missing from the last line that has something.
   const last = head.trimEnd().length;

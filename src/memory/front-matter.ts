@@ -4,6 +4,7 @@
  * A rule whose front matter cannot be used holds for every file: an instruction that is read too often
  * is better than one that is lost, and a stranger gains nothing that leaving the lines out would not give.
  */
+import { isDeepYaml } from '../protocol/front-matter.js';
 import { LARGEST_FRONT_MATTER } from './bounds.js';
 
 export type RulePaths =
@@ -17,7 +18,7 @@ export const readPaths = async (frontMatter: string): Promise<RulePaths> => {
   if (frontMatter.length > LARGEST_FRONT_MATTER) {
     return { problem: `has more than ${LARGEST_FRONT_MATTER} characters of front matter` };
   }
-  if (isDeep(frontMatter)) return { problem: 'has front matter that is nested too deeply' };
+  if (isDeepYaml(frontMatter)) return { problem: 'has front matter that is nested too deeply' };
   // A bundle knows no other name of what this package exports.
   const { parseDocument } = (await import('yaml')).default;
   const parse = (source: string): unknown => {
@@ -43,15 +44,6 @@ const quoteGlobs = (source: string): string =>
     /^([ \t]*(?:-[ \t]+|paths:[ \t]*))([*{].*?)[ \t]*$/gm,
     (_, head: string, glob: string) => head + JSON.stringify(glob),
   );
-
-/** The parser calls itself for each level; a thousand of them end the whole process. */
-const isDeep = (source: string): boolean => {
-  const brackets = source.match(/[[{]/g)?.length ?? 0;
-  const hasDeepLine = source
-    .split('\n')
-    .some((line) => /^\s{33}/.test(line) || (line.match(/[-?:](?=\s|$)/g)?.length ?? 0) > 8);
-  return brackets > 128 || hasDeepLine;
-};
 
 const pathsIn = (value: unknown): RulePaths => {
   const paths: unknown = value instanceof Map ? value.get('paths') : undefined;

@@ -164,12 +164,6 @@ export class MemoryLoader {
   #keep(text: string, { path, parent, origin }: Reading, condition: Condition | undefined) {
     if (!origin.budget.take(path, text.length)) return false;
     const isLarge = text.length > LARGE_FILE;
-    if (isLarge) {
-      this.#notices.say(
-        `${named(path)} has ${text.length} characters; over ${LARGE_FILE} it takes much of the room ` +
-          'for the conversation.',
-      );
-    }
     const file = { layer: origin.layer, path, parent, text, isLarge };
     if (condition === undefined) this.files.push(file);
     else {

@@ -22,7 +22,7 @@ export interface MemoryFile {
   readonly parent: string | null;
   /** Without front matter and without comments that stand as blocks. */
   readonly text: string;
-  /** Over 40,000 characters. It is loaded whole all the same, and people are told. */
+  /** Over 40,000 characters. It is loaded whole all the same; whoever loads it tells people. */
   readonly isLarge: boolean;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { splitFrontMatter } from '../../src/protocol/front-matter.js';
+import { isDeepYaml, splitFrontMatter } from '../../src/protocol/front-matter.js';
 
 describe('front matter', () => {
   test.each([
@@ -22,5 +22,26 @@ describe('front matter', () => {
     ' ---\na\n---\n',
   ])('is nothing in %j', (source) => {
     expect(splitFrontMatter(source)).toEqual({ head: undefined, body: source });
+  });
+});
+
+describe('YAML', () => {
+  test.each(['{', '[', '{"a":', '- ', '? ', ': ', '[{', 'a: '])(
+    'is too deep when it has a thousand %j',
+    (mark) => {
+      expect(isDeepYaml(mark.repeat(1_000))).toBe(true);
+      expect(isDeepYaml(mark.repeat(8))).toBe(false);
+    },
+  );
+
+  test('is too deep when each of its lines goes further in', () => {
+    const nested = (levels: number) =>
+      Array.from({ length: levels }, (_, level) => `${' '.repeat(level)}k:`).join('\n');
+    expect([isDeepYaml(nested(20)), isDeepYaml(nested(1_000))]).toEqual([false, true]);
+  });
+
+  test('is not too deep for being long', () => {
+    const text = 'description: Use it when: a test - any test - fails.\npaths: ["a/*.{ts,tsx}"]\n';
+    expect(isDeepYaml(text.repeat(20))).toBe(false);
   });
 });

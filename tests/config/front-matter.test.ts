@@ -1,0 +1,16 @@
+import { describe, expect, test } from 'vitest';
+import { parseFrontMatter } from '../../src/config/front-matter.js';
+
+describe('The front matter of an agent', () => {
+  // In turn and in one process: together they end it if they are parsed.
+  test.each(['[', '{', '? ', '- ', '{"a":'])('is refused when it has thousands of %j', (mark) => {
+    expect(parseFrontMatter(mark.repeat(4_000))).toEqual({
+      line: 2,
+      fix: 'write fewer levels into each other',
+    });
+  });
+
+  test('is read when it has a few', () => {
+    expect(parseFrontMatter('a: {b: [c]}')).toMatchObject({ fields: { a: { b: ['c'] } } });
+  });
+});
