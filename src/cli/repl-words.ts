@@ -42,8 +42,15 @@ export const lastExchange = ({ notebook }: LeadSession): string => {
 
 const saidIn = (bytes: Buffer): string => {
   const { content } = JSON.parse(bytes.toString()) as { readonly content: string | WireBlock[] };
-  return (typeof content === 'string' ? content : textOf(content)).trim();
+  if (typeof content === 'string') return content.trim();
+  return textOf(content.filter((block) => !isReminder(block))).trim();
 };
+
+/** What the agent was told in between; nobody has said it. */
+const isReminder = ({ text }: WireBlock): boolean =>
+  typeof text === 'string' &&
+  text.startsWith('<system-reminder>') &&
+  text.endsWith('</system-reminder>');
 
 export const farewellText = ({ id, notebook }: LeadSession, isKept: boolean): string => {
   const { cost } = notebook.history.spent;

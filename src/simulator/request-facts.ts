@@ -29,8 +29,12 @@ export const requestFacts = (request: MessagesRequest): RequestFacts => {
   };
 };
 
+/** What people said: scripts are about that, and not about what the host tells in between. */
 const textOfMessage = (message: RequestMessage | undefined): string =>
-  message ? textOf(blocksOf(message.content)) : '';
+  message ? textOf(blocksOf(message.content).filter((block) => !isReminder(block))) : '';
+
+const isReminder = ({ text = '' }: Block): boolean =>
+  text.startsWith('<system-reminder>') && text.endsWith('</system-reminder>');
 
 const textOf = (blocks: readonly Block[]): string =>
   blocks.flatMap((block) => (block.type === 'text' ? (block.text ?? '') : [])).join('\n');

@@ -114,7 +114,6 @@ describe('the window of a session', () => {
     ['is missing', {}],
     ['is torn', { 'prompt-1.json': '{"tools":[' }],
     ['is something else', { 'prompt-1.json': '{"tools":7,"system":null}' }],
-    ['has no sections', { 'prompt-1.json': '{"tools":[],"system":[],"sections":[null]}' }],
   ])('is shown without its head when that %s, and says so', async (_, artifacts) => {
     const store = storeOf([CREATED, LETTER, SENT, answered(9_000)], artifacts);
     const report = await windowOfAgent(store, META);

@@ -12,6 +12,8 @@ const result = (content: unknown) => ({ type: 'tool_result', tool_use_id: 'a', c
 const facts = (messages: unknown[], rest: object = {}) =>
   requestFacts({ model: 'claude-opus-5-5', max_tokens: 1, messages, ...rest } as MessagesRequest);
 
+const text = (said: string) => ({ type: 'text', text: said });
+
 const book = (...rules: ScriptInput['rules']) => playbook(parseScript({ rules }));
 
 /** Which of two rules answers: the one with the match, or the one for everything. */
@@ -134,5 +136,19 @@ describe('a composed reply', () => {
     const tokens = (reply: object) => compose(reply, facts([user('x')]), 'd').outputTokens;
     expect(tokens({ text: 'a'.repeat(41) })).toBe(11);
     expect(tokens({ text: 'a'.repeat(41), usage: { output_tokens: 7 } })).toBe(7);
+  });
+});
+
+describe('the texts of a request', () => {
+  test('are what people said, without the reminders of the host', () => {
+    const reminder = text("<system-reminder>\nToday's date is 2026-11-16.\n</system-reminder>");
+    const { firstUser, lastUser } = facts([
+      user([reminder, text('fix the bug')]),
+      assistant('what bug?'),
+      user([result('exit 1'), text('the <system-reminder> one'), reminder]),
+    ]);
+    expect({ firstUser, lastUser }).toEqual({
+      ...{ firstUser: 'fix the bug', lastUser: 'the <system-reminder> one' },
+    });
   });
 });
