@@ -224,6 +224,19 @@ describe('An include that leads out of the workspace', () => {
     expect(JSON.stringify(loaded)).not.toMatch(/AWAY|OUTSIDE/);
   });
 
+  test('is one also if it is named outside and leads back in', async () => {
+    const machine = await machineWith({
+      'repo/CLAUDE.md': '@../back.md',
+      'repo/x.md': 'x',
+      'back.md': { link: 'repo/x.md' },
+    });
+    const memory = machine.memory();
+    expect(pathsOf(machine, await memory.load())).toEqual(['repo/CLAUDE.md']);
+    expect(memory.asked).toEqual([
+      { path: machine.at('back.md'), parent: machine.at('repo/CLAUDE.md') },
+    ]);
+  });
+
   test('is every link in the place of a memory file that leaves the repository', async () => {
     const machine = await machineWith({
       'repo/.git/HEAD': 'x',
