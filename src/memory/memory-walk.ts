@@ -128,11 +128,14 @@ const planStops = async (
   if (isBare) return added;
 
   const anywhere = { linkFolders: ['/'], bases: here };
-  const single = async (layer: MemoryLayer, path: string | undefined): Promise<readonly Stop[]> => {
-    if (path === undefined) return [];
-    const linkFolders = await bothNames(dirname(path), disk);
-    return [{ layer, places: { files: [path], rules: [] }, bases: here, linkFolders }];
-  };
+  const single = (layer: MemoryLayer, path: string | undefined, linkFolders: readonly string[]) =>
+    path === undefined
+      ? []
+      : [{ layer, places: { files: [path], rules: [] }, bases: here, linkFolders }];
+  const { autoMemory, teamMemory } = places;
+  // Notes are kept in the user's own state, those of a team in a workspace that anybody may have made.
+  const ofAuto = autoMemory === undefined ? [] : await bothNames(dirname(autoMemory), disk);
+  const ofTeam = teamMemory === undefined ? [] : [dirname(teamMemory), ...here];
   return [
     ...places.managed.map((directory): Stop => {
       return { layer: 'managed', places: managedPlaces(directory), ...anywhere };
@@ -142,8 +145,8 @@ const planStops = async (
     }),
     ...(await stopsAbove(places, here, { disk, notices })),
     ...added,
-    ...(await single('auto', places.autoMemory)),
-    ...(await single('team', places.teamMemory)),
+    ...single('auto', autoMemory, ofAuto),
+    ...single('team', teamMemory, ofTeam),
   ];
 };
 

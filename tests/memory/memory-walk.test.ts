@@ -151,6 +151,16 @@ describe('What is read', () => {
     expect(files.map(({ layer }) => layer)).toEqual(layers);
   });
 
+  test('of a team is not what a link in the workspace leads out to', async () => {
+    const machine = await machineWith({
+      'private/MEMORY.md': 'PRIVATE',
+      'repo/.skein/team': { link: '~~/private' },
+    });
+    const memory = await machine.load({ teamMemory: machine.at('repo/.skein/team/MEMORY.md') });
+    expect(memory.files).toEqual([]);
+    expect(memory.notices).toEqual([expect.stringContaining('it leads out of the workspace')]);
+  });
+
   test('is once what CLAUDE.md and AGENTS.md are both names of', async () => {
     const machine = await machineWith({
       'repo/AGENTS.md': 'Both.',
