@@ -72,7 +72,10 @@ describe('a session that is resumed', () => {
     const { code } = await run(['-p', 'second', ...flags], { cwd: join(root, 'elsewhere') });
     expect(code).toBe(0);
     expect(bodies().at(-1)).toMatchObject({
-      ...{ model: 'claude-opus-5-5', system: [{ text: 'Be brief.' }, {}] },
+      ...{
+        model: 'claude-opus-5-5',
+        system: [{}, { text: expect.stringMatching(/^Be brief\.\n\n# Where/) }],
+      },
     });
     expect(resultsIn(bodies().at(-1))).toMatchObject([
       { content: expect.stringMatching('a note') },
@@ -215,6 +218,7 @@ describe('two processes and one session', () => {
     expect(second?.messages.at(-1).content).toMatchObject([
       { type: 'tool_result', is_error: true, content: expect.stringMatching('was stopped while') },
       { type: 'text', text: 'second' },
+      { type: 'text', text: expect.stringContaining('The permission mode is now default.') },
     ]);
   });
 });
