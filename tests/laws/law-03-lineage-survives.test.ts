@@ -124,10 +124,7 @@ describe('law 3, where a briefed session dies', () => {
   let copies = 0;
   beforeAll(async () => {
     place = await makePlace({ rules }, FILES);
-    const { code } = await place.run(['First.', '--session-id', 'line'], {
-      TZ: 'Pacific/Kiritimati',
-    });
-    expect(code).toBe(0);
+    await place.run(['First.', '--session-id', 'line'], { TZ: 'Pacific/Kiritimati' });
     // From here on nobody looks at them: the session has been told.
     writeFileSync(join(place.workspace, 'CLAUDE.md'), 'Use spaces.');
   });
@@ -173,7 +170,7 @@ describe('law 3, where a briefed session dies', () => {
     expect(last).toMatch(/"tool_result"[^]*No any\./);
 
     const writes = Number(readFileSync(count, 'utf8'));
-    expect(writes).toBeGreaterThan(12);
+    expect([writes > 12, place.bodies().length]).toEqual([true, 4]);
     const wrong: unknown[] = [];
     for (let at = 1; at <= writes; at += 1) {
       const home = copyOfHome();
