@@ -44,7 +44,10 @@ describe('Ctrl-C while the model speaks', () => {
     const resumed = await scene.run(['-p', 'again', '--resume', result.session_id, ...STREAM]);
     expect(resumed).toMatchObject({ code: 0, result: { result: 'Resumed.' } });
     expect(scene.bodies().at(-1)?.messages).toMatchObject([
-      { role: 'user', content: [{ text: 'go' }] },
+      {
+        role: 'user',
+        content: [{ text: expect.stringMatching(/^<system-reminder>/) }, { text: 'go' }],
+      },
       { role: 'assistant', content: kept },
       { role: 'user', content: [{ text: 'again' }] },
     ]);
@@ -91,6 +94,8 @@ describe('Ctrl-C while the model speaks', () => {
     expect(user.content).toMatchObject([
       { type: 'tool_result', is_error: true, content: expect.stringMatching(/^Interrupted/) },
       { type: 'text', text: 'again' },
+      // The run before was allowed more than this one.
+      { type: 'text', text: expect.stringContaining('The permission mode is now default.') },
     ]);
   });
 

@@ -181,6 +181,7 @@ describe('a prompt that is too long', () => {
     const [refused, , shorter] = bodies().slice(-3);
     expect(shorter?.messages.length).toBeLessThan(refused?.messages.length);
     expect(shorter?.messages[0].content).toMatchObject([
+      { text: expect.stringMatching(/^<system-reminder>/) },
       { text: expect.stringMatching(/word for word:\n\ngo\n[\s\S]*They read notes\.txt\./) },
     ]);
     expect(await journal()).toContainEqual(
@@ -197,6 +198,7 @@ describe('a prompt that is too long', () => {
     const [refused, , shorter] = bodies().slice(-3);
     expect(shorter?.messages.length).toBeLessThan(refused?.messages.length);
     expect(shorter?.messages[0].content).toMatchObject([
+      { text: expect.stringMatching(/^<system-reminder>/) },
       { text: 'go' },
       { text: expect.stringContaining('removed') },
     ]);

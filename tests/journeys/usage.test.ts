@@ -11,7 +11,11 @@ const asked = async (args: readonly string[], stdin?: string) => {
   return { code, stderr, content: bodies()[0]?.messages[0].content };
 };
 
-const text = (said: string) => [expect.objectContaining({ type: 'text', text: said })];
+/** The opening comes first, whatever was said. */
+const text = (said: string) => [
+  { type: 'text', text: expect.stringMatching(/^<system-reminder>/) },
+  expect.objectContaining({ type: 'text', text: said }),
+];
 
 describe('a prompt', () => {
   test.each([
@@ -148,7 +152,7 @@ describe('flags that shape the request', () => {
     expect(body).toMatchObject({
       ...{ model: 'claude-opus-5-5', stream: true },
       output_config: { effort: 'low', format: { type: 'json_schema', schema: { type: 'object' } } },
-      system: [{ text: 'Be a goose.' }, { text: expect.stringMatching(/Honk\.$/) }],
+      system: [{}, { text: expect.stringMatching(/^Be a goose\.\n[\s\S]*\n\nHonk\.$/) }],
     });
     expect(Object.keys(body ?? {}).at(-1)).toBe('messages');
   });
