@@ -68,7 +68,7 @@ describe('a driven run', () => {
     ]);
     expect(lines.filter(({ subtype }) => subtype === 'init')).toHaveLength(1);
     expect(bodies()[1]?.messages).toMatchObject([
-      { role: 'user', content: [{ text: 'first' }] },
+      { role: 'user', content: [{}, { text: 'first' }] },
       { role: 'assistant', content: [{ text: 'First answer.' }] },
       { role: 'user', content: [{ text: 'second' }] },
     ]);
@@ -129,7 +129,7 @@ describe('a driven run', () => {
     const { process, bodies } = await drive([{ reply: 'Done.' }], ['from the argument']);
     const { results } = await end(process);
     expect(results).toHaveLength(1);
-    expect(bodies()[0]?.messages[0].content[0].text).toBe('from the argument');
+    expect(bodies()[0]?.messages[0].content.at(-1).text).toBe('from the argument');
   });
 
   test('reads characters that some readers take for line ends', async () => {
@@ -137,7 +137,7 @@ describe('a driven run', () => {
     say(userLine('one\u2028two\u2029three\u0085four\rfive'));
     const { stderr } = await end(process);
     expect(stderr).toBe('');
-    expect(bodies()[0]?.messages[0].content[0].text).toBe(
+    expect(bodies()[0]?.messages[0].content.at(-1).text).toBe(
       'one\u2028two\u2029three\u0085four\rfive',
     );
   });
