@@ -27,6 +27,8 @@ export const DEEPEST_NESTING = 16;
 export const DEEPEST_INCLUDE = 5;
 export const LONGEST_PATH = 4_096;
 
+/** Directories below the working directory that are looked into because something in them was touched. */
+export const MOST_NESTED = 1_000;
 /** Directories from the working directory up. */
 export const MOST_DIRECTORIES = 128;
 /** Names in all the directories below one directory of rules. */

@@ -47,6 +47,14 @@ export class MemoryFiles {
     });
   }
 
+  /** Instructions for the parts of the project that these absolute paths lie in, and new notices. */
+  async nearby(touched: readonly string[]): Promise<Pick<Memory, 'files' | 'notices'>> {
+    await this.load();
+    if (this.#last === undefined) return NOTHING;
+    const { nested, notices } = this.#last;
+    return { files: await nested.about(touched), notices: notices.all() };
+  }
+
   #begin(): Promise<Memory> {
     if (this.#options.places.isDisabled) return Promise.resolve(NOTHING);
     const walk: Promise<Memory> = walkMemory(this.#options).then((walked) => {

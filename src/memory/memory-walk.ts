@@ -14,6 +14,7 @@ import { bothNames } from './admission.js';
 import { MOST_DIRECTORIES } from './bounds.js';
 import { LayerBudget } from './layer-budget.js';
 import { type LoadedRule, MemoryLoader, type Origin } from './memory-loader.js';
+import { NestedMemory } from './nested-memory.js';
 import { Notices, named } from './notices.js';
 import {
   ancestors,
@@ -53,7 +54,10 @@ export interface MemoryFilesOptions {
 
 export interface Walked {
   readonly memory: Memory;
+  /** Grows with what is found below the working directory. */
   readonly rules: readonly LoadedRule[];
+  readonly nested: NestedMemory;
+  readonly notices: Notices;
 }
 
 /** One place of a layer with what holds there. */
@@ -72,21 +76,37 @@ export const walkMemory = async ({ places, disk, ports }: MemoryFilesOptions): P
   const stops = await planStops(places, disk, notices);
   const workspace = await namesOfAll([places.cwd, ...places.roots], disk);
   const managed = await namesOfAll(places.managed, disk);
-  for (const layer of MEMORY_LAYERS) {
-    const budget = new LayerBudget(layer, notices);
+  const budgets = new Map(MEMORY_LAYERS.map((layer) => [layer, new LayerBudget(layer, notices)]));
+  const visit = async ({ layer, places: at, bases, linkFolders, isUnguarded = false }: Stop) => {
+    const budget = budgets.get(layer) ?? new LayerBudget(layer, notices);
     const includeFolders = layer === 'managed' ? [...workspace, ...managed] : workspace;
-    for (const stop of stops.filter((one) => one.layer === layer)) {
-      const { places: at, bases, linkFolders, isUnguarded = false } = stop;
-      const origin = { layer, budget, linkFolders, includeFolders, isUnguarded };
-      for (const path of await present(at.files, disk)) await loader.found(path, origin);
-      for (const directory of await present(at.rules, disk)) {
-        await loadRules(directory, { ...origin, bases }, { loader, disk, notices });
-      }
+    const origin = { layer, budget, linkFolders, includeFolders, isUnguarded };
+    for (const path of await present(at.files, disk)) await loader.found(path, origin);
+    for (const directory of await present(at.rules, disk)) {
+      await loadRules(directory, { ...origin, bases }, { loader, disk, notices });
     }
+  };
+  for (const layer of MEMORY_LAYERS) {
+    for (const stop of stops) if (stop.layer === layer) await visit(stop);
   }
-  const { files, rules } = loader;
+  const homes = await bothNames(places.home, disk);
+  const { rules } = loader;
+  const nested = new NestedMemory({
+    bases: places.isBare ? [] : await bothNames(places.cwd, disk),
+    notices,
+    async enter(directory) {
+      if ((await disk.look(join(directory, '.git'))) !== undefined) return undefined;
+      const names = await bothNames(directory, disk);
+      const isHome = names.some((name) => homes.includes(name));
+      const before = loader.files.length;
+      const rest = { bases: names, linkFolders: [...names, ...workspace] };
+      for (const stop of stopsIn(directory, rest, isHome)) await visit(stop);
+      return loader.files.slice(before);
+    },
+  });
+  const files = [...loader.files];
   const memory = { files, rules: rules.map(({ rule }) => rule), notices: notices.all() };
-  return { memory, rules };
+  return { memory, rules, nested, notices };
 };
 
 const loadRules = async (

@@ -1,6 +1,5 @@
 /** Instructions from files, each with its origin, as the model reads them; and which go first when there are too many. */
 import {
-  type ConditionalRule,
   MEMORY_LABELS,
   MEMORY_LAYERS,
   type MemoryFile,
@@ -38,7 +37,7 @@ ${withoutTags(text.trim())}
 </instructions>`;
 };
 
-export const ruleText = ({ layer, path, parent, text }: ConditionalRule): string =>
+export const ruleText = ({ layer, path, parent, text }: MemoryFile): string =>
   instructionText({ source: layer, path, parent, text });
 
 export interface Trimmed {

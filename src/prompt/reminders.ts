@@ -1,7 +1,7 @@
 /** What is told at the tail of a conversation, because it is no longer as it was told before. */
 import { createHash } from 'node:crypto';
 import type { Reminder, ToldFacts } from '../protocol/briefing.js';
-import type { ConditionalRule } from '../protocol/memory.js';
+import type { MemoryFile } from '../protocol/memory.js';
 import type { PermissionMode } from '../protocol/permission.js';
 import type { McpInstructions } from './dynamic-zone.js';
 import { ruleText } from './instruction-block.js';
@@ -55,7 +55,7 @@ export const branchText = (branch: string): string =>
 /** Each rule once, until the messages that told it are gone or its words change. */
 export const ruleReminders = (
   told: ReadonlyMap<string, string>,
-  rules: readonly ConditionalRule[],
+  rules: readonly MemoryFile[],
 ): readonly Reminder[] =>
   rules
     .map((rule) => {

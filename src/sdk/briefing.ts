@@ -41,7 +41,7 @@ import type { Capabilities } from '../protocol/providers.js';
 import type { RawJson } from '../protocol/wire.js';
 
 export interface BriefingOptions {
-  readonly memory: Pick<MemoryFiles, 'load' | 'reset' | 'rulesFor'>;
+  readonly memory: Pick<MemoryFiles, 'load' | 'reset' | 'rulesFor' | 'nearby'>;
   /** Looked at once; undefined outside a repository. */
   readonly repository: (cwd: string) => Promise<RepositoryFacts | undefined>;
   /** The branch at this moment. Asked before every message. */
@@ -154,7 +154,11 @@ export const runBriefing = (options: BriefingOptions): Briefing => {
       const changed = changedFacts(told, ambient());
       if (touched.length === 0) return changed;
       await walked();
-      return [...ruleReminders(told, memory.rulesFor(touched)), ...changed];
+      const near = await memory.nearby(touched);
+      tell(near.notices);
+      // The rules that lie there as well are known only now.
+      const hold = [...near.files, ...memory.rulesFor(touched)];
+      return [...ruleReminders(told, hold), ...changed];
     },
   };
 };

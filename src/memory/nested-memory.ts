@@ -1,0 +1,83 @@
+/**
+ * Memory files below the working directory: those of a part of the project, which an agent needs to
+ * know only once it touches something there.
+ */
+import { join } from 'node:path';
+import type { MemoryFile } from '../protocol/memory.js';
+import { MOST_NESTED } from './bounds.js';
+import type { Notices } from './notices.js';
+import { pathBelow } from './places.js';
+
+/** What others wrote, and a project only brings along: its instructions are not the project's. */
+const OF_OTHERS = new Set([
+  ...[
+    'node_modules',
+    'bower_components',
+    'vendor',
+    'third_party',
+    'site-packages',
+    '.venv',
+    'venv',
+  ],
+  ...['.git', '.hg', '.svn', '.yarn', '.cargo', 'Pods'],
+]);
+
+export interface NestedOptions {
+  /** The working directory, by name and really. */
+  readonly bases: readonly string[];
+  /** Reads what lies in a directory; undefined where another repository begins. */
+  readonly enter: (directory: string) => Promise<readonly MemoryFile[] | undefined>;
+  readonly notices: Notices;
+}
+
+export class NestedMemory {
+  readonly #options: NestedOptions;
+  /** Each directory is entered once in a walk, however often something in it is touched. */
+  readonly #entered = new Map<string, Promise<readonly MemoryFile[] | undefined>>();
+
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: NestedOptions) {
+    this.#options = options;
+  }
+
+  /** Of all directories around the touched files, the outer ones first. */
+  async about(touched: readonly string[]): Promise<readonly MemoryFile[]> {
+    const files = new Set<MemoryFile>();
+    for (const path of touched) {
+      for (const directory of this.#directoriesAround(path)) {
+        const found = await this.#enter(directory);
+        if (found === undefined) break;
+        for (const file of found) files.add(file);
+      }
+    }
+    return [...files];
+  }
+
+  #enter(directory: string): Promise<readonly MemoryFile[] | undefined> {
+    const known = this.#entered.get(directory);
+    if (known !== undefined) return known;
+    if (this.#entered.size >= MOST_NESTED) {
+      this.#options.notices.say(
+        `Memory files are looked for in ${MOST_NESTED} directories below the working directory; those of others are left out.`,
+      );
+      return Promise.resolve(undefined);
+    }
+    // One after the other: what is found is told by what was there before.
+    const entering = this.#last.then(() => this.#options.enter(directory));
+    this.#entered.set(directory, entering);
+    this.#last = entering;
+    return entering;
+  }
+
+  #directoriesAround(path: string): readonly string[] {
+    for (const base of this.#options.bases) {
+      const names = pathBelow(base, path)?.split('/').slice(0, -1);
+      if (names === undefined) continue;
+      const end = names.findIndex((name) => OF_OTHERS.has(name));
+      const ours = end === -1 ? names : names.slice(0, end);
+      return ours.map((_, index) => join(base, ...ours.slice(0, index + 1)));
+    }
+    return [];
+  }
+}
