@@ -30,12 +30,19 @@ export const findGit = (cwd: string): GitPlace | undefined => {
 };
 
 /**
- * The branch that is out, `HEAD` when it is none, undefined when that cannot be said. A few looks at
- * the disk and no process: it may be asked on every turn.
+ * Tells the branch that is out, `HEAD` when it is none, undefined when that cannot be said. The
+ * repository is looked for once; then it is one file that is read, so it may be asked on every turn.
  */
-export const currentBranch = (cwd: string): string | undefined => {
-  const place = findGit(cwd);
-  const head = place && readStart(join(place.directory, 'HEAD'));
+export const branchReader = (cwd: string): (() => string | undefined) => {
+  let place: GitPlace | undefined | null = null;
+  return () => {
+    place = place === null ? findGit(cwd) : place;
+    return place && branchIn(place);
+  };
+};
+
+const branchIn = ({ directory }: GitPlace): string | undefined => {
+  const head = readStart(join(directory, 'HEAD'));
   if (head === undefined) return undefined;
   const branch = /^ref: refs\/heads\/(\P{Cc}+)\n?$/u.exec(head)?.[1];
   // Where refs are kept in tables, the file holds a name that no branch can have.

@@ -9,7 +9,7 @@ import { realPath } from '../config/real-path.js';
 import { managedSettingsFiles } from '../config/settings-layers.js';
 import { BYTES_PER_TOKEN } from '../context/tokens.js';
 import { windowMarks } from '../context/window.js';
-import { currentBranch, findGit } from '../host/git-place.js';
+import { branchReader, findGit } from '../host/git-place.js';
 import { gitSnapshot } from '../host/git-snapshot.js';
 import { memoryDisk } from '../host/memory-disk.js';
 import { MemoryFiles } from '../memory/memory-files.js';
@@ -59,7 +59,7 @@ export const promptFor = (request: PromptRequest): Briefing => {
   return runBriefing({
     memory: memoryOf(request),
     repository: (place) => gitSnapshot(place, environment),
-    branch: () => currentBranch(cwd),
+    branch: branchReader(cwd),
     today: () => localDate(systemClock.now()),
     mode: settings.mode.value,
     facts: {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { currentBranch } from '../../src/host/git-place.js';
+import { branchReader } from '../../src/host/git-place.js';
 import { needs } from '../setup/needs.js';
 import { repository, temporaryFolder } from './repository.js';
 
@@ -17,20 +17,22 @@ const withHead = (head: string) => {
 needs.describe('git')('the branch that is out, read without git', () => {
   test('is known before the first commit, after a switch, and in a folder below', () => {
     const repo = repository();
-    expect(currentBranch(repo.path)).toBe('main');
+    const read = branchReader(repo.path);
+    expect(read()).toBe('main');
     repo.commit('first');
     repo.git('checkout', '-q', '-b', 'topic/größe');
+    expect(read()).toBe('topic/größe');
     mkdirSync(join(repo.path, 'a/b'), { recursive: true });
-    expect(currentBranch(join(repo.path, 'a/b'))).toBe('topic/größe');
+    expect(branchOf(join(repo.path, 'a/b'))).toBe('topic/größe');
     repo.git('checkout', '-q', '--detach');
-    expect(currentBranch(repo.path)).toBe('HEAD');
+    expect(branchOf(repo.path)).toBe('HEAD');
   });
 
   test('is its own in a worktree, in a submodule and in a bare repository', () => {
     const repo = repository();
     repo.commit('first');
     repo.git('worktree', 'add', '-q', '-b', 'other', '../tree');
-    expect(currentBranch(join(repo.folder, 'tree'))).toBe('other');
+    expect(branchOf(join(repo.folder, 'tree'))).toBe('other');
     const separate = join(repo.folder, 'separate');
     execFileSync('git', [
       'init',
@@ -41,10 +43,12 @@ needs.describe('git')('the branch that is out, read without git', () => {
       `${separate}.git`,
       separate,
     ]);
-    expect(currentBranch(separate)).toBe('apart');
-    expect(currentBranch(repository('--bare').path)).toBe('main');
+    expect(branchOf(separate)).toBe('apart');
+    expect(branchOf(repository('--bare').path)).toBe('main');
   });
 });
+
+const branchOf = (cwd: string) => branchReader(cwd)();
 
 describe('a HEAD that cannot be read', () => {
   test.each([
@@ -55,22 +59,22 @@ describe('a HEAD that cannot be read', () => {
     ['a control character', 'ref: refs/heads/ma\u001bin\n'],
     ['too much', `ref: refs/heads/${'x'.repeat(100_000)}\u0000`],
   ])('names no branch: %s', (_, head) => {
-    expect(currentBranch(withHead('ref: refs/heads/fine\n'))).toBe('fine');
-    expect(currentBranch(withHead(head))).toBeUndefined();
+    expect(branchOf(withHead('ref: refs/heads/fine\n'))).toBe('fine');
+    expect(branchOf(withHead(head))).toBeUndefined();
   });
 
   test('is none where a pipe is in its place, and nobody waits for it', () => {
     const folder = withHead('');
     rmSync(join(folder, '.git/HEAD'));
     execFileSync('mkfifo', [join(folder, '.git/HEAD')]);
-    expect(currentBranch(folder)).toBeUndefined();
+    expect(branchOf(folder)).toBeUndefined();
   });
 
   test('is none where .git leads to nothing, or to itself', () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, '.git'), 'gitdir: .git\n');
-    expect(currentBranch(folder)).toBeUndefined();
+    expect(branchOf(folder)).toBeUndefined();
     writeFileSync(join(folder, '.git'), 'gitdir: /nowhere/at/all\n');
-    expect(currentBranch(folder)).toBeUndefined();
+    expect(branchOf(folder)).toBeUndefined();
   });
 });
