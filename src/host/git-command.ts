@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { realpathSync } from 'node:fs';
-import { delimiter, isAbsolute, sep } from 'node:path';
+import { delimiter, isAbsolute, normalize, sep } from 'node:path';
 import type { GitPlace } from './git-place.js';
 import { signalGroup } from './process-group.js';
 
@@ -25,7 +25,8 @@ const MOST_FILTERS = 500;
 
 /** Undefined when this git cannot be kept from running what the repository names. `signal` ends all. */
 export const carefulGit = async (
-  { cwd, top }: { readonly cwd: string; readonly top: GitPlace['top'] },
+  cwd: string,
+  { top, directory }: GitPlace,
   environment: Environment,
   signal: AbortSignal,
 ): Promise<Git | undefined> => {
@@ -33,7 +34,7 @@ export const carefulGit = async (
     ...withoutGit(environment),
     ...(top !== undefined && { GIT_WORK_TREE: top }),
     ...LOOK_ONLY,
-    PATH: outsidePath(environment.PATH ?? '', top, environment.HOME),
+    PATH: outsidePath(environment.PATH ?? '', top ?? directory, environment.HOME),
   };
   const withSettings =
     (settings: readonly Setting[]): Git =>
@@ -98,16 +99,18 @@ const withoutGit = (environment: Environment): Environment =>
     Object.entries(environment).filter(([name]) => !name.startsWith('GIT_') || KEPT.test(name)),
   );
 
-/** Without what is in the repository: `npx` puts its `node_modules/.bin` first. */
-const outsidePath = (path: string, top: string | undefined, home: string | undefined): string =>
+/**
+ * Without what is in the repository: `npx` puts its `node_modules/.bin` first, and those of all folders
+ * above, which may hold this repository as a part of theirs.
+ */
+const outsidePath = (path: string, top: string, home: string | undefined): string =>
   path
     .split(delimiter)
-    .filter((folder) => isAbsolute(folder))
-    .filter((folder) => {
-      if (top === undefined || (home !== undefined && isInside(home, top))) return true;
-      return !isInside(folder, top);
-    })
+    .filter((folder) => isAbsolute(folder) && !PACKAGE_PROGRAMS.test(normalize(folder)))
+    .filter((folder) => (home !== undefined && isInside(home, top)) || !isInside(folder, top))
     .join(delimiter);
+
+const PACKAGE_PROGRAMS = /[\\/]node_modules[\\/]\.bin[\\/]?$/;
 
 const isInside = (path: string, top: string) =>
   `${realOf(path)}${sep}`.startsWith(top.endsWith(sep) ? top : `${top}${sep}`);

@@ -44,24 +44,49 @@ export const branchReader = (cwd: string): (() => string | undefined) => {
 const branchIn = ({ directory }: GitPlace): string | undefined => {
   const head = readStart(join(directory, 'HEAD'));
   if (head === undefined) return undefined;
-  const branch = /^ref: refs\/heads\/(\P{Cc}+)\n?$/u.exec(head)?.[1];
-  // Where refs are kept in tables, the file holds a name that no branch can have.
-  if (branch !== undefined) return branch === '.invalid' ? undefined : branch;
+  const branch = /^ref: refs\/heads\/([^\n]+)\n?$/.exec(head)?.[1];
+  if (branch !== undefined) return branchName(branch);
   return /^[0-9a-f]{40,64}\n?$/.test(head) ? DETACHED : undefined;
 };
 
+/** Longer than any name that people give. */
+const LONGEST_BRANCH = 200;
+/** What git lets no branch be called: whoever writes HEAD by hand could put sentences there. */
+const NO_BRANCH = /[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}~^:?*[\\]|\.\.|@\{|^[./]/u;
+
+/**
+ * Undefined for what cannot be one, as `.invalid` is where refs are kept in tables. Agents are told of
+ * it in our own words, so it must not have room for those of somebody else.
+ */
+export const branchName = (name: string): string | undefined => {
+  if (NO_BRANCH.test(name)) return undefined;
+  const start = name.slice(0, LONGEST_BRANCH).toWellFormed();
+  return name.length > LONGEST_BRANCH ? `${start}…` : start;
+};
+
 const search = (start: string): GitPlace | undefined => {
+  const isOurs = ownersOf(start);
   for (let folder = start; ; folder = dirname(folder)) {
     const dotGit = join(folder, '.git');
-    const found = statSync(dotGit, { throwIfNoEntry: false });
+    const there = statSync(dotGit, { throwIfNoEntry: false });
+    const found = there !== undefined && isOurs(there.uid) ? there : undefined;
     if (found?.isFile()) {
       const directory = linkedDirectory(dotGit, folder);
       return directory === undefined ? undefined : { directory, top: folder };
     }
     if (found?.isDirectory() && isGitDirectory(dotGit)) return { directory: dotGit, top: folder };
-    if (isGitDirectory(folder)) return { directory: folder, top: undefined };
+    if (isGitDirectory(folder) && isOurs(statSync(folder).uid)) {
+      return { directory: folder, top: undefined };
+    }
     if (dirname(folder) === folder) return undefined;
   }
+};
+
+/** What a stranger put above us, as anybody may in /tmp, makes no repository of ours. */
+const ownersOf = (start: string): ((owner: number) => boolean) => {
+  const user = process.getuid?.();
+  const ours = new Set([0, user, statSync(start).uid]);
+  return (owner) => user === undefined || ours.has(owner);
 };
 
 /** In a worktree or a submodule `.git` is a file that says where the directory is. */

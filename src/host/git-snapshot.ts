@@ -1,6 +1,6 @@
 /** What git says of a directory at one moment, so that an agent need not ask. */
 import { carefulGit, type GitAnswer } from './git-command.js';
-import { DETACHED, findGit } from './git-place.js';
+import { branchName, DETACHED, findGit } from './git-place.js';
 
 export interface GitSnapshot {
   /** `HEAD` when no branch is out. */
@@ -35,12 +35,13 @@ export const gitSnapshot = async (
 ): Promise<GitSnapshot | undefined> => {
   const place = findGit(cwd);
   if (place === undefined) return undefined;
-  const git = await carefulGit({ cwd, top: place.top }, environment, signal);
+  const git = await carefulGit(cwd, place, environment, signal);
   if (git === undefined) return undefined;
   const [branch, main, status, log, user] = await Promise.all([
     git(['symbolic-ref', '-q', 'HEAD'], SMALL),
     git(MAIN_BRANCHES, SMALL),
-    git(STATUS, STATUS_BYTES),
+    // In a bare repository only its own settings could say where files are: anywhere.
+    place.top === undefined ? NO_STATUS : git(STATUS, STATUS_BYTES),
     git(LAST_COMMITS, SMALL),
     git(['config', '--get', 'user.name'], SMALL),
   ]);
@@ -48,7 +49,7 @@ export const gitSnapshot = async (
   // 1 is a detached HEAD; with more git refuses the repository, be it for its owner.
   if (branch.code !== 0 && branch.code !== 1) return undefined;
   return {
-    branch: linesOf(branch)[0]?.replace(/^refs\/heads\//, '') ?? DETACHED,
+    branch: branchName(linesOf(branch)[0]?.replace(/^refs\/heads\//, '') ?? '') || DETACHED,
     defaultBranch: mainBranch(linesOf(main)),
     ...cutStatus(status),
     commits: linesOf(log).flatMap((it) => line(it) ?? []),
@@ -65,6 +66,8 @@ const MAIN_BRANCHES = [
 const STATUS = [
   ...['status', '--porcelain=v1', '--untracked-files=normal', '--ignore-submodules=all'],
 ];
+
+const NO_STATUS: GitAnswer = { code: 1, text: '' };
 
 const LAST_COMMITS = [
   ...['log', '-5', '--format=%h %s', '--encoding=UTF-8', '--no-show-signature', '--no-patch'],

@@ -197,6 +197,37 @@ needs.describe('git')('a repository that names programs', () => {
     expect(snapshot?.status).toBe(' M file.txt');
   });
 
+  test('cannot show them from a bare one either', async () => {
+    const bare = repository('--bare');
+    writeFileSync(join(bare.folder, 'private.txt'), '');
+    bare.git('config', 'core.bare', 'false');
+    bare.git('config', 'core.worktree', bare.folder);
+    expect(bare.git('status', '--porcelain')).toContain('private.txt');
+    const snapshot = await gitSnapshot(bare.path, environment());
+    expect(snapshot).toMatchObject({ branch: 'main', status: undefined });
+  });
+
+  test.each([
+    ['of a bare one', () => repository('--bare').path],
+    [
+      'of the one around it',
+      () => {
+        const inner = join(repository().path, 'inner');
+        spawnSync('git', ['init', '-q', '-b', 'main', inner]);
+        return inner;
+      },
+    ],
+  ])('cannot bring a git in the packages %s', async (_, make) => {
+    const path = make();
+    const packages = join(path, path.endsWith('inner') ? '..' : '.', 'node_modules/.bin');
+    const marker = join(path, 'marker');
+    script(join(packages, 'git'), `touch '${marker}'`);
+    const PATH = [packages, process.env.PATH].join(delimiter);
+    const snapshot = await gitSnapshot(path, environment({ PATH }));
+    expect(snapshot?.branch).toBe('main');
+    expect(existsSync(marker)).toBe(false);
+  });
+
   test('cannot be told of by variables that speak of another one', async () => {
     const { repo } = trap();
     const other = repository();
