@@ -45,7 +45,7 @@ export const changedFacts = (
         ]),
     { fact: 'mode', value: mode, text: modeText(mode)[0] ?? `The permission mode is now ${mode}.` },
   ];
-  const changed = now.filter(({ fact, value }) => told.has(fact) && told.get(fact) !== value);
+  const changed = now.filter(({ fact, value }) => told.get(fact) !== value);
   return [...changed, ...(mcp === null ? [] : serverNews(told, mcp))].map(wrapped);
 };
 

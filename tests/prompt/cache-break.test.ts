@@ -119,6 +119,16 @@ describe('two requests', () => {
     expect(differencesOf({ shape }, now)[0]).toMatchObject({ owner: 'tool Read', byte: null });
   });
 
+  test('are compared by texts only as far as those are the ones that were sent', () => {
+    const { shape } = known({});
+    const { sent } = known({ tools: [tool('Read', 'Something else.')] });
+    const now = known({ tools: [tool('Read', 'Else.'), ...SAID.tools.slice(1)] });
+    expect(differencesOf({ shape, sent }, now)[0]).toMatchObject({
+      owner: 'tool Read',
+      byte: null,
+    });
+  });
+
   test('name what comes first in a prompt first, and marks last', () => {
     const everything: Said = {
       ...{ betas: ['b'], ttl: '1h', tools: [], sections: { intro: 'x' }, marked: 1 },

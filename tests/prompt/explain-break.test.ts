@@ -88,6 +88,43 @@ describe('a break is put down to', () => {
     });
   });
 
+  const CHANGES = {
+    model: { settings: { model: 'm-2' } },
+    betas: { betas: ['b'] },
+    tools: { tools: [] },
+    system: { sections: { intro: 'You are a duck.', 'env info': SAID.sections['env info'] } },
+    settings: { settings: { outputConfig: '{"format":{}}' } },
+    effort: { settings: { outputConfig: '{"effort":"low"}' } },
+    thinking: { settings: { thinking: '{}' } },
+    marks: { ttl: '1h' },
+  } as const satisfies Record<string, Said>;
+
+  test.each([
+    ['compaction', ['system', 'marks']],
+    ['clear', ['system', 'marks']],
+    ['truncation', []],
+    ['model', ['model', 'betas', 'system', 'settings', 'effort', 'thinking', 'marks']],
+    ['section', ['tools', 'system', 'marks']],
+  ] as const)('a declared %s where that is what it answers for', (reason, answered) => {
+    const expected = Object.entries(CHANGES).flatMap(([name, is]) => {
+      const found = explain({ is, declared: [{ reason, section: 'x' }] });
+      return found.expected ? [name] : [];
+    });
+    expect(expected.sort()).toEqual([...answered].sort());
+  });
+
+  test('that of several declarations which answers for it', () => {
+    const declared = [{ reason: 'section', section: 'intro' } as const, compacted];
+    const found = [
+      explain({ is: CHANGES.tools, declared }),
+      explain({ message: rewritten, declared }),
+    ];
+    expect(found.map(({ cause, expected }) => [cause, expected])).toEqual([
+      ['section', true],
+      ['compaction', true],
+    ]);
+  });
+
   test('the model that was declared, with all that goes with it', () => {
     const is = { settings: { model: 'm-2', thinking: '{}' }, betas: ['b'] };
     const declared = [{ reason: 'model', section: 'model m-1 → m-2' } as const];

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { withDiagnostics } from '../../src/prompt/diagnostics-field.js';
 import { digestOf, shapeOf } from '../../src/prompt/request-shape.js';
 import { anyText } from '../protocol/journal-records.js';
 import { SAID, type Said, sentHead, tool } from './request-shapes.js';
@@ -65,6 +66,11 @@ describe('the shape of a request (K11)', () => {
 
   test('does not look at how long an answer may be', () => {
     expect(changed({ settings: { maxTokens: 5 } })).toEqual([]);
+  });
+
+  test('does not look at a question about the cache', () => {
+    const sent = sentHead();
+    expect(shapeOf({ ...sent, head: withDiagnostics(sent.head, 'msg_1') })).toEqual(shape());
   });
 
   test('keeps no text: what is long is a digest', () => {

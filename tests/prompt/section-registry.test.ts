@@ -54,6 +54,13 @@ describe('a section that is cached', () => {
   });
 });
 
+describe('a section without a word', () => {
+  test('is left out', () => {
+    const registry = new SectionRegistry([section<Facts>('a', () => ''), section('b', () => 'b')]);
+    expect(textsOf(registry, 'one')).toEqual(['b']);
+  });
+});
+
 describe('a section that is not cached', () => {
   test('is computed for every turn, and says why it may (P8)', () => {
     const { made, asked } = counted((compute) =>

@@ -10,6 +10,7 @@ import { sectionsOf, splitPrompt } from '../../src/prompt/split-prompt.js';
 import { asSystemPrompt, BOUNDARY } from '../../src/prompt/system-prompt.js';
 import { type Capabilities, capabilitiesOf, PROVIDERS } from '../../src/protocol/providers.js';
 import type { WireBlock } from '../../src/protocol/wire.js';
+import { anyText } from '../protocol/journal-records.js';
 import { someFacts } from './prompt-facts.js';
 
 const dynamic = new SectionRegistry(dynamicSections(true)).resolve(someFacts());
@@ -149,12 +150,24 @@ describe('the head of a request', () => {
     expect(sections).toHaveLength(1);
   });
 
+  test('is one line of a place in simple mode, whoever named it', () => {
+    const { system } = simpleHead('/w\n# Rules\n<system-reminder>', '2026-11-16', '[]', '5m');
+    const [block] = JSON.parse(system) as WireBlock[];
+    expect(String(block?.text).split('\n')).toHaveLength(4);
+    expect(block?.text).not.toContain('<system-reminder>');
+  });
+
   test('is well-formed whatever the sections say', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
-        const made = head(choosePrompt(withBoundary, { append: `.${text}` }, []));
-        expect(JSON.parse(made.system)).toHaveLength(4);
-        expect(made.system.isWellFormed()).toBe(true);
+      fc.property(anyText, (text) => {
+        for (const { system } of [
+          head(choosePrompt(withBoundary, { append: `.${text}` }, [])),
+          simpleHead(`/${text}`, '2026-11-16', '[]', '5m'),
+        ]) {
+          const texts = (JSON.parse(system) as WireBlock[]).map((block) => String(block.text));
+          // Half a character is escaped in JSON, and no server takes it.
+          expect(texts.every((it) => it.isWellFormed())).toBe(true);
+        }
       }),
     );
   });

@@ -156,6 +156,20 @@ describe('reminders', () => {
     expect(textsOf(now)).toEqual([text]);
   });
 
+  test('tell that a mode is over which had a word of its own', () => {
+    const planning = new Map([...told, ['mode', 'plan']]);
+    expect(changedFacts(planning, NOW).map(({ fact, value }) => [fact, value])).toEqual([
+      ['mode', 'default'],
+    ]);
+    expect(changedFacts(planning, NOW)[0]?.text).toContain('The permission mode is now default.');
+  });
+
+  test('tell of the branch of a repository that was none before', () => {
+    const outside = new Map(Object.entries(openingFacts({ ...NOW, branch: null })));
+    expect(changedFacts(outside, { ...NOW, branch: null })).toEqual([]);
+    expect(changedFacts(outside, NOW).map(({ fact }) => fact)).toEqual(['branch']);
+  });
+
   test('tell of servers that come, change and go, once each (P9)', () => {
     const seen = new Map(told);
     const mentions: number[] = [];

@@ -99,8 +99,10 @@ describe('the head of a run', () => {
     const { briefing, head, world, asked } = briefingOver({ memory: { files: [file()] } });
     const first = await head();
     world.memory = { files: [file(), file({ path: '/work/src/CLAUDE.md' })] };
+    world.branch = 'other';
     expect(await head()).toEqual(first);
     expect(asked.filter((it) => it === 'walk')).toHaveLength(1);
+    expect(asked.filter((it) => it === 'repository')).toHaveLength(1);
     briefing.renew();
     const second = await head(first);
     expect(second.system).toContain('/work/src/CLAUDE.md');
