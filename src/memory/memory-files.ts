@@ -1,5 +1,6 @@
 /** The memory files of a session: one walk over the places where people leave instructions. */
 import type { ConditionalRule, Memory } from '../protocol/memory.js';
+import { MOST_COMPARISONS } from './bounds.js';
 import { type MemoryFilesOptions, type Walked, walkMemory } from './memory-walk.js';
 import { pathBelow } from './places.js';
 
@@ -37,22 +38,32 @@ export class MemoryFiles {
   /** The rules about any of these absolute paths, in reading order; of the last walk that ended. */
   rulesFor(touched: readonly string[]): readonly ConditionalRule[] {
     const rules = this.#last?.rules ?? [];
-    return rules.flatMap(({ rule, bases, matcher }) => {
+    const effort = { left: MOST_COMPARISONS };
+    const found = rules.flatMap(({ rule, bases, matcher }) => {
       const isAbout = (path: string) =>
         bases.some((base) => {
           const below = pathBelow(base, path);
-          return below !== undefined && matcher.matches(below);
+          return below !== undefined && matcher.matches(below, effort);
         });
       return touched.some(isAbout) ? [rule] : [];
     });
+    if (effort.left < 0) {
+      this.#last?.notices.say(
+        'It takes too long to tell which rules are about the files that were touched, so some are told of that are not.',
+      );
+    }
+    return found;
   }
 
-  /** Instructions for the parts of the project that these absolute paths lie in, and new notices. */
-  async nearby(touched: readonly string[]): Promise<Pick<Memory, 'files' | 'notices'>> {
+  /** Instructions for the parts of the project that these absolute paths lie in, rules, and all notices. */
+  async nearby(touched: readonly string[]): Promise<Memory> {
     await this.load();
     if (this.#last === undefined) return NOTHING;
     const { nested, notices } = this.#last;
-    return { files: await nested.about(touched), notices: notices.all() };
+    const files = await nested.about(touched);
+    // The rules that lie there as well are known only now.
+    const rules = this.rulesFor(touched);
+    return { files, rules, notices: notices.all() };
   }
 
   #begin(): Promise<Memory> {

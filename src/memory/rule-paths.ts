@@ -6,9 +6,17 @@
  */
 import { LONGEST_PATTERN, MOST_PATTERNS } from './bounds.js';
 
+/** What may still be compared, in all that is asked at once. */
+export interface Effort {
+  left: number;
+}
+
 export interface RuleMatcher {
-  /** Takes a path below the rule's base, with `/` between names. */
-  matches(below: string): boolean;
+  /**
+   * Takes a path below the rule's base, with `/` between names. True also when it takes too much to
+   * tell: an instruction that is read too often is better than one that is lost.
+   */
+  matches(below: string, effort: Effort): boolean;
 }
 
 export type RulePatterns =
@@ -33,11 +41,18 @@ export const compilePaths = (paths: readonly string[]): RulePatterns => {
   const rules = compiled.filter((rule) => rule !== undefined);
   return rules.length < compiled.length
     ? { problem: 'has a pattern with an open bracket or a backslash at its end' }
-    : { patterns, matcher: { matches: (below) => isAbout(rules, below.toLowerCase().split('/')) } };
+    : { patterns, matcher: matcherOf(rules) };
 };
 
+const matcherOf = (patterns: readonly Pattern[]): RuleMatcher => ({
+  matches: (below, effort) => {
+    effort.left -= below.length;
+    return effort.left < 0 || isAbout(patterns, below.toLowerCase().split('/'), effort);
+  },
+});
+
 const ANY_DEPTH = '**';
-type Part = (name: readonly string[]) => boolean;
+type Part = (name: readonly string[], effort: Effort) => boolean;
 
 interface Pattern {
   readonly isNegated: boolean;
@@ -46,15 +61,20 @@ interface Pattern {
 }
 
 /** As in git: what a directory is holds for all that is below it, and the last word counts. */
-const isAbout = (patterns: readonly Pattern[], path: readonly string[]): boolean => {
+const isAbout = (
+  patterns: readonly Pattern[],
+  path: readonly string[],
+  effort: Effort,
+): boolean => {
   const names = path.map((name) => Array.from(name));
   return names.some((_, index) => {
     const isFile = index === names.length - 1;
-    const last = patterns.findLast(
-      ({ directoriesOnly, parts }) =>
-        !(directoriesOnly && isFile) && matchNames(parts, names.slice(0, index + 1)),
-    );
-    return last !== undefined && !last.isNegated;
+    const last = patterns.findLast(({ directoriesOnly, parts }) => {
+      effort.left -= index;
+      if (directoriesOnly && isFile) return false;
+      return matchNames(parts, names.slice(0, index + 1), effort);
+    });
+    return effort.left < 0 || (last !== undefined && !last.isNegated);
   });
 };
 
@@ -73,15 +93,15 @@ const compile = (source: string): Pattern | undefined => {
   return { isNegated, directoriesOnly, parts };
 };
 
-const matchNames = (parts: Pattern['parts'], names: readonly (readonly string[])[]): boolean =>
-  matchWithStars(
-    parts,
-    names,
-    (part) => part === ANY_DEPTH,
-    (part, name) => {
-      return part !== ANY_DEPTH && part(name);
-    },
-  );
+const matchNames = (
+  parts: Pattern['parts'],
+  names: readonly (readonly string[])[],
+  effort: Effort,
+): boolean =>
+  matchWithStars(parts, names, effort, {
+    isStar: (part) => part === ANY_DEPTH,
+    fits: (part, name) => part !== ANY_DEPTH && part(name, effort),
+  });
 
 const STAR = Symbol('star');
 type Token = typeof STAR | ((character: string) => boolean);
@@ -105,26 +125,28 @@ const compileName = (pattern: readonly string[]): Part | undefined => {
       tokens.push((other) => other === literal);
     }
   }
-  return (name) =>
-    matchWithStars(
-      tokens,
-      name,
-      (token) => token === STAR,
-      (token, character) => {
-        return token !== STAR && token(character);
-      },
-    );
+  return (name, effort) =>
+    matchWithStars(tokens, name, effort, {
+      isStar: (token) => token === STAR,
+      fits: (token, character) => token !== STAR && token(character),
+    });
 };
+
+interface Comparison<Wanted, Item> {
+  isStar(want: Wanted): boolean;
+  fits(want: Wanted, item: Item): boolean;
+}
 
 /** A star takes any number of items; going back to the last one is enough. */
 const matchWithStars = <Wanted, Item>(
   wanted: readonly Wanted[],
   items: readonly Item[],
-  isStar: (want: Wanted) => boolean,
-  fits: (want: Wanted, item: Item) => boolean,
+  effort: Effort,
+  { isStar, fits }: Comparison<Wanted, Item>,
 ): boolean => {
   let [at, want, backAt, backWant] = [0, 0, -1, -1];
-  while (at < items.length) {
+  while (at < items.length && effort.left >= 0) {
+    effort.left -= 1;
     const next = wanted[want];
     const item = items[at];
     if (next !== undefined && isStar(next)) {

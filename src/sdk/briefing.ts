@@ -41,7 +41,7 @@ import type { Capabilities } from '../protocol/providers.js';
 import type { RawJson } from '../protocol/wire.js';
 
 export interface BriefingOptions {
-  readonly memory: Pick<MemoryFiles, 'load' | 'reset' | 'rulesFor' | 'nearby'>;
+  readonly memory: Pick<MemoryFiles, 'load' | 'reset' | 'nearby'>;
   /** Looked at once; undefined outside a repository. */
   readonly repository: (cwd: string) => Promise<RepositoryFacts | undefined>;
   /** The branch at this moment. Asked before every message. */
@@ -156,9 +156,7 @@ export const runBriefing = (options: BriefingOptions): Briefing => {
       await walked();
       const near = await memory.nearby(touched);
       tell(near.notices);
-      // The rules that lie there as well are known only now.
-      const hold = [...near.files, ...memory.rulesFor(touched)];
-      return [...ruleReminders(told, hold), ...changed];
+      return [...ruleReminders(told, [...near.files, ...near.rules]), ...changed];
     },
   };
 };

@@ -3,10 +3,10 @@ import ignore from 'ignore';
 import { describe, expect, test } from 'vitest';
 import { compilePaths } from '../../src/memory/rule-paths.js';
 
-const isAbout = (paths: readonly string[], below: string) => {
+const isAbout = (paths: readonly string[], below: string, effort = { left: 20_000_000 }) => {
   const compiled = compilePaths(paths);
   if ('problem' in compiled) throw new Error(compiled.problem);
-  return compiled.matcher.matches(below);
+  return compiled.matcher.matches(below, effort);
 };
 
 describe('The paths of a rule', () => {
@@ -93,5 +93,26 @@ describe('The paths of a rule', () => {
     expect(isAbout([`${'*a'.repeat(200)}*b`], `${'a'.repeat(255)}/${'ab'.repeat(120)}c`)).toBe(
       false,
     );
+  });
+});
+
+describe('A pattern that takes too much to compare', () => {
+  const paths = [`*${'a'.repeat(120)}b*${'a'.repeat(120)}b{${Array(60).fill('a').join(',')}}`];
+  const below = Array(15).fill('a'.repeat(255)).join('/');
+
+  test('is given up, and its rule holds', () => {
+    const effort = { left: 100_000 };
+    expect(isAbout(paths, below, effort)).toBe(true);
+    // Not much more than was left.
+    expect(effort.left).toBeLessThan(0);
+    expect(effort.left).toBeGreaterThan(-10_000);
+  });
+
+  test('says no where there is time enough', () => {
+    expect(isAbout(['*aab'], below, { left: 1_000_000 })).toBe(false);
+  });
+
+  test('holds for a pattern that takes something out, too', () => {
+    expect(isAbout(['*', ...paths.map((path) => `!${path}`)], below, { left: 100_000 })).toBe(true);
   });
 });

@@ -53,8 +53,7 @@ const briefingOver = (world: Partial<World> = {}, given: Partial<BriefingOptions
       reset: () => {
         walk = undefined;
       },
-      nearby: async () => ({ files: [], notices: [] }),
-      rulesFor: (touched) => (touched.length === 0 ? [] : (walk?.rules ?? [])),
+      nearby: async () => ({ files: [], notices: [], rules: walk?.rules ?? [] }),
     },
     async repository() {
       asked.push('repository');
