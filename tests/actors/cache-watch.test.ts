@@ -218,6 +218,17 @@ describe('a request whose head changes under an agent', () => {
   });
 });
 
+describe('a request with the same sections', () => {
+  test('is looked at again when its model or its beta features are others', () => {
+    const { send } = watchAlone();
+    const first = { ...sentHead(), messages: [message('one')] };
+    send(first, 0, 9_000);
+    const { head } = sentHead({ settings: { model: 'm-2' } });
+    expect(send({ ...first, head }, 0, 9_000)).toMatchObject({ cause: 'model' });
+    expect(send({ ...first, head, betas: ['b'] }, 0, 9_000)).toMatchObject({ cause: 'betas' });
+  });
+});
+
 describe('watching a long conversation', () => {
   test('reads a head once, and looks into no message that was sent before', () => {
     const { send, items } = watchAlone();

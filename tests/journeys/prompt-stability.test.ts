@@ -208,7 +208,9 @@ needs.describe('git')('two sessions in one project', () => {
     expect(systemBytes(one)).toContain('Newest commits');
     expect(systemBytes(two)).toBe(systemBytes(one));
     const day = /Today's date is \d{4}-\d{2}-\d{2}\./;
-    expect(firstMessage(one)).toMatch(/No tabs\.[^]*Use tabs\.[^]*Rule a\.[^]*Rule c\.[^]*Sing\./);
+    expect(firstMessage(one)).toMatch(
+      /No tabs\.[\s\S]*Use tabs\.[\s\S]*Rule a\.[\s\S]*Rule c\.[\s\S]*Sing\./,
+    );
     expect(firstMessage(one)).not.toContain('Rule z.');
     expect(firstMessage(one)).not.toBe(firstMessage(two));
     expect(firstMessage(one).replace(day, '')).toBe(firstMessage(two).replace(day, ''));
@@ -225,7 +227,7 @@ needs.describe('git')('two sessions in one project', () => {
       'CLAUDE.md': `Mind ${MARKER}.\n\n@docs/${MARKER}.md\n`,
       [`docs/${MARKER}.md`]: MARKER,
       [`.claude/rules/${MARKER}.md`]: `---\npaths: src\n---\n${MARKER} Rule z.`,
-      [`.claude/output-styles/loud.md`]: `---\nname: loud\n---\n${MARKER}`,
+      '.claude/output-styles/loud.md': `---\nname: loud\n---\n${MARKER}`,
     });
     const env = { PATH: process.env.PATH ?? '', HOME: scene.home };
     execFileSync('git', ['init', '-q', '-b', MARKER], { cwd: workspace, env });

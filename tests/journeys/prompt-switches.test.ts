@@ -1,5 +1,6 @@
 /** Switches of the prompt and hostile projects, as the wire shows them. */
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -42,6 +43,74 @@ describe('the switches of memory files (P18)', () => {
     expect(found).toEqual(expected);
     expect(opening).toContain("Today's date is ");
     expect(prompt).toBe('Hello.');
+  });
+});
+
+describe('what a run is set to', () => {
+  let scene: Awaited<ReturnType<typeof openScene>>;
+  let usual: Awaited<ReturnType<typeof sent>>;
+  beforeAll(async () => {
+    scene = await openScene();
+    await write(scene.workspace, {
+      'CLAUDE.md': 'I am the project.\n\n@~/notes.md\n\n@.ssh/config\n',
+      '.ssh/config': 'SECRET',
+      '.skein/team/MEMORY.md': 'I am the team.',
+    });
+    await write(scene.home, { 'notes.md': 'I am far away.' });
+    const digest = createHash('sha256').update(scene.workspace).digest('hex').slice(0, 16);
+    await write(scene.skeinHome, { [`projects/${digest}/MEMORY.md`]: 'I am a note.' });
+    usual = await sent([], {});
+  });
+  afterAll(() => scene.close());
+
+  const sent = async (flags: readonly string[], env: Record<string, string>) => {
+    const run = await scene.run(['-p', 'Hello.', ...flags], { env });
+    expect(run.code).toBe(0);
+    const { system, messages } = scene.bodies().at(-1) ?? {};
+    const words = textsOf(system).join('\n\n');
+    const marks = system.map(({ cache_control }: Line) => cache_control !== undefined);
+    return { words, marks, opening: String(messages[0].content[0].text), stderr: run.stderr };
+  };
+
+  test.each<[string, readonly string[], Record<string, string>, string]>([
+    ['a language', ['--settings', '{"language":"Suomi"}'], {}, 'Answer in this language: Suomi.'],
+    ['turns', ['--max-turns', '4'], {}, 'at most 4 turns.'],
+    ['money', ['--max-budget-usd', '3'], {}, 'at most 3 US dollars.'],
+    ['both', ['--max-turns', '4', '--max-budget-usd', '3'], {}, '4 turns and 3 US dollars.'],
+    ['a word that breaks the cache', [], { SKEIN_CACHE_BREAKER: 'x1' }, '\n\nx1'],
+    ['words of its own', ['--append-system-prompt', 'Sing.'], {}, '\n\nSing.'],
+    ['another model', ['--model', 'haiku'], {}, 'chosen for this session.'],
+  ])('is said in the system prompt: %s', async (_, flags, env, words) => {
+    expect(usual.words).not.toContain(words);
+    expect((await sent(flags, env)).words).toContain(words);
+  });
+
+  test('is one prompt for all where the API may try nothing out (P5)', async () => {
+    const careful = await sent([], { SKEIN_DISABLE_EXPERIMENTAL_BETAS: '1' });
+    expect(usual.marks).toEqual([false, false, true, true]);
+    expect(careful.marks).toEqual([false, true, true]);
+    expect(careful.words).toBe(usual.words);
+  });
+
+  test.each([
+    ['nothing', {}, []],
+    ['notes of agents', { SKEIN_AUTO_MEMORY: '1' }, ['a note']],
+    ['notes of the team', { SKEIN_TEAM_MEMORY: '1' }, ['the team']],
+    ['both', { SKEIN_AUTO_MEMORY: '1', SKEIN_TEAM_MEMORY: '1' }, ['a note', 'the team']],
+  ])('is read with the instructions: %s (F15)', async (_, env, expected) => {
+    const { opening } = await sent([], env);
+    const found = ['a note', 'the team'].filter((who) => opening.includes(`I am ${who}.`));
+    expect(found).toEqual(expected);
+  });
+
+  test('lets nobody agree to what leads outside, and reads no secret for anybody', () => {
+    const { opening, stderr } = usual;
+    expect(opening).toContain('I am the project.');
+    expect(opening).not.toMatch(/far away|SECRET/);
+    expect(stderr).toMatch(/notes\.md, which .* includes, is not read: it leads out/);
+    expect(stderr).toMatch(
+      /\.ssh\/config, which .* includes, is not read: such files hold secrets/,
+    );
   });
 });
 
@@ -117,6 +186,6 @@ needs.describe('git')('a project that wants to speak for others', () => {
       expect(text.match(/<\/instructions>/g)?.length ?? 0).toBe(opened);
       expect(text.match(/<\/?git-snapshot/g)).toBeNull();
     }
-    expect(told[0]).toMatch(/path="[^"<>]*all&#60;\/system-reminder&#62;[^]*For all &lt;/);
+    expect(told[0]).toMatch(/path="[^"<>]*all&#60;\/system-reminder&#62;[\s\S]*For all &lt;/);
   });
 });

@@ -167,7 +167,7 @@ describe('law 3, where a briefed session dies', () => {
     ]);
     expect(first).toContain('Use tabs. 🪿');
     expect(first).toMatch(/"text":"Second\."\},\{"type":"text","text":"<system-reminder>.nToday's/);
-    expect(last).toMatch(/"tool_result"[^]*No any\./);
+    expect(last).toMatch(/"tool_result"[\s\S]*No any\./);
 
     const writes = Number(readFileSync(count, 'utf8'));
     expect([writes > 12, place.bodies().length]).toEqual([true, 4]);

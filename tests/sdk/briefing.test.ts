@@ -115,7 +115,7 @@ describe('the head of a run', () => {
     first.briefing.renew();
     const renewed = await first.head(head);
     expect(renewed).toEqual(head);
-    expect(texts(head.system).at(-1)).toMatch(/Branch: main\n[^]*<\/git-snapshot>$/);
+    expect(texts(head.system).at(-1)).toMatch(/Branch: main\n[\s\S]*<\/git-snapshot>$/);
     expect(namesIn(head).at(-1)).toBe('system context');
     expect(first.asked.filter((it) => it === 'repository')).toHaveLength(1);
     const second = briefingOver({ branch: 'other' });
@@ -280,7 +280,7 @@ describe('what opens a conversation in a run', () => {
   test('has the day and the instructions, and says what it told (P17)', async () => {
     const memory = { files: [file()] };
     const { text, facts } = await briefingOver({ memory, mode: 'plan' }).briefing.opening();
-    expect(text).toMatch(/^<system-reminder>\n[^]*\n<\/system-reminder>$/);
+    expect(text).toMatch(/^<system-reminder>\n[\s\S]*\n<\/system-reminder>$/);
     expect(text).toContain('Use tabs.');
     expect(text).toContain('Permission mode: plan.');
     expect(text).toMatch(/\n\nToday's date is 2026-11-16\.\n<\/system-reminder>$/);
