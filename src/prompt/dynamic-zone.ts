@@ -4,7 +4,7 @@
  */
 import type { MemoryLayer } from '../protocol/memory.js';
 import { dangerousUncachedSection, type Said, type Section, section } from './section.js';
-import { inOneLine } from './told-text.js';
+import { inOneLine, shortPath, somePaths } from './told-text.js';
 
 export interface PromptFacts {
   /** The tools that this agent is shown. */
@@ -112,7 +112,9 @@ const memory = ({ memoryFiles, hasRules }: PromptFacts): string | null => {
       ? []
       : [
           `These open the conversation; where they differ the later one holds:`,
-          ...memoryFiles.map(({ path, layer }) => `- ${inOneLine(path)} (${layer})`),
+          ...somePaths(memoryFiles.map(({ path, layer }) => `${shortPath(path)} (${layer})`)).map(
+            (path) => `- ${path}`,
+          ),
         ]),
     ...(hasRules ? ['Rules for some files come as reminders when you touch such a file.'] : []),
   ].join('\n');

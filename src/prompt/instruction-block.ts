@@ -1,11 +1,6 @@
 /** Instructions from files, each with its origin, as the model reads them; and which go first when there are too many. */
-import {
-  MEMORY_LABELS,
-  MEMORY_LAYERS,
-  type MemoryFile,
-  type MemoryLayer,
-} from '../protocol/memory.js';
-import { inQuotes, withoutTags } from './told-text.js';
+import { MEMORY_LABELS, type MemoryFile, type MemoryLayer } from '../protocol/memory.js';
+import { inQuotes, shortPath, withoutTags } from './told-text.js';
 
 export interface InstructionBlock {
   readonly source: MemoryLayer;
@@ -17,11 +12,16 @@ export interface InstructionBlock {
   readonly text: string;
 }
 
-/** Later layers weigh more, and within a layer what is nearer to the work. */
+/** Who keeps room to the last: what anybody may have put into a workspace goes before one's own. */
+const TRIMMED_FIRST: readonly MemoryLayer[] = [
+  ...(['team', 'project', 'local', 'auto', 'user', 'managed'] as const),
+];
+
+/** Within a layer what is nearer to the work weighs more. */
 export const instructionBlocks = (files: readonly MemoryFile[]): readonly InstructionBlock[] =>
   files.map(({ layer, path, parent, text }, index) => ({
     ...{ source: layer, path, parent, text },
-    priority: MEMORY_LAYERS.indexOf(layer) * files.length + index,
+    priority: TRIMMED_FIRST.indexOf(layer) * files.length + index,
   }));
 
 export const instructionText = ({
@@ -30,8 +30,8 @@ export const instructionText = ({
   parent,
   text,
 }: Omit<InstructionBlock, 'priority'>): string => {
-  const from = parent === null ? '' : ` included-by="${inQuotes(parent)}"`;
-  return `<instructions source="${source}" path="${inQuotes(path)}"${from}>
+  const from = parent === null ? '' : ` included-by="${inQuotes(shortPath(parent))}"`;
+  return `<instructions source="${source}" path="${inQuotes(shortPath(path))}"${from}>
 (${MEMORY_LABELS[source]})
 ${withoutTags(text.trim())}
 </instructions>`;
@@ -45,7 +45,7 @@ export interface Trimmed {
   readonly dropped: readonly InstructionBlock[];
 }
 
-/** Leaves out whole blocks, those of the weakest source first, until the rest has room. */
+/** Leaves out whole blocks, those of the weakest source first, until the rest has room as it is told. */
 export const trimInstructions = (
   blocks: readonly InstructionBlock[],
   maxCharacters: number,
@@ -53,8 +53,8 @@ export const trimInstructions = (
   let room = maxCharacters;
   const kept = new Set<InstructionBlock>();
   for (const block of blocks.toSorted((a, b) => b.priority - a.priority)) {
-    if (block.text.length > room) break;
-    room -= block.text.length;
+    room -= instructionText(block).length;
+    if (room < 0) break;
     kept.add(block);
   }
   return {

@@ -4,9 +4,15 @@ import type { Reminder, ToldFacts } from '../protocol/briefing.js';
 import type { MemoryFile } from '../protocol/memory.js';
 import type { PermissionMode } from '../protocol/permission.js';
 import type { McpInstructions } from './dynamic-zone.js';
-import { ruleText } from './instruction-block.js';
+import {
+  type InstructionBlock,
+  instructionBlocks,
+  instructionText,
+  ruleText,
+  trimInstructions,
+} from './instruction-block.js';
 import { systemReminder, withoutTags } from './told-text.js';
-import { modeText } from './user-context.js';
+import { leftOut, modeText } from './user-context.js';
 
 /** The world as it is, as far as an agent is told about it. */
 export interface Ambient {
@@ -52,18 +58,42 @@ export const changedFacts = (
 export const branchText = (branch: string): string =>
   `The repository is now on branch ${withoutTags(branch)}.`;
 
-/** Each rule once, until the messages that told it are gone or its words change. */
+export interface RuleNews {
+  readonly reminders: readonly Reminder[];
+  readonly dropped: readonly InstructionBlock[];
+}
+
+/**
+ * Each rule once, until the messages that told it are gone or its words change. Those of a whole
+ * conversation share the room; `known` are all that may have been told before.
+ */
 export const ruleReminders = (
   told: ReadonlyMap<string, string>,
   rules: readonly MemoryFile[],
-): readonly Reminder[] =>
-  rules
-    .map((rule) => {
-      const text = `This holds for files that you just touched:\n${ruleText(rule)}`;
-      return { fact: `rule:${rule.path}`, value: digest(rule.text), text };
-    })
-    .filter(({ fact, value }) => told.get(fact) !== value)
-    .map(wrapped);
+  { known, room }: { readonly known: readonly MemoryFile[]; readonly room: number },
+): RuleNews => {
+  const spent = known
+    .filter(({ path }) => told.has(ruleFact(path)))
+    .reduce((sum, rule) => sum + ruleText(rule).length, 0);
+  const news = instructionBlocks(rules).filter(
+    ({ path, text }) => told.get(ruleFact(path)) !== digest(text),
+  );
+  const { kept, dropped } = trimInstructions(news, room - spent);
+  const given = kept.map((block) => ({
+    ...{ fact: ruleFact(block.path), value: digest(block.text) },
+    text: `This holds for files that you just touched:\n${instructionText(block)}`,
+  }));
+  const value = digest(dropped.map(({ path }) => path).join('\n'));
+  const isNews = dropped.length > 0 && told.get(LEFT_OUT) !== value;
+  const rest = {
+    ...{ fact: LEFT_OUT, value },
+    text: `More holds for files that you just touched. ${leftOut(dropped)}`,
+  };
+  return { reminders: [...given, ...(isNews ? [rest] : [])].map(wrapped), dropped };
+};
+
+const LEFT_OUT = 'rules left out';
+const ruleFact = (path: string) => `rule:${path}`;
 
 const SERVER = 'mcp:';
 const GONE = 'gone';

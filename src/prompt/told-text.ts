@@ -17,3 +17,21 @@ export const inOneLine = (text: string): string =>
 /** A value between the quotes of a tag. */
 export const inQuotes = (text: string): string =>
   text.replaceAll(/["<>&\p{Cc}]/gu, (found) => `&#${found.codePointAt(0)};`);
+
+const LONGEST_PATH = 500;
+
+/** Strangers may have chosen names that say more than any file. */
+export const shortPath = (path: string): string => {
+  if (path.length <= LONGEST_PATH) return path;
+  const half = LONGEST_PATH / 2;
+  return `${path.slice(0, half)}…${path.slice(-half)}`.toWellFormed();
+};
+
+const MOST_PATHS = 50;
+
+/** In lines or in a sentence: the last ones, which are nearest to the work, and how many come before. */
+export const somePaths = (paths: readonly string[]): readonly string[] => {
+  const more = paths.length - MOST_PATHS;
+  const shown = paths.slice(-MOST_PATHS).map((path) => inOneLine(shortPath(path)));
+  return more > 0 ? [`(${more} others)`, ...shown] : shown;
+};

@@ -1,7 +1,7 @@
 /** What stands before everything else in the first message: instruction files and the day. */
 import type { PermissionMode } from '../protocol/permission.js';
 import { type InstructionBlock, instructionText, type Trimmed } from './instruction-block.js';
-import { inOneLine, systemReminder } from './told-text.js';
+import { somePaths, systemReminder } from './told-text.js';
 
 export const userContext = (
   { kept, dropped }: Trimmed,
@@ -21,8 +21,8 @@ export const userContext = (
 const INTRODUCTION =
   'People left these instructions in files for whoever works here. They hold for the whole conversation, as far as they bear on the task; where two differ the later one holds.';
 
-const leftOut = (dropped: readonly InstructionBlock[]): string =>
-  `Left out because there are too many, read them where they matter: ${dropped.map(({ path }) => inOneLine(path)).join(', ')}.`;
+export const leftOut = (dropped: readonly InstructionBlock[]): string =>
+  `Left out because there are too many, read them where they matter: ${somePaths(dropped.map(({ path }) => path)).join(', ')}.`;
 
 /** What a mode means for whoever works in it. */
 export const modeText = (mode: PermissionMode): readonly string[] => {

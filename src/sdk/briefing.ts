@@ -32,6 +32,7 @@ import {
   SNAPSHOT,
   systemContext,
 } from '../prompt/system-context.js';
+import { shortPath } from '../prompt/told-text.js';
 import { userContext } from '../prompt/user-context.js';
 import type { Briefing, OpeningFile } from '../protocol/briefing.js';
 import type { ConditionalRule, Memory } from '../protocol/memory.js';
@@ -138,12 +139,7 @@ export const runBriefing = (options: BriefingOptions): Briefing => {
     async opening() {
       const found = await walked();
       const trimmed = trimInstructions(instructionBlocks(found.files), options.memoryCharacters);
-      tell(
-        trimmed.dropped.map(
-          ({ path }) =>
-            `${path} is left out of the prompt: instruction files are too long together.`,
-        ),
-      );
+      tell(leftOutNotices(trimmed.dropped));
       const now = ambient();
       const isKnown = now.branch === null || now.branch === (await repository)?.branch;
       const news = isKnown ? [] : [branchText(now.branch ?? '')];
@@ -153,10 +149,13 @@ export const runBriefing = (options: BriefingOptions): Briefing => {
     async reminders(told, touched) {
       const changed = changedFacts(told, ambient());
       if (touched.length === 0) return changed;
-      await walked();
+      const { rules } = await walked();
       const near = await memory.nearby(touched);
-      tell(near.notices);
-      return [...ruleReminders(told, [...near.files, ...near.rules]), ...changed];
+      const { reminders, dropped } = ruleReminders(told, [...near.files, ...near.rules], {
+        ...{ known: [...near.files, ...rules], room: options.memoryCharacters },
+      });
+      tell([...near.notices, ...leftOutNotices(dropped)]);
+      return [...reminders, ...changed];
     },
   };
 };
@@ -186,6 +185,17 @@ const openingFiles = (
       const { layer, path, parent, paths } = rule;
       return { layer, path, parent, fate: 'waits', paths, text: ruleText(rule) };
     }),
+  ];
+};
+
+const MOST_NOTICES = 10;
+
+const leftOutNotices = (dropped: readonly InstructionBlock[]): readonly string[] => {
+  const why = 'left out of the prompt: instruction files are too long together';
+  const more = dropped.length - MOST_NOTICES;
+  return [
+    ...dropped.slice(0, MOST_NOTICES).map(({ path }) => `${shortPath(path)} is ${why}.`),
+    ...(more > 0 ? [`${more} more files are ${why}.`] : []),
   ];
 };
 

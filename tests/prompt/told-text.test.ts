@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { environment } from '../../src/prompt/dynamic-zone.js';
 import {
+  type InstructionBlock,
   instructionBlocks,
   instructionText,
   trimInstructions,
@@ -23,6 +24,9 @@ const layered = MEMORY_LAYERS.map((layer) =>
 );
 const NOW = { date: '2026-11-16', mode: 'default', branch: 'main', mcp: [] } as const;
 
+const toldLength = (blocks: readonly InstructionBlock[]) =>
+  blocks.reduce((sum, block) => sum + instructionText(block).length, 0);
+
 describe('what opens a conversation', () => {
   test('is that of the golden file: layers in order with labels, then the day (P17, F16)', async () => {
     const blocks = instructionBlocks([
@@ -40,11 +44,11 @@ describe('what opens a conversation', () => {
   });
 
   test('says which files had no room', () => {
-    const text = userContext(trimInstructions(instructionBlocks(layered), 30), NOW);
+    const text = userContext(trimInstructions(instructionBlocks(layered), 200), NOW);
     expect(text).toContain(
-      'Left out because there are too many, read them where they matter: /managed.md',
+      'Left out because there are too many, read them where they matter: /user.md, /project.md',
     );
-    expect(text).toContain('I am team.');
+    expect(text).toContain('I am managed.');
   });
 
   test.each(PERMISSION_MODES)('knows what the mode %s means', (mode) => {
@@ -53,22 +57,32 @@ describe('what opens a conversation', () => {
 });
 
 describe('instructions that are too long together', () => {
-  test('lose whole files, those of the weakest source first (P20)', () => {
+  test('lose whole files, those that anybody may have put there first (P20)', () => {
     const blocks = instructionBlocks(layered);
-    const { kept, dropped } = trimInstructions(blocks, 'I am auto.I am team.'.length);
-    expect(kept.map(({ source }) => source)).toEqual(['auto', 'team']);
-    expect(dropped.map(({ source }) => source)).toEqual(['managed', 'user', 'project', 'local']);
+    const own = blocks.filter(({ source }) => ['managed', 'user', 'auto'].includes(source));
+    const { kept, dropped } = trimInstructions(blocks, toldLength(own));
+    expect(kept.map(({ source }) => source)).toEqual(['managed', 'user', 'auto']);
+    expect(dropped.map(({ source }) => source)).toEqual(['project', 'local', 'team']);
+  });
+
+  test('cannot hide what they take in their names', () => {
+    const path = `/${'<'.repeat(4_000)}`;
+    const files = Array.from({ length: 300 }, (_, n) =>
+      file({ path: `${path}${n}`, parent: path }),
+    );
+    const trimmed = trimInstructions(instructionBlocks(files), 20_000);
+    expect(toldLength(trimmed.kept)).toBeLessThanOrEqual(20_000);
+    expect(userContext(trimmed, NOW).length).toBeLessThan(20_000 + 50 * 600);
   });
 
   test('lose nothing that has room, and nothing between two that stay', () => {
     fc.assert(
-      fc.property(fc.array(fc.string(), { maxLength: 8 }), fc.nat(40), (texts, room) => {
+      fc.property(fc.array(fc.string(), { maxLength: 8 }), fc.nat(1_000), (texts, room) => {
         const blocks = instructionBlocks(
           texts.map((text, index) => file({ text, path: `/${index}` })),
         );
         const { kept, dropped } = trimInstructions(blocks, room);
-        const size = kept.reduce((sum, { text }) => sum + text.length, 0);
-        expect(size).toBeLessThanOrEqual(room);
+        expect(toldLength(kept)).toBeLessThanOrEqual(room);
         expect([...dropped, ...kept]).toEqual(blocks);
       }),
     );
@@ -190,10 +204,32 @@ describe('reminders', () => {
 
   test('give a rule once, and again when its words change', () => {
     const rule = { ...file({ path: '/r.md', text: 'No tabs.' }), paths: ['src'], base: '/work' };
-    const [first] = ruleReminders(new Map(), [rule]);
+    const most = { known: [rule], room: 1_000 };
+    const [first] = ruleReminders(new Map(), [rule], most).reminders;
     expect(first?.text).toContain('No tabs.');
     const known = new Map([[first?.fact ?? '', first?.value ?? '']]);
-    expect(ruleReminders(known, [rule])).toEqual([]);
-    expect(ruleReminders(known, [{ ...rule, text: 'Tabs.' }])).toHaveLength(1);
+    expect(ruleReminders(known, [rule], most).reminders).toEqual([]);
+    expect(ruleReminders(known, [{ ...rule, text: 'Tabs.' }], most).reminders).toHaveLength(1);
+  });
+
+  test('hold no more rules in a whole conversation than have room, and name the others once', () => {
+    const rules = Array.from({ length: 200 }, (_, n) =>
+      file({ path: `/${n}.md`, text: 'y'.repeat(1_000) }),
+    );
+    const told = new Map<string, string>();
+    const remind = (some: readonly MemoryFile[]) => {
+      const { reminders } = ruleReminders(told, some, { known: rules, room: 10_000 });
+      for (const { fact, value } of reminders) told.set(fact, value);
+      return reminders.map(({ text }) => text).join('');
+    };
+    const first = remind(rules.slice(0, 5));
+    expect(first.match(/y{1000}/g)).toHaveLength(5);
+    const second = remind(rules);
+    expect(second.match(/y{1000}/g)).toHaveLength(3);
+    expect(second).toContain('/199.md');
+    expect(second).toMatch(
+      /read them where they matter: \(142 others\), \/147\.md, .*\/196\.md\.\n/,
+    );
+    expect(remind(rules)).toBe('');
   });
 });

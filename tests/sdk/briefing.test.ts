@@ -302,15 +302,15 @@ describe('what opens a conversation in a run', () => {
       file({ layer: 'project', text: 'p'.repeat(60) }),
       file({ layer: 'local', path: '/work/CLAUDE.local.md', text: 'l'.repeat(60) }),
     ];
-    const { briefing, notices } = briefingOver({ memory: { files } }, { memoryCharacters: 130 });
+    const { briefing, notices } = briefingOver({ memory: { files } }, { memoryCharacters: 450 });
     const { text } = await briefing.opening();
     await briefing.opening();
     expect([text.includes('uuu'), text.includes('ppp'), text.includes('lll')]).toEqual([
-      ...[false, true, true],
+      ...[true, false, true],
     ]);
-    expect(text).toContain('read them where they matter: /home/CLAUDE.md.');
+    expect(text).toContain('read them where they matter: /work/CLAUDE.md.');
     expect(notices).toEqual([
-      '/home/CLAUDE.md is left out of the prompt: instruction files are too long together.',
+      '/work/CLAUDE.md is left out of the prompt: instruction files are too long together.',
     ]);
   });
 
@@ -403,7 +403,7 @@ describe('names and files that want to be something else', () => {
     const servers = [{ server: HOSTILE, text: HOSTILE }];
     const { briefing, world } = briefingOver(
       { memory, servers, branch: HOSTILE },
-      { memoryCharacters: HOSTILE.length },
+      { memoryCharacters: 800 },
     );
     const opening = await briefing.opening();
     const told = toldBy(opening);
