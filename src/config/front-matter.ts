@@ -11,7 +11,13 @@ export type FrontMatter =
 /** Names that refer to other places could multiply without end, so there may be none. */
 const NO_ALIASES = { maxAliasCount: 0 };
 
+/** Each key is compared with all others: 200 files of 100 KiB of keys would take many minutes. */
+const LARGEST = 8_192;
+
 export const parseFrontMatter = (head: string): FrontMatter => {
+  if (head.length > LARGEST) {
+    return { line: 2, fix: `write at most ${LARGEST} characters above the second line ---` };
+  }
   const lines = new LineCounter();
   const document = isDeepYaml(head)
     ? undefined
