@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { CacheWatch } from '../../src/actors/cache-watch.js';
 import { FeedHub } from '../../src/actors/feed-hub.js';
 import { Notebook } from '../../src/actors/notebook.js';
+import { digestOf } from '../../src/prompt/request-shape.js';
 import type { FeedItem } from '../../src/protocol/feed.js';
 import type { JournalBody, JournalRecord } from '../../src/protocol/journal.js';
 import { ModelFailure, type ModelPort } from '../../src/protocol/model.js';
@@ -183,7 +184,12 @@ const watchAlone = () => {
   });
   const input = { turn: 1, attempt: 1 } as Parameters<CacheWatch['after']>[0];
   const send = (outgoing: Parameters<CacheWatch['before']>[0], read: number, written = 0) => {
-    watch.before(outgoing);
+    const sent = watch.before(outgoing);
+    const started = append({
+      ...{ type: 'turn.started', turn: 1, attempt: 1, model: 'm', estimatedTokens: 1, tools: 0 },
+      ...{ messages: outgoing.messages.length, ...(sent && { sent }) },
+    });
+    notebook.cache.apply(started);
     const usage = { ...NO_USAGE, input: 1, cacheRead: read, cacheWrite5m: written };
     append({
       ...{ type: 'assistant.received', turn: 1, attempt: 1, model: 'm', messageId: 'msg_1' },
@@ -193,7 +199,7 @@ const watchAlone = () => {
     watch.after(input, usage, null);
     return ofType(records, 'cache.broken').at(-1);
   };
-  return { send, items };
+  return { send, items, sent: notebook.cache.sent };
 };
 
 const message = (text: string) => ({
@@ -226,6 +232,17 @@ describe('a request with the same sections', () => {
     const { head } = sentHead({ settings: { model: 'm-2' } });
     expect(send({ ...first, head }, 0, 9_000)).toMatchObject({ cause: 'model' });
     expect(send({ ...first, head, betas: ['b'] }, 0, 9_000)).toMatchObject({ cause: 'betas' });
+  });
+});
+
+describe('a message that is rewritten under an agent', () => {
+  test('is written down anew with all that follow it, so that nobody reports it twice', () => {
+    const { send, sent } = watchAlone();
+    const messages = ['one', 'two', 'three'].map(message);
+    send({ ...sentHead(), messages }, 0, 9_000);
+    const rewritten = messages.with(1, message('else'));
+    send({ ...sentHead(), messages: rewritten }, 0, 9_000);
+    expect(sent).toEqual(rewritten.map(({ bytes }) => digestOf(bytes)));
   });
 });
 

@@ -7,6 +7,7 @@ import type { ModelPort } from '../../src/protocol/model.js';
 import { NO_USAGE } from '../../src/protocol/usage.js';
 import { validateMessages } from '../../src/simulator/validate-request.js';
 import { SessionMemory } from '../../src/store/session-memory.js';
+import { changingBriefing } from '../fakes/changing-briefing.js';
 import {
   type Answer,
   calls,
@@ -290,6 +291,22 @@ describe('a summary that a person asked for', () => {
     expect(sent(script.requests.at(-1)).messages).toHaveLength(1);
     const made = (await records()).filter(({ type }) => type === 'prompt.broken');
     expect(made).toMatchObject([{ reason: 'clear' }]);
+  });
+
+  test('changes nothing when it is given up while what opens it is found out', async () => {
+    const briefing = changingBriefing();
+    const then = [answers('A summary.'), answers('Answer 11.')];
+    const { lead, say, records } = await afterTen(100, then, { briefing });
+    const shut = gate();
+    briefing.world.gate = shut.opened;
+    const compacted = lead.compact('');
+    await settled();
+    expect(briefing.asked).toEqual(['head', 'opening', 'renew', 'head', 'opening']);
+    lead.interrupt();
+    shut.open();
+    await expect(compacted).rejects.toThrow('given up');
+    await say('Hello again.');
+    expect((await records()).filter(({ type }) => type === 'prompt.broken')).toEqual([]);
   });
 
   test('is refused by a budget that is used up, and the agent lives on', async () => {

@@ -144,17 +144,21 @@ describe('the head of a prompt', () => {
     expect(await second.breaks()).toMatchObject([{ reason: 'section', section: 'mood' }]);
   });
 
-  test('is, in a fork, the newest one of its source', async () => {
-    const first = await headed([yes, yes], { world: { mayChange: true } });
-    await first.say('One.');
-    first.world.sections = sections('Be sad.');
-    await first.say('Two.');
+  test('is the newest one of all that a session had, also in a fork of it', async () => {
+    const first = await headed([yes, yes, yes], { world: { mayChange: true } });
+    for (const mood of ['Be merry.', 'Be calm.', 'Be sad.']) {
+      first.world.sections = sections(mood);
+      await first.say('Go on.');
+    }
     await first.lead.close();
     const choice = { kind: 'fork', from: first.lead.id, id: 's_fork' } as const;
     const fork = await headed([yes], { store: first.store, clock: first.clock, choice });
-    await fork.say('Three.');
+    await fork.say('Four.');
     expect(fork.systems()).toEqual(['Be a goose. Be sad.']);
     expect(fork.briefing.asked).toEqual([]);
+    const second = await taken(first, [yes]);
+    await second.say('Four.');
+    expect(second.systems()).toEqual(['Be a goose. Be sad.']);
   });
 
   test('that cannot be made leaves a session that the next process can begin', async () => {

@@ -84,6 +84,22 @@ const submodule: SetTrap = ({ repo, program }) => {
   spawnSync('git', ['config', 'core.fsmonitor', program], { cwd: inner });
 };
 
+/** What is switched off in the repository around it is not switched off there. */
+const submoduleFilter: SetTrap = (given) => {
+  const inner = join(given.repo.path, 'inner');
+  const git = (...args: string[]) => spawnSync('git', args, { cwd: inner });
+  submodule(given);
+  git('config', '--unset', 'core.fsmonitor');
+  writeFileSync(join(inner, 'file.txt'), 'one\n');
+  writeFileSync(join(inner, '.gitattributes'), '* filter=evil\n');
+  git('add', '.');
+  git('commit', '-q', '-m', 'more');
+  given.repo.git('add', 'inner');
+  given.repo.commit('more');
+  git('config', 'filter.evil.clean', given.program);
+  writeFileSync(join(inner, 'file.txt'), 'ONE\n');
+};
+
 const hook: SetTrap = ({ repo, marker }) => {
   script(join(repo.path, '.git/hooks/post-index-change'), `touch '${marker}'`);
   // Looked at anew, the index is worth writing.
@@ -110,6 +126,7 @@ const TRAPS: readonly {
   { name: 'a filter that stays', set: filterBy('evil', 'process'), look: ['status'] },
   { name: 'a hook', set: hook, look: ['status'] },
   { name: 'a submodule with a monitor', set: submodule, look: ['status'] },
+  { name: 'a submodule with a filter', set: submoduleFilter, look: ['status'] },
   { name: 'a signature', set: signed, look: ['log'] },
   { name: 'a diff', set: setting('diff.external'), look: ['log', '-p', '--ext-diff'] },
   {

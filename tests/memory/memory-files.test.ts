@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { MemoryDisk } from '../../src/protocol/memory.js';
+import { eventually } from '../host/processes.js';
 import { diskOf, machineWith, textOf } from './memory-tree.js';
 
 describe('The memory of a session', () => {
@@ -55,6 +56,37 @@ describe('The memory of a session', () => {
     expect(await early).toEqual(await late);
     expect(await told()).toMatchObject({ announced: 1 });
     expect(memory.announced).toEqual([await late]);
+  });
+
+  test('is that of the newest walk, even if one that was forgotten ends after it', async () => {
+    const machine = await machineWith({ 'repo/.claude/rules/a.md': '---\npaths: src\n---\none' });
+    const disk = diskOf(machine.root);
+    let release = () => {};
+    const held = new Promise<void>((done) => {
+      release = done;
+    });
+    let reads = 0;
+    const memory = machine.memory({
+      disk: {
+        ...disk,
+        read: async (real, most) => {
+          reads += 1;
+          const isFirst = reads === 1;
+          const bytes = await disk.read(real, most);
+          if (isFirst) await held;
+          return bytes;
+        },
+      },
+    });
+    const forgotten = memory.load();
+    await eventually('the first walk reads', () => reads === 1);
+    await machine.add({ 'repo/.claude/rules/a.md': '---\npaths: src\n---\ntwo' });
+    memory.clear();
+    await memory.load();
+    release();
+    await forgotten;
+    expect(memory.rulesFor([machine.at('repo/src/x')]).map(({ text }) => text)).toEqual(['two']);
+    expect(memory.announced).toHaveLength(1);
   });
 
   test('that is disabled reads nothing and announces nothing', async () => {

@@ -95,6 +95,30 @@ describe('Includes', () => {
     expect([files.length, notices.length, refusals.length]).toEqual(isRead ? [2, 0, 0] : [1, 1, 1]);
   });
 
+  test('of a link are judged by the name that it leads to as well', async () => {
+    const machine = await machineWith({
+      'repo/CLAUDE.md': '@notes.md',
+      'repo/notes.md': { link: 'picture.png' },
+      'repo/picture.png': 'words',
+    });
+    const { files, notices } = await machine.load();
+    expect([files.length, notices.length]).toEqual([1, 1]);
+    expect(notices[0]).toContain('its name is not that of a text');
+  });
+
+  test('of many long files are searched up to a bound of all together, and that is said', async () => {
+    const long = (name: string) => `@${name}\n\n${'word '.repeat(12_000)}\n`;
+    const names = ['a', 'b', 'c', 'd', 'e'].map((name) => `repo/.claude/rules/${name}.md`);
+    const machine = await machineWith({
+      ...Object.fromEntries(names.map((name) => [name, long('more.md')])),
+      'repo/.claude/rules/more.md': 'more',
+    });
+    const { files, notices } = await machine.load();
+    expect(files).toHaveLength(6);
+    expect(notices).toHaveLength(1);
+    expect(notices[0]).toMatch(/e\.md is too long or too tangled/);
+  });
+
   test('of a program are not searched for includes in their turn', async () => {
     const machine = await machineWith({
       'repo/CLAUDE.md': '@a.ts @Makefile @b.txt',
@@ -140,7 +164,10 @@ describe('Includes', () => {
 });
 
 describe('An include that leads out of the workspace', () => {
-  const AROUND = { 'home/tone.md': 'tone', 'outside.md': 'outside' };
+  const AROUND = {
+    ...{ 'home/tone.md': 'tone', 'outside.md': 'outside' },
+    ...{ 'repo2/x.md': 'like ours', 'etc/skein/x.md': 'not ours' },
+  };
 
   test.each([
     ['a file of the project', 'repo/CLAUDE.md', '@../outside.md', ['repo/CLAUDE.md']],
@@ -157,6 +184,8 @@ describe('An include that leads out of the workspace', () => {
       ['repo/.claude/rules/r.md'],
     ],
     ['the home, from a project', 'repo/CLAUDE.md', '@~/tone.md', ['repo/CLAUDE.md']],
+    ['a neighbour of a like name', 'repo/CLAUDE.md', '@../repo2/x.md', ['repo/CLAUDE.md']],
+    ['a project, of the administrator', 'repo/CLAUDE.md', '@../etc/skein/x.md', ['repo/CLAUDE.md']],
     ['the administrator', 'etc/skein/CLAUDE.md', '@../../outside.md', ['etc/skein/CLAUDE.md']],
   ])('is refused to %s until somebody agrees', async (_, path, text, expected) => {
     const machine = await machineWith({ ...AROUND, [path]: text });

@@ -208,6 +208,20 @@ describe('What is read', () => {
   });
 });
 
+describe('A directory of rules', () => {
+  test('that leads back to itself is entered once, and that is no word worth', async () => {
+    const machine = await machineWith({
+      'repo/.claude/rules/a.md': 'a',
+      'repo/.claude/rules/deeper/b.md': 'b',
+      'repo/.claude/rules/deeper/up': { link: '..' },
+      'repo/.claude/rules/self': { link: '.' },
+    });
+    const { files, notices } = await machine.load();
+    expect(files.map(({ text }) => text)).toEqual(['a', 'b']);
+    expect(notices).toEqual([]);
+  });
+});
+
 describe('A file above the project', () => {
   const stranger = (machine: Machine, names: readonly string[]): MemoryDisk => {
     const disk = diskOf(machine.root);
