@@ -263,6 +263,17 @@ describe('a shortened conversation', () => {
     expect(broken[0]).not.toHaveProperty('prompt');
   });
 
+  test('is said to fill the window with its new opening, too', async () => {
+    const filled = async (opening: string) => {
+      const hand = await longTalk();
+      hand.world.opening = opening;
+      await hand.say('Prompt 11.');
+      const broken = (await hand.records()).find(({ type }) => type === 'prompt.broken');
+      return broken?.type === 'prompt.broken' ? (broken.tokensAfter ?? 0) : 0;
+    };
+    expect((await filled('x'.repeat(404))) - (await filled('x'.repeat(4)))).toBe(100);
+  });
+
   test('is told again what only the lost messages said, and nothing else', async () => {
     const deeds = { a: saw('/tmp/a') };
     const full: Answer = [says('Yes.'), ends('end_turn', { input: 8_400, output: 0 })];

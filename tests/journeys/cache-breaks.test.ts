@@ -275,6 +275,18 @@ describe('a break within one process is put down to', () => {
   });
 });
 
+describe('a message that was rewritten once', () => {
+  test('is not to blame for a break that comes later', async () => {
+    const scene = await watchSession(RULES);
+    await scene.talk(2);
+    await scene.editJournal((text) => text.replace('Fly on.', 'Fly off'));
+    await scene.talk(2);
+    await scene.talk(1, { simulator: await scene.serve() });
+    const causes = (await scene.breaks()).map((record) => (record as Broken).cause);
+    expect(causes).toEqual(['messages', 'server']);
+  });
+});
+
 describe('a session of a version that kept no shapes', () => {
   test('goes on, and its miss is put down to what is known', async () => {
     const scene = await watchSession();

@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -54,6 +55,13 @@ describe('a tool of the program', () => {
         ...{ type: 'object', properties: { bird: { type: 'string' } }, required: ['bird'] },
       },
     });
+  });
+
+  test('says the same of itself to two people with two temporary directories (P23)', async () => {
+    const { ask, bodies } = await program([{ reply: 'Fine.' }]);
+    const own = called(() => '', { description: `Writes to ${tmpdir()}/birds.txt.` });
+    await all(ask('call', { tools: [own] }));
+    expect(bodies()[0]?.tools.at(-1).description).toBe('Writes to $TMPDIR/birds.txt.');
   });
 
   test.each([

@@ -36,6 +36,19 @@ describe('a query', () => {
     });
   });
 
+  test('sends the words of the program where they override all others (P11, P12)', async () => {
+    const { ask, bodies } = await program();
+    const words = { systemPrompt: 'Be a duck.', appendSystemPrompt: 'Sing.' };
+    await all(ask('Hello.', { ...words, overrideSystemPrompt: 'Be a goose.' }));
+    await all(ask('Hello.', words));
+    const texts = bodies().map(({ system }) =>
+      system.map(({ text }: { readonly text: string }) => text).join('\n'),
+    );
+    expect(texts[0]).toContain('Be a goose.');
+    expect(texts[0]).not.toMatch(/Be a duck|Sing|You are Skein|# Where you are/);
+    expect(texts[1]).toMatch(/Be a duck\.[\s\S]*# Where you are[\s\S]*Sing\./);
+  });
+
   test('shows partial messages when it is asked to, and only then', async () => {
     const { ask } = await program();
     expect(kinds(await all(ask('hi')))).not.toContain('stream_event');
