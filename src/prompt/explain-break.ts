@@ -76,13 +76,22 @@ const inOrder = ({ before, now, message }: BreakFacts): readonly Difference[] =>
 const declaredBreak = (
   { reason, section }: Declared,
   first: Difference | undefined,
-  { message }: BreakFacts,
+  facts: BreakFacts,
 ): Finding => {
   const isHead = reason === 'model' || reason === 'section';
   const owner = isHead && first !== undefined ? first.owner : section;
-  const byte = (isHead ? first?.byte : message?.byteInAll) ?? null;
-  return { cause: reason, expected: true, owner, change: 'changed', byte, why: DECLARED[reason] };
+  const byte = (isHead ? first?.byte : facts.message?.byteInAll) ?? null;
+  const given = reason === 'section' ? reasonOf(owner, facts) : undefined;
+  const why = given === undefined ? DECLARED[reason] : `${DECLARED[reason]}: ${given}`;
+  return { cause: reason, expected: true, owner, change: 'changed', byte, why };
 };
+
+/** Why the section may change, which one that is computed every turn has to say (P8). */
+const reasonOf = (owner: string, { before, now }: BreakFacts): string | undefined =>
+  [now, before]
+    .flatMap(({ sent }) => sent?.sections ?? [])
+    .find(({ name, mayChange }) => owner === `section ${name}` && mayChange !== undefined)
+    ?.mayChange;
 
 const DECLARED: Readonly<Record<Declared['reason'], string>> = {
   compaction: 'the conversation was summarised',

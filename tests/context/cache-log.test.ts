@@ -54,6 +54,16 @@ describe('what a journal tells of the cache', () => {
     expect(log.shape).toEqual({ model: 'b' });
   });
 
+  test('counts an attempt that was cut after the server had begun', () => {
+    const cut: JournalBody = {
+      ...{ type: 'turn.failed', ...at, model: 'm', kind: 'dropped', message: 'cut', status: null },
+      ...{ usage: { ...NO_USAGE, cacheWrite5m: 7 }, cost: null, durationMs: 1 },
+    };
+    const log = fold([broken('clear'), shaped('a'), started(), cut]);
+    expect(log.last).toEqual({ shape: { model: 'a' }, cachedTokens: 7, at: 3_000 });
+    expect(log.declared).toEqual([]);
+  });
+
   test('does not count an answer that counts nothing', () => {
     const log = fold([
       started(),

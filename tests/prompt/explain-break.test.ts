@@ -77,6 +77,26 @@ describe('a break is put down to', () => {
     });
   });
 
+  test('a section that may change, with the reason that it gave (P8)', () => {
+    const fickle = (said: Said) => {
+      const { shape, sent } = known(said);
+      const sections = sent.sections.map((one) =>
+        one.name === 'env info' ? { ...one, mayChange: 'geese come and go' } : one,
+      );
+      return { shape, sent: { ...sent, sections } };
+    };
+    const detailOf = (before: Said, now: Said) =>
+      explain({
+        ...{ before: fickle(before), now: fickle(now) },
+        declared: [{ reason: 'section', section: 'env info' }],
+      }).detail;
+    const without = { sections: { intro: SAID.sections.intro } };
+    const words = 'A section of the system prompt says something else now: geese come and go.';
+    expect(detailOf({}, { sections: { ...SAID.sections, 'env info': 'x' } })).toBe(words);
+    expect([detailOf(without, {}), detailOf({}, without)]).toEqual([words, words]);
+    expect(detailOf({}, { sections: { ...SAID.sections, intro: 'x' } })).not.toContain('geese');
+  });
+
   test('an accident that a declared break does not answer for', () => {
     const is = { tools: [tool('Read', 'Else.'), ...SAID.tools.slice(1)] };
     expect(explain({ is, declared: [compacted], message: rewritten })).toMatchObject({
