@@ -110,21 +110,35 @@ export const keepHead = async (session: Session, head: PromptHead): Promise<stri
   const { tools, system, sections, ttl } = head;
   const rest = JSON.stringify({ sections, ttl }).slice(1);
   const bytes = Buffer.from(`{"tools":${tools},"system":${system},${rest}`);
-  const name = `prompt-${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}.json`;
+  const name = nameOf(bytes);
   await session.putArtifact(name, bytes);
   return name;
 };
 
-/** Parsing and writing JSON that was written by JSON.stringify gives the same text again. */
-export const readHead = (bytes: Uint8Array): PromptHead => {
-  const { tools, system, sections, ttl } = parsedHead(Buffer.from(bytes).toString());
-  return { tools: JSON.stringify(tools), system: JSON.stringify(system), sections, ttl };
-};
+const DIGEST_NAME = /^prompt-[0-9a-f]{16}\.json$/;
 
-const parsedHead = (text: string) => {
+const nameOf = (bytes: Uint8Array): string =>
+  `prompt-${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}.json`;
+
+/**
+ * Its name says what is in it: one that was changed would be sent as if it were the one before (law 3).
+ * Parsing and writing JSON that was written by JSON.stringify gives the same text again.
+ */
+export const readHead = async (
+  name: string,
+  read: (name: string) => Promise<Uint8Array>,
+): Promise<PromptHead> => {
   try {
-    return keptHead.parse(JSON.parse(text));
-  } catch {
-    throw new UsageError('The prompt of this session is damaged, so it cannot be resumed.');
+    const bytes = await read(name);
+    if (DIGEST_NAME.test(name) && nameOf(bytes) !== name) throw new Error('Its digest is another.');
+    const { tools, system, sections, ttl } = keptHead.parse(
+      JSON.parse(Buffer.from(bytes).toString()),
+    );
+    return { tools: JSON.stringify(tools), system: JSON.stringify(system), sections, ttl };
+  } catch (cause) {
+    throw new UsageError(
+      `The prompt of this session (${name}) is missing or damaged, so it cannot be resumed; begin a new one.`,
+      { cause },
+    );
   }
 };

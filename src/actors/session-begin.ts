@@ -90,7 +90,9 @@ const resume = async (options: BeginOptions, id: string): Promise<Begun> => {
     const created = records.find(({ type }) => type === 'agent.created');
     // It was killed before its first record: nothing had been said, so it begins now.
     if (created?.type !== 'agent.created') return await layBeginning(options, session);
-    const head = readHead(await session.readArtifact(newestPrompt(records) ?? created.prompt));
+    const head = await readHead(newestPrompt(records) ?? created.prompt, (name) =>
+      session.readArtifact(name),
+    );
     const model = options.modelName ?? session.meta.model;
     await session.updateMeta({ model, updatedAt: options.clock.now() });
     return { session, head, model, past: records };

@@ -161,7 +161,7 @@ const headNamed = async (
   name: string,
 ): Promise<PromptHead | undefined> => {
   try {
-    const head = readHead(await store.peekArtifact(id, name));
+    const head = await readHead(name, (it) => store.peekArtifact(id, it));
     // Whatever cannot be looked into is no head.
     sectionSizes(head);
     toolSizes(head);

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { UsageError } from '../protocol/errors.js';
 import type { LeaseHolder } from '../protocol/store.js';
 import { storageError } from './line-file.js';
+import { readRegular } from './regular-file.js';
 
 export interface LeaseOwner {
   /** Names the process so that a reused pid is not taken for it. */
@@ -86,7 +87,7 @@ const refuseIfOwned = (holder: LeaseHolder | undefined): void => {
 
 const readLease = (path: string): LeaseRecord | undefined => {
   try {
-    const value = JSON.parse(fs.readFileSync(path, 'utf8')) as Partial<LeaseRecord>;
+    const value = JSON.parse(readRegular(path).toString()) as Partial<LeaseRecord>;
     if (typeof value.marker !== 'string' || typeof value.pid !== 'number') return undefined;
     return { marker: value.marker, pid: value.pid, host: value.host ?? hostname() };
   } catch {

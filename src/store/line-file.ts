@@ -1,6 +1,7 @@
 /** A file of JSON lines that is only ever appended to, and that survives being cut off anywhere. */
 import fs from 'node:fs';
 import { StorageError } from '../protocol/errors.js';
+import { openRegular, readRegular } from './regular-file.js';
 
 export class LineFile {
   readonly path: string;
@@ -13,7 +14,8 @@ export class LineFile {
   constructor(path: string) {
     this.path = path;
     try {
-      this.fd = fs.openSync(path, 'a+', 0o600);
+      const { O_APPEND, O_CREAT, O_RDWR } = fs.constants;
+      this.fd = openRegular(path, O_APPEND | O_CREAT | O_RDWR);
       cutTornLine(this.fd, path);
     } catch (error) {
       throw storageError(error, path);
@@ -58,7 +60,7 @@ export class LineFile {
 export const readLines = (path: string): readonly string[] => {
   let text: string;
   try {
-    text = fs.readFileSync(path, 'utf8');
+    text = readRegular(path).toString();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw storageError(error, path);

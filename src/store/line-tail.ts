@@ -1,6 +1,7 @@
 /** Reads lines of a file that others may still be writing: piece by piece, and never more than a bound. */
 import fs from 'node:fs';
 import { StorageError } from '../protocol/errors.js';
+import { openRegular } from './regular-file.js';
 
 const CHUNK = 256 * 1024;
 /** A longer line is read as an empty one, which is no record. */
@@ -43,7 +44,7 @@ export class LineTail {
   private readChunk(): Buffer | undefined {
     let fd: number | undefined;
     try {
-      fd = fs.openSync(this.path, 'r');
+      fd = openRegular(this.path);
       const { ino, size } = fs.fstatSync(fd);
       if (ino !== this.file || size < this.offset) this.startAgain(ino);
       const chunk = Buffer.alloc(Math.min(CHUNK, size - this.offset));
@@ -91,7 +92,7 @@ export function* linesOf(path: string): Generator<string, void> {
 export const lastLineStart = (path: string, length = 256): string | undefined => {
   let fd: number | undefined;
   try {
-    fd = fs.openSync(path, 'r');
+    fd = openRegular(path);
     const end = newlineBefore(fd, fs.fstatSync(fd).size);
     if (end === -1) return undefined;
     const start = newlineBefore(fd, end) + 1;

@@ -16,6 +16,7 @@ import { EventIndex, parseEvent } from './event-index.js';
 import { readJournal } from './journal-lines.js';
 import type { Lease } from './lease-file.js';
 import { LineFile, readLines, storageError } from './line-file.js';
+import { readRegular } from './regular-file.js';
 import { journalPath } from './session-reading.js';
 
 export class OwnedSession implements Session {
@@ -152,7 +153,7 @@ const putAside = (path: string, lines: readonly string[]): void => {
 
 export const readArtifact = (directory: string, name: string): Uint8Array => {
   try {
-    return fs.readFileSync(join(directory, name));
+    return readRegular(join(directory, name));
   } catch (error) {
     throw new UsageError(`There is no artifact "${name}".`, { cause: error });
   }

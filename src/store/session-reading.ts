@@ -7,12 +7,13 @@ import type { EventWatch, SessionMeta, SessionSurvey } from '../protocol/store.j
 import { eventLine, parseEvent } from './event-index.js';
 import { recordsOf } from './journal-lines.js';
 import { LineTail, lastLineStart, linesOf } from './line-tail.js';
+import { readRegular } from './regular-file.js';
 import { isSessionId, parseMeta } from './session-meta.js';
 
 export const surveySessions = (root: string): SessionSurvey => {
   const sessions: SessionMeta[] = [];
   const unreadable: { id: string; reason: string }[] = [];
-  for (const id of fs.existsSync(root) ? fs.readdirSync(root) : []) {
+  for (const id of namesIn(root)) {
     if (!isSessionId(id)) continue;
     try {
       const meta = readMeta(join(root, id), id);
@@ -26,11 +27,24 @@ export const surveySessions = (root: string): SessionSurvey => {
   return { sessions, unreadable };
 };
 
+const namesIn = (root: string): readonly string[] => {
+  try {
+    return fs.readdirSync(root);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return [];
+    throw new UsageError(
+      `Cannot list the sessions in ${root} (${code}); make it a directory that you may read, or set SKEIN_HOME to another folder.`,
+      { cause: error },
+    );
+  }
+};
+
 export const readMeta = (folder: string, id: string): SessionMeta => {
   const path = join(folder, 'session.json');
   let text: string;
   try {
-    text = fs.readFileSync(path, 'utf8');
+    text = readRegular(path).toString();
   } catch (error) {
     throw new UsageError(`There is no session "${id}"; \`skein sessions --all\` lists them.`, {
       cause: error,

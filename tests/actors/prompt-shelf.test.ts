@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { keepHead, readHead } from '../../src/actors/prompt-shelf.js';
 import { SessionMemory } from '../../src/store/session-memory.js';
@@ -199,13 +200,19 @@ describe('a kept head', () => {
       ttl: '1h' as const,
     };
     const name = await keepHead(session, head);
-    expect(readHead(await session.readArtifact(name))).toEqual(head);
+    expect(await readHead(name, (it) => session.readArtifact(it))).toEqual(head);
     expect(await keepHead(session, head)).toBe(name);
   });
 
-  test('of a version that knew no sections is taken as it is', () => {
-    const old = Buffer.from('{"tools":[{"name":"x"}],"system":[{"type":"text","text":"Hm."}]}');
-    expect(readHead(old)).toEqual({
+  /** Under the name that says what is in it. */
+  const readAs = (text: string) => {
+    const digest = createHash('sha256').update(text).digest('hex').slice(0, 16);
+    return readHead(`prompt-${digest}.json`, async () => Buffer.from(text));
+  };
+
+  test('of a version that knew no sections is taken as it is', async () => {
+    const old = '{"tools":[{"name":"x"}],"system":[{"type":"text","text":"Hm."}]}';
+    expect(await readAs(old)).toEqual({
       ...{ tools: '[{"name":"x"}]', system: '[{"type":"text","text":"Hm."}]' },
       ...{ sections: [], ttl: '5m' },
     });
@@ -213,14 +220,24 @@ describe('a kept head', () => {
 
   test.each(['', '{"tools":', 'null', '[]', '7', '{}', '{"tools":[]}', '{"tools":1,"system":"x"}'])(
     'that is damaged is refused in one sentence: %s',
-    (text) => {
-      expect(() => readHead(Buffer.from(text))).toThrow('The prompt of this session is damaged');
+    async (text) => {
+      await expect(readAs(text)).rejects.toThrow(/is missing or damaged, .*; begin a new one\.$/);
     },
   );
 
-  test('with sections that make no sense is taken without them', () => {
-    const { sections: read, ...head } = readHead(
-      Buffer.from('{"tools":[],"system":[],"sections":[null,{"name":1}],"ttl":"9h"}'),
+  test('with other words than its name stands for is refused (law 3)', async () => {
+    const session = await emptySession();
+    const name = await keepHead(session, headOf({ a: 'Be merry.' }));
+    const changed = async (it: string) => {
+      const text = Buffer.from(await session.readArtifact(it)).toString();
+      return Buffer.from(text.replace('merry', 'weary'));
+    };
+    await expect(readHead(name, changed)).rejects.toThrow('is missing or damaged');
+  });
+
+  test('with sections that make no sense is taken without them', async () => {
+    const { sections: read, ...head } = await readAs(
+      '{"tools":[],"system":[],"sections":[null,{"name":1}],"ttl":"9h"}',
     );
     expect(read).toEqual([]);
     expect(head).toEqual({ tools: '[]', system: '[]', ttl: '5m' });

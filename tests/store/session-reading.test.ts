@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -121,4 +122,46 @@ describe('a survey', () => {
       ],
     });
   });
+
+  test('says what to do when there is no folder where they should be', async () => {
+    const root = join(temporaryFolder(), 'sessions');
+    expect((await sessionFiles(root).survey()).sessions).toEqual([]);
+    fs.writeFileSync(root, '');
+    await expect(sessionFiles(root).survey()).rejects.toThrow(
+      /Cannot list the sessions in .*ENOTDIR/,
+    );
+  });
+});
+
+describe('a pipe that lies where a file was', () => {
+  const pipeAt = (path: string) => {
+    fs.rmSync(path, { force: true });
+    execFileSync('mkfifo', [path]);
+  };
+
+  test.each(['session.json', 'events.jsonl', 'agents/a_1.jsonl', 'artifacts/x.json', 'lease/1'])(
+    'is not waited for: %s',
+    async (name) => {
+      const { root, store } = await closedSession();
+      const session = await store.open('s_1');
+      await session.putArtifact('x.json', Buffer.from('{}'));
+      await session.close();
+      pipeAt(join(root, 's_1', name));
+      const look = async () => {
+        await store.survey();
+        for await (const _ of store.events('s_1')) break;
+        await store.peek('s_1', 'a_1');
+        await store.peekArtifact('s_1', 'x.json');
+        const again = await store.open('s_1');
+        try {
+          await again.journal('a_1', null);
+        } finally {
+          await again.close();
+        }
+        return 'An answer.';
+      };
+      const end = await look().catch((error: unknown) => (error as Error).message);
+      expect(end).toMatch(/\.$/);
+    },
+  );
 });
