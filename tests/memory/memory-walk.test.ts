@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chown, mkdir } from 'node:fs/promises';
+import { chown, lchown, mkdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { memoryDisk } from '../../src/host/memory-disk.js';
@@ -341,6 +341,21 @@ describe('The disk that memory is read from', () => {
       Buffer.from('secret'),
     );
     expect(await memoryDisk().read(join(machine.root, 'secret'), 5)).toBe('too-large');
+  });
+
+  test('waits at no pipe that took the place of a file', async () => {
+    const machine = await machineWith({});
+    execFileSync('mkfifo', [machine.at('pipe')]);
+    expect(await memoryDisk().read(machine.at('pipe'), 100)).toBe('unreadable');
+  });
+
+  test('knows who laid a link as well as whose file it leads to', async () => {
+    const machine = await machineWith({ link: { link: '/etc/passwd' } });
+    const us = process.getuid?.() ?? 0;
+    // Only root can give a link away; for anybody else the file is another user's.
+    if (us === 0) await lchown(machine.at('link'), 12_345, 12_345);
+    const place = await memoryDisk().look(machine.at('link'));
+    expect(place?.owners.toSorted((a, b) => a - b)).toEqual([0, us === 0 ? 12_345 : us]);
   });
 
   test('lists all or nothing', async () => {

@@ -58,6 +58,7 @@ describe('the cache of a session', () => {
     ['paid in full', { input: 1_000_000 }, 2.7],
     ['partly gone from the prompt', { cacheWrite5m: 500_000 }, 1.725],
     ['written beside much that is new', { cacheWrite5m: 3_000_000 }, 3.45],
+    ['written for an hour beside much that is new', { cacheWrite1h: 3_000_000 }, 5.7],
   ])('counts what was lost and %s', (_, usage, extra) => {
     const { lostTokens, extraCostUsd, causes } = cacheOn(answer(1, usage), broken(1));
     expect(lostTokens).toBe(1_000_000);

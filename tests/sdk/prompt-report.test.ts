@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Opening } from '../../src/protocol/briefing.js';
-import type { PromptHead } from '../../src/protocol/prompt.js';
+import { type PromptHead, ZONES, type Zone } from '../../src/protocol/prompt.js';
 import { promptReport } from '../../src/sdk/prompt-report.js';
 import type { Beginning } from '../../src/sdk/run-beginning.js';
 
@@ -105,6 +105,9 @@ describe('the report of a prompt', () => {
     expect(tokens.all).toBe(tokens.tools + tokens.system + tokens.opening);
     expect(tokens.shared).toBe(tokens.tools + 2 + 3);
     expect(tools).toHaveLength(1);
+    const who = { name: 'who', source: 'skein', block: 1, start: 0, end: 8 };
+    const sharedIn = (zone: Zone) => reportOn({ sections: [{ ...who, zone }] }).tokens.shared;
+    expect(ZONES.map(sharedIn).map((shared) => shared - tokens.tools)).toEqual([0, 2, 2, 0]);
   });
 
   test('names the files of the opening by layer, without repeating their words', () => {
