@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { chown, lchown, mkdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -341,6 +342,13 @@ describe('The disk that memory is read from', () => {
       Buffer.from('secret'),
     );
     expect(await memoryDisk().read(join(machine.root, 'secret'), 5)).toBe('too-large');
+  });
+
+  test('believes no size: what says that it is empty may have no end', async () => {
+    const [path] = ['/proc/self/maps'].filter((it) => existsSync(it));
+    // Only Linux has such files; a size that is true is believed everywhere.
+    const read = path === undefined ? 'too-large' : await memoryDisk().read(path, 100);
+    expect(read).toBe('too-large');
   });
 
   test('waits at no pipe that took the place of a file', async () => {
