@@ -22,7 +22,7 @@ const SMALL = 64 * 1024;
 /** No character has more than four bytes. */
 const STATUS_BYTES = 4 * (MOST_STATUS_CHARACTERS + 1);
 const LONGEST_LINE = 200;
-const WITHIN_MS = 5_000;
+export const WITHIN_MS = 5_000;
 
 /**
  * Undefined outside of a repository, without a git that can be used, or when it takes too long. Never

@@ -97,9 +97,12 @@ export const walkMemory = async ({ places, disk, ports }: MemoryFilesOptions): P
     async enter(directory) {
       if ((await disk.look(join(directory, '.git'))) !== undefined) return undefined;
       const names = await bothNames(directory, disk);
+      // Whoever may read behind a link that leads out has not agreed to what it says there.
+      const isOurs = (name: string) => workspace.some((folder) => isInside(folder, name));
+      if (!names.every(isOurs)) return undefined;
       const isHome = names.some((name) => homes.includes(name));
       const before = loader.files.length;
-      const rest = { bases: names, linkFolders: [...names, ...workspace] };
+      const rest = { bases: names, linkFolders: workspace };
       for (const stop of stopsIn(directory, rest, isHome)) await visit(stop);
       return loader.files.slice(before);
     },

@@ -10,7 +10,7 @@ import { managedSettingsFiles } from '../config/settings-layers.js';
 import { BYTES_PER_TOKEN } from '../context/tokens.js';
 import { windowMarks } from '../context/window.js';
 import { branchReader, findGit } from '../host/git-place.js';
-import { gitSnapshot } from '../host/git-snapshot.js';
+import { gitSnapshot, WITHIN_MS } from '../host/git-snapshot.js';
 import { memoryDisk } from '../host/memory-disk.js';
 import { MemoryFiles } from '../memory/memory-files.js';
 import { holdsSecrets } from '../policy/guarded-files.js';
@@ -48,6 +48,8 @@ export interface PromptRequest {
 /** The providers of other APIs come later; what speaks this one is taken for the first party. */
 export const PROVIDER: ProviderName = 'firstParty';
 
+const SLOW_GIT = `git took more than ${WITHIN_MS / 1_000} seconds to tell of the repository, so the prompt goes without; see what git status does there.`;
+
 /** Of what a prompt may be, instruction files may fill a fifth. */
 const MEMORY_SHARE = 0.2;
 
@@ -58,7 +60,12 @@ export const promptFor = (request: PromptRequest): Briefing => {
   const { usable } = windowMarks(model, skein.contextWindow);
   return runBriefing({
     memory: memoryOf(request),
-    repository: (place) => gitSnapshot(place, environment),
+    repository: async (place) => {
+      const signal = AbortSignal.timeout(WITHIN_MS);
+      const found = await gitSnapshot(place, environment, signal);
+      if (found === undefined && signal.aborted) machine.notify(SLOW_GIT);
+      return found;
+    },
     branch: branchReader(cwd),
     today: () => localDate(systemClock.now()),
     mode: settings.mode.value,

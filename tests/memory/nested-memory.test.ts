@@ -54,6 +54,15 @@ describe('memory files below the working directory', () => {
     expect(await near(path)).toEqual([]);
   });
 
+  test('are not those that a link leads to, unless it stays in the workspace', async () => {
+    const { near } = await walk({
+      'repo/out': { link: '~~/other' },
+      'repo/in': { link: '~~/repo/web/app' },
+    });
+    expect(await near('repo/out/index.ts')).toEqual([]);
+    expect(await near('repo/in/index.ts')).toEqual(['App.', 'Mine.']);
+  });
+
   test('stop where the words of others begin', async () => {
     const { near } = await walk();
     expect(await near('repo/web/vendor/x.ts')).toEqual(['Web.', 'Style.']);
