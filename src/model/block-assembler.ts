@@ -64,8 +64,8 @@ export class BlockAssembler {
         return this.end(Number(event.index));
       case 'message_start': {
         const message = event.message as Fields;
-        this.messageId = asText(message.id);
-        this.model = asText(message.model);
+        this.messageId = asName(message.id);
+        this.model = asName(message.model);
         this.count(message.usage as Fields | undefined);
         this.diagnosis = diagnosisIn(message.diagnostics);
         return undefined;
@@ -197,5 +197,9 @@ const diagnosisIn = (diagnostics: unknown): CacheDiagnosis | null => {
 };
 
 const asText = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+/** What is longer is no name, and would be kept with every answer. */
+const asName = (value: unknown): string | null =>
+  typeof value === 'string' && value.length <= 256 ? value : null;
+/** No more than can be added up. */
 const asCount = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+  Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : undefined;

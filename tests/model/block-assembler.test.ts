@@ -283,10 +283,17 @@ describe('a message', () => {
     const { assembler } = assemble(
       begins({ input_tokens: null, output_tokens: 'many', cache_read_input_tokens: -1 }),
       { type: 'message_delta', delta: null as never, usage: null as never },
+      { type: 'message_delta', delta: {}, usage: { input_tokens: 1e308, output_tokens: 0.5 } },
     );
     expect(assembler.usage).toEqual({
       ...{ input: 0, output: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0 },
     });
+  });
+
+  test('has no names that are too long to be any', () => {
+    const name = 'x'.repeat(257);
+    const { assembler } = assemble({ type: 'message_start', message: { id: name, model: name } });
+    expect(assembler).toMatchObject({ messageId: null, model: null });
   });
 });
 
