@@ -28,7 +28,7 @@ export interface PromptFolder {
   readonly within?: string;
 }
 
-export const MOST_PROMPT_BYTES = 100 * 1024;
+const MOST_PROMPT_BYTES = 100 * 1024;
 
 /** Strongest first: those of a trusted workspace, the user's, the package's. They need not exist. */
 export const promptFolders = (

@@ -1,22 +1,9 @@
 /** What git says of a directory at one moment, so that an agent need not ask. */
+import type { RepositoryFacts } from '../protocol/repository.js';
 import { carefulGit, type GitAnswer } from './git-command.js';
 import { branchName, DETACHED, findGit } from './git-place.js';
 
-export interface GitSnapshot {
-  /** `HEAD` when no branch is out. */
-  readonly branch: string;
-  /** Where work is merged to, as far as that can be told. */
-  readonly defaultBranch: string | undefined;
-  /** Changed files in the short format; empty when there are none, undefined without a work tree. */
-  readonly status: string | undefined;
-  /** There was more than 2,000 characters of it. */
-  readonly isStatusCut: boolean;
-  /** The last five, newest first: short hash and subject. */
-  readonly commits: readonly string[];
-  readonly user: string | undefined;
-}
-
-export const MOST_STATUS_CHARACTERS = 2_000;
+const MOST_STATUS_CHARACTERS = 2_000;
 
 const SMALL = 64 * 1024;
 /** No character has more than four bytes. */
@@ -32,7 +19,7 @@ export const gitSnapshot = async (
   cwd: string,
   environment: Readonly<Record<string, string>>,
   signal = AbortSignal.timeout(WITHIN_MS),
-): Promise<GitSnapshot | undefined> => {
+): Promise<RepositoryFacts | undefined> => {
   const place = findGit(cwd);
   if (place === undefined) return undefined;
   const git = await carefulGit(cwd, place, environment, signal);

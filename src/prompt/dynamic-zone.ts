@@ -138,4 +138,4 @@ const mcp = ({ mcpInstructions }: PromptFacts): Said | null =>
     ? null
     : { source: 'mcp', text: `# MCP servers\n${mcpInstructions.map(mcpText).join('\n\n')}` };
 
-export const mcpText = ({ server, text }: McpInstructions): string => `## ${server}\n${text}`;
+const mcpText = ({ server, text }: McpInstructions): string => `## ${server}\n${text}`;

@@ -17,7 +17,7 @@ export interface SentHead {
 export type RequestShape = Readonly<Record<string, string>>;
 
 /** Names of the lists whose order counts; each member has a digest under `<kind> <name>`. */
-export const LISTS = { tool: 'tools', section: 'sections', 'system block': 'system' } as const;
+const LISTS = { tool: 'tools', section: 'sections', 'system block': 'system' } as const;
 export type Listed = keyof typeof LISTS;
 
 /** Between the names of a list; no name of a tool or a section has it. */

@@ -1,16 +1,7 @@
 /** What ends the system prompt: the repository as it was when the session began. Told once. */
+import type { RepositoryFacts } from '../protocol/repository.js';
 import type { Piece } from './section.js';
 import { withoutTags } from './told-text.js';
-
-export interface RepositoryFacts {
-  readonly branch: string;
-  readonly defaultBranch: string | undefined;
-  /** Undefined where there is no work tree. */
-  readonly status: string | undefined;
-  readonly isStatusCut: boolean;
-  readonly commits: readonly string[];
-  readonly user: string | undefined;
-}
 
 /** `breaker` is any text that makes this prompt unlike all others, for those who measure. */
 export const systemContext = (

@@ -25,13 +25,7 @@ import {
 } from '../prompt/reminders.js';
 import type { Piece } from '../prompt/section.js';
 import { SectionRegistry } from '../prompt/section-registry.js';
-import {
-  BREAKER,
-  type RepositoryFacts,
-  repositoryText,
-  SNAPSHOT,
-  systemContext,
-} from '../prompt/system-context.js';
+import { BREAKER, repositoryText, SNAPSHOT, systemContext } from '../prompt/system-context.js';
 import { shortPath } from '../prompt/told-text.js';
 import { userContext } from '../prompt/user-context.js';
 import type { Briefing, OpeningFile } from '../protocol/briefing.js';
@@ -39,6 +33,7 @@ import type { ConditionalRule, Memory } from '../protocol/memory.js';
 import type { PermissionMode } from '../protocol/permission.js';
 import type { CacheTtl, PromptHead } from '../protocol/prompt.js';
 import type { Capabilities } from '../protocol/providers.js';
+import type { RepositoryFacts } from '../protocol/repository.js';
 import type { RawJson } from '../protocol/wire.js';
 
 export interface BriefingOptions {
