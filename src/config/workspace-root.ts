@@ -19,12 +19,23 @@ export interface Workspace {
 
 export const findWorkspace = (cwd: string, home: string): Workspace => {
   const root = resolve(cwd);
-  if (statSync(root, { throwIfNoEntry: false })?.isDirectory() !== true) {
+  if (!isDirectory(root)) {
     throw new UsageError(`${root} is not a directory; give --cwd a folder that exists.`);
   }
   const top = repositoryTop(root);
   const folders = top !== undefined && top !== root && hasSettings(top) ? [top, root] : [root];
   return { root, folders: folders.filter((folder) => realPath(folder) !== realPath(home)) };
+};
+
+const isDirectory = (path: string): boolean => {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new UsageError(`Cannot look at ${path} (${code}); start in a folder that you may read.`, {
+      cause,
+    });
+  }
 };
 
 /** The nearest folder at or above this one that holds `.git` (a file, in a worktree). */
