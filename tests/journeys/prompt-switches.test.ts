@@ -56,7 +56,13 @@ describe('what a run is set to', () => {
       '.ssh/config': 'SECRET',
       '.skein/team/MEMORY.md': 'I am the team.',
     });
-    await write(scene.home, { 'notes.md': 'I am far away.' });
+    await write(scene.home, {
+      'notes.md': 'I am far away.',
+      '.claude/output-styles/loud.md': 'Shout.',
+      '.claude/agents/cook.md': '---\nname: cook\ndescription: x\n---\nYou cook.',
+      '.claude/agents/host.md': '---\nname: host\ndescription: x\nproactive: true\n---\nYou host.',
+    });
+    await write(scene.root, { 'long/CLAUDE.md': `I am long. ${'x'.repeat(30_000)}` });
     const digest = createHash('sha256').update(scene.workspace).digest('hex').slice(0, 16);
     await write(scene.skeinHome, { [`projects/${digest}/MEMORY.md`]: 'I am a note.' });
     usual = await sent([], {});
@@ -80,9 +86,41 @@ describe('what a run is set to', () => {
     ['a word that breaks the cache', [], { SKEIN_CACHE_BREAKER: 'x1' }, '\n\nx1'],
     ['words of its own', ['--append-system-prompt', 'Sing.'], {}, '\n\nSing.'],
     ['another model', ['--model', 'haiku'], {}, 'chosen for this session.'],
+    ['an output style', ['--settings', '{"outputStyle":"loud"}'], {}, 'Shout.'],
+    ['more directories', ['--add-dir', '../long'], {}, 'Also yours to work in: /'],
   ])('is said in the system prompt: %s', async (_, flags, env, words) => {
     expect(usual.words).not.toContain(words);
     expect((await sent(flags, env)).words).toContain(words);
+  });
+
+  test('is said of who listens: nobody but a reader of the last message, or a person', async () => {
+    expect(usual.words).toMatch(/Nobody is there to answer[\s\S]*reads only your last message/);
+    await scene.run(['--plain'], { stdin: 'Hello.\n' });
+    const words = textsOf(scene.bodies().at(-1)?.system).join('\n\n');
+    expect(words).toContain('A person is there');
+    expect(words).not.toMatch(/Nobody is there|only your last message|An agent that you fork/);
+  });
+
+  test.each([
+    ['cook', 'You cook.', false],
+    ['host', 'You host.', true],
+  ])(
+    'is an agent that takes the place of the rules, or joins them: %s',
+    async (name, own, joins) => {
+      const { words } = await sent(['--agent', name], {});
+      expect(words).toContain(own);
+      expect(words.includes('# Ground rules')).toBe(joins);
+    },
+  );
+
+  test('leaves a fifth of the window to instructions, and says what is left out (P20)', async () => {
+    const wide = await sent(['--add-dir', '../long'], {});
+    const narrow = await sent(['--add-dir', '../long'], { SKEIN_CONTEXT_WINDOW: '30000' });
+    expect([wide, narrow].map(({ opening }) => opening.includes('I am long.'))).toEqual([
+      ...[true, false],
+    ]);
+    expect(wide.stderr).not.toContain('left out');
+    expect(narrow.stderr).toMatch(/long\/CLAUDE\.md is left out of the prompt/);
   });
 
   test('is one prompt for all where the API may try nothing out (P5)', async () => {
