@@ -9,6 +9,10 @@ const HIDDEN = /(?!\n|\t|\ufe0e|\ufe0f)[\p{Cc}\p{Cf}\p{Cs}\p{DI}\u2028\u2029\u28
 /** For prose. Control characters are spelled out, so that nothing disappears. */
 export const harmless = (text: string): string => text.replace(HOSTILE, spell);
 
+/** A sentence on stderr: a name in it that goes on in another line cannot pose as the next sentence. */
+export const noticeText = (sentence: string): string =>
+  `skein: ${sentence.replaceAll('\n', '\n  ')}\n`;
+
 /** For what a person decides about. */
 export const exactText = (text: string): string => text.replace(HIDDEN, spell);
 

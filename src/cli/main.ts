@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { redact } from '../policy/redaction.js';
 import { EXIT } from './exit-code.js';
-import { harmless } from './harmless-text.js';
+import { harmless, noticeText } from './harmless-text.js';
 import { interrupts, signals } from './interrupts.js';
 import type { Machine } from './machine.js';
 import { report, runCommandLine } from './program.js';
@@ -45,7 +45,7 @@ const machine: Machine = {
   out: writer(process.stdout),
   isOutputClosed: () => !process.stdout.writable,
   err: (text) => toStderr(harmless(redact(text))),
-  notify: (sentence) => machine.err(`skein: ${sentence}\n`),
+  notify: (sentence) => machine.err(noticeText(sentence)),
   watchdog: [process.execPath, fileURLToPath(new URL('./watchdog.js', import.meta.url))],
   onInterrupt: interrupts(process, () => process.exit(EXIT.interrupted)),
   onSignal: signals(process),

@@ -42,7 +42,7 @@ export const listSessions = async (flags: SessionsFlags, machine: Machine): Prom
   machine.out(listing(shown, flags.all === true));
   const hidden = flags.search === undefined ? wanted.length - shown.length : 0;
   for (const note of notes(shown.length, hidden, elsewhere, flags)) machine.err(`${note}\n`);
-  for (const { id, reason } of unreadable) machine.err(`skein: ${id} is left out: ${reason}\n`);
+  for (const { id, reason } of unreadable) machine.notify(`${id} is left out: ${reason}`);
   return EXIT.done;
 };
 

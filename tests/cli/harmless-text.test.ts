@@ -5,6 +5,7 @@ import {
   firstLines,
   harmless,
   lastLines,
+  noticeText,
   oneLine,
   plainText,
   uncoloured,
@@ -118,5 +119,17 @@ describe('a line of a listing', () => {
       }),
     );
     expect(plainText('x'.repeat(1_000_000), 10)).toBe('xxxxxxxxx…');
+  });
+});
+
+describe('a notice', () => {
+  test('has one line that begins like one, whatever names stand in it', () => {
+    fc.assert(
+      fc.property(hostile, (name) => {
+        const text = harmless(noticeText(`${name}\nskein: All is well.`));
+        expect(text.match(/^skein: /gm)).toHaveLength(1);
+        expect(text.endsWith('\n')).toBe(true);
+      }),
+    );
   });
 });
