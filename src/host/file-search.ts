@@ -1,6 +1,7 @@
 /** The FileSearch port: our own walk of the tree, and an engine that looks into the files it finds. */
 import { lstat, readdir, readlink, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { compileGlob, type Glob } from '../protocol/glob.js';
 import {
   type FileSearch,
   type FoundFiles,
@@ -19,7 +20,6 @@ import { probeFile } from './bounded-read.js';
 import { fewAtOnce } from './few-at-once.js';
 import { fileError } from './file-errors.js';
 import { FILE_TYPES, globOfType } from './file-types.js';
-import { compileGlob, type Glob } from './glob.js';
 import {
   type MatchEngine,
   type PreparedMatch,

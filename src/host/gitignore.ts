@@ -1,7 +1,7 @@
 /** The rules of .gitignore files: the last line of the nearest file that matches decides. */
 import { dirname, join, sep } from 'node:path';
+import { compileGlob } from '../protocol/glob.js';
 import { readSmall } from './bounded-read.js';
-import { compileGlob } from './glob.js';
 
 /** The rules of one directory, and of those above it that still count. */
 export interface IgnoreRules {

@@ -3,7 +3,7 @@ import { chmod, mkdir, utimes } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compileGlob } from '../../src/host/glob.js';
+import { compileGlob } from '../../src/protocol/glob.js';
 import { needs } from '../setup/needs.js';
 import { makeTree, searchWith, type Tree } from './search-tree.js';
 

@@ -5,9 +5,14 @@
  * do not know brings its own patterns, and none of them may take long.
  */
 
+/** What may still be compared, for all that is asked with it. Below zero an answer means nothing. */
+export interface Effort {
+  left: number;
+}
+
 export interface Glob {
   /** Takes the names from the root of the search, last one included. */
-  matches(names: readonly string[]): boolean;
+  matches(names: readonly string[], effort?: Effort): boolean;
   /** A name with a dot in front that the pattern spells out, so that it is meant. */
   namesHidden(name: string): boolean;
 }
@@ -17,6 +22,7 @@ export class GlobProblem extends Error {}
 const MOST_ALTERNATIVES = 256;
 /** As long as a path may be. */
 const LONGEST_PATTERN = 4_096;
+const ANY_EFFORT: Effort = { left: Number.POSITIVE_INFINITY };
 
 /** A pattern without a slash matches at any depth. Throws a GlobProblem. */
 export const compileGlob = (pattern: string, { braces = true } = {}): Glob => {
@@ -25,14 +31,16 @@ export const compileGlob = (pattern: string, { braces = true } = {}): Glob => {
   }
   const paths = (braces ? alternatives(pattern) : [pattern]).map(compilePath);
   return {
-    matches: (names) => paths.some((path) => matchPath(path, names)),
+    matches: (names, effort = ANY_EFFORT) => paths.some((path) => matchPath(path, names, effort)),
     namesHidden: (name) =>
-      paths.some((path) => path.some((part) => part !== ANY_DEPTH && part.dotted && part.is(name))),
+      paths.some((path) =>
+        path.some((part) => part !== ANY_DEPTH && part.dotted && part.is(name, ANY_EFFORT)),
+      ),
   };
 };
 
 interface Part {
-  readonly is: (name: string) => boolean;
+  readonly is: (name: string, effort: Effort) => boolean;
   readonly dotted: boolean;
 }
 const ANY_DEPTH = '**';
@@ -51,22 +59,40 @@ const compilePath = (pattern: string): Path => {
   return parts;
 };
 
-const matchPath = (path: Path, names: readonly string[]): boolean => {
-  let [at, part, backAt, backPart] = [0, 0, -1, -1];
-  while (at < names.length) {
-    const wanted = path[part];
-    if (wanted === ANY_DEPTH) {
-      [backAt, backPart] = [at, part];
-      part += 1;
-    } else if (wanted?.is(names[at] ?? '')) {
+const matchPath = (path: Path, names: readonly string[], effort: Effort): boolean =>
+  matchWithStars(path, names, effort, {
+    isStar: (part) => part === ANY_DEPTH,
+    fits: (part, name) => part !== ANY_DEPTH && part.is(name, effort),
+  });
+
+interface Comparison<Wanted, Item> {
+  isStar(wanted: Wanted): boolean;
+  fits(wanted: Wanted, item: Item): boolean;
+}
+
+/** A star takes any number of items; going back to the last one is enough. */
+const matchWithStars = <Wanted, Item>(
+  wanted: readonly Wanted[],
+  items: readonly Item[],
+  effort: Effort,
+  { isStar, fits }: Comparison<Wanted, Item>,
+): boolean => {
+  let [at, want, backAt, backWant] = [0, 0, -1, -1];
+  while (at < items.length && effort.left >= 0) {
+    effort.left -= 1;
+    const next = wanted[want];
+    if (next !== undefined && isStar(next)) {
+      [backAt, backWant] = [at, want];
+      want += 1;
+    } else if (next !== undefined && fits(next, items[at] as Item)) {
       at += 1;
-      part += 1;
-    } else if (backPart >= 0) {
+      want += 1;
+    } else if (backWant >= 0) {
       backAt += 1;
-      [at, part] = [backAt, backPart + 1];
+      [at, want] = [backAt, backWant + 1];
     } else return false;
   }
-  return part === path.length;
+  return wanted.slice(want).every(isStar);
 };
 
 type Token = { readonly kind: 'star' } | { readonly kind: 'one'; is(character: string): boolean };
@@ -77,26 +103,14 @@ const compileName = (pattern: string): Part => {
   const suffix = /^\*([^*?[\\]*)$/.exec(pattern)?.[1];
   if (suffix !== undefined) return { dotted, is: (name) => name.endsWith(suffix) };
   const tokens = tokensOf(Array.from(pattern));
-  return { dotted, is: (name) => matchName(tokens, Array.from(name)) };
+  return { dotted, is: (name, effort) => matchName(tokens, Array.from(name), effort) };
 };
 
-const matchName = (tokens: readonly Token[], name: readonly string[]): boolean => {
-  let [at, token, backAt, backToken] = [0, 0, -1, -1];
-  while (at < name.length) {
-    const wanted = tokens[token];
-    if (wanted?.kind === 'star') {
-      [backAt, backToken] = [at, token];
-      token += 1;
-    } else if (wanted?.is(name[at] ?? '')) {
-      at += 1;
-      token += 1;
-    } else if (backToken >= 0) {
-      backAt += 1;
-      [at, token] = [backAt, backToken + 1];
-    } else return false;
-  }
-  return tokens.slice(token).every(({ kind }) => kind === 'star');
-};
+const matchName = (tokens: readonly Token[], name: readonly string[], effort: Effort): boolean =>
+  matchWithStars(tokens, name, effort, {
+    isStar: ({ kind }) => kind === 'star',
+    fits: (token, character) => token.kind === 'one' && token.is(character),
+  });
 
 const tokensOf = (pattern: readonly string[]): readonly Token[] => {
   const tokens: Token[] = [];
