@@ -54,6 +54,8 @@ export interface LeadOptions {
   /** For leads that share one; by default each has its own. */
   readonly governor?: Governor;
   readonly choice?: SessionChoice;
+  /** Of the program that runs. */
+  readonly version?: string;
   readonly briefing?: Briefing;
   readonly capabilities?: Capabilities;
   readonly betas?: readonly string[];
@@ -83,7 +85,9 @@ export const leadInHand = async (options: LeadOptions): Promise<LeadInHand> => {
   const lead = await openSession({
     ...{ store, clock, ids: countedIds(), owner: 'o_1', choice: options.choice ?? { kind: 'new' } },
     ...{ modelName: options.modelName, defaultModel: 'claude-opus-5-5' },
-    fresh: { cwd: CWD, version: '0.0.0', entrypoint: 'test', title: 'A test' },
+    fresh: {
+      ...{ cwd: CWD, version: options.version ?? '0.0.0', entrypoint: 'test', title: 'A test' },
+    },
     briefing: options.briefing ?? plainBriefing(),
     requestSettings: () => ({ maxTokens: 100 }),
     // A question about the cache would stand in every body that a test looks at.

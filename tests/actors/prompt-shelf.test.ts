@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { keepHead, readHead } from '../../src/actors/prompt-shelf.js';
+import type { HeadRequest } from '../../src/protocol/briefing.js';
 import { SessionMemory } from '../../src/store/session-memory.js';
 import { changingBriefing, headOf, type World } from '../fakes/changing-briefing.js';
 import { type Answer, ends, says, scriptedModel } from '../fakes/scripted-model.js';
@@ -160,6 +161,28 @@ describe('the head of a prompt', () => {
     const second = await taken(first, [yes]);
     await second.say('Four.');
     expect(second.systems()).toEqual(['Be a goose. Be sad.']);
+  });
+
+  test('is looked at again in the name of the version that began the session (P19)', async () => {
+    const asked: string[] = [];
+    const briefing = {
+      ...changingBriefing(),
+      head: async ({ version, entrypoint, cwd }: HeadRequest) => {
+        asked.push(`${version} ${entrypoint} ${cwd}`);
+        return headOf({ goose: 'Be a goose.' });
+      },
+    };
+    const given = { briefing, lingers: true };
+    const first = await leadInHand({ ...given, model: scriptedModel(yes), version: '1.0.0' });
+    await first.say('One.');
+    await first.lead.close();
+    const { store, clock, lead } = first;
+    const choice = { kind: 'resume', id: lead.id } as const;
+    const later = { ...given, store, clock, choice, version: '2.0.0' };
+    const second = await leadInHand({ ...later, model: scriptedModel(yes) });
+    second.lead.clear();
+    await second.say('Two.');
+    expect(asked).toEqual(['1.0.0 test /tmp', '1.0.0 test /tmp']);
   });
 
   test('that cannot be made leaves a session that the next process can begin', async () => {
