@@ -4,8 +4,8 @@ import { keepHead, readHead } from '../../src/actors/prompt-shelf.js';
 import type { HeadRequest } from '../../src/protocol/briefing.js';
 import { SessionMemory } from '../../src/store/session-memory.js';
 import { changingBriefing, headOf, type World } from '../fakes/changing-briefing.js';
-import { type Answer, ends, says, scriptedModel } from '../fakes/scripted-model.js';
-import { virtualClock } from '../fakes/virtual-clock.js';
+import { type Answer, calls, ends, says, scriptedModel } from '../fakes/scripted-model.js';
+import { settled, virtualClock } from '../fakes/virtual-clock.js';
 import { type LeadInHand, type LeadOptions, leadInHand } from './lead-in-hand.js';
 import { WINDOW } from './long-talk.js';
 
@@ -183,6 +183,23 @@ describe('the head of a prompt', () => {
     second.lead.clear();
     await second.say('Two.');
     expect(asked).toEqual(['1.0.0 test /tmp', '1.0.0 test /tmp']);
+  });
+
+  test('is waited for and made for where the agent is by now, before a request leaves', async () => {
+    const moved = { content: 'moved', notes: [{ type: 'cwd.changed' as const, cwd: '/tmp/src' }] };
+    const briefing = {
+      ...changingBriefing(),
+      mayChange: true,
+      head: async ({ cwd }: HeadRequest) => {
+        for (let step = 0; step < 100; step += 1) await Promise.resolve();
+        return headOf({ place: cwd });
+      },
+    };
+    const model = scriptedModel([calls('c1', 'Look', { name: 'a' })], yes);
+    const hand = await leadInHand({ model, briefing, lingers: true, deeds: { a: () => moved } });
+    await hand.say('Look.');
+    await settled();
+    expect(model.requests.map(({ body }) => systemIn(body))).toEqual(['/tmp', '/tmp/src']);
   });
 
   test('that cannot be made leaves a session that the next process can begin', async () => {
