@@ -5,7 +5,7 @@
 import { basename } from 'node:path';
 
 const SECRET_NAME =
-  /^(?:\.env(?:\..+)?|\.envrc|\.netrc|_netrc|\.npmrc|\.pypirc|\.pgpass|\.git-credentials|\.htpasswd|\.vault-token|id_(?:rsa|dsa|ecdsa|ed25519)(?:[._-].*)?|.+\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk))$/;
+  /^(?:\.env(?:\..+)?|\.envrc|\.netrc|_netrc|\.npmrc|\.pypirc|\.pgpass|\.git-credentials|\.credentials\.json|\.htpasswd|\.vault-token|id_(?:rsa|dsa|ecdsa|ed25519)(?:[._-].*)?|.+\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk))$/;
 const SECRET_PLACE =
   /(?:^|\/)(?:\.ssh|\.gnupg|\.aws\/(?:credentials|sso|cli)|\.azure|\.config\/(?:gcloud|gh)|\.kube\/config|\.docker\/config\.json|\.cargo\/credentials(?:\.toml)?)(?:\/|$)/;
 /** What only the machine itself should know. */

@@ -111,6 +111,7 @@ describe('guarded files', () => {
       '.netrc',
     ],
     ...['.ssh/config', '.aws/credentials', '.git-credentials'],
+    '.claude/.credentials.json',
     ...['/proc/self/environ', '/proc/1/task/1/environ', '/proc/17/mem'],
   ])('that may hold secrets are asked about even for reading: %s', (path) => {
     for (const mode of ['default', 'bypassPermissions'] as const) {
