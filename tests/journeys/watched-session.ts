@@ -2,6 +2,7 @@
  * A session on disk whose cache is watched, against a real server with a clock of the test's: what
  * happens to its prompt between two processes is up to the test.
  */
+import { createHash } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -106,14 +107,22 @@ export const watchSession = async (rules: ScriptInput['rules'] = [{ reply: 'Honk
   return {
     ...{ clock, notices, talk, serve, records },
     breaks: async () => (await records()).filter((record) => record.type === 'cache.broken'),
-    /** Changes the prompt that is kept with the session. */
-    editHead: (change: (head: EditedHead) => void) =>
-      edit(join(folder, 'artifacts'), 'prompt-', (text) => {
-        const head = JSON.parse(text) as EditedHead;
+    /** Changes the prompt that is kept with the session, and all that would give it away. */
+    async editHead(change: (head: EditedHead) => void) {
+      const artifacts = join(folder, 'artifacts');
+      for (const name of await readdir(artifacts)) {
+        if (!name.startsWith('prompt-')) continue;
+        const head = JSON.parse(await readFile(join(artifacts, name), 'utf8')) as EditedHead;
         change(head);
-        return JSON.stringify(head);
-      }),
-    editJournal: (change: (text: string) => string) => edit(join(folder, 'agents'), '', change),
+        const bytes = JSON.stringify(head);
+        const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
+        await writeFile(join(artifacts, `prompt-${digest}.json`), bytes);
+        await edit(join(folder, 'agents'), (text) =>
+          text.replaceAll(name, `prompt-${digest}.json`),
+        );
+      }
+    },
+    editJournal: (change: (text: string) => string) => edit(join(folder, 'agents'), change),
   };
 };
 
@@ -123,9 +132,8 @@ export interface EditedHead {
   sections: HeadSection[];
 }
 
-const edit = async (folder: string, prefix: string, change: (text: string) => string) => {
+const edit = async (folder: string, change: (text: string) => string) => {
   for (const name of await readdir(folder)) {
-    if (!name.startsWith(prefix)) continue;
     const path = join(folder, name);
     await writeFile(path, change(await readFile(path, 'utf8')));
   }

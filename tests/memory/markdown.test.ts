@@ -91,6 +91,27 @@ describe('Comments of Markdown', () => {
     expect(await textOf('<!-- a --><!-- b\n\nc')).toBe('<!-- b\n\nc');
   });
 
+  /** Whether `left` is what remains of `source` when some comments go; space does not count. */
+  const isLeftOf = (source: string, left: string): boolean => {
+    const isSpace = (character: string | undefined) => character?.trim() === '';
+    // Places in `left` that can be reached at each place in `source`.
+    const reached = Array.from({ length: source.length + 1 }, () => new Set<number>());
+    reached[0]?.add(0);
+    for (const [at, places] of reached.entries()) {
+      // `<!-->` may be a whole comment, or the beginning of a longer one.
+      const ends = source.startsWith('<!--', at)
+        ? [source.indexOf('-->', at + 2), source.indexOf('-->', at + 4)].filter((end) => end !== -1)
+        : [];
+      for (const place of places) {
+        if (isSpace(left[place])) places.add(place + 1);
+        if (isSpace(source[at])) reached[at + 1]?.add(place);
+        if (at < source.length && source[at] === left[place]) reached[at + 1]?.add(place + 1);
+        for (const end of ends) reached[end + 3]?.add(place);
+      }
+    }
+    return reached[source.length]?.has(left.length) === true;
+  };
+
   test('are all that is ever taken out', async () => {
     const piece = fc.constantFrom(
       '<!--',
@@ -113,10 +134,8 @@ describe('Comments of Markdown', () => {
       fc.asyncProperty(fc.array(piece, { maxLength: 40 }), async (pieces) => {
         const source = pieces.join('');
         const text = await textOf(source);
-        const withoutAny = (some: string) =>
-          some.replaceAll(/<!--[\s\S]*?-->/g, '').replaceAll(/\s/g, '');
-        // Nested deeper than is read, or else the same words when all comments are gone from both.
-        expect(withoutAny(text ?? source)).toBe(withoutAny(source));
+        // What is nested deeper than is read stays as it is.
+        expect(isLeftOf(source, text ?? source)).toBe(true);
       }),
     );
   });
