@@ -6,6 +6,7 @@ import { execFile } from 'node:child_process';
 import { chmod, cp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { inputsDigest, STAMP } from './installed.mjs';
@@ -43,6 +44,31 @@ const writeTypes = async (outdir) => {
   await rm(all, { recursive: true });
 };
 
+/** The schemas of the built-in tools, made by the very code that would make them at every start. */
+const builtinSchemas = async (outdir) => {
+  const outfile = resolve(outdir, 'tools.mjs');
+  await build({
+    stdin: {
+      contents: `export { builtinTools } from './src/tools/builtin-tools.ts';
+        export { toolbox } from './src/tools/toolbox.ts';`,
+      resolveDir: process.cwd(),
+    },
+    ...{ outfile, bundle: true, format: 'esm', platform: 'node', target: 'node20.19' },
+    banner: { js: REQUIRE },
+  });
+  try {
+    const { builtinTools, toolbox } = await import(pathToFileURL(outfile).href);
+    const wire = toolbox(builtinTools).wireTools();
+    return Object.fromEntries(wire.map((tool) => [tool.name, tool.input_schema]));
+  } finally {
+    await rm(outfile);
+  }
+};
+
+/** Bundled CommonJS packages still call require() for Node's own modules. */
+const REQUIRE =
+  "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
+
 // Taken first: what changes during the build makes the next start build again.
 const digest = inputsDigest(process.cwd());
 const { version } = JSON.parse(await readFile('package.json', 'utf8'));
@@ -65,12 +91,12 @@ await build({
   minifySyntax: true,
   minifyWhitespace: true,
   plugins: [onlyEnglish],
-  define: { SKEIN_VERSION: JSON.stringify(version) },
-  legalComments: 'none',
-  banner: {
-    // Bundled CommonJS packages still call require() for Node's own modules.
-    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+  define: {
+    SKEIN_VERSION: JSON.stringify(version),
+    BUILTIN_SCHEMAS: JSON.stringify(await builtinSchemas(outdir)),
   },
+  legalComments: 'none',
+  banner: { js: REQUIRE },
   logLevel: 'warning',
 });
 await writeTypes(outdir);

@@ -1,25 +1,33 @@
 /** The MemoryDisk port on the real disk. Whoever wrote the repository chose what lies there. */
-import { constants } from 'node:fs';
-import { type FileHandle, lstat, open, opendir, realpath, stat } from 'node:fs/promises';
+import { constants, lstatSync, realpathSync, statSync } from 'node:fs';
+import { type FileHandle, open, opendir } from 'node:fs/promises';
 import type { MemoryDisk, MemoryEntry, MemoryPlace } from '../protocol/memory.js';
 
 export const memoryDisk = (): MemoryDisk => ({
   user: process.getuid?.(),
-  look: (path) => lookAt(path).catch(() => undefined),
+  look: async (path) => lookAt(path),
   read: (real, mostBytes) => readWhole(real, mostBytes).catch(() => 'unreadable' as const),
   list: (real, most) => listAll(real, most).catch(() => 'unreadable' as const),
 });
 
 const HAS_OWNERS = process.getuid !== undefined;
 
-const lookAt = async (path: string): Promise<MemoryPlace> => {
-  // First what costs least: most places are empty.
-  const link = await lstat(path);
-  const real = await realpath(path);
-  const found = await stat(real);
-  const kind = found.isFile() ? 'file' : found.isDirectory() ? 'directory' : 'other';
-  const owners = [...new Set([found.uid, link.uid])];
-  return { real, kind, owners: HAS_OWNERS ? owners : [] };
+/**
+ * At once: a walk asks some sixty times before the first request, nearly always about nothing, and a
+ * trip to another thread and back would take longer than the answer.
+ */
+const lookAt = (path: string): MemoryPlace | undefined => {
+  try {
+    const link = lstatSync(path, { throwIfNoEntry: false });
+    if (link === undefined) return undefined;
+    const real = realpathSync.native(path);
+    const found = statSync(real);
+    const kind = found.isFile() ? 'file' : found.isDirectory() ? 'directory' : 'other';
+    const owners = [...new Set([found.uid, link.uid])];
+    return { real, kind, owners: HAS_OWNERS ? owners : [] };
+  } catch {
+    return undefined;
+  }
 };
 
 const readWhole = async (real: string, mostBytes: number) => {

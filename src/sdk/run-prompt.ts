@@ -19,6 +19,7 @@ import { withoutTempPaths } from '../prompt/temp-paths.js';
 import type { Briefing } from '../protocol/briefing.js';
 import { localDate, systemClock } from '../protocol/clock.js';
 import { capabilitiesOf, type ProviderName } from '../protocol/providers.js';
+import type { RawJson } from '../protocol/wire.js';
 import type { Toolbox } from '../tools/toolbox.js';
 import { placesOf } from './agent-choice.js';
 import { runBriefing } from './briefing.js';
@@ -93,8 +94,7 @@ export const promptFor = (request: PromptRequest): Briefing => {
       custom: flags.systemPrompt,
       append: flags.appendSystemPrompt,
     },
-    // Whatever a tool says of itself is the same for two people with two temporary directories.
-    tools: withoutTempPaths(JSON.stringify(tools.wireTools()), [tmpdir(), realPath(tmpdir())]),
+    tools: wireText(tools),
     hasMcpTools: tools.visible.some(({ kind }) => kind === 'mcp'),
     // Nobody connects to MCP servers yet.
     mcpInstructions: () => [],
@@ -112,6 +112,19 @@ export const promptFor = (request: PromptRequest): Briefing => {
     memoryCharacters: Math.floor(usable * MEMORY_SHARE * BYTES_PER_TOKEN),
     notify: machine.notify,
   });
+};
+
+/** What others say of their tools is the same for two people with two temporary directories (P23). */
+const wireText = (tools: Toolbox): RawJson => {
+  const isOurs = new Set(
+    tools.visible.filter(({ kind }) => kind === 'builtin').map(({ name }) => name),
+  );
+  const directories = [tmpdir(), realPath(tmpdir())];
+  const texts = tools.wireTools().map((tool) => {
+    const text = JSON.stringify(tool);
+    return isOurs.has(tool.name) ? text : withoutTempPaths(text, directories);
+  });
+  return `[${texts.join(',')}]`;
 };
 
 const styleOf = ({ machine, settings }: PromptRequest) => {

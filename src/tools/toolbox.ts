@@ -104,10 +104,21 @@ const wireTool = (tool: Tool): WireTool => {
   return known;
 };
 
+/** Set by the build: a start would spend milliseconds on what is the same every time. */
+declare const BUILTIN_SCHEMAS: Readonly<Record<string, WireTool['input_schema']>> | undefined;
+
+const prepared = typeof BUILTIN_SCHEMAS === 'undefined' ? {} : BUILTIN_SCHEMAS;
+
 const describeForWire = (tool: Tool): WireTool => {
+  const { name, kind, prompt: description } = tool;
+  const known = kind === 'builtin' ? prepared[name] : undefined;
+  return { name, description, input_schema: known ?? schemaOf(tool) };
+};
+
+const schemaOf = ({ input, inputSchema }: Tool): WireTool['input_schema'] => {
   const { $schema: _, ...schema } =
-    tool.inputSchema ?? z.toJSONSchema(tool.input, { io: 'input', override: withoutNoise });
-  return { name: tool.name, description: tool.prompt, input_schema: schema };
+    inputSchema ?? z.toJSONSchema(input, { io: 'input', override: withoutNoise });
+  return schema;
 };
 
 /** Limits that tell a model nothing: every agent pays for their bytes, and calls are checked anyway. */

@@ -1,11 +1,22 @@
 import { accessSync, constants, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { builtinTools } from '../../src/tools/builtin-tools.js';
+import { toolbox } from '../../src/tools/toolbox.js';
+import { setScene } from '../fakes/skein-process.js';
 
 describe('the bundle', () => {
   test('is a program that a shell can start', () => {
     expect(readFileSync('dist/skein.js', 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
     accessSync('dist/skein.js', constants.X_OK);
+  });
+
+  test('shows a model the very tools that the sources describe', async () => {
+    const { run } = await setScene();
+    const { stdout } = await run(['prompt', '--json']);
+    const { tools } = JSON.parse(stdout) as { tools: { text: string }[] };
+    const described = toolbox(builtinTools).wireTools();
+    expect(tools.map(({ text }) => text)).toEqual(described.map((tool) => JSON.stringify(tool)));
   });
 
   test('loads what reads HTML only when a page is read', () => {
