@@ -159,7 +159,7 @@ needs.describe('tmux')('at a terminal', () => {
     screen.say('/context');
     await screen.shows('A new session here would begin with');
     screen.say('hello');
-    await screen.shows('Done.');
+    await screen.shows(/Done\.\n\n>$/);
     screen.say('/context');
     await screen.shows('counted by the server with the last answer');
     screen.say('/cost');

@@ -128,7 +128,7 @@ needs.describe('tmux')('a session on a terminal', () => {
     const { scene, screen } = await sit();
     await screen.shows(READY);
     screen.say('the first');
-    await screen.shows('You said the first!');
+    await screen.shows(/You said the first!\n\n>$/);
     screen.say('token sk-ant-0123456789abcdef');
     await screen.shows(/You said token sk-ant-0123456789abcdef!\n\n>$/);
     screen.press('C-d');
@@ -145,7 +145,7 @@ needs.describe('tmux')('a session on a terminal', () => {
     again.press('C-e');
     again.type(' again');
     again.press('Enter');
-    await again.shows('You said the first again!');
+    await again.shows(/You said the first again!\n\n>$/);
     again.press('C-r');
     again.type('ken');
     await again.shows('search "ken": token sk-ant-[redacted]');
@@ -183,7 +183,7 @@ needs.describe('tmux')('a session on a terminal', () => {
     screen.say('/nothing');
     await screen.shows(/There is no \/nothing\. There is \/help/);
     screen.say('//etc/hosts is what?');
-    await screen.shows('You said /etc/hosts is what?!');
+    await screen.shows(/You said \/etc\/hosts is what\?!\n\n>$/);
     screen.say('/quit');
     expect(await screen.ended()).toBe(0);
   });
@@ -192,7 +192,7 @@ needs.describe('tmux')('a session on a terminal', () => {
     const { scene, screen } = await sit();
     await screen.shows(READY);
     screen.say('remember this');
-    await screen.shows('You said remember this!');
+    await screen.shows(/You said remember this!\n\n>$/);
     screen.say('/clear');
     await screen.shows('(The conversation begins anew.)');
     screen.say('what was it');
