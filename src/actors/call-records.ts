@@ -16,12 +16,14 @@ export interface CallPlace {
 export const ruledRecord = (
   at: CallPlace,
   { id, tool }: WantedCall,
-  { behavior, step, reason, rule }: Ruling,
+  { behavior, step, reason, instead, rule, hook }: Ruling,
   by?: string,
 ): JournalBody => ({
-  ...{ type: 'call.ruled', ...at, call: id, tool, behavior, step, reason },
+  ...{ type: 'call.ruled', ...at, call: id, tool, behavior, step, reason, instead },
   ...(rule !== undefined && { rule: rule.text, source: rule.source }),
   ...(rule?.file !== undefined && { file: rule.file }),
+  ...(rule?.line !== undefined && { line: rule.line }),
+  ...(hook !== undefined && { hook }),
   ...(by !== undefined && { by }),
 });
 

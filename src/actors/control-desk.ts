@@ -1,13 +1,12 @@
 /** Where calls are judged: the policy of the moment, and who can be asked. */
 
-import { createPolicy, type Policy, type PolicyOptions } from '../policy/policy.js';
+import { createPolicy, type Opinions, type Policy, type PolicyOptions } from '../policy/policy.js';
 import type { PermissionRequest, Ruling, Surface } from '../protocol/permission.js';
-import type { SafetyFinding } from '../protocol/tool.js';
 
 export interface ControlDesk {
   readonly surface: Surface | undefined;
   readonly permissionTimeoutMs: number;
-  rule(request: PermissionRequest, finding: SafetyFinding | undefined): Ruling;
+  rule(request: PermissionRequest, said: Opinions): Ruling;
   /** The rule that an answer which lasts is kept as. */
   grantFor(request: PermissionRequest): string;
   /** The same call is allowed for the rest of the session. */
@@ -38,7 +37,7 @@ export const controlDesk = (options: ControlDeskOptions): ControlDesk => {
   return {
     surface,
     permissionTimeoutMs,
-    rule: (request, finding) => policy.rule(request, finding),
+    rule: (request, said) => policy.rule(request, said),
     grantFor: (request) => policy.grantFor(request),
     allowForSession,
     allowForProject(request) {

@@ -135,7 +135,7 @@ class Crew {
     const { ruling } = judgement;
     if (!this.recordRuling(job, ruling)) return;
     if (ruling.behavior === 'allow') this.admit(job);
-    else if (ruling.behavior === 'deny') this.deny(job, ruling.reason);
+    else if (ruling.behavior === 'deny') this.deny(job, `${ruling.reason} ${ruling.instead}`);
     else this.ask(job, ruling).catch(this.deps.defect);
   }
 
@@ -177,14 +177,19 @@ class Crew {
   private takeAnswer(job: Job, call: SoundCall, answer: PermissionAnswer): void {
     const { desk } = this.deps;
     if (answer.behavior === 'deny') {
-      const ruling = { behavior: 'deny', step: 'callback', reason: answer.reason } as const;
+      const ruling = {
+        behavior: 'deny',
+        step: 'callback',
+        reason: answer.reason,
+        ...ANSWERED,
+      } as const;
       if (!this.recordRuling(job, ruling, 'surface')) return;
       this.deny(job, answer.reason);
       if (answer.interrupt === true) this.tell({ type: 'run.denied', detail: answer.reason });
       return;
     }
     const reason = 'A person allowed this call.';
-    const allowed = { behavior: 'allow', step: 'callback', reason } as const;
+    const allowed = { behavior: 'allow', step: 'callback', reason, ...ANSWERED } as const;
     if (answer.updatedInput !== undefined && !this.accept(job, answer.updatedInput)) return;
     if (!this.recordRuling(job, allowed, 'surface')) return;
     job.approved = true;
@@ -297,3 +302,5 @@ class Crew {
     }
   }
 }
+
+const ANSWERED = { instead: 'Another answer would have.', risk: 'medium' } as const;

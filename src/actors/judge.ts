@@ -42,7 +42,7 @@ export const judgeCall = (
   const input = parsed.data;
   const readOnly = tool.isReadOnly(input);
   const request = { tool: tool.name, subject: tool.subject(input), readOnly, cwd };
-  const ruling = desk.rule(request, tool.checkPermissions?.(input));
+  const ruling = desk.rule(request, { finding: tool.checkPermissions?.(input) });
   const safe = tool.isConcurrencySafe(input);
   const place = desk.grantFor(request);
   return { kind: 'judged', call: { tool, input, readOnly, safe, request, place }, ruling };
@@ -59,7 +59,7 @@ export const refusalNow = (
   isApproved: boolean,
 ): Ruling | undefined => {
   const request = { ...call.request, cwd };
-  const ruling = desk.rule(request, tool.checkPermissions?.(input));
+  const ruling = desk.rule(request, { finding: tool.checkPermissions?.(input) });
   if (ruling.behavior === 'allow') return undefined;
   if (ruling.behavior === 'deny') return ruling;
   // A person has looked at the call, but not at another place than it named then.

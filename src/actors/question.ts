@@ -13,7 +13,7 @@ import type { SoundCall } from './judge.js';
 /** The answer is bound to the digest of the exact input. */
 export const questionAbout = (
   { tool, input }: SoundCall,
-  { reason }: Ruling,
+  { reason, risk, blockedPath }: Ruling,
   identity: Pick<PermissionQuestion, 'id' | 'agent' | 'call' | 'grant'>,
 ): PermissionQuestion => ({
   ...identity,
@@ -21,7 +21,8 @@ export const questionAbout = (
   input,
   inputDigest: digestOf(input),
   description: tool.describe(input),
-  reason,
+  ...{ reason, risk },
+  ...(blockedPath !== undefined && { blockedPath }),
 });
 
 export const digestOf = (input: unknown): string =>

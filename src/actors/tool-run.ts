@@ -90,6 +90,6 @@ const personFor = (world: ToolWorld, call: string, signal: AbortSignal): AskPers
  */
 const maySee = (desk: ToolWorld['desk'], tool: string, path: string): boolean => {
   const subject = { action: 'read', target: path } as const;
-  const { behavior, step } = desk.rule({ tool, subject, readOnly: true, cwd: '/' }, undefined);
+  const { behavior, step } = desk.rule({ tool, subject, readOnly: true, cwd: '/' }, {});
   return behavior === 'allow' || (behavior === 'ask' && step === 'callback');
 };

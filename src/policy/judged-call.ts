@@ -4,7 +4,7 @@
  * A file tool touches one place. A shell command touches whatever its words may name: that is a
  * guess, used only to refuse what is forbidden and to be slow with what is free.
  */
-import type { PermissionRequest } from '../protocol/permission.js';
+import type { HookOpinion, PermissionRequest } from '../protocol/permission.js';
 import type { SafetyFinding } from '../protocol/tool.js';
 import { readCommand } from './command-words.js';
 import { absolutePath, type PathWorld, placesOf } from './path-policy.js';
@@ -14,6 +14,8 @@ export interface JudgedCall {
   readonly request: PermissionRequest;
   /** The tool's own safety check. */
   readonly finding?: SafetyFinding | undefined;
+  /** What PreToolUse hooks said. */
+  readonly hook?: HookOpinion | undefined;
   /** What a file tool touches: the path as written and, when it differs, where it leads. */
   readonly places: readonly string[];
   /** The same for each word of a shell command that may be a path. */
@@ -22,13 +24,12 @@ export interface JudgedCall {
 
 export const judgedCall = (
   request: PermissionRequest,
-  finding: SafetyFinding | undefined,
+  { finding, hook }: Pick<JudgedCall, 'finding' | 'hook'>,
   world: PathWorld,
 ): JudgedCall => {
   const at = (path: string) => placesOf(absolutePath(path, request.cwd, world.home), world);
   return {
-    request,
-    finding,
+    ...{ request, finding, hook },
     places: touchesFile(request) ? at(request.subject.target) : [],
     named: runsCommand(request) ? pathWords(request.subject.target).map(at) : [],
   };

@@ -1,24 +1,29 @@
 /**
  * The permission pipeline of law 5 as data: named steps, tried in order until one rules.
  *
- *   deny ─▶ ask ─▶ mode ─▶ allow ─▶ callback ─▶ reject
- *            └───────── a person ──────▲
+ *   hooks ─▶ deny ─▶ ask ─▶ mode ─▶ allow ─▶ callback ─▶ reject
+ *                     └───────── a person ──────▲
  *
- * The schema is checked before; the last step always rules. An ask match goes straight to a
- * person: mode and allow rules are skipped. Two modes change that, and only towards caution or as
- * documented: in `plan` a call with effects is not worth asking about, and in `bypassPermissions`
- * the tool's own doubts (a compound command) are not asked; ask rules and guarded files still are.
+ * The schema is checked before; the last step always rules. A hook that denies is heard first, and
+ * one that allows only where an allow rule would be. An ask match goes straight to a person: mode
+ * and allow rules are skipped. Two modes change that, and only towards caution or as documented: in
+ * `plan` a call with effects is not worth asking about, and in `bypassPermissions` the mild doubts of
+ * a tool (an installation) and the words of a command are not asked; the rest still is.
  */
 import type { PermissionRule, PipelineStep, Ruling } from '../protocol/permission.js';
 import { holdsSecrets, steersSkein } from './guarded-files.js';
 import type { JudgedCall } from './judged-call.js';
 import { freeByMode, refusedByPlan } from './mode.js';
 import type { PolicyFacts } from './policy-facts.js';
+import type { Because } from './reasons.js';
 import * as because from './reasons.js';
+import { riskOf } from './risk.js';
+
+type Decision = Omit<Ruling, 'risk'>;
 
 export interface Step {
   readonly name: PipelineStep;
-  readonly judge: (call: JudgedCall, facts: PolicyFacts) => Ruling | undefined;
+  readonly judge: (call: JudgedCall, facts: PolicyFacts) => Decision | undefined;
 }
 
 export const judge = (
@@ -27,99 +32,132 @@ export const judge = (
   facts: PolicyFacts,
 ): Ruling | undefined => {
   for (const step of pipeline) {
-    const ruling = step.judge(call, facts);
-    if (ruling !== undefined) return ruling;
+    const decision = step.judge(call, facts);
+    if (decision !== undefined) return { ...decision, risk: riskOf(call, facts) };
   }
   return undefined;
 };
 
+const hookDenies: Step['judge'] = ({ hook }) =>
+  hook?.behavior === 'deny'
+    ? { behavior: 'deny', step: 'hooks', ...because.deniedByHook(hook), hook: hook.hook }
+    : undefined;
+
 const deny: Step['judge'] = (call, facts) => {
   const rule = facts.firstMatch('deny', call);
-  if (rule) return { behavior: 'deny', step: 'deny', reason: because.deniedBy(rule), rule };
+  if (rule) return { behavior: 'deny', step: 'deny', ...because.deniedBy(rule), rule };
   if (call.finding?.behavior === 'deny') {
-    return { behavior: 'deny', step: 'deny', reason: call.finding.reason };
+    return { behavior: 'deny', step: 'deny', ...because.deniedByTool(call.finding.reason) };
   }
   const place = [call.places, ...call.named].flat().find((it) => facts.isForbidden(it, call));
   if (place === undefined) return undefined;
-  return { behavior: 'deny', step: 'deny', reason: because.insideState(place) };
+  return { behavior: 'deny', step: 'deny', ...because.insideState(place), blockedPath: place };
 };
 
 const ask: Step['judge'] = (call, facts) => {
   if (refusedByPlan(call, facts)) return undefined;
   const rule = facts.firstMatch('ask', call);
-  if (rule) return putToPerson(call, facts, because.askedBy(rule), rule);
-  // The words of a command are a guess, and so weigh no more than the tool's own doubts.
-  const careful = facts.mode !== 'bypassPermissions';
-  const doubt = guardedPlace(call, careful ? call.named : []) ?? (careful && doubtOf(call));
-  return doubt ? putToPerson(call, facts, doubt) : undefined;
+  if (rule) return putToPerson(call, facts, because.askedBy(rule), { rule });
+  const { hook } = call;
+  if (hook?.behavior === 'ask') {
+    return putToPerson(call, facts, because.askedByHook(hook), { hook: hook.hook });
+  }
+  const guarded = guardedPlace(call, facts);
+  if (guarded) return putToPerson(call, facts, guarded.why, { blockedPath: guarded.place });
+  return isDoubtful(call, facts)
+    ? putToPerson(call, facts, because.doubted(call.finding?.reason ?? ''))
+    : undefined;
 };
 
 const mode: Step['judge'] = (call, facts) => {
   const { request } = call;
   if (refusedByPlan(call, facts)) {
-    return { behavior: 'deny', step: 'mode', reason: because.refusedByPlan(request) };
+    return { behavior: 'deny', step: 'mode', ...because.refusedByPlan(request) };
   }
   const reason = freeByMode(call, facts);
-  return reason === undefined ? undefined : { behavior: 'allow', step: 'mode', reason };
+  return reason === undefined
+    ? undefined
+    : { behavior: 'allow', step: 'mode', ...because.freeBy(reason) };
 };
 
 const allow: Step['judge'] = (call, facts) => {
   const rule = facts.firstMatch('allow', call);
-  return rule && { behavior: 'allow', step: 'allow', reason: because.allowedBy(rule), rule };
+  return rule && { behavior: 'allow', step: 'allow', ...because.allowedBy(rule), rule };
 };
 
-const callback: Step['judge'] = ({ request }, facts) => {
-  if (!facts.surface || facts.mode === 'dontAsk') return undefined;
-  return { behavior: 'ask', step: 'callback', reason: because.noRule(request) };
+const hookAllows: Step['judge'] = ({ hook }) =>
+  hook?.behavior === 'allow'
+    ? { behavior: 'allow', step: 'hooks', ...because.allowedByHook(hook), hook: hook.hook }
+    : undefined;
+
+const callback: Step['judge'] = (call, facts) => {
+  if (!facts.canAsk || facts.mode === 'dontAsk') return undefined;
+  const why = because.noRule(call.request, facts.mode, facts.grantFor(call.request));
+  const blockedPath = call.places.find((place) => !facts.isInWorkspace(place));
+  return {
+    ...{ behavior: 'ask', step: 'callback', ...why },
+    ...(blockedPath !== undefined && { blockedPath }),
+  };
 };
 
 const reject: Step['judge'] = ({ request }, facts) => {
-  const why = because.noRule(request);
-  const refused = facts.mode === 'dontAsk';
-  const reason = refused
-    ? because.refusedByDontAsk(why)
-    : because.nobodyAnswers(why, facts.grantFor(request));
-  return { behavior: 'deny', step: 'reject', reason };
+  const grant = facts.grantFor(request);
+  const why = because.noRule(request, facts.mode, grant);
+  const refusal =
+    facts.mode === 'dontAsk' ? because.refusedByDontAsk(why) : because.nobodyAnswers(why, grant);
+  return { behavior: 'deny', step: 'reject', ...refusal };
 };
 
 export const PIPELINE: readonly Step[] = [
+  { name: 'hooks', judge: hookDenies },
   { name: 'deny', judge: deny },
   { name: 'ask', judge: ask },
   { name: 'mode', judge: mode },
   { name: 'allow', judge: allow },
+  { name: 'hooks', judge: hookAllows },
   { name: 'callback', judge: callback },
   { name: 'reject', judge: reject },
 ];
+
+interface Cause {
+  readonly rule?: PermissionRule;
+  readonly hook?: string;
+  readonly blockedPath?: string;
+}
 
 /** An ask match on its way to the callback, where an answer for the session may already wait. */
 const putToPerson = (
   call: JudgedCall,
   facts: PolicyFacts,
-  why: string,
-  rule?: PermissionRule,
-): Ruling => {
-  const cause = rule && { rule };
+  why: Because,
+  cause: Cause = {},
+): Decision => {
   if (facts.mode === 'dontAsk') {
-    return { behavior: 'deny', step: 'ask', reason: because.refusedByDontAsk(why), ...cause };
+    return { behavior: 'deny', step: 'ask', ...because.refusedByDontAsk(why), ...cause };
   }
   const answer = facts.rememberedAnswer(call.request);
   if (answer) {
-    const reason = because.allowedBy(answer);
-    return { behavior: 'allow', step: 'callback', reason, rule: answer };
+    return { behavior: 'allow', step: 'callback', ...because.allowedBy(answer), rule: answer };
   }
-  if (facts.surface) return { behavior: 'ask', step: 'ask', reason: why, ...cause };
-  const reason = because.nobodyAnswers(why, undefined);
-  return { behavior: 'deny', step: 'reject', reason, ...cause };
+  if (facts.canAsk) return { behavior: 'ask', step: 'ask', ...why, ...cause };
+  return { behavior: 'deny', step: 'reject', ...because.nobodyAnswers(why, undefined), ...cause };
 };
 
-const guardedPlace = (call: JudgedCall, named: JudgedCall['named']): string | undefined => {
+const guardedPlace = (
+  call: JudgedCall,
+  { mode }: PolicyFacts,
+): { readonly why: Because; readonly place: string } | undefined => {
   const { readOnly, subject } = call.request;
-  const places = [call.places, ...named].flat();
+  const places = [call.places, ...(mode === 'bypassPermissions' ? [] : call.named)].flat();
   const secret = places.find(holdsSecrets);
-  if (secret !== undefined) return because.holdsSecret(secret);
+  if (secret !== undefined) return { why: because.holdsSecret(secret), place: secret };
   const lever = readOnly || subject.action === 'read' ? undefined : places.find(steersSkein);
-  return lever === undefined ? undefined : because.steers(lever);
+  return lever === undefined ? undefined : { why: because.steers(lever), place: lever };
 };
 
-const doubtOf = ({ finding }: JudgedCall) =>
-  finding?.behavior === 'ask' ? finding.reason : undefined;
+/** An installation may be named by a rule or left to the mode; anything worse may not. */
+const isDoubtful = (call: JudgedCall, facts: PolicyFacts): boolean => {
+  if (call.finding?.behavior !== 'ask') return false;
+  if (call.finding.mild !== true) return true;
+  return facts.mode !== 'bypassPermissions' && !facts.isNamedByRule(call);
+};

@@ -1,7 +1,7 @@
 /** What the steps of the pipeline may ask about: rules, mode, folders, answers already given. */
 import { join } from 'node:path';
 import type {
-  PermissionMode,
+  AgentMode,
   PermissionRequest,
   PermissionRule,
   RuleBehavior,
@@ -12,10 +12,12 @@ import { isInside, type PathWorld, placesOf } from './path-policy.js';
 import type { Rulebook } from './rule-matcher.js';
 
 export interface PolicyFacts {
-  readonly mode: PermissionMode;
-  /** Somebody can answer a question. */
-  readonly surface: boolean;
+  readonly mode: AgentMode;
+  /** Somebody can answer a question, or passes it on to somebody who can. */
+  readonly canAsk: boolean;
   firstMatch(behavior: RuleBehavior, call: JudgedCall): PermissionRule | undefined;
+  /** An allow rule speaks of this very thing, not of every call of a tool. */
+  isNamedByRule(call: JudgedCall): boolean;
   /** The answer for the session that a person gave to exactly this call. */
   rememberedAnswer(request: PermissionRequest): PermissionRule | undefined;
   grantFor(request: PermissionRequest): string;
@@ -32,7 +34,7 @@ export interface Folders {
 }
 
 export const policyFacts = (
-  mode: PermissionMode,
+  mode: AgentMode,
   surface: boolean,
   book: Rulebook,
   folders: Folders,
@@ -54,7 +56,11 @@ export const policyFacts = (
   const grant = (request: PermissionRequest) => grantFor(request, world);
   return {
     mode,
-    surface,
+    canAsk: surface || mode === 'bubble',
+    isNamedByRule: (call) =>
+      book.rules.some(
+        ({ rule, isNarrow, matches }) => rule.behavior === 'allow' && isNarrow && matches(call),
+      ),
     firstMatch: (behavior, call) =>
       book.rules.find(({ rule, matches }) => rule.behavior === behavior && matches(call))?.rule,
     rememberedAnswer(request) {

@@ -4,7 +4,8 @@
  * A policy is a value. When the mode, the rules or the presence of a surface change, make another.
  */
 import type {
-  PermissionMode,
+  AgentMode,
+  HookOpinion,
   PermissionRequest,
   PermissionRule,
   Ruling,
@@ -18,7 +19,7 @@ import { compileRules, type RuleProblem } from './rule-matcher.js';
 
 export interface PolicyOptions {
   readonly rules: readonly PermissionRule[];
-  readonly mode: PermissionMode;
+  readonly mode: AgentMode;
   /** Absolute: the workspace first, then added directories. */
   readonly roots: readonly [string, ...string[]];
   readonly home: string;
@@ -33,9 +34,15 @@ export interface PolicyOptions {
   readonly ignoreCase?: boolean;
 }
 
+/** What others say of a call before the pipeline rules. */
+export interface Opinions {
+  /** The tool's own checkPermissions. */
+  readonly finding?: SafetyFinding | undefined;
+  readonly hook?: HookOpinion | undefined;
+}
+
 export interface Policy {
-  /** `finding` is what the tool's own checkPermissions said. */
-  rule(request: PermissionRequest, finding?: SafetyFinding): Ruling;
+  rule(request: PermissionRequest, said?: Opinions): Ruling;
   /** The text of the allow rule that an answer for the session or the project becomes. */
   grantFor(request: PermissionRequest): string;
   /** Rules that cannot be read and therefore never match. Stop on a fatal one. */
@@ -53,8 +60,8 @@ export const createPolicy = (
   return {
     problems: book.problems,
     grantFor: facts.grantFor,
-    rule: (request, finding) =>
-      judge(pipeline, judgedCall(request, finding, world), facts) ?? UNDECIDED,
+    rule: (request, said = {}) =>
+      judge(pipeline, judgedCall(request, said, world), facts) ?? UNDECIDED,
   };
 };
 
@@ -63,4 +70,6 @@ const UNDECIDED: Ruling = {
   behavior: 'deny',
   step: 'reject',
   reason: 'No step of the permission pipeline allowed this call.',
+  instead: 'A pipeline with all its steps would decide.',
+  risk: 'high',
 };

@@ -1,9 +1,19 @@
 /**
- * Why a call was allowed, refused or asked about: one sentence for the model and for people, that
- * also says what would have changed the outcome.
+ * Why a call was allowed, refused or asked about, and what would have changed that: a sentence each,
+ * for the model and for people.
  */
-import type { PermissionRequest, PermissionRule } from '../protocol/permission.js';
+import type {
+  AgentMode,
+  HookOpinion,
+  PermissionRequest,
+  PermissionRule,
+} from '../protocol/permission.js';
 import { touchesFile } from './judged-call.js';
+
+export interface Because {
+  readonly reason: string;
+  readonly instead: string;
+}
 
 /** The call in a few words: `Edit of src/main.ts`. */
 export const nameCall = (request: PermissionRequest): string => {
@@ -12,49 +22,107 @@ export const nameCall = (request: PermissionRequest): string => {
   return touchesFile(request) ? `${request.tool} of ${target}` : `${request.tool} "${target}"`;
 };
 
-/** A rule with its origin: `the rule "Bash(rm:*)" of /repo/.claude/settings.json`. */
-export const nameRule = ({ text, source, file }: PermissionRule): string =>
-  `the rule "${shorten(text)}" of ${file ?? ORIGIN[source]}`;
+/** A rule with its origin: `the rule "Bash(rm:*)" of /repo/.claude/settings.json, line 4`. */
+export const nameRule = ({ text, source, file, line }: PermissionRule): string => {
+  const at = line === undefined ? '' : `, line ${line}`;
+  return `the rule "${shorten(text)}" of ${file ?? ORIGIN[source]}${at}`;
+};
 
-export const deniedBy = (rule: PermissionRule) =>
-  `Denied by ${nameRule(rule)}; nothing but removing that rule would allow it.`;
+export const deniedBy = (rule: PermissionRule): Because => ({
+  reason: `Denied by ${nameRule(rule)}.`,
+  instead: 'Nothing but removing that rule would allow it.',
+});
 
-export const askedBy = (rule: PermissionRule) => `A person must agree, says ${nameRule(rule)}.`;
+export const deniedByHook = ({ hook, reason }: HookOpinion): Because => ({
+  reason: `Denied by the hook ${shorten(hook)}: ${reason}`,
+  instead: 'Nothing but another answer of that hook would allow it.',
+});
 
-export const allowedBy = (rule: PermissionRule) => `Allowed by ${nameRule(rule)}.`;
+export const deniedByTool = (reason: string): Because => ({
+  reason,
+  instead: 'No rule, no mode and no person can allow it; do it in another way.',
+});
 
-export const insideState = (place: string) =>
-  `${place} belongs to the state of Skein itself, which no tool may touch and no rule can open.`;
+export const askedBy = (rule: PermissionRule): Because => ({
+  reason: `A person must agree, says ${nameRule(rule)}.`,
+  instead: 'Without that rule the mode and the allow rules would decide.',
+});
 
-export const holdsSecret = (place: string) =>
-  `${place} may hold secrets, so a person must agree even where access is free.`;
+export const askedByHook = ({ hook, reason }: HookOpinion): Because => ({
+  reason: `A person must agree, says the hook ${shorten(hook)}: ${reason}`,
+  instead: 'Without that hook the mode and the allow rules would decide.',
+});
 
-export const steers = (place: string) =>
-  `${place} decides what agents may do, so a person must agree to every change of it.`;
+export const allowedBy = (rule: PermissionRule): Because => ({
+  reason: `Allowed by ${nameRule(rule)}.`,
+  instead: 'A deny or ask rule, or removing that rule, would change it.',
+});
 
-export const refusedByPlan = (request: PermissionRequest) =>
-  `${nameCall(request)} has effects, and plan mode allows none; finish the plan and let a person leave plan mode.`;
+export const allowedByHook = ({ hook, reason }: HookOpinion): Because => ({
+  reason: `Allowed by the hook ${shorten(hook)}${reason === '' ? '.' : `: ${reason}`}`,
+  instead: 'A deny or ask rule, or another answer of that hook, would change it.',
+});
 
-export const refusedByDontAsk = (why: string) =>
-  `${why} Mode dontAsk refuses instead of asking; another mode or an allow rule would be needed.`;
+export const freeBy = (reason: string): Because => ({
+  reason,
+  instead: 'A deny or ask rule, or another mode, would change it.',
+});
 
-export const noRule = (request: PermissionRequest) =>
-  `No rule and no mode allows ${nameCall(request)}.`;
+export const insideState = (place: string): Because => ({
+  reason: `${place} belongs to the state of Skein itself, which no tool may touch.`,
+  instead: 'No rule, no mode and no person can open it.',
+});
+
+export const holdsSecret = (place: string): Because => ({
+  reason: `${place} may hold secrets, so a person must agree even where access is free.`,
+  instead: ONLY_A_PERSON,
+});
+
+export const steers = (place: string): Because => ({
+  reason: `${place} decides what agents may do, so a person must agree to every change of it.`,
+  instead: ONLY_A_PERSON,
+});
+
+export const doubted = (reason: string): Because => ({ reason, instead: ONLY_A_PERSON });
+
+export const refusedByPlan = (request: PermissionRequest): Because => ({
+  reason: `${nameCall(request)} has effects, and plan mode allows none.`,
+  instead: 'Finish the plan and let a person leave plan mode.',
+});
+
+export const refusedByDontAsk = ({ reason }: Because): Because => ({
+  reason: `${reason} Mode dontAsk refuses instead of asking.`,
+  instead: 'Another mode or an allow rule would be needed.',
+});
+
+export const noRule = (request: PermissionRequest, mode: AgentMode, grant: string): Because => ({
+  reason: `No rule and no mode allows ${nameCall(request)}.`,
+  instead:
+    grant.length > LONGEST_QUOTE
+      ? `An allow rule for it, or another mode than ${mode}, would change it.`
+      : `The allow rule ${quoted(grant)}, or another mode than ${mode}, would change it.`,
+});
 
 /** Nobody is there to ask: the hint differs, because no allow rule answers an ask rule. */
-export const nobodyAnswers = (why: string, rule: string | undefined) => {
+export const nobodyAnswers = ({ reason }: Because, grant: string | undefined): Because => {
   const flag =
-    rule === undefined || rule.length > LONGEST_QUOTE
+    grant === undefined || grant.length > LONGEST_QUOTE
       ? ''
-      : `pass --allowed-tools ${quoted(rule)}, or `;
-  return `${why} Nobody can answer in this run, so it was denied; to allow it, ${flag}let a program answer with --input-format stream-json.`;
+      : `pass --allowed-tools ${quoted(grant)}, or `;
+  return {
+    reason: `${reason} Nobody can answer in this run, so it was denied.`,
+    instead: `To allow it, ${flag}let a program answer with --input-format stream-json.`,
+  };
 };
+
+const ONLY_A_PERSON = 'Only a person can allow it: no rule and no mode does.';
 
 const ORIGIN = {
   user: 'the user settings',
   project: 'the project settings',
   local: 'the local settings',
-  flag: 'the command line',
+  flag: '--settings',
+  command: 'the command line',
   session: 'this session',
   policy: 'the managed policy',
 } as const;

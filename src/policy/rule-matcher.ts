@@ -9,6 +9,8 @@ import { coversTool, type ParsedRule, parseRule } from './rule-grammar.js';
 
 export interface CompiledRule {
   readonly rule: PermissionRule;
+  /** It has a pattern that is more than a star. */
+  readonly isNarrow: boolean;
   matches(call: JudgedCall): boolean;
 }
 
@@ -36,7 +38,11 @@ export const compileRules = (
     const reading = parseRule(rule.text);
     const trouble = reading.ok ? patternProblem(reading.rule) : reading.problem;
     if (trouble !== undefined) problems.push(report(rule, trouble));
-    else if (reading.ok) compiled.push({ rule, matches: matcher(rule, reading.rule, root, world) });
+    else if (reading.ok) {
+      const { pattern = '*' } = reading.rule;
+      const isNarrow = !/^[*:\s]*$/.test(pattern);
+      compiled.push({ rule, isNarrow, matches: matcher(rule, reading.rule, root, world) });
+    }
   }
   return { rules: compiled, problems };
 };
@@ -110,7 +116,8 @@ const patternProblem = ({ tool, pattern }: ParsedRule) =>
 const FILE_TOOLS = new Set('Read Write Edit MultiEdit NotebookEdit Grep Glob LS'.split(' '));
 
 const report = (rule: PermissionRule, trouble: string): RuleProblem => {
-  const place = rule.file ?? `${rule.source} settings`;
+  const line = rule.line === undefined ? '' : `, line ${rule.line}`;
+  const place = `${rule.file ?? `${rule.source} settings`}${line}`;
   const fatal = rule.behavior !== 'allow';
   const effect = fatal ? 'It protects nothing until it is fixed.' : 'It is ignored.';
   const message = `The ${rule.behavior} rule "${rule.text}" in ${place} cannot be read: ${trouble}. ${effect}`;

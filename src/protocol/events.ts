@@ -27,6 +27,10 @@ export const EVENT_TYPES = [
   'run.ended',
   'agent.stopped',
   'bound.hit',
+  'hook.ran',
+  'files.watched',
+  'files.changed',
+  'session.rewound',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 

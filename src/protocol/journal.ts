@@ -7,6 +7,7 @@
  */
 import { z } from 'zod';
 import { STOP_REASONS } from './agent.js';
+import { HOOK_EVENTS, HOOK_OUTCOMES } from './hooks.js';
 import { todo } from './todos.js';
 
 export const JOURNAL_VERSION = 1;
@@ -31,6 +32,14 @@ const note = z.discriminatedUnion('type', [
   z.object({ type: z.literal('job.read'), job: z.string(), upTo: z.number().int() }),
   z.object({ type: z.literal('todos.written'), todos: z.array(todo).readonly() }),
 ]);
+
+const fileState = z.discriminatedUnion('kind', [
+  z.object({ kind: z.enum(['file', 'link']), digest: z.string(), mode: z.number().int() }),
+  z.object({ kind: z.literal('absent') }),
+  z.object({ kind: z.literal('unknown'), why: z.string() }),
+]);
+
+const fileChange = z.object({ path: z.string(), before: fileState, after: fileState });
 
 /** Facts by name, as they were told. */
 const told = z.record(z.string(), z.string());
@@ -186,8 +195,46 @@ export const journalBody = z.discriminatedUnion('type', [
     rule: z.string().optional(),
     source: z.string().optional(),
     file: z.string().optional(),
+    line: z.number().int().optional(),
+    /** What would have led to another ruling; older journals do not say. */
+    instead: z.string().optional(),
+    /** The hook that decided. */
+    hook: z.string().optional(),
     /** Who answered, where somebody was asked. */
     by: z.string().optional(),
+  }),
+  z.object({
+    type: z.literal('hook.ran'),
+    event: z.enum(HOOK_EVENTS),
+    hook: z.string(),
+    outcome: z.enum(HOOK_OUTCOMES),
+    durationMs: z.number(),
+    detail: z.string(),
+    /** The tool call that it was about. */
+    call: z.string().optional(),
+  }),
+  z.object({
+    /** What a call changed on disk, as far as it was seen. */
+    type: z.literal('files.changed'),
+    call: z.string(),
+    changes: z.array(fileChange),
+  }),
+  z.object({
+    /** Written before a call may change files: what is needed to find out after a crash. */
+    type: z.literal('files.watched'),
+    call: z.string(),
+    /** The blob that lists the files as they were; left out when nothing could be kept. */
+    manifest: z.string().optional(),
+  }),
+  z.object({
+    /** A person took back what came after record `to`: the conversation, the files, or both. */
+    type: z.literal('session.rewound'),
+    to: z.number().int(),
+    conversation: z.boolean(),
+    /** What that did to files, so that it can be taken back too. */
+    changes: z.array(fileChange),
+    /** It takes back the rewind that is this record. */
+    undoes: z.number().int().optional(),
   }),
   z.object({
     type: z.literal('question.asked'),

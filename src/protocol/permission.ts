@@ -10,8 +10,19 @@ export const PERMISSION_MODES = [
 ] as const;
 export type PermissionMode = (typeof PERMISSION_MODES)[number];
 
-/** Where a rule or a setting came from, weakest first. */
-export const SETTING_SOURCES = ['user', 'project', 'local', 'flag', 'session', 'policy'] as const;
+/** What an agent can be in: also `bubble`, whose questions go up to the parent. Nobody can choose it. */
+export type AgentMode = PermissionMode | 'bubble';
+
+/** Where a rule or a setting came from, weakest first: `flag` is --settings, `command` the other arguments. */
+export const SETTING_SOURCES = [
+  'user',
+  'project',
+  'local',
+  'flag',
+  'command',
+  'session',
+  'policy',
+] as const;
 export type SettingSource = (typeof SETTING_SOURCES)[number];
 
 export type RuleBehavior = 'allow' | 'deny' | 'ask';
@@ -23,6 +34,8 @@ export interface PermissionRule {
   readonly source: SettingSource;
   /** The file that holds it; rules from flags have none. */
   readonly file?: string;
+  /** Where in the file, counted from 1. */
+  readonly line?: number;
 }
 
 /** One call, as the pipeline sees it. */
@@ -35,7 +48,28 @@ export interface PermissionRequest {
 }
 
 /** The steps of law 5, in order. */
-export type PipelineStep = 'schema' | 'deny' | 'ask' | 'mode' | 'allow' | 'callback' | 'reject';
+export const PIPELINE_STEPS = [
+  'schema',
+  'hooks',
+  'deny',
+  'ask',
+  'mode',
+  'allow',
+  'callback',
+  'reject',
+] as const;
+export type PipelineStep = (typeof PIPELINE_STEPS)[number];
+
+/** What PreToolUse hooks say of a call. An allow is heard only after deny and ask. */
+export interface HookOpinion {
+  readonly behavior: RuleBehavior;
+  readonly reason: string;
+  /** The command or the name of the function that said it. */
+  readonly hook: string;
+}
+
+/** How much a call can spoil: `high` is what cannot be undone, leaves the workspace or opens secrets. */
+export type Risk = 'low' | 'medium' | 'high';
 
 /** What the pipeline decides before anybody is asked. */
 export interface Ruling {
@@ -43,7 +77,14 @@ export interface Ruling {
   readonly step: PipelineStep;
   /** One sentence for people and for the model. */
   readonly reason: string;
+  /** What would have led to another ruling, in one sentence. */
+  readonly instead: string;
+  readonly risk: Risk;
   readonly rule?: PermissionRule;
+  /** The hook that decided. */
+  readonly hook?: string;
+  /** The place on disk that it is about, where there is one. */
+  readonly blockedPath?: string;
 }
 
 /** A question to a person. `inputDigest` binds the answer to the exact input. */
@@ -56,8 +97,10 @@ export interface PermissionQuestion {
   readonly inputDigest: string;
   readonly description: string;
   readonly reason: string;
+  readonly risk: Risk;
   /** The rule that an answer for the session or the project is kept as. */
   readonly grant?: string;
+  readonly blockedPath?: string;
 }
 
 export type AnswerScope = 'once' | 'session' | 'project';

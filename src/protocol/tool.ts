@@ -53,6 +53,8 @@ export interface PermissionSubject {
 export interface SafetyFinding {
   readonly behavior: 'deny' | 'ask';
   readonly reason: string;
+  /** An allow rule that names the very thing is enough, and so is bypassPermissions: an installation. */
+  readonly mild?: boolean;
 }
 
 /** What a tool may touch while it runs. */

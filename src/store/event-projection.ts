@@ -61,8 +61,9 @@ export const eventOf = (record: JournalRecord): ProjectedEvent => {
       return { type: 'permission.requested', cites, ...asked };
     }
     case 'call.ruled': {
-      const { call, tool, behavior, step, reason, rule, source, file, by } = record;
-      const why = { rule, source, file, by };
+      const { call, tool, behavior, step, reason, instead } = record;
+      const { rule, source, file, line, hook, by } = record;
+      const why = { instead, rule, source, file, line, hook, by };
       return { type: 'permission.ruled', cites, call, tool, behavior, step, reason, ...why };
     }
     case 'call.started': {
@@ -93,6 +94,18 @@ export const eventOf = (record: JournalRecord): ProjectedEvent => {
     case 'run.ended': {
       const { reason, detail, turns, final } = record;
       return { type: final ? 'agent.stopped' : 'run.ended', cites, reason, detail, turns };
+    }
+    case 'hook.ran': {
+      const { event, hook, outcome, durationMs, detail, call } = record;
+      return { type: 'hook.ran', cites, event, hook, outcome, durationMs, detail, call };
+    }
+    case 'files.watched':
+      return { type: 'files.watched', cites, call: record.call };
+    case 'files.changed':
+      return { type: 'files.changed', cites, call: record.call, files: record.changes.length };
+    case 'session.rewound': {
+      const { to, conversation, changes, undoes } = record;
+      return { type: 'session.rewound', cites, to, conversation, files: changes.length, undoes };
     }
     case 'bound.hit': {
       const { what, limit, detail } = record;

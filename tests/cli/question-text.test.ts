@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { questionLines, wholeInput } from '../../src/cli/question-text.js';
 
-const QUESTION = { id: 'q', agent: 'a', call: 'c', inputDigest: 'd', description: '', reason: '' };
+const QUESTION = {
+  id: 'q',
+  agent: 'a',
+  call: 'c',
+  inputDigest: 'd',
+  risk: 'medium' as const,
+  description: '',
+  reason: '',
+};
 
 const linesFor = (tool: string, input: unknown, reason = 'No rule.') =>
   questionLines({ ...QUESTION, tool, input, description: `${tool} x`, reason }, 'The leader');

@@ -11,7 +11,13 @@ import { eventually } from '../host/processes.js';
 
 const question: PermissionQuestion = {
   ...{ id: 'q_1', agent: 'a_1', call: 'toolu_1', tool: 'Bash', input: { command: 'ls' } },
-  ...{ inputDigest: 'digest', description: 'Bash ls', reason: 'No rule.', grant: 'Bash(ls)' },
+  ...{
+    inputDigest: 'digest',
+    risk: 'medium',
+    description: 'Bash ls',
+    reason: 'No rule.',
+    grant: 'Bash(ls)',
+  },
 };
 const choice: PersonQuestion = {
   ...{ id: 'q_2', agent: 'a_1', call: 'toolu_2', question: 'Which?', multiple: false },

@@ -63,11 +63,11 @@ describe('a grant', () => {
   test('for the session answers an ask match of exactly the same call', () => {
     const compound = { behavior: 'ask', reason: 'It is a compound command.' } as const;
     const policy = granting(bash('a && b'), { rules: [rule('ask', 'Bash')] });
-    expect(policy.rule(bash('a && b'), compound)).toMatchObject({
+    expect(policy.rule(bash('a && b'), { finding: compound })).toMatchObject({
       behavior: 'allow',
       step: 'callback',
     });
-    expect(policy.rule(bash('a && c'), compound).behavior).toBe('ask');
+    expect(policy.rule(bash('a && c'), { finding: compound }).behavior).toBe('ask');
   });
 
   test('from a settings file answers no ask match', () => {

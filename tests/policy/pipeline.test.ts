@@ -49,38 +49,40 @@ describe('the steps', () => {
 
 describe('the finding of a tool', () => {
   const compound: SafetyFinding = { behavior: 'ask', reason: 'It is a compound command.' };
+  const install: SafetyFinding = { behavior: 'ask', reason: 'It installs something.', mild: true };
   const lethal: SafetyFinding = { behavior: 'deny', reason: 'It would erase the disk.' };
   const rules = [rule('allow', 'Bash')];
 
   test('that denies beats every mode and allow rule', () => {
     for (const mode of ['default', 'bypassPermissions'] as const) {
-      const ruling = policyOf({ mode, rules }).rule(bash('rm -rf /'), lethal);
-      expect(ruling).toEqual({ behavior: 'deny', step: 'deny', reason: lethal.reason });
+      const ruling = policyOf({ mode, rules }).rule(bash('rm -rf /'), { finding: lethal });
+      expect(ruling).toMatchObject({ behavior: 'deny', step: 'deny', reason: lethal.reason });
     }
   });
 
   test('that asks goes to a person although a rule allows the command', () => {
-    expect(policyOf({ rules }).rule(bash('a && b'), compound)).toMatchObject({
+    expect(policyOf({ rules }).rule(bash('a && b'), { finding: compound })).toMatchObject({
       behavior: 'ask',
       step: 'ask',
     });
-    expect(policyOf({ rules, surface: false }).rule(bash('a && b'), compound).behavior).toBe(
-      'deny',
-    );
-    expect(policyOf({ rules, mode: 'dontAsk' }).rule(bash('a && b'), compound).behavior).toBe(
-      'deny',
-    );
+    expect(
+      policyOf({ rules, surface: false }).rule(bash('a && b'), { finding: compound }).behavior,
+    ).toBe('deny');
+    expect(
+      policyOf({ rules, mode: 'dontAsk' }).rule(bash('a && b'), { finding: compound }).behavior,
+    ).toBe('deny');
   });
 
-  test('that asks is answered by bypassPermissions, unlike an ask rule or a secret', () => {
+  test('that asks is asked in bypassPermissions too, unless it is mild', () => {
     const mode = 'bypassPermissions';
-    expect(policyOf({ mode }).rule(bash('a && b'), compound).behavior).toBe('allow');
+    expect(policyOf({ mode }).rule(bash('a && b'), { finding: compound }).behavior).toBe('ask');
+    expect(policyOf({ mode }).rule(bash('a && b'), { finding: install }).behavior).toBe('allow');
     expect(policyOf({ mode, rules: [rule('ask', 'Bash')] }).rule(bash('a')).behavior).toBe('ask');
     expect(policyOf({ mode }).rule(write('.env')).behavior).toBe('ask');
   });
 
   test('does not lead to a question in plan mode when the call has effects', () => {
-    const ruling = policyOf({ mode: 'plan' }).rule(bash('a && b'), compound);
+    const ruling = policyOf({ mode: 'plan' }).rule(bash('a && b'), { finding: compound });
     expect(ruling).toMatchObject({ behavior: 'deny', step: 'mode' });
   });
 });

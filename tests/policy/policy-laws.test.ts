@@ -62,7 +62,9 @@ describe('whatever the rules, the mode and the call', () => {
     fc.assert(
       fc.property(aCase, ({ rules, mode, surface, request, finding }) => {
         const deny = { behavior: 'deny', text: request.tool, source: 'user' } as const;
-        const ruling = policyOf({ rules: [...rules, deny], mode, surface }).rule(request, finding);
+        const ruling = policyOf({ rules: [...rules, deny], mode, surface }).rule(request, {
+          finding,
+        });
         expect(ruling).toMatchObject({ behavior: 'deny', step: 'deny' });
       }),
     );
@@ -72,8 +74,10 @@ describe('whatever the rules, the mode and the call', () => {
     const stricter = aRule.filter(({ behavior }) => behavior !== 'allow');
     fc.assert(
       fc.property(aCase, stricter, ({ rules, mode, surface, request, finding }, extra) => {
-        const before = policyOf({ rules, mode, surface }).rule(request, finding);
-        const after = policyOf({ rules: [...rules, extra], mode, surface }).rule(request, finding);
+        const before = policyOf({ rules, mode, surface }).rule(request, { finding });
+        const after = policyOf({ rules: [...rules, extra], mode, surface }).rule(request, {
+          finding,
+        });
         // An ask rule can hand to a person what nobody allowed; a deny can only deny.
         const floor = extra.behavior === 'deny' ? before.behavior : 'ask';
         const least = before.behavior === 'allow' ? 'allow' : floor;
@@ -85,7 +89,7 @@ describe('whatever the rules, the mode and the call', () => {
   test('an effect is allowed only by a mode or a rule that says so', () => {
     fc.assert(
       fc.property(aCase, ({ rules, mode, surface, request, finding }) => {
-        const ruling = policyOf({ rules, mode, surface }).rule(request, finding);
+        const ruling = policyOf({ rules, mode, surface }).rule(request, { finding });
         fc.pre(ruling.behavior === 'allow' && !request.readOnly);
         const byMode = mode === 'acceptEdits' || mode === 'bypassPermissions';
         expect(ruling.step === 'mode' ? byMode : ruling.rule?.behavior === 'allow').toBe(true);
@@ -98,7 +102,7 @@ describe('whatever the rules, the mode and the call', () => {
   test('nobody is asked when nobody can answer, or when the mode says not to ask', () => {
     fc.assert(
       fc.property(aCase, ({ rules, mode, surface, request, finding }) => {
-        const { behavior } = policyOf({ rules, mode, surface }).rule(request, finding);
+        const { behavior } = policyOf({ rules, mode, surface }).rule(request, { finding });
         fc.pre(!surface || mode === 'dontAsk');
         expect(behavior).not.toBe('ask');
       }),
@@ -108,11 +112,10 @@ describe('whatever the rules, the mode and the call', () => {
   test('the order of rules changes no behaviour', () => {
     fc.assert(
       fc.property(aCase, ({ rules, mode, surface, request, finding }) => {
-        const forward = policyOf({ rules, mode, surface }).rule(request, finding);
-        const backward = policyOf({ rules: rules.toReversed(), mode, surface }).rule(
-          request,
+        const forward = policyOf({ rules, mode, surface }).rule(request, { finding });
+        const backward = policyOf({ rules: rules.toReversed(), mode, surface }).rule(request, {
           finding,
-        );
+        });
         expect(backward.behavior).toBe(forward.behavior);
       }),
     );
@@ -121,7 +124,7 @@ describe('whatever the rules, the mode and the call', () => {
   test('a ruling says why, and which rule it follows', () => {
     fc.assert(
       fc.property(aCase, ({ rules, mode, surface, request, finding }) => {
-        const ruling = policyOf({ rules, mode, surface }).rule(request, finding);
+        const ruling = policyOf({ rules, mode, surface }).rule(request, { finding });
         expect(ruling.reason).toMatch(/\S.*\.$/s);
         expect(ruling.step !== 'allow' || ruling.rule !== undefined).toBe(true);
       }),

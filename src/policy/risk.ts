@@ -1,0 +1,15 @@
+/** How much a call can spoil, for the person who is asked about it. */
+import type { Risk } from '../protocol/permission.js';
+import { holdsSecrets, steersSkein } from './guarded-files.js';
+import type { JudgedCall } from './judged-call.js';
+import type { PolicyFacts } from './policy-facts.js';
+
+export const riskOf = (call: JudgedCall, facts: PolicyFacts): Risk => {
+  const { request, finding } = call;
+  const places = [call.places, ...call.named].flat();
+  if (finding !== undefined && finding.mild !== true) return 'high';
+  if (places.some(holdsSecrets)) return 'high';
+  if (request.readOnly) return 'low';
+  const leaves = call.places.some((place) => !facts.isInWorkspace(place));
+  return leaves || places.some(steersSkein) ? 'high' : 'medium';
+};
