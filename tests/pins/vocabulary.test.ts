@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { AGENT_STATES, DEFAULT_LIMITS, STOP_REASONS } from '../../src/protocol/agent.js';
 import { EVENT_TYPES, EVENTS_VERSION } from '../../src/protocol/events.js';
+import { HOOK_EVENTS } from '../../src/protocol/hooks.js';
 import { CALL_OUTCOMES, JOURNAL_VERSION, journalBody } from '../../src/protocol/journal.js';
 import { PERMISSION_MODES, SETTING_SOURCES } from '../../src/protocol/permission.js';
 import { SESSION_FORMAT } from '../../src/protocol/store.js';
@@ -60,6 +61,10 @@ test('the records of a journal', () => {
     'cache.broken',
     'consultation.ended',
     'call.ruled',
+    'hook.ran',
+    'files.changed',
+    'files.watched',
+    'session.rewound',
     'question.asked',
     'call.started',
     'call.ended',
@@ -91,6 +96,18 @@ test('the events of a swarm', () => {
     'run.ended',
     'agent.stopped',
     'bound.hit',
+    'hook.ran',
+    'files.watched',
+    'files.changed',
+    'session.rewound',
+  ]);
+});
+
+test('the hooks that people can set up', () => {
+  expect(HOOK_EVENTS).toEqual([
+    ...['PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'UserPromptSubmit', 'Stop'],
+    ...['SubagentStop', 'Notification', 'PreCompact', 'PostCompact', 'SessionStart', 'SessionEnd'],
+    ...['PermissionRequest', 'InstructionsLoaded', 'TaskCreated', 'TaskCompleted', 'TeammateIdle'],
   ]);
 });
 
@@ -107,5 +124,7 @@ test('the outcomes of a call, the modes and the sources of rules', () => {
     'dontAsk',
     'bypassPermissions',
   ]);
-  expect(SETTING_SOURCES).toEqual(['user', 'project', 'local', 'flag', 'session', 'policy']);
+  expect(SETTING_SOURCES).toEqual([
+    ...['user', 'project', 'local', 'flag', 'command', 'session', 'policy'],
+  ]);
 });

@@ -1,39 +1,52 @@
 import { describe, expect, test } from 'vitest';
 import { PIPELINE } from '../../src/policy/pipeline.js';
 import { createPolicy } from '../../src/policy/policy.js';
-import type {
-  PermissionMode,
-  PermissionRequest,
-  PermissionRule,
+import {
+  type PermissionMode,
+  type PermissionRule,
+  PIPELINE_STEPS,
+  type RuleBehavior,
+  type Ruling,
 } from '../../src/protocol/permission.js';
 import type { SafetyFinding } from '../../src/protocol/tool.js';
 import { bash, look, mcp, policyOf, read, rule, write } from './workshop.js';
 
+const outcome = ({ behavior, step }: Ruling) => `${behavior}@${step}`;
+
 describe('the steps', () => {
   test('are those of law 5, in its order', () => {
     const names = PIPELINE.map(({ name }) => name);
-    expect(names).toEqual(['deny', 'ask', 'mode', 'allow', 'callback', 'reject']);
+    expect(names).toEqual([
+      ...['hooks', 'deny', 'ask', 'mode', 'allow', 'hooks', 'callback', 'reject'],
+    ]);
+    const inOrder = PIPELINE_STEPS.filter((step) => names.includes(step));
+    expect([...new Set(names)]).toEqual(inOrder);
   });
 
   /** For each pair of neighbours, a case that tells one order from the other. */
-  const WITNESSES: readonly [PermissionMode, readonly PermissionRule[], PermissionRequest][] = [
-    ['default', [rule('deny', 'Bash'), rule('ask', 'Bash')], bash('ls')],
-    ['bypassPermissions', [rule('ask', 'Bash')], bash('ls')],
-    ['plan', [rule('allow', 'Bash')], bash('ls')],
-    ['default', [rule('allow', 'Bash')], bash('ls')],
-    ['default', [], bash('ls')],
+  const WITNESSES: readonly [PermissionMode, readonly PermissionRule[], RuleBehavior?][] = [
+    ['default', [rule('deny', 'Bash')], 'deny'],
+    ['default', [rule('deny', 'Bash'), rule('ask', 'Bash')]],
+    ['bypassPermissions', [rule('ask', 'Bash')]],
+    ['plan', [rule('allow', 'Bash')]],
+    ['default', [rule('allow', 'Bash')], 'allow'],
+    ['default', [], 'allow'],
+    ['default', []],
   ];
 
-  for (const [first, [mode, rules, request]] of WITNESSES.entries()) {
+  for (const [first, [mode, rules, said]] of WITNESSES.entries()) {
     const names = PIPELINE.slice(first, first + 2).map(({ name }) => name);
     test(`cannot trade places: ${names.join(' and ')}`, () => {
       const swapped = [...PIPELINE];
       swapped.splice(first, 2, ...PIPELINE.slice(first, first + 2).reverse());
       const options = { rules, mode, surface: true, home: '/h', skeinHome: '/h/.skein' };
       const world = { ...options, roots: ['/repo'] as const, realPath: (path: string) => path };
-      const right = createPolicy({ ...world, roots: ['/repo'] }).rule(request);
-      const wrong = createPolicy({ ...world, roots: ['/repo'] }, swapped).rule(request);
-      expect(wrong.behavior).not.toBe(right.behavior);
+      const hook = said && { behavior: said, reason: 'It says so.', hook: './check.sh' };
+      const right = createPolicy({ ...world, roots: ['/repo'] }).rule(bash('make'), { hook });
+      const wrong = createPolicy({ ...world, roots: ['/repo'] }, swapped).rule(bash('make'), {
+        hook,
+      });
+      expect(outcome(wrong)).not.toBe(outcome(right));
     });
   }
 

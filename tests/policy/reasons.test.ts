@@ -8,28 +8,32 @@ describe('the reason of a ruling', () => {
       behavior: 'deny',
       step: 'deny',
       rule: rules[0],
-      reason:
-        'Denied by the rule "Bash(rm:*)" of /repo/.claude/settings.json; nothing but removing that rule would allow it.',
+      reason: 'Denied by the rule "Bash(rm:*)" of /repo/.claude/settings.json.',
+      instead: 'Nothing but removing that rule would allow it.',
+      risk: 'medium',
     });
   });
 
   test('names the flag that would have allowed it when nobody can answer', () => {
-    const { reason } = policyOf({ surface: false }).rule(bash('npm test'));
-    expect(reason).toBe(
-      'No rule and no mode allows Bash "npm test". Nobody can answer in this run, so it was denied; to allow it, pass --allowed-tools "Bash(npm test)", or let a program answer with --input-format stream-json.',
-    );
+    expect(policyOf({ surface: false }).rule(bash('npm test'))).toMatchObject({
+      reason:
+        'No rule and no mode allows Bash "npm test". Nobody can answer in this run, so it was denied.',
+      instead:
+        'To allow it, pass --allowed-tools "Bash(npm test)", or let a program answer with --input-format stream-json.',
+    });
   });
 
   test('quotes that flag as a shell would need it', () => {
-    const { reason } = policyOf({ surface: false }).rule(bash(`echo "$HOME" it's`));
-    expect(reason).toContain(`--allowed-tools 'Bash(echo "$HOME" it'\\''s)'`);
+    const { instead } = policyOf({ surface: false }).rule(bash(`make "$HOME" it\\'s`));
+    expect(instead).toContain(`--allowed-tools 'Bash(make "$HOME" it\\'\\''s)'`);
   });
 
   test('suggests no allow rule where only a person can agree', () => {
-    const { reason } = policyOf({ surface: false }).rule(read('.env'));
+    const { reason, instead, blockedPath } = policyOf({ surface: false }).rule(read('.env'));
     expect(reason).toContain('/repo/.env may hold secrets');
-    expect(reason).toContain('--input-format stream-json');
-    expect(reason).not.toContain('--allowed-tools');
+    expect(instead).toContain('--input-format stream-json');
+    expect(instead).not.toContain('--allowed-tools');
+    expect(blockedPath).toBe('/repo/.env');
   });
 
   test('says what a mode refuses', () => {
@@ -42,5 +46,44 @@ describe('the reason of a ruling', () => {
     expect(policyOf({ surface: false }).rule(bash('x'.repeat(100_000))).reason.length).toBeLessThan(
       2000,
     );
+  });
+
+  test('names the line of the rule where it is known', () => {
+    const file = '/repo/.claude/settings.json';
+    const rules = [{ ...rule('ask', 'Bash', 'project', file), line: 7 }];
+    const { reason } = policyOf({ rules }).rule(bash('make'));
+    expect(reason).toBe(`A person must agree, says the rule "Bash" of ${file}, line 7.`);
+  });
+
+  test.each([
+    ['allow', 'default', read('a.ts'), /deny or ask rule, or another mode/],
+    ['allow', 'bypassPermissions', bash('make'), /deny or ask rule, or another mode/],
+    ['ask', 'default', bash('make'), /The allow rule "Bash\(make\)", or another mode than default/],
+    ['deny', 'plan', write('a'), /let a person leave plan mode/],
+    ['deny', 'dontAsk', write('a'), /Another mode or an allow rule/],
+  ] as const)('says what would change an %s of mode %s', (behavior, mode, request, words) => {
+    const ruling = policyOf({ mode }).rule(request);
+    expect(ruling.behavior).toBe(behavior);
+    expect(ruling.instead).toMatch(words);
+  });
+});
+
+describe('the risk of a call', () => {
+  test.each([
+    ['low', read('a.ts')],
+    ['medium', write('a.ts')],
+    ['medium', bash('make')],
+    ['high', write('/etc/hosts')],
+    ['high', read('.env')],
+    ['high', write('.git/hooks/pre-commit')],
+  ] as const)('is %s', (risk, request) => {
+    expect(policyOf().rule(request).risk).toBe(risk);
+  });
+
+  test('is high where the tool itself has doubts, unless they are mild', () => {
+    const finding = { behavior: 'ask', reason: 'It cannot be undone.' } as const;
+    expect(policyOf().rule(bash('make'), { finding }).risk).toBe('high');
+    const mild = { ...finding, mild: true };
+    expect(policyOf().rule(bash('make'), { finding: mild }).risk).toBe('medium');
   });
 });

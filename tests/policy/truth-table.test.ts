@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { PERMISSION_MODES, type PermissionRequest } from '../../src/protocol/permission.js';
+import {
+  type AgentMode,
+  PERMISSION_MODES,
+  type PermissionRequest,
+  type RuleBehavior,
+} from '../../src/protocol/permission.js';
 import {
   bash,
   fetchUrl,
@@ -14,8 +19,8 @@ import {
 } from './workshop.js';
 
 /**
- * Every mode, against every set of rules that match the call, for every kind of call, with and
- * without a surface. Each cell is behaviour@step, first with a surface and then without.
+ * Every mode, against every set of rules that match the call, every word of a hook and of the tool
+ * itself, for every kind of call, with and without a surface. Each cell is behaviour@step.
  */
 const CALLS: Record<string, { request: PermissionRequest; text: string }> = {
   'read inside': { request: read('src/a.ts'), text: 'Read(src/**)' },
@@ -35,77 +40,93 @@ const CALLS: Record<string, { request: PermissionRequest; text: string }> = {
   'tool of the program that reads': { request: hostTool('Look', '', true), text: 'Look' },
 };
 
-const A = 'allow@mode allow@mode';
-const ASKED = 'ask@callback deny@reject';
-const NEVER = 'deny@reject deny@reject';
-const PLAN = 'deny@mode deny@mode';
+/** What the mode says of a call, on its own: it is free, it is refused, or somebody else must say. */
+type ByMode = 'free' | 'refused' | 'open';
 
-/** No rule matches. Columns: default, acceptEdits, plan, dontAsk, bypassPermissions. */
-const WITHOUT_RULES: Record<string, readonly string[]> = {
-  'read inside': [A, A, A, A, A],
-  'read outside': [ASKED, ASKED, ASKED, NEVER, A],
-  'write inside': [ASKED, A, PLAN, NEVER, A],
-  'write outside': [ASKED, ASKED, PLAN, NEVER, A],
-  'command that reads': [A, A, A, A, A],
-  'command with effects': [ASKED, ASKED, PLAN, NEVER, A],
-  address: [ASKED, ASKED, ASKED, NEVER, A],
-  'its own affair': [A, A, A, A, A],
-  'mcp tool that touches nothing, it says': [ASKED, ASKED, PLAN, NEVER, A],
-  'mcp tool': [ASKED, ASKED, PLAN, NEVER, A],
-  'tool of the program': [ASKED, ASKED, PLAN, NEVER, A],
-  'tool of the program that reads': [ASKED, ASKED, ASKED, NEVER, A],
+/** Columns: default, acceptEdits, plan, dontAsk, bypassPermissions, bubble. */
+const BY_MODE: Record<string, readonly ByMode[]> = {
+  'read inside': ['free', 'free', 'free', 'free', 'free', 'free'],
+  'read outside': ['open', 'open', 'open', 'open', 'free', 'open'],
+  'write inside': ['open', 'free', 'refused', 'open', 'free', 'open'],
+  'write outside': ['open', 'open', 'refused', 'open', 'free', 'open'],
+  'command that reads': ['free', 'free', 'free', 'free', 'free', 'free'],
+  'command with effects': ['open', 'open', 'refused', 'open', 'free', 'open'],
+  address: ['open', 'open', 'open', 'open', 'free', 'open'],
+  'its own affair': ['free', 'free', 'free', 'free', 'free', 'free'],
+  'mcp tool that touches nothing, it says': ['open', 'open', 'refused', 'open', 'free', 'open'],
+  'mcp tool': ['open', 'open', 'refused', 'open', 'free', 'open'],
+  'tool of the program': ['open', 'open', 'refused', 'open', 'free', 'open'],
+  'tool of the program that reads': ['open', 'open', 'open', 'open', 'free', 'open'],
 };
 
-const DENIED = 'deny@deny deny@deny';
-const BY_RULE = 'allow@allow allow@allow';
-const BY_PERSON = 'ask@ask deny@reject';
-
-const cell = (
-  name: string,
-  mode: (typeof PERMISSION_MODES)[number],
-  behaviors: readonly string[],
-) => {
-  const { request, text } = CALLS[name] ?? { request: read('x'), text: 'x' };
-  const rules = (['allow', 'ask', 'deny'] as const)
-    .filter((behavior) => behaviors.includes(behavior))
-    .map((behavior) => rule(behavior, text));
-  return [true, false]
-    .map((surface) => policyOf({ mode, rules, surface }).rule(request))
-    .map(({ behavior, step }) => `${behavior}@${step}`)
-    .join(' ');
-};
-
-const expected = (name: string, column: number, behaviors: readonly string[]): string => {
-  const mode = PERMISSION_MODES[column];
-  const free = WITHOUT_RULES[name]?.[column] ?? '';
-  if (behaviors.includes('deny')) return DENIED;
-  if (behaviors.includes('ask')) {
-    if (free === PLAN) return PLAN;
-    return mode === 'dontAsk' ? 'deny@ask deny@ask' : BY_PERSON;
-  }
-  if (behaviors.includes('allow') && (free === ASKED || free === NEVER)) return BY_RULE;
-  return free;
-};
-
+const MODES = [...PERMISSION_MODES, 'bubble'] as const;
 const RULE_SETS = [
-  [],
-  ['allow'],
-  ['ask'],
-  ['deny'],
-  ['allow', 'ask'],
-  ['allow', 'deny'],
-  ['ask', 'deny'],
-];
+  ...[[], ['allow'], ['ask'], ['deny'], ['allow', 'ask'], ['allow', 'deny'], ['ask', 'deny']],
+] as readonly (readonly RuleBehavior[])[];
+const HOOKS = [undefined, 'allow', 'ask', 'deny'] as const;
+const FINDINGS = ['none', 'mild', 'ask', 'deny'] as const;
 
-describe('the truth table of mode, rule, call and surface', () => {
-  for (const name of Object.keys(CALLS)) {
-    for (const [column, mode] of PERMISSION_MODES.entries()) {
-      for (const behaviors of RULE_SETS) {
-        const rules = behaviors.length === 0 ? 'no rule' : `${behaviors.join(' and ')} rules`;
-        test(`${name}, ${mode}, ${rules}`, () => {
-          expect(cell(name, mode, behaviors)).toBe(expected(name, column, behaviors));
-        });
+interface Row {
+  readonly mode: AgentMode;
+  readonly byMode: ByMode;
+  readonly rules: readonly RuleBehavior[];
+  readonly hook: (typeof HOOKS)[number];
+  readonly finding: (typeof FINDINGS)[number];
+  readonly surface: boolean;
+  /** The allow rule has a pattern of its own. */
+  readonly narrow: boolean;
+}
+
+/** The law in words of its own: read from top to bottom, the first line that holds decides. */
+const lawOf = ({ mode, byMode, rules, hook, finding, surface, narrow }: Row): string => {
+  const canAsk = surface || mode === 'bubble';
+  const waived = mode === 'bypassPermissions' || (rules.includes('allow') && narrow);
+  const asks = rules.includes('ask') || hook === 'ask' || finding === 'ask';
+  if (hook === 'deny') return 'deny@hooks';
+  if (rules.includes('deny') || finding === 'deny') return 'deny@deny';
+  if (byMode === 'refused') return 'deny@mode';
+  if (asks || (finding === 'mild' && !waived)) {
+    if (mode === 'dontAsk') return 'deny@ask';
+    return canAsk ? 'ask@ask' : 'deny@reject';
+  }
+  if (byMode === 'free') return 'allow@mode';
+  if (rules.includes('allow')) return 'allow@allow';
+  if (hook === 'allow') return 'allow@hooks';
+  return canAsk && mode !== 'dontAsk' ? 'ask@callback' : 'deny@reject';
+};
+
+const HOOK = { reason: 'It says so.', hook: './check.sh' };
+const FINDING = { none: undefined, mild: 'ask', ask: 'ask', deny: 'deny' } as const;
+
+const rulingOf = (request: PermissionRequest, text: string, row: Row): string => {
+  const behavior = FINDING[row.finding];
+  const { behavior: ruled, step } = policyOf({
+    ...{ mode: row.mode, surface: row.surface },
+    rules: row.rules.map((kind) => rule(kind, text)),
+  }).rule(request, {
+    hook: row.hook && { behavior: row.hook, ...HOOK },
+    finding: behavior && { behavior, reason: 'It is so.', mild: row.finding === 'mild' },
+  });
+  return `${ruled}@${step}`;
+};
+
+describe('the truth table of hook, rule, finding, mode, call and surface', () => {
+  const cases = Object.entries(CALLS).flatMap(([name, call]) =>
+    MODES.map((mode, column) => ({ name, ...call, mode, column })),
+  );
+  test.each(cases)('$name in mode $mode', ({ name, request, text, mode, column }) => {
+    const byMode = BY_MODE[name]?.[column] ?? 'open';
+    const narrow = text.includes('(');
+    for (const rules of RULE_SETS) {
+      for (const hook of HOOKS) {
+        for (const finding of FINDINGS) {
+          for (const surface of [true, false]) {
+            const row = { mode, byMode, rules, hook, finding, surface, narrow };
+            const where = JSON.stringify(row);
+            expect(`${where} ${rulingOf(request, text, row)}`).toBe(`${where} ${lawOf(row)}`);
+          }
+        }
       }
     }
-  }
+  });
 });
