@@ -1,5 +1,5 @@
 /** What a session cost, in words, columns and bars: in full for `skein cost`, in short for `/cost`. */
-import type { CacheCause } from '../protocol/journal.js';
+import type { CacheCause } from '../protocol/cache-causes.js';
 import type { CacheCauseLine, CacheReport } from '../sdk/cache-ledger.js';
 import type { CostLine, CostReport } from '../sdk/cost-ledger.js';
 import { type ChartStyle, shareBar } from './bar-chart.js';
@@ -161,6 +161,7 @@ const WORDS: Readonly<Record<CacheCause, string>> = {
   compaction: 'older messages were summarised',
   truncation: 'the oldest messages were dropped',
   clear: 'the conversation began anew',
+  rewind: 'the conversation was taken back',
   section: 'a section that may change did',
   expired: 'the time to live had passed',
   server: 'nothing of ours changed',

@@ -58,6 +58,13 @@ export const eventWords = (event: SwarmEvent): string => {
     }
     case 'bound.hit':
       return `a bound was hit, ${words.text('what')} (${count(words.number('limit'))}): ${words.text('detail')}`;
+    case 'files.changed':
+      return `${plural(words.number('files'), 'file')} changed by ${words.text('call')}`;
+    case 'session.rewound': {
+      const what = event.conversation === true ? 'the conversation, and ' : '';
+      const verb = event.undoes === undefined ? 'taken back' : 'brought back';
+      return `${verb}: ${what}${plural(words.number('files'), 'file')} (to record ${words.number('to')})`;
+    }
     default:
       return words.plain();
   }

@@ -2,7 +2,7 @@
  * Says why a server did not read a prompt from its cache again: what changed between two requests,
  * what of it was declared, and, when nothing of ours changed, whether the cache was simply too old.
  */
-import type { CacheCause, Change } from '../protocol/journal.js';
+import type { CacheCause, Change } from '../protocol/cache-causes.js';
 import {
   digestOf,
   type Listed,

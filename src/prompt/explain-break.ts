@@ -1,5 +1,6 @@
 /** Puts a cache break down to what caused it, and says so in a sentence for people. */
-import type { CacheCause, Change, JournalBody } from '../protocol/journal.js';
+import type { CacheCause, Change } from '../protocol/cache-causes.js';
+import type { JournalBody } from '../protocol/journal.js';
 import { type Difference, differencesOf, type KnownRequest } from './cache-break.js';
 import type { MessageChange } from './message-change.js';
 

@@ -1,5 +1,5 @@
 /** Finds the first message that is not what was sent before; bytes are looked at as a last resort. */
-import type { Change } from '../protocol/journal.js';
+import type { Change } from '../protocol/cache-causes.js';
 import { firstDifference } from './cache-break.js';
 import { digestOf } from './request-shape.js';
 

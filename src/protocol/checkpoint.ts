@@ -1,4 +1,5 @@
 /** What is kept of files before they change, so that a change can be taken back. */
+import type { JournalBody } from './journal.js';
 
 /** A file as it was: `link` holds the target of a symbolic link as its contents. */
 export interface FileVersion {
@@ -12,6 +13,7 @@ export interface FileVersion {
 /** `absent`: there was nothing. `unknown`: nobody kept it, and `why` says so. */
 export type FileState =
   | FileVersion
+  | { readonly kind: 'directory'; readonly mode: number }
   | { readonly kind: 'absent' }
   | { readonly kind: 'unknown'; readonly why: string };
 
@@ -38,6 +40,22 @@ export interface WatchedCall {
 }
 
 export interface CallWatch {
-  /** After the call has ended, however it ended: what is different now. */
+  /** Must be in the journal, in this order, before the call starts: `files.watched`, bounds. */
+  readonly records: readonly JournalBody[];
+  /** After the call has ended, however it ended: what is different now, for `files.changed`. */
   changes(): Promise<readonly FileChange[]>;
 }
+
+/** Contents by their sha256. */
+export interface Blobs {
+  /** Keeps the bytes and returns their digest. Throws a StorageError. */
+  put(bytes: Uint8Array): string;
+  has(digest: string): boolean;
+  /** A blob whose bytes are not those that its name says is damaged, and never given out. */
+  read(digest: string): Uint8Array | { readonly trouble: string };
+}
+
+/** Where nothing is kept: `skein rewind` has nothing to go by. */
+export const NO_CHECKPOINTS: Checkpoints = {
+  watch: async () => ({ records: [], changes: async () => [] }),
+};

@@ -30,6 +30,7 @@ export const EVENT_TYPES = [
   'hook.ran',
   'files.watched',
   'files.changed',
+  'rewind.began',
   'session.rewound',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];

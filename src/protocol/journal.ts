@@ -7,6 +7,8 @@
  */
 import { z } from 'zod';
 import { STOP_REASONS } from './agent.js';
+import { CACHE_CAUSES, CHANGES } from './cache-causes.js';
+import { FILE_RECORDS } from './file-records.js';
 import { HOOK_EVENTS, HOOK_OUTCOMES } from './hooks.js';
 import { todo } from './todos.js';
 
@@ -33,14 +35,6 @@ const note = z.discriminatedUnion('type', [
   z.object({ type: z.literal('todos.written'), todos: z.array(todo).readonly() }),
 ]);
 
-const fileState = z.discriminatedUnion('kind', [
-  z.object({ kind: z.enum(['file', 'link']), digest: z.string(), mode: z.number().int() }),
-  z.object({ kind: z.literal('absent') }),
-  z.object({ kind: z.literal('unknown'), why: z.string() }),
-]);
-
-const fileChange = z.object({ path: z.string(), before: fileState, after: fileState });
-
 /** Facts by name, as they were told. */
 const told = z.record(z.string(), z.string());
 
@@ -55,30 +49,6 @@ export const userPart = z.union([
   z.object({ text: z.string() }),
 ]);
 export type UserPart = z.infer<typeof userPart>;
-
-/** Why a prefix was not read from the cache again. */
-export const CACHE_CAUSES = [
-  'system',
-  'tools',
-  'model',
-  'betas',
-  'effort',
-  'thinking',
-  'settings',
-  'marks',
-  'messages',
-  'compaction',
-  'truncation',
-  'clear',
-  'section',
-  'expired',
-  'server',
-] as const;
-export type CacheCause = (typeof CACHE_CAUSES)[number];
-
-/** What became of whatever a break is put down to. */
-export const CHANGES = ['changed', 'added', 'removed', 'moved'] as const;
-export type Change = (typeof CHANGES)[number];
 
 export const CALL_OUTCOMES = ['ok', 'error', 'invalid', 'denied', 'interrupted'] as const;
 export type CallOutcome = (typeof CALL_OUTCOMES)[number];
@@ -213,29 +183,7 @@ export const journalBody = z.discriminatedUnion('type', [
     /** The tool call that it was about. */
     call: z.string().optional(),
   }),
-  z.object({
-    /** What a call changed on disk, as far as it was seen. */
-    type: z.literal('files.changed'),
-    call: z.string(),
-    changes: z.array(fileChange),
-  }),
-  z.object({
-    /** Written before a call may change files: what is needed to find out after a crash. */
-    type: z.literal('files.watched'),
-    call: z.string(),
-    /** The blob that lists the files as they were; left out when nothing could be kept. */
-    manifest: z.string().optional(),
-  }),
-  z.object({
-    /** A person took back what came after record `to`: the conversation, the files, or both. */
-    type: z.literal('session.rewound'),
-    to: z.number().int(),
-    conversation: z.boolean(),
-    /** What that did to files, so that it can be taken back too. */
-    changes: z.array(fileChange),
-    /** It takes back the rewind that is this record. */
-    undoes: z.number().int().optional(),
-  }),
+  ...FILE_RECORDS,
   z.object({
     type: z.literal('question.asked'),
     ...attempt,

@@ -2,7 +2,7 @@
  * What the cache gave and where it failed, folded from events: tokens read and written, and every
  * miss with its cause. A prompt that is cached for the first time is no miss: nothing could be read.
  */
-import { CACHE_CAUSES, type CacheCause } from '../protocol/journal.js';
+import { CACHE_CAUSES, type CacheCause } from '../protocol/cache-causes.js';
 import { costOf } from '../protocol/prices.js';
 import type { Usage } from '../protocol/usage.js';
 

@@ -103,6 +103,8 @@ export const eventOf = (record: JournalRecord): ProjectedEvent => {
       return { type: 'files.watched', cites, call: record.call };
     case 'files.changed':
       return { type: 'files.changed', cites, call: record.call, files: record.changes.length };
+    case 'rewind.began':
+      return { type: 'rewind.began', cites, to: record.to, files: record.changes.length };
     case 'session.rewound': {
       const { to, conversation, changes, undoes } = record;
       return { type: 'session.rewound', cites, to, conversation, files: changes.length, undoes };

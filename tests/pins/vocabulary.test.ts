@@ -64,6 +64,7 @@ test('the records of a journal', () => {
     'hook.ran',
     'files.changed',
     'files.watched',
+    'rewind.began',
     'session.rewound',
     'question.asked',
     'call.started',
@@ -99,6 +100,7 @@ test('the events of a swarm', () => {
     'hook.ran',
     'files.watched',
     'files.changed',
+    'rewind.began',
     'session.rewound',
   ]);
 });
