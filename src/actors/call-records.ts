@@ -1,10 +1,11 @@
 /** What the journal says of a call, from its ruling to its end. */
+import type { AnswerHeard } from '../protocol/answer.js';
 import type { CallOutcome, JournalBody } from '../protocol/journal.js';
 import type { PermissionQuestion, Ruling } from '../protocol/permission.js';
 import type { ToolOutcome } from '../protocol/tool.js';
 import type { RawJson, WantedCall } from '../protocol/wire.js';
+import { inputDigest } from './input-digest.js';
 import type { SoundCall } from './judge.js';
-import { digestOf } from './question.js';
 
 /** Which attempt of which turn asked for the call. */
 export interface CallPlace {
@@ -35,13 +36,19 @@ export const askedRecord = (
   ...{ inputDigest, description, reason },
 });
 
+export const answeredRecord = (
+  at: CallPlace,
+  { id, call }: PermissionQuestion,
+  heard: AnswerHeard,
+): JournalBody => ({ type: 'question.answered', ...at, question: id, call, ...heard });
+
 export const startedRecord = (
   at: CallPlace,
   call: string,
   { tool, input, readOnly }: SoundCall,
 ): JournalBody & { readonly type: 'call.started' } => ({
   ...{ type: 'call.started', ...at, call, tool: tool.name, readOnly },
-  ...{ inputDigest: digestOf(input), description: tool.describe(input) },
+  ...{ inputDigest: inputDigest(input), description: tool.describe(input) },
 });
 
 export const endedRecord = (

@@ -1,10 +1,12 @@
 /** Where calls are judged: the policy of the moment, and who can be asked. */
 
 import { createPolicy, type Opinions, type Policy, type PolicyOptions } from '../policy/policy.js';
-import type { PermissionRequest, Ruling, Surface } from '../protocol/permission.js';
+import type { KnownSurface } from '../protocol/answer.js';
+import type { PermissionRequest, Ruling } from '../protocol/permission.js';
 
 export interface ControlDesk {
-  readonly surface: Surface | undefined;
+  /** Whoever may answer, with the keys by which they are known. */
+  readonly surfaces: readonly KnownSurface[];
   readonly permissionTimeoutMs: number;
   rule(request: PermissionRequest, said: Opinions): Ruling;
   /** The rule that an answer which lasts is kept as. */
@@ -17,16 +19,16 @@ export interface ControlDesk {
 
 export interface ControlDeskOptions {
   readonly policy: Omit<PolicyOptions, 'surface'>;
-  readonly surface: Surface | undefined;
+  readonly surfaces: readonly KnownSurface[];
   readonly permissionTimeoutMs: number;
   /** Writes an allow rule to the project's local settings. */
   readonly keepRule: (text: string) => void;
 }
 
 export const controlDesk = (options: ControlDeskOptions): ControlDesk => {
-  const { surface, permissionTimeoutMs, keepRule } = options;
+  const { surfaces, permissionTimeoutMs, keepRule } = options;
   const policyOf = (rules: PolicyOptions['rules']): Policy =>
-    createPolicy({ ...options.policy, rules, surface: surface !== undefined });
+    createPolicy({ ...options.policy, rules, surface: surfaces.length > 0 });
   let rules = options.policy.rules;
   let policy = policyOf(rules);
   const allowForSession = (request: PermissionRequest) => {
@@ -35,7 +37,7 @@ export const controlDesk = (options: ControlDeskOptions): ControlDesk => {
     policy = policyOf(rules);
   };
   return {
-    surface,
+    surfaces,
     permissionTimeoutMs,
     rule: (request, said) => policy.rule(request, said),
     grantFor: (request) => policy.grantFor(request),

@@ -4,14 +4,16 @@
  */
 import { fromCallback } from 'xstate';
 import type { AgentEvent, CrewInput, CrewOrder } from '../protocol/agent.js';
+import type { Decision } from '../protocol/answer.js';
 import { StorageError } from '../protocol/errors.js';
 import type { Ids } from '../protocol/ids.js';
 import type { CallOutcome, JournalBody } from '../protocol/journal.js';
-import type { PermissionAnswer, Ruling } from '../protocol/permission.js';
+import type { Ruling } from '../protocol/permission.js';
 import type { ResultBlock, ToolOutcome } from '../protocol/tool.js';
 import type { WantedCall } from '../protocol/wire.js';
 import type { Toolbox } from '../tools/toolbox.js';
 import {
+  answeredRecord,
   askedRecord,
   type CallPlace,
   endedRecord,
@@ -51,7 +53,7 @@ export const crew = (deps: CrewDeps) =>
     const members = new Crew(deps, sendBack);
     for (const id of input.unjudged) members.takeUp(id);
     receive((order) => members.obey(order));
-    return () => members.disband();
+    return () => members.dismiss();
   });
 
 class Crew {
@@ -59,6 +61,7 @@ class Crew {
   private readonly deps: CrewDeps;
   private readonly tell: (event: AgentEvent) => void;
   private readonly review: StopReview;
+  private dismissed = false;
 
   constructor(deps: CrewDeps, tell: (event: AgentEvent) => void) {
     this.deps = deps;
@@ -99,7 +102,12 @@ class Crew {
     else this.rule(job);
   }
 
-  disband(): void {
+  dismiss(): void {
+    this.dismissed = true;
+    this.disband();
+  }
+
+  private disband(): void {
     this.review.abort();
     for (const job of this.jobs.values()) {
       job.over = true;
@@ -153,7 +161,7 @@ class Crew {
   private async ask(job: Job, ruling: Ruling): Promise<void> {
     const { call, wanted } = job;
     const { desk, feed } = this.deps;
-    if (call === undefined || desk.surface === undefined) {
+    if (call === undefined || desk.surfaces.length === 0) {
       this.deny(job, ruling.reason);
       return;
     }
@@ -166,15 +174,19 @@ class Crew {
     if (!this.write(askedRecord(job.at, question))) return;
     this.tell({ type: 'call.asking', id: wanted.id, readOnly: call.readOnly, safe: call.safe });
     feed.emit({ type: 'question.asked', question });
-    const answer = await askSurface(desk.surface, question, {
+    const answer = await askSurface(desk.surfaces, question, {
       signal: job.controller.signal,
       clock: this.deps.clock,
       timeoutMs: desk.permissionTimeoutMs,
+      heard: (heard) => {
+        // An answer may come when the agent is long over; its journal may be closed then.
+        if (!this.dismissed) this.write(answeredRecord(job.at, question, heard));
+      },
     });
     if (!job.over) this.takeAnswer(job, call, answer);
   }
 
-  private takeAnswer(job: Job, call: SoundCall, answer: PermissionAnswer): void {
+  private takeAnswer(job: Job, call: SoundCall, answer: Decision): void {
     const { desk } = this.deps;
     if (answer.behavior === 'deny') {
       const ruling = {
@@ -183,7 +195,7 @@ class Crew {
         reason: answer.reason,
         ...ANSWERED,
       } as const;
-      if (!this.recordRuling(job, ruling, 'surface')) return;
+      if (!this.recordRuling(job, ruling, answer.by)) return;
       this.deny(job, answer.reason);
       if (answer.interrupt === true) this.tell({ type: 'run.denied', detail: answer.reason });
       return;
@@ -191,7 +203,7 @@ class Crew {
     const reason = 'A person allowed this call.';
     const allowed = { behavior: 'allow', step: 'callback', reason, ...ANSWERED } as const;
     if (answer.updatedInput !== undefined && !this.accept(job, answer.updatedInput)) return;
-    if (!this.recordRuling(job, allowed, 'surface')) return;
+    if (!this.recordRuling(job, allowed, answer.by)) return;
     job.approved = true;
     // What is granted is the call that runs, not the one that the person changed.
     const { request } = job.call ?? call;

@@ -1,35 +1,30 @@
-/** Puts one question to a surface, and answers it itself when nobody does in time. */
-import { createHash } from 'node:crypto';
+/** Puts one question to all who may answer it: the first answer that counts wins (law 6). */
+import { checkAnswer, REFUSAL_WORDS } from '../policy/answer-check.js';
+import type { AnswerHeard, Decision, KnownSurface, SurfaceKey } from '../protocol/answer.js';
 import type { Clock } from '../protocol/clock.js';
 import type {
   PermissionAnswer,
   PermissionQuestion,
   PersonAnswer,
   Ruling,
-  Surface,
 } from '../protocol/permission.js';
+import { inputDigest } from './input-digest.js';
 import type { SoundCall } from './judge.js';
 
 /** The answer is bound to the digest of the exact input. */
 export const questionAbout = (
-  { tool, input }: SoundCall,
+  { tool, input, request }: SoundCall,
   { reason, risk, blockedPath }: Ruling,
   identity: Pick<PermissionQuestion, 'id' | 'agent' | 'call' | 'grant'>,
 ): PermissionQuestion => ({
   ...identity,
   tool: tool.name,
   input,
-  inputDigest: digestOf(input),
+  inputDigest: inputDigest(input),
   description: tool.describe(input),
-  ...{ reason, risk },
+  ...{ reason, risk, cwd: request.cwd },
   ...(blockedPath !== undefined && { blockedPath }),
 });
-
-export const digestOf = (input: unknown): string =>
-  createHash('sha256')
-    .update(JSON.stringify(input) ?? '')
-    .digest('hex')
-    .slice(0, 16);
 
 export interface QuestionTerms {
   readonly signal: AbortSignal;
@@ -37,65 +32,151 @@ export interface QuestionTerms {
   readonly timeoutMs: number;
 }
 
-/** Never rejects: a surface that fails has denied. */
-export const askSurface = async (
-  surface: Surface,
+export interface AnswerRules extends QuestionTerms {
+  /** Whose policy may answer in a person's place. */
+  readonly parent?: string | undefined;
+  /** Told of everything that came back, also of what comes when the question is long decided. */
+  readonly heard?: (heard: AnswerHeard) => void;
+}
+
+/**
+ * Rejects only with what `heard` throws. All are asked at once; whoever has not answered when one has is told that the
+ * question is withdrawn, and what they still say is refused. When all have failed the call is denied.
+ */
+export const askSurface = (
+  surfaces: readonly KnownSurface[],
   question: PermissionQuestion,
-  terms: QuestionTerms,
-): Promise<PermissionAnswer> => {
-  try {
-    return await underTerms((signal) => surface.ask(question, signal), terms, {
-      withdrawn: WITHDRAWN,
-      late: nobody(terms.timeoutMs),
-    });
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return { behavior: 'deny', reason: `The question could not be answered: ${why}` };
-  }
-};
+  terms: AnswerRules,
+): Promise<Decision> => new OpenQuestion(surfaces, question, terms).decision;
 
-/** What came of a question to a person: an answer, or why there is none. */
+type Closed = 'already-answered' | 'withdrawn' | 'out-of-time';
+
+class OpenQuestion {
+  readonly decision: Promise<Decision>;
+  private readonly question: PermissionQuestion;
+  private readonly terms: AnswerRules;
+  private readonly keys: readonly SurfaceKey[];
+  private readonly askedAt: number;
+  /** Aborts as soon as the question is decided, whatever decided it. */
+  private readonly over = new AbortController();
+  private closed: Closed | undefined;
+  private waitsFor: number;
+  private decide: (decision: Decision) => void = () => {};
+
+  constructor(surfaces: readonly KnownSurface[], question: PermissionQuestion, terms: AnswerRules) {
+    this.question = question;
+    this.terms = terms;
+    this.keys = surfaces.flatMap((surface) => [surface, ...(surface.handsOn ?? [])]);
+    this.askedAt = terms.clock.now();
+    this.waitsFor = surfaces.length;
+    this.decision = new Promise((resolve, reject) => {
+      this.decide = resolve;
+      this.watchTheEnd();
+      if (surfaces.length === 0) this.fail('Nobody is there to ask.');
+      if (this.closed !== undefined) return;
+      for (const surface of surfaces) this.askOne(surface).catch(reject);
+    });
+  }
+
+  private watchTheEnd(): void {
+    const { signal, clock, timeoutMs } = this.terms;
+    const withdraw = () => this.close('withdrawn', WITHDRAWN);
+    const forget = clock.wakeAt(this.expiresAt, () => this.close('out-of-time', nobody(timeoutMs)));
+    signal.addEventListener('abort', withdraw, { once: true });
+    this.over.signal.addEventListener('abort', () => {
+      forget();
+      signal.removeEventListener('abort', withdraw);
+    });
+    if (signal.aborted) withdraw();
+  }
+
+  private get expiresAt(): number {
+    return this.askedAt + this.terms.timeoutMs;
+  }
+
+  private async askOne(surface: KnownSurface): Promise<void> {
+    let given: unknown;
+    try {
+      given = await surface.ask(this.question, this.over.signal);
+    } catch (error) {
+      // That a question was withdrawn is no failure of whoever was asked.
+      if (this.closed !== undefined) return;
+      const why = error instanceof Error ? error.message : String(error);
+      this.terms.heard?.({ surface: surface.id, outcome: 'failed', detail: why });
+      this.fail(why);
+      return;
+    }
+    this.take(given, surface);
+  }
+
+  private take(given: unknown, from: KnownSurface): void {
+    const { id, agent, call, input } = this.question;
+    const checked = checkAnswer(given, {
+      ...{ question: id, agent, call, inputDigest: inputDigest(input), keys: this.keys },
+      ...{ parent: this.terms.parent, closed: this.closed },
+      ...{ askedAt: this.askedAt, expiresAt: this.expiresAt },
+    });
+    if ('refusal' in checked) {
+      const { refusal, surface = from.id } = checked;
+      const detail = `The answer does not count: ${REFUSAL_WORDS[refusal]}.`;
+      this.terms.heard?.({ surface, outcome: 'refused', refusal, detail });
+      this.fail(detail);
+      return;
+    }
+    const { answer, surface } = checked.answer;
+    const detail = answer.behavior === 'deny' ? answer.reason : (answer.scope ?? 'once');
+    this.terms.heard?.({ surface, outcome: 'accepted', detail });
+    this.close('already-answered', { ...answer, by: surface });
+  }
+
+  /** One of them will not answer any more; the others still may. */
+  private fail(why: string): void {
+    this.waitsFor -= 1;
+    if (this.waitsFor > 0) return;
+    this.close('withdrawn', {
+      behavior: 'deny',
+      reason: `The question could not be answered: ${why}`,
+    });
+  }
+
+  private close(closed: Closed, decision: Decision): void {
+    if (this.closed !== undefined) return;
+    this.closed = closed;
+    this.decide(decision);
+    this.over.abort();
+  }
+}
+
+/** What came of a question to a person: an answer, or why there is none. The first to answer wins. */
 export const askPerson = async (
-  choose: (signal: AbortSignal) => Promise<PersonAnswer>,
-  terms: QuestionTerms,
+  choosers: readonly ((signal: AbortSignal) => Promise<PersonAnswer>)[],
+  { signal, clock, timeoutMs }: QuestionTerms,
 ): Promise<PersonAnswer | { readonly silence: string }> => {
+  const over = new AbortController();
+  let end: (silence: string) => void = () => {};
+  const silence = new Promise<{ readonly silence: string }>((resolve) => {
+    end = (why) => resolve({ silence: why });
+  });
+  const withdraw = () => end('The question was withdrawn before anybody answered.');
+  signal.addEventListener('abort', withdraw, { once: true });
+  const forget = clock.wakeAt(clock.now() + timeoutMs, () =>
+    end(`Nobody answered within ${timeoutMs / 1000} seconds.`),
+  );
   try {
-    return await underTerms<PersonAnswer | { silence: string }>(choose, terms, {
-      withdrawn: { silence: 'The question was withdrawn before anybody answered.' },
-      late: { silence: `Nobody answered within ${terms.timeoutMs / 1000} seconds.` },
-    });
+    const answer = Promise.any(choosers.map(async (choose) => choose(over.signal)));
+    return await Promise.race([answer, silence]);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return { silence: `There is no answer: ${why}` };
+    return { silence: `There is no answer: ${whyNone(error)}` };
+  } finally {
+    forget();
+    signal.removeEventListener('abort', withdraw);
+    over.abort();
   }
 };
 
-/** Rejects as `ask` does. Whatever ends the wait, the question is withdrawn. */
-const underTerms = async <Answer>(
-  ask: (signal: AbortSignal) => Promise<Answer>,
-  { signal, clock, timeoutMs }: QuestionTerms,
-  otherwise: { readonly withdrawn: Answer; readonly late: Answer },
-): Promise<Answer> => {
-  const withdrawn = new AbortController();
-  let forget: (() => void) | undefined;
-  let withdraw = () => {};
-  const moot = new Promise<Answer>((resolve) => {
-    withdraw = () => {
-      withdrawn.abort();
-      resolve(otherwise.withdrawn);
-    };
-  });
-  signal.addEventListener('abort', withdraw, { once: true });
-  const late = new Promise<Answer>((resolve) => {
-    forget = clock.wakeAt(clock.now() + timeoutMs, () => resolve(otherwise.late));
-  });
-  try {
-    return await Promise.race([ask(withdrawn.signal), late, moot]);
-  } finally {
-    forget?.();
-    signal.removeEventListener('abort', withdraw);
-    withdrawn.abort();
-  }
+const whyNone = (error: unknown): string => {
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  return first instanceof Error ? first.message : String(first);
 };
 
 const WITHDRAWN: PermissionAnswer = {

@@ -65,20 +65,17 @@ export const runTool = async (
   }
 };
 
-/** Undefined when the surface can only rule. */
+/** Undefined when all surfaces can only rule. */
 const personFor = (world: ToolWorld, call: string, signal: AbortSignal): AskPerson | undefined => {
   const { desk, agent, ids, feed, clock } = world;
-  const { surface, permissionTimeoutMs: timeoutMs } = desk;
-  const choose = surface?.choose?.bind(surface);
-  if (choose === undefined) return undefined;
+  const { surfaces, permissionTimeoutMs: timeoutMs } = desk;
+  const choosers = surfaces.flatMap((surface) => surface.choose?.bind(surface) ?? []);
+  if (choosers.length === 0) return undefined;
   return async (asked) => {
     const question = { id: ids('question'), agent, call, ...asked };
     feed.emit({ type: 'person.asked', question });
-    const answer = await askPerson((until) => choose(question, until), {
-      signal,
-      clock,
-      timeoutMs,
-    });
+    const all = choosers.map((choose) => (until: AbortSignal) => choose(question, until));
+    const answer = await askPerson(all, { signal, clock, timeoutMs });
     if ('silence' in answer) throw new ToolFailure(`${answer.silence} ${DECIDE_YOURSELF}`);
     return answer;
   };

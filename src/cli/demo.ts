@@ -67,7 +67,7 @@ const openDemoRun = (
       ...{ outputFormat: 'text', inputFormat: 'text', sessionPersistence: true },
       ...{ permissionMode: 'acceptEdits', allowedTools: ['Bash(node --test)'] },
     },
-    ...{ title: DEMO_TASK, surface: undefined, lingers: false, wantsStreamEvents: true },
+    ...{ title: DEMO_TASK, surfaces: {}, lingers: false, wantsStreamEvents: true },
     provider: { baseUrl, apiKey: 'simulated', authToken: undefined },
   });
 };

@@ -33,6 +33,8 @@ export const eventWords = (event: SwarmEvent): string => {
       return `a model was consulted for ${words.text('purpose')}, ${words.text('outcome')}, in ${words.duration()}: ${words.spent()}`;
     case 'permission.requested':
       return `asked whether ${words.text('description')} may run: ${words.text('reason')}`;
+    case 'permission.answered':
+      return `the answer of ${words.text('surface')} was ${words.text('outcome')}: ${words.text('detail')}`;
     case 'permission.ruled':
       return `${words.text('tool')} ${RULED[words.text('behavior')] ?? words.text('behavior')} at ${words.text('step')}${words.rule()}: ${words.text('reason')}`;
     case 'tool.started':

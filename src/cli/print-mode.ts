@@ -32,7 +32,12 @@ export const printMode = async (
   const isResumed = flags.resume !== undefined || flags.continue === true;
   const prompt = isDriven ? given : await readPromptOrNone(given, machine, isResumed);
   const run = await openRun({
-    ...{ machine, flags, surface: control, lingers: isDriven },
+    ...{
+      machine,
+      flags,
+      surfaces: control === undefined ? {} : { 'stream-json': control },
+      lingers: isDriven,
+    },
     title: titleOf(prompt ?? ''),
     wantsStreamEvents: flags.includePartialMessages === true,
     ...(provider && { provider }),

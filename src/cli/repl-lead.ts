@@ -176,7 +176,14 @@ export class ReplLead {
   private request(flags: RunFlags, title: string): WorkbenchRequest {
     const { machine, surface, provider } = this.options;
     return {
-      ...{ machine, flags, title, surface, lingers: true, wantsStreamEvents: true },
+      ...{
+        machine,
+        flags,
+        title,
+        surfaces: { terminal: surface },
+        lingers: true,
+        wantsStreamEvents: true,
+      },
       ...(provider && { provider }),
     };
   }

@@ -17,6 +17,7 @@ export const EVENT_TYPES = [
   'turn.failed',
   'consultation.ended',
   'permission.requested',
+  'permission.answered',
   'permission.ruled',
   'tool.started',
   'tool.ended',

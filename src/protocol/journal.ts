@@ -8,8 +8,8 @@
 import { z } from 'zod';
 import { STOP_REASONS } from './agent.js';
 import { CACHE_CAUSES, CHANGES } from './cache-causes.js';
+import { attempt, callRuled, hookRan, questionAnswered, questionAsked } from './control-records.js';
 import { FILE_RECORDS } from './file-records.js';
-import { HOOK_EVENTS, HOOK_OUTCOMES } from './hooks.js';
 import { todo } from './todos.js';
 
 export const JOURNAL_VERSION = 1;
@@ -22,9 +22,6 @@ const usage = z.object({
   cacheWrite1h: z.number(),
   webSearches: z.number().optional(),
 });
-
-/** Which attempt of which turn a record belongs to. */
-const attempt = { turn: z.number().int(), attempt: z.number().int() };
 
 const stamp = z.object({ digest: z.string(), mtimeMs: z.number(), size: z.number() });
 
@@ -154,46 +151,11 @@ export const journalBody = z.discriminatedUnion('type', [
     cost: z.number().nullable(),
     durationMs: z.number(),
   }),
-  z.object({
-    type: z.literal('call.ruled'),
-    ...attempt,
-    call: z.string(),
-    tool: z.string(),
-    behavior: z.enum(['allow', 'deny', 'ask']),
-    step: z.string(),
-    reason: z.string(),
-    rule: z.string().optional(),
-    source: z.string().optional(),
-    file: z.string().optional(),
-    line: z.number().int().optional(),
-    /** What would have led to another ruling; older journals do not say. */
-    instead: z.string().optional(),
-    /** The hook that decided. */
-    hook: z.string().optional(),
-    /** Who answered, where somebody was asked. */
-    by: z.string().optional(),
-  }),
-  z.object({
-    type: z.literal('hook.ran'),
-    event: z.enum(HOOK_EVENTS),
-    hook: z.string(),
-    outcome: z.enum(HOOK_OUTCOMES),
-    durationMs: z.number(),
-    detail: z.string(),
-    /** The tool call that it was about. */
-    call: z.string().optional(),
-  }),
+  callRuled,
+  hookRan,
   ...FILE_RECORDS,
-  z.object({
-    type: z.literal('question.asked'),
-    ...attempt,
-    question: z.string(),
-    call: z.string(),
-    tool: z.string(),
-    inputDigest: z.string(),
-    description: z.string(),
-    reason: z.string(),
-  }),
+  questionAsked,
+  questionAnswered,
   z.object({
     type: z.literal('call.started'),
     ...attempt,

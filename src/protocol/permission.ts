@@ -98,6 +98,8 @@ export interface PermissionQuestion {
   readonly description: string;
   readonly reason: string;
   readonly risk: Risk;
+  /** Where relative paths and commands of the input start. */
+  readonly cwd: string;
   /** The rule that an answer for the session or the project is kept as. */
   readonly grant?: string;
   readonly blockedPath?: string;
@@ -143,6 +145,7 @@ export interface PersonAnswer {
 
 /** Whatever can answer: a screen, an inbox, an SDK callback. */
 export interface Surface {
+  /** Rejects when there is no answer; then somebody else may still give one. */
   ask(question: PermissionQuestion, signal: AbortSignal): Promise<PermissionAnswer>;
   /** Left out by a surface that can only rule. Rejects when the person does not want to answer. */
   choose?(question: PersonQuestion, signal: AbortSignal): Promise<PersonAnswer>;

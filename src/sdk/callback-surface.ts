@@ -35,18 +35,22 @@ export interface Callbacks {
   readonly onQuestion?: OnQuestion | undefined;
 }
 
-/** Undefined when nobody answers anything. */
-export const callbackSurface = ({ canUseTool, onQuestion }: Callbacks): Surface | undefined => {
-  if (canUseTool === undefined && onQuestion === undefined) return undefined;
-  return {
+/** The program as a surface by its name; none when nobody answers anything. */
+export const callbackSurface = ({
+  canUseTool,
+  onQuestion,
+}: Callbacks): Readonly<Record<string, Surface>> => {
+  if (canUseTool === undefined && onQuestion === undefined) return {};
+  const sdk: Surface = {
     async ask(question, signal) {
-      if (canUseTool === undefined) return { behavior: 'deny', reason: NOBODY };
+      if (canUseTool === undefined) throw new Error(NOBODY);
       return checked(await canUseTool(question, { signal }));
     },
     ...(onQuestion !== undefined && {
       choose: async (question, signal) => chosen(await onQuestion(question, { signal })),
     }),
   };
+  return { sdk };
 };
 
 const NOBODY = 'No canUseTool callback was given, so nobody could allow this call.';

@@ -49,7 +49,7 @@ export class HostedSession {
     const run = await openRun({
       machine: { ...placeOf(options), watchdog, notify },
       flags: runOptionsOf(options),
-      surface: callbackSurface(options),
+      surfaces: callbackSurface(options),
       reviewStop: callbackReview(options.onStop),
       ...{ title: options.title ?? title, lingers, entrypoint: 'sdk' },
       wantsStreamEvents: options.includePartialMessages ?? false,

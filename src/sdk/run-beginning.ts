@@ -31,7 +31,7 @@ export const beginningOf = async (
   const { settings, options, release, ...bench } = await setUpWorkbench({
     machine: { ...machine, notify: (sentence) => notices.push(sentence) },
     flags: { ...flags, sessionPersistence: false },
-    surface: isOneShot ? undefined : NOBODY,
+    surfaces: isOneShot ? {} : { nobody: NOBODY },
     provider: NOWHERE,
     ...{ title: '', lingers: !isOneShot, wantsStreamEvents: false },
   });

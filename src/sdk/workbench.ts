@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { controlDesk } from '../actors/control-desk.js';
 import type { SessionOptions } from '../actors/session.js';
 import type { SessionChoice } from '../actors/session-begin.js';
+import { signingSurface } from '../actors/signing-surface.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import { addTrustedAllowRule } from '../config/local-rules.js';
 import { resolveModel } from '../config/model-aliases.js';
@@ -63,7 +64,8 @@ export interface WorkbenchRequest {
   readonly machine: Surroundings;
   readonly flags: RunOptions;
   readonly title: string;
-  readonly surface: Surface | undefined;
+  /** Whoever can answer, by the name that the journal calls it. */
+  readonly surfaces: Readonly<Record<string, Surface>>;
   /** Rests between prompts instead of stopping. */
   readonly lingers: boolean;
   readonly wantsStreamEvents: boolean;
@@ -112,6 +114,9 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
     allowPrivateAddresses: skein.allowPrivateAddresses,
   });
   const pages = cachedWeb(web, systemClock);
+  const surfaces = Object.entries(request.surfaces).map(([name, surface]) =>
+    signingSurface(name, surface, systemClock),
+  );
   const shared = governor(systemClock, skein.maxConcurrentRequests);
   const options: SessionOptions = {
     ...{ store: store.sessions, choice, owner: store.owner, ids: randomIds, clock: systemClock },
@@ -127,7 +132,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
     briefing: promptFor({
       ...{ machine, flags, settings, tools, agent, environment, defaultModel: alias('default') },
       ...{ cwd: workplace, model: modelName ?? alias('default') },
-      ...{ isInteractive: request.surface !== undefined, isOneShot: !request.lingers },
+      ...{ isInteractive: Object.keys(request.surfaces).length > 0, isOneShot: !request.lingers },
       querySource: querySourceOf(request),
     }),
     capabilities: capabilitiesOf(PROVIDER),
@@ -167,7 +172,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
           realPath,
           ignoreCase: machine.platform === 'darwin',
         },
-        surface: request.surface,
+        surfaces,
         permissionTimeoutMs: skein.permissionTimeoutMs,
         keepRule: (text) => keepRule(text, settings, machine),
       }),

@@ -60,6 +60,11 @@ export const eventOf = (record: JournalRecord): ProjectedEvent => {
       const asked = { question, call, tool, inputDigest, description, reason };
       return { type: 'permission.requested', cites, ...asked };
     }
+    case 'question.answered': {
+      const { question, call, surface, outcome, refusal, detail } = record;
+      const answered = { question, call, surface, outcome, refusal, detail };
+      return { type: 'permission.answered', cites, ...answered };
+    }
     case 'call.ruled': {
       const { call, tool, behavior, step, reason, instead } = record;
       const { rule, source, file, line, hook, by } = record;

@@ -265,7 +265,7 @@ describe('a question', () => {
     expect(question).toMatchObject({
       ...{ id: 'q_1', agent: 'a_1', call: 'c1', tool: 'Change', input: { name: 'a' } },
       description: 'Change a',
-      inputDigest: expect.stringMatching(/^[0-9a-f]{16}$/),
+      inputDigest: expect.stringMatching(/^[0-9a-f]{64}$/),
       reason: expect.any(String),
     });
     expect(items).toContainEqual({ type: 'question.asked', question });
@@ -275,7 +275,7 @@ describe('a question', () => {
     const { deeds, records } = await asked(allows);
     expect(deeds).toEqual(['start a', 'end a']);
     const rulings = (await records()).filter(({ type }) => type === 'call.ruled');
-    expect(rulings).toMatchObject([{ behavior: 'ask' }, { behavior: 'allow', by: 'surface' }]);
+    expect(rulings).toMatchObject([{ behavior: 'ask' }, { behavior: 'allow', by: 'surface-1' }]);
   });
 
   test('that is denied tells the model why', async () => {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { controlDesk } from '../../src/actors/control-desk.js';
 import { judgeCall, refusalNow, type SoundCall } from '../../src/actors/judge.js';
+import { signingSurface } from '../../src/actors/signing-surface.js';
+import { systemClock } from '../../src/protocol/clock.js';
 import { builtinTools } from '../../src/tools/builtin-tools.js';
 import { toolbox } from '../../src/tools/toolbox.js';
 
@@ -13,7 +15,7 @@ const judged = (file_path: string) => {
       ...{ rules: [], mode: 'default', roots: ['/repo'], home: '/home/ada' },
       ...{ skeinHome: '/home/ada/.skein', realPath },
     },
-    surface: { ask: async () => ({ behavior: 'allow' }) },
+    surfaces: [signingSurface('p', { ask: async () => ({ behavior: 'allow' }) }, systemClock)],
     ...{ permissionTimeoutMs: 1_000, keepRule: () => undefined },
   });
   const wanted = { id: 'c', tool: 'Write', input: { file_path, content: '' } };

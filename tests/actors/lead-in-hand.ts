@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { controlDesk } from '../../src/actors/control-desk.js';
 import { type LeadSession, openSession } from '../../src/actors/session.js';
 import type { SessionChoice } from '../../src/actors/session-begin.js';
+import { signingSurface } from '../../src/actors/signing-surface.js';
 import { windowMarks } from '../../src/context/window.js';
 import { type Governor, governor } from '../../src/model/governor.js';
 import { type AgentLimits, DEFAULT_LIMITS } from '../../src/protocol/agent.js';
@@ -39,7 +40,8 @@ export interface LeadOptions {
   readonly deeds?: Deeds;
   readonly mode?: PermissionMode;
   readonly rules?: readonly PermissionRule[];
-  readonly surface?: Surface;
+  /** One, or several that are all asked: surface-1, surface-2. */
+  readonly surface?: Surface | readonly Surface[];
   readonly lingers?: boolean;
   readonly limits?: Partial<AgentLimits>;
   readonly fallbackModel?: string;
@@ -113,7 +115,9 @@ export const leadInHand = async (options: LeadOptions): Promise<LeadInHand> => {
           ...{ rules: options.rules ?? [], mode: options.mode ?? 'bypassPermissions' },
           ...{ roots: [CWD], home: '/home', skeinHome: '/home/.skein', realPath: (path) => path },
         },
-        surface: options.surface,
+        surfaces: [options.surface ?? []]
+          .flat()
+          .map((surface, at) => signingSurface(`surface-${at + 1}`, surface, clock)),
         permissionTimeoutMs: 600_000,
         keepRule: (text) => keptRules.push(text),
       }),

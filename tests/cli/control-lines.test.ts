@@ -35,7 +35,13 @@ const user = (content: unknown) => ({ type: 'user', message: { role: 'user', con
 
 const question: PermissionQuestion = {
   ...{ id: 'q_1', agent: 'a_1', call: 'toolu_1', tool: 'Bash', input: { command: 'ls' } },
-  ...{ inputDigest: 'digest', risk: 'medium', description: 'Bash ls', reason: 'No rule.' },
+  ...{
+    inputDigest: 'digest',
+    cwd: '/repo',
+    risk: 'medium',
+    description: 'Bash ls',
+    reason: 'No rule.',
+  },
 };
 
 const answer = (response: unknown, subtype = 'success') => ({

@@ -6,6 +6,7 @@ const QUESTION = {
   agent: 'a',
   call: 'c',
   inputDigest: 'd',
+  cwd: '/repo',
   risk: 'medium' as const,
   description: '',
   reason: '',

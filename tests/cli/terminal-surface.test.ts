@@ -13,6 +13,7 @@ const question: PermissionQuestion = {
   ...{ id: 'q_1', agent: 'a_1', call: 'toolu_1', tool: 'Bash', input: { command: 'ls' } },
   ...{
     inputDigest: 'digest',
+    cwd: '/repo',
     risk: 'medium',
     description: 'Bash ls',
     reason: 'No rule.',

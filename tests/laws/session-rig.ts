@@ -1,6 +1,7 @@
 /** A session in this process: real machine, crew, policy and journal; the rest is handed in. */
 import { controlDesk } from '../../src/actors/control-desk.js';
 import { type LeadSession, openSession, type SessionOptions } from '../../src/actors/session.js';
+import { signingSurface } from '../../src/actors/signing-surface.js';
 import { windowMarks } from '../../src/context/window.js';
 import { governor } from '../../src/model/governor.js';
 import { DEFAULT_LIMITS } from '../../src/protocol/agent.js';
@@ -74,7 +75,7 @@ export const openRig = (wanted: Wanted): Promise<LeadSession> => {
           roots: [cwd],
           ...{ home: '/home/law', skeinHome: '/home/law/.skein', realPath: (path) => path },
         },
-        surface: wanted.surface,
+        surfaces: wanted.surface ? [signingSurface('person', wanted.surface, clock)] : [],
         permissionTimeoutMs: 60_000,
         keepRule: () => undefined,
       }),

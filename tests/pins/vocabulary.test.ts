@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { AGENT_STATES, DEFAULT_LIMITS, STOP_REASONS } from '../../src/protocol/agent.js';
+import { ANSWER_OUTCOMES, ANSWER_REFUSALS } from '../../src/protocol/answer.js';
 import { EVENT_TYPES, EVENTS_VERSION } from '../../src/protocol/events.js';
 import { HOOK_EVENTS } from '../../src/protocol/hooks.js';
 import { CALL_OUTCOMES, JOURNAL_VERSION, journalBody } from '../../src/protocol/journal.js';
@@ -67,6 +68,7 @@ test('the records of a journal', () => {
     'rewind.began',
     'session.rewound',
     'question.asked',
+    'question.answered',
     'call.started',
     'call.ended',
     'prompt.broken',
@@ -87,6 +89,7 @@ test('the events of a swarm', () => {
     'turn.failed',
     'consultation.ended',
     'permission.requested',
+    'permission.answered',
     'permission.ruled',
     'tool.started',
     'tool.ended',
@@ -128,5 +131,22 @@ test('the outcomes of a call, the modes and the sources of rules', () => {
   ]);
   expect(SETTING_SOURCES).toEqual([
     ...['user', 'project', 'local', 'flag', 'command', 'session', 'policy'],
+  ]);
+});
+
+test('what becomes of an answer, and why one does not count', () => {
+  expect(ANSWER_OUTCOMES).toEqual(['accepted', 'refused', 'failed']);
+  expect(ANSWER_REFUSALS).toEqual([
+    'malformed',
+    'unknown-surface',
+    'not-the-parent',
+    'forged',
+    'other-question',
+    'other-agent',
+    'other-call',
+    'other-input',
+    'out-of-time',
+    'already-answered',
+    'withdrawn',
   ]);
 });

@@ -11,6 +11,7 @@ import { resultBlock } from '../../../src/actors/call-result.js';
 import { controlDesk } from '../../../src/actors/control-desk.js';
 import { judgeCall } from '../../../src/actors/judge.js';
 import { Notebook } from '../../../src/actors/notebook.js';
+import { signingSurface } from '../../../src/actors/signing-surface.js';
 import { runTool, type ToolWorld } from '../../../src/actors/tool-run.js';
 import { realPath } from '../../../src/config/real-path.js';
 import { openArtifactFile } from '../../../src/host/artifact-file.js';
@@ -31,6 +32,7 @@ import type {
   PermissionMode,
   PermissionRule,
   PersonAnswer,
+  Surface,
 } from '../../../src/protocol/permission.js';
 import type { Journal } from '../../../src/protocol/store.js';
 import type { Shell, ToolOutcome } from '../../../src/protocol/tool.js';
@@ -106,18 +108,19 @@ export const openBench = async (options: BenchOptions = {}): Promise<Bench> => {
   });
   const asked = { model: 0, person: 0 };
   const tools = toolbox(builtinTools);
+  const surface: Surface = {
+    ask: () => Promise.reject(new Error('bench: a question ends the call here')),
+    choose(_, signal) {
+      asked.person += 1;
+      return bench.answer?.(signal) ?? new Promise(() => {});
+    },
+  };
   const desk = controlDesk({
     policy: {
       ...{ rules, mode, roots: [cwd], realPath },
       ...{ home: place('home'), skeinHome: place('home/.skein') },
     },
-    surface: {
-      ask: () => Promise.reject(new Error('bench: a question ends the call here')),
-      choose(_, signal) {
-        asked.person += 1;
-        return bench.answer?.(signal) ?? new Promise(() => {});
-      },
-    },
+    surfaces: [signingSurface('person', surface, clock)],
     permissionTimeoutMs: 400,
     keepRule: () => {},
   });
