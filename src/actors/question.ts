@@ -123,10 +123,11 @@ class OpenQuestion {
       this.fail(detail);
       return;
     }
-    const { answer, surface } = checked.answer;
+    const signed = checked.answer;
+    const { answer, surface } = signed;
     const detail = answer.behavior === 'deny' ? answer.reason : (answer.scope ?? 'once');
     this.terms.heard?.({ surface, outcome: 'accepted', detail });
-    this.close('already-answered', { ...answer, by: surface });
+    this.close('already-answered', { ...answer, by: surface, signed });
   }
 
   /** One of them will not answer any more; the others still may. */

@@ -91,4 +91,8 @@ export interface KnownSurface extends SurfaceKey {
 }
 
 /** What came of a question, and whose answer it is; nobody's when there was none in time. */
-export type Decision = PermissionAnswer & { readonly by?: string };
+export type Decision = PermissionAnswer & {
+  readonly by?: string;
+  /** The very answer that won, for whoever hands it on. */
+  readonly signed?: SignedAnswer;
+};

@@ -5,6 +5,7 @@ import { signingSurface } from '../../src/actors/signing-surface.js';
 import { windowMarks } from '../../src/context/window.js';
 import { governor } from '../../src/model/governor.js';
 import { DEFAULT_LIMITS } from '../../src/protocol/agent.js';
+import type { KnownSurface } from '../../src/protocol/answer.js';
 import { type Clock, systemClock } from '../../src/protocol/clock.js';
 import type { ModelPort, StreamEvent, TurnSink } from '../../src/protocol/model.js';
 import type { PermissionMode, PermissionRule, Surface } from '../../src/protocol/permission.js';
@@ -26,6 +27,8 @@ export interface Wanted {
   readonly rules?: readonly PermissionRule[];
   readonly mode?: PermissionMode;
   readonly surface?: Surface;
+  /** In place of one that the rig makes of `surface`. */
+  readonly surfaces?: readonly KnownSurface[];
   readonly choice?: SessionOptions['choice'];
   readonly search?: FileSearch;
   readonly workspace?: Workspace;
@@ -75,7 +78,9 @@ export const openRig = (wanted: Wanted): Promise<LeadSession> => {
           roots: [cwd],
           ...{ home: '/home/law', skeinHome: '/home/law/.skein', realPath: (path) => path },
         },
-        surfaces: wanted.surface ? [signingSurface('person', wanted.surface, clock)] : [],
+        surfaces:
+          wanted.surfaces ??
+          (wanted.surface ? [signingSurface('person', wanted.surface, clock)] : []),
         permissionTimeoutMs: 60_000,
         keepRule: () => undefined,
       }),
