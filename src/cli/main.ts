@@ -40,6 +40,7 @@ const machine: Machine = {
   home: resolve(process.env.HOME || userInfo().homedir),
   cwd: workingDirectory(),
   platform: process.platform,
+  uid: process.geteuid?.(),
   stdin: process.stdin,
   stdout: process.stdout,
   out: writer(process.stdout),

@@ -6,4 +6,6 @@ export interface Surroundings {
   readonly home: string;
   /** Where the user is, absolute. */
   readonly cwd: string;
+  /** Who runs this; undefined where nobody has a number. */
+  readonly uid?: number | undefined;
 }

@@ -25,6 +25,7 @@ export const placeOf = ({ env, skeinHome }: QueryOptions) => {
     home: resolve(own.HOME || userInfo().homedir),
     cwd: process.cwd(),
     platform: process.platform,
+    uid: process.geteuid?.(),
   };
 };
 

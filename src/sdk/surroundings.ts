@@ -4,6 +4,8 @@ export interface Surroundings {
   readonly home: string;
   readonly cwd: string;
   readonly platform: NodeJS.Platform;
+  /** Who runs this; undefined where nobody has a number. */
+  readonly uid?: number | undefined;
   /** Program and arguments that start the watchdog. */
   readonly watchdog: readonly string[];
   /** One sentence for people, outside of any run. */

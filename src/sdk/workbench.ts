@@ -9,6 +9,8 @@ import type { LoadedSettings } from '../config/load-settings.js';
 import { addTrustedAllowRule } from '../config/local-rules.js';
 import { resolveModel } from '../config/model-aliases.js';
 import { realPath } from '../config/real-path.js';
+import { refuseRootBypass } from '../config/root-bypass.js';
+import { isTyped } from '../config/settings-layers.js';
 import { openStateDirectory, resolveSkeinHome, stateLayout } from '../config/state-directory.js';
 import { windowMarks } from '../context/window.js';
 import { openArtifactFile } from '../host/artifact-file.js';
@@ -85,6 +87,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
   const choice = await chooseSession(flags, store.sessions, here);
   const workplace = await directoryOf(choice, store.sessions, here);
   const settings = settingsFor(machine, flags, workplace);
+  refuseRootBypass(settings.mode.value, machine);
   const env = { ...machine.env, ...settingsEnv(settings) };
   const provider = request.provider ?? providerOf(env);
   const format = answerFormat(flags);
@@ -121,7 +124,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
   const options: SessionOptions = {
     ...{ store: store.sessions, choice, owner: store.owner, ids: randomIds, clock: systemClock },
     // A former session keeps its model unless this command names another.
-    modelName: choice.kind === 'new' || settings.model?.source === 'flag' ? modelName : undefined,
+    modelName: choice.kind === 'new' || isTyped(settings.model?.source) ? modelName : undefined,
     defaultModel: alias('default'),
     fresh: {
       cwd: here,

@@ -112,6 +112,8 @@ export const openScene = async (
         SKEIN_HOME: skeinHome,
         ANTHROPIC_API_KEY: 'sk-of-the-test',
         ANTHROPIC_BASE_URL: simulator.url,
+        // A scene is thrown away, and so may be whatever root breaks in it.
+        IS_SANDBOX: '1',
         ...env,
       },
     });

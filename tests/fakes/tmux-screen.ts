@@ -46,7 +46,9 @@ export const openScreen = (
   const variables = {
     PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
     ...{ LANG: 'C.UTF-8', TMPDIR: tmp, HOME: home, SKEIN_HOME: skeinHome, TERM: 'screen' },
-    ...{ ANTHROPIC_API_KEY: 'sk-of-the-test', ANTHROPIC_BASE_URL: simulator.url, ...env },
+    ...{ ANTHROPIC_API_KEY: 'sk-of-the-test', ANTHROPIC_BASE_URL: simulator.url },
+    // A scene is thrown away, and so may be whatever root breaks in it.
+    ...{ IS_SANDBOX: '1', ...env },
   };
   const settings = Object.entries(variables).map(([name, value]) => `${name}=${quoted(value)}`);
   const command = [process.execPath, PROGRAM, ...args].map(quoted).join(' ');

@@ -233,6 +233,35 @@ describe('the mode', () => {
     expect(existsSync(join(workspace, 'made.txt'))).toBe(true);
   });
 
+  test.runIf(process.geteuid?.() === 0)(
+    'bypassPermissions is refused for root outside of a sandbox, wherever it comes from',
+    async () => {
+      const scene = await setScene();
+      const bypass = { permissions: { defaultMode: 'bypassPermissions' } };
+      await writeSettings(scene.workspace, bypass);
+      const ways: readonly (readonly string[])[] = [
+        mode('bypassPermissions'),
+        ['--settings', JSON.stringify(bypass)],
+        ['--trust'],
+        ['--trust', '--continue'],
+      ];
+      expect((await scene.run(['-p', 'go'])).code).toBe(0);
+      const asked = scene.bodies().length;
+      for (const way of ways) {
+        const { code, stderr } = await scene.run(['-p', 'go', ...way], {
+          env: { IS_SANDBOX: undefined },
+        });
+        expect([code, stderr]).toEqual([
+          2,
+          'skein: Mode bypassPermissions is refused for root, whom nothing stops: run as another user, choose another mode, or set IS_SANDBOX=1 in a container that may break.\n',
+        ]);
+      }
+      expect(scene.bodies()).toHaveLength(asked);
+      const { code } = await scene.run(['config'], { env: { IS_SANDBOX: undefined } });
+      expect(code).toBe(0);
+    },
+  );
+
   test('bypassPermissions does not open the state of Skein itself', async () => {
     const scene = await setScene([
       {
@@ -320,7 +349,7 @@ describe('skein config', () => {
     const shown = JSON.parse(stdout) as Line;
     expect(shown).toMatchObject({ skeinHome, trust: 'untrusted' });
     expect(shown.settings).toContainEqual({
-      ...{ key: 'model', value: 'opus', source: 'user', file: mine },
+      ...{ key: 'model', value: 'opus', source: 'user', file: mine, line: 1 },
     });
     expect(shown.settings).toContainEqual(
       expect.objectContaining({ key: 'permissions.deny', value: 'Bash(rm:*)' }),

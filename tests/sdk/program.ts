@@ -20,7 +20,7 @@ export const program = async (rules?: Rules): Promise<Program> => {
   const options: QueryOptions = {
     ...{ cwd: scene.workspace, skeinHome: scene.skeinHome },
     ...{ baseUrl: scene.simulator.url, apiKey: 'simulated' },
-    env: { PATH: process.env.PATH, HOME: scene.home, TMPDIR: scene.tmp },
+    env: { PATH: process.env.PATH, HOME: scene.home, TMPDIR: scene.tmp, IS_SANDBOX: '1' },
   };
   return {
     ...scene,
