@@ -23,9 +23,13 @@ export const showConfig = (flags: RunFlags & { json?: boolean }, machine: Machin
 const table = (rows: readonly SettingRow[]): string => {
   const width = Math.max(...rows.map(({ key }) => key.length));
   return rows
-    .map(({ key, value, source, file }) => {
+    .map(({ key, value, source, file, line }) => {
       const shown = value === undefined ? '(not set)' : JSON.stringify(value);
-      return harmless(`${key.padEnd(width)}  ${shown}  (${file ?? source})\n`);
+      return harmless(`${key.padEnd(width)}  ${shown}  (${placeOf(source, file, line)})\n`);
     })
     .join('');
 };
+
+/** `local, /repo/.skein/settings.local.json:4`, as editors and terminals know places. */
+const placeOf = (source: string, file: string | undefined, line: number | undefined): string =>
+  file === undefined ? source : `${source}, ${file}${line === undefined ? '' : `:${line}`}`;

@@ -3,7 +3,7 @@
  * a value that cannot be used ends the command instead of being ignored.
  */
 import { UsageError } from '../protocol/errors.js';
-import { describe } from './settings-schema.js';
+import { describe } from './settings-complaints.js';
 import { environmentName, type KeyRule, SKEIN_KEYS } from './skein-settings.js';
 import type { Surroundings } from './surroundings.js';
 

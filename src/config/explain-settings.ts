@@ -9,6 +9,7 @@ export interface SettingRow {
   readonly value: unknown;
   readonly source: string;
   readonly file?: string;
+  readonly line?: number;
 }
 
 export const explainSettings = (settings: LoadedSettings): readonly SettingRow[] => [
@@ -36,12 +37,18 @@ export const explainSettings = (settings: LoadedSettings): readonly SettingRow[]
 
 const row = (
   key: string,
-  { value, source, file }: Pick<Sourced<unknown>, 'value' | 'file'> & { readonly source: string },
+  {
+    value,
+    source,
+    file,
+    line,
+  }: Pick<Sourced<unknown>, 'value' | 'file' | 'line'> & { readonly source: string },
 ): SettingRow => ({
   key,
   value: typeof value === 'string' ? maskPassword(value) : value,
   source,
   ...(file !== undefined && { file }),
+  ...(line !== undefined && { line }),
 });
 
 const SECRET_NAME = /key|token|secret|passw|credential|auth|cookie|private|dsn/i;

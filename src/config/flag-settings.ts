@@ -1,4 +1,4 @@
-/** Settings from single flags, in the form of a settings file. */
+/** Settings from the arguments of a command but for `--settings`, in the form of a settings file. */
 import type { SkeinSettings } from './skein-settings.js';
 
 export interface SettingsFlags {

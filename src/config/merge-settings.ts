@@ -1,19 +1,34 @@
 /**
  * Folds layers into effective settings. Single values: the strongest layer that has one. Rules and
- * directories add up; env is merged name by name. Every value keeps its origin.
+ * directories add up; env is merged name by name. Every value keeps its origin. What the managed
+ * policy closes nobody opens: the mode bypassPermissions, allow rules and hooks of others.
  */
 import { join, resolve } from 'node:path';
-import type { PermissionMode, PermissionRule, RuleBehavior } from '../protocol/permission.js';
+import { UsageError } from '../protocol/errors.js';
+import {
+  PERMISSION_MODES,
+  type PermissionMode,
+  type PermissionRule,
+  type RuleBehavior,
+} from '../protocol/permission.js';
+import type { JsonPath } from './json-places.js';
 import type { Layer, LayerSource } from './settings-layers.js';
 import { SKEIN_DEFAULTS, SKEIN_KEYS, type SkeinSettings } from './skein-settings.js';
 
 export interface Origin {
   readonly source: LayerSource | 'default';
   readonly file?: string;
+  /** Counts from 1. */
+  readonly line?: number;
 }
 
 export interface Sourced<T> extends Origin {
   readonly value: T;
+}
+
+/** Hooks as they were written; `lineOf` takes a path from the key `hooks` on. */
+export interface SourcedHooks extends Sourced<unknown> {
+  readonly lineOf: (path: JsonPath) => number | undefined;
 }
 
 export interface MergedSettings {
@@ -25,88 +40,147 @@ export interface MergedSettings {
   readonly fallbackModel?: Sourced<string>;
   readonly language?: Sourced<string>;
   readonly outputStyle?: Sourced<string>;
-  readonly hooks: readonly Sourced<unknown>[];
+  /** Those that may run, weakest source first. */
+  readonly hooks: readonly SourcedHooks[];
   readonly skein: SkeinSettings;
   readonly skeinOrigins: Readonly<Record<string, Origin>>;
   readonly others: readonly Sourced<Readonly<Record<string, unknown>>>[];
   readonly warnings: readonly string[];
 }
 
+/** Throws a UsageError where a mode that cannot be read would leave a looser one in force. */
 export const mergeSettings = (layers: readonly Layer[], home: string): MergedSettings => {
-  const strongest = <T>(pick: (layer: Layer) => T | undefined): Sourced<T> | undefined =>
-    layers.flatMap((layer) => sourced(layer, pick(layer))).at(-1);
-  const each = <T>(pick: (layer: Layer) => readonly T[]): readonly Sourced<T>[] =>
-    layers.flatMap((layer) => pick(layer).flatMap((value) => sourced(layer, value)));
+  const strongest: Strongest = (path, pick) =>
+    layers.flatMap((layer) => sourced(layer, path, pick(layer))).at(-1);
+  const each = <T>(path: JsonPath, pick: (layer: Layer) => readonly T[]): readonly Sourced<T>[] =>
+    layers.flatMap((layer) => pick(layer).flatMap((value) => sourced(layer, path, value)));
 
   const { skein, skeinOrigins } = mergeSkein(strongest);
-  const model = strongest(({ values }) => values.model);
-  const fallbackModel = strongest(({ values }) => values.fallbackModel);
-  const language = strongest(({ values }) => values.language);
-  const outputStyle = strongest(({ values }) => values.outputStyle);
+  const model = strongest(['model'], ({ values }) => values.model);
+  const fallbackModel = strongest(['fallbackModel'], ({ values }) => values.fallbackModel);
+  const language = strongest(['language'], ({ values }) => values.language);
+  const outputStyle = strongest(['outputStyle'], ({ values }) => values.outputStyle);
+  const { rules, warnings } = mergeRules(layers);
+  const mode = mergeMode(
+    layers,
+    strongest(MODE, ({ values }) => values.defaultMode),
+  );
   return {
-    rules: layers.flatMap(rulesOf),
-    ...mergeMode(
-      layers,
-      strongest(({ values }) => values.defaultMode),
-    ),
-    additionalDirectories: each(({ values, base }) =>
+    rules,
+    mode: mode.mode,
+    additionalDirectories: each(DIRECTORIES, ({ values, base }) =>
       values.additionalDirectories.map((path) => absolute(path, base, home)),
     ),
-    env: Object.fromEntries(
-      each(({ values }) => Object.entries(values.env)).map(
-        ({ value: [name, value], ...origin }) => [name, { value, ...origin }],
-      ),
-    ),
+    env: mergeEnv(layers),
     ...(model && { model }),
     ...(fallbackModel && { fallbackModel }),
     ...(language && { language }),
     ...(outputStyle && { outputStyle }),
-    hooks: each(({ values }) => (values.hooks === undefined ? [] : [values.hooks])),
+    hooks: mergeHooks(layers),
     skein,
     skeinOrigins,
-    others: each(({ values }) => (Object.keys(values.others).length > 0 ? [values.others] : [])),
+    others: each([], ({ values }) =>
+      Object.keys(values.others).length > 0 ? [values.others] : [],
+    ),
+    warnings: [...warnings, ...mode.warnings],
   };
 };
 
-const originOf = ({ source, file }: Layer): Origin => ({
-  source,
-  ...(file !== undefined && { file }),
-});
+type Strongest = <T>(
+  path: JsonPath,
+  pick: (layer: Layer) => T | undefined,
+) => Sourced<T> | undefined;
 
-const sourced = <T>(layer: Layer, value: T | undefined): readonly Sourced<T>[] =>
-  value === undefined ? [] : [{ value, ...originOf(layer) }];
+const MODE = ['permissions', 'defaultMode'];
+const DIRECTORIES = ['permissions', 'additionalDirectories'];
+
+const originOf = ({ source, file, lineOf }: Layer, path: JsonPath): Origin => {
+  const line = path.length === 0 || file === undefined ? undefined : lineOf(path);
+  return { source, ...(file !== undefined && { file }), ...(line !== undefined && { line }) };
+};
+
+const sourced = <T>(layer: Layer, path: JsonPath, value: T | undefined): readonly Sourced<T>[] =>
+  value === undefined ? [] : [{ value, ...originOf(layer, path) }];
 
 const BEHAVIORS: readonly RuleBehavior[] = ['deny', 'ask', 'allow'];
+
+/** Where only the policy may allow, what others forbid or want to be asked still holds. */
+const mergeRules = (layers: readonly Layer[]) => {
+  const rules = layers.flatMap(rulesOf);
+  const barrier = layers.find(({ values }) => values.switches.allowManagedPermissionRulesOnly);
+  if (barrier === undefined) return { rules, warnings: [] };
+  const kept = rules.filter(({ behavior, source }) => behavior !== 'allow' || source === 'policy');
+  const left = rules.length - kept.length;
+  const warning = `${barrier.file} lets only the managed policy allow calls, so ${left} allow rules of others do not apply; ask your administrator.`;
+  return { rules: kept, warnings: left === 0 ? [] : [warning] };
+};
 
 const rulesOf = ({ source, file, values }: Layer): readonly PermissionRule[] =>
   // The environment holds no rules.
   source === 'environment'
     ? []
     : BEHAVIORS.flatMap((behavior) =>
-        values.rules[behavior].map((text) => ({
+        values.rules[behavior].map(({ text, line }) => ({
           behavior,
           text,
           source,
           ...(file !== undefined && { file }),
+          ...(file !== undefined && line !== undefined && { line }),
         })),
       );
 
+const LOOSE: readonly string[] = ['acceptEdits', 'bypassPermissions'];
+
 const mergeMode = (layers: readonly Layer[], wanted: Sourced<PermissionMode> | undefined) => {
   const mode = wanted ?? { value: 'default' as const, source: 'default' as const };
+  // Somebody stronger wanted another mode than this, and perhaps a stricter one.
+  const above = layers.findLast(
+    ({ values }) => values.defaultMode !== undefined || values.unreadableMode !== undefined,
+  );
+  if (above?.values.unreadableMode !== undefined && LOOSE.includes(mode.value)) {
+    throw new UsageError(
+      `${above.values.unreadableMode} cannot be used, and without it the mode ${mode.value} of ${mode.file ?? mode.source} would apply: write one of ${PERMISSION_MODES.join(', ')}.`,
+    );
+  }
   const barrier = layers.find(({ values }) => values.bypassDisabled);
   if (mode.value !== 'bypassPermissions' || barrier === undefined) return { mode, warnings: [] };
   const place = barrier.file ?? barrier.source;
   const warning = `Mode bypassPermissions is disabled by ${place}; mode default is used.`;
-  return { mode: { value: 'default' as const, ...originOf(barrier) }, warnings: [warning] };
+  const origin = originOf(barrier, ['permissions', 'disableBypassPermissionsMode']);
+  return { mode: { value: 'default' as const, ...origin }, warnings: [warning] };
 };
 
-const mergeSkein = (
-  strongest: <T>(pick: (layer: Layer) => T | undefined) => Sourced<T> | undefined,
-) => {
+/** Hooks of the policy run unless the policy itself switches them off. */
+const mergeHooks = (layers: readonly Layer[]): readonly SourcedHooks[] => {
+  const policy = layers.filter(({ source }) => source === 'policy');
+  const saysOff = (some: readonly Layer[]) =>
+    some.findLast(({ values }) => values.disableAllHooks !== undefined)?.values.disableAllHooks;
+  if (saysOff(policy) === true) return [];
+  const isManagedOnly =
+    saysOff(layers) === true || policy.some(({ values }) => values.switches.allowManagedHooksOnly);
+  return (isManagedOnly ? policy : layers).flatMap((layer) =>
+    sourced(layer, ['hooks'], layer.values.hooks).map((hooks) => ({
+      ...hooks,
+      lineOf: (path: JsonPath) => layer.lineOf(['hooks', ...path]),
+    })),
+  );
+};
+
+const mergeEnv = (layers: readonly Layer[]): MergedSettings['env'] =>
+  Object.fromEntries(
+    layers.flatMap((layer) =>
+      Object.entries(layer.values.env).map(([name, value]) => [
+        name,
+        { value, ...originOf(layer, ['env', name]) },
+      ]),
+    ),
+  );
+
+const mergeSkein = (strongest: Strongest) => {
   const skein: Record<string, unknown> = { ...SKEIN_DEFAULTS };
   const skeinOrigins: Record<string, Origin> = {};
   for (const key of Object.keys(SKEIN_KEYS) as (keyof SkeinSettings)[]) {
-    const found = strongest(({ values }) => values.skein[key]);
+    const found = strongest(['skein', key], ({ values }) => values.skein[key]);
     if (found) skein[key] = found.value;
     const { value: _, ...origin } = found ?? { value: undefined, source: 'default' as const };
     skeinOrigins[key] = origin;

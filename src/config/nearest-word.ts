@@ -3,9 +3,9 @@
 /** Undefined when none is near: one slip in a short word, two in a longer one. */
 export const nearest = (given: string, words: readonly string[]): string | undefined => {
   const slips = given.length > 5 ? 2 : 1;
-  if (given.length < 3 || given.length > 20 || /\s/.test(given)) return undefined;
+  if (given.length < 3 || given.length > 40 || /\s/.test(given)) return undefined;
   const [best] = words
-    .map((word) => ({ word, distance: distance(given.toLowerCase(), word) }))
+    .map((word) => ({ word, distance: distance(given.toLowerCase(), word.toLowerCase()) }))
     .filter((it) => it.distance <= slips)
     .sort((a, b) => a.distance - b.distance);
   return best?.word;

@@ -4,11 +4,26 @@
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { UsageError } from '../protocol/errors.js';
+import { type JsonPath, type JsonPlaces, jsonPlaces } from './json-places.js';
+import { depthOf } from './json-scan.js';
 import { findJsonTrouble } from './json-trouble.js';
 
 export const MAX_SETTINGS_BYTES = 1024 * 1024;
 
+/** Nothing in settings is deeper than a hook; what is looks for a stack to overflow. */
+const DEEPEST = 64;
+
 export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Settings as they stand in a text, so that a complaint can name the line. */
+export interface SettingsDocument {
+  /** Completes "in …": the file, or what else the text came from. */
+  readonly place: string;
+  readonly file?: string;
+  readonly value: JsonObject;
+  readonly lineOf: (path: JsonPath) => number | undefined;
+  readonly repeated: JsonPlaces['repeated'];
+}
 
 /** The text without a byte order mark; undefined when there is no such file. */
 export const readSettingsText = (path: string): string | undefined => {
@@ -52,6 +67,28 @@ export const parseSettingsText = (text: string, path: string): JsonObject => {
     throw new UsageError(`${path} must hold a JSON object: put its settings between { and }.`);
   }
   return value;
+};
+
+/** The same, knowing where everything stands. */
+export const settingsDocument = (text: string, place: string, file?: string): SettingsDocument => {
+  const value = parseSettingsText(text, place);
+  const depth = depthOf(text);
+  if (depth > DEEPEST) {
+    throw new UsageError(
+      `${place} is nested ${depth} levels deep, and settings may be ${DEEPEST}; flatten it.`,
+    );
+  }
+  return { place, value, ...jsonPlaces(text), ...(file !== undefined && { file }) };
+};
+
+/** Settings that stand in no text. */
+export const unwritten = (value: object, place: string): SettingsDocument => ({
+  ...{ place, value: { ...value }, lineOf: () => undefined, repeated: [] },
+});
+
+export const readSettingsDocument = (path: string): SettingsDocument | undefined => {
+  const text = readSettingsText(path);
+  return text === undefined ? undefined : settingsDocument(text, path, path);
 };
 
 export const readSettingsFile = (path: string): JsonObject | undefined => {

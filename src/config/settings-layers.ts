@@ -1,7 +1,7 @@
 /**
  * Where settings come from, weakest first:
  *
- *   defaults < user < project < local < environment < flags < managed policy
+ *   defaults < user < project < local < environment < --settings < other flags < managed policy
  *
  * User settings are `~/.claude/settings.json` and then SKEIN_HOME's; project settings are those of
  * `.claude` and then `.skein`, for each folder of the workspace. Each source becomes a layer;
@@ -12,13 +12,23 @@ import { UsageError } from '../protocol/errors.js';
 import type { SettingSource } from '../protocol/permission.js';
 import { environmentValues } from './environment-settings.js';
 import { flagValues, type SettingsFlags } from './flag-settings.js';
+import type { JsonPath } from './json-places.js';
 import { type ProjectFile, projectFiles } from './project-files.js';
-import { type JsonObject, parseSettingsText, readSettingsFile } from './settings-file.js';
+import {
+  readSettingsDocument,
+  type SettingsDocument,
+  settingsDocument,
+  unwritten,
+} from './settings-file.js';
 import { readSettings, type SettingsValues } from './settings-schema.js';
 import type { Surroundings } from './surroundings.js';
 import type { Workspace } from './workspace-root.js';
 
 export type LayerSource = 'environment' | Exclude<SettingSource, 'session'>;
+
+/** Somebody typed it just now. */
+export const isTyped = (source: string | undefined): boolean =>
+  source === 'flag' || source === 'command';
 
 export interface Layer {
   readonly source: LayerSource;
@@ -27,6 +37,8 @@ export interface Layer {
   /** Where relative directories of this layer start. */
   readonly base: string;
   readonly values: SettingsValues;
+  /** In which line of the file something stands. */
+  readonly lineOf: (path: JsonPath) => number | undefined;
 }
 
 export interface LayerSources extends Surroundings {
@@ -47,14 +59,18 @@ export interface LayersRead {
 
 export const readLayers = (sources: LayerSources): LayersRead => {
   const warnings: string[] = [];
-  const layer = (source: LayerSource, base: string, raw: object | undefined, file?: string) => {
-    if (raw === undefined) return [];
-    const reading = readSettings({ ...raw }, file ?? NAMELESS[source] ?? source, source === 'flag');
-    warnings.push(...reading.warnings);
-    return [{ source, base, values: reading.values, ...(file !== undefined && { file }) }];
+  const layer = (source: LayerSource, base: string, document: SettingsDocument | undefined) => {
+    if (document === undefined) return [];
+    const { file, lineOf } = document;
+    const { values, warnings: said } = readSettings(document, {
+      isStrict: isTyped(source),
+      isPolicy: source === 'policy',
+    });
+    warnings.push(...said);
+    return [{ source, base, values, lineOf, ...(file !== undefined && { file }) }];
   };
   const fromFile = (source: LayerSource, base: string, file: string) =>
-    layer(source, base, readSettingsFile(file), file);
+    layer(source, base, readSettingsDocument(file));
 
   const { cwd, home, env, flags, skeinHome, workspace } = sources;
   const userFiles = [join(home, '.claude/settings.json'), join(skeinHome, 'settings.json')];
@@ -62,16 +78,16 @@ export const readLayers = (sources: LayerSources): LayersRead => {
   const ofProject = (source: 'project' | 'local') =>
     project.flatMap(({ role, folder, path, text }) =>
       role === source && text !== undefined
-        ? layer(source, folder, parseSettingsText(text, path), path)
+        ? layer(source, folder, settingsDocument(text, path, path))
         : [],
     );
   const layers = [
     ...userFiles.flatMap((file) => fromFile('user', home, file)),
     ...ofProject('project'),
     ...ofProject('local'),
-    ...layer('environment', cwd, environmentValues(env)),
-    ...settingsFlag(flags.settings, cwd).flatMap(({ raw, file }) => layer('flag', cwd, raw, file)),
-    ...layer('flag', cwd, flagValues(flags)),
+    ...layer('environment', cwd, named(environmentValues(env), 'the environment')),
+    ...layer('flag', cwd, settingsFlag(flags.settings, cwd)),
+    ...layer('command', cwd, named(flagValues(flags), 'the command line')),
     ...sources.managedFiles.flatMap((file) => fromFile('policy', dirname(file), file)),
   ];
   return { layers, project, warnings };
@@ -86,24 +102,19 @@ export const managedSettingsFiles = (platform: NodeJS.Platform): readonly string
   return roots.map((root) => join(root, 'managed-settings.json'));
 };
 
-const NAMELESS: Partial<Record<LayerSource, string>> = {
-  environment: 'the environment',
-  flag: 'the command line',
-};
+const named = (values: object | undefined, place: string) =>
+  values === undefined ? undefined : unwritten(values, place);
 
 /** `--settings` takes a file or the JSON itself. */
-const settingsFlag = (
-  given: string | undefined,
-  cwd: string,
-): readonly { readonly raw: JsonObject; readonly file?: string }[] => {
-  if (given === undefined) return [];
+const settingsFlag = (given: string | undefined, cwd: string): SettingsDocument | undefined => {
+  if (given === undefined) return undefined;
   if (given.trimStart().startsWith('{')) {
-    return [{ raw: parseSettingsText(given, 'The value of --settings') }];
+    const document = settingsDocument(given, '--settings');
+    // A line that was typed has no second one.
+    return given.trim().includes('\n') ? document : { ...document, lineOf: () => undefined };
   }
   const file = resolve(cwd, given);
-  const raw = readSettingsFile(file);
-  if (raw === undefined) {
-    throw new UsageError(`--settings names ${file}, which does not exist; give a file or JSON.`);
-  }
-  return [{ raw, file }];
+  const document = readSettingsDocument(file);
+  if (document !== undefined) return document;
+  throw new UsageError(`--settings names ${file}, which does not exist; give a file or JSON.`);
 };

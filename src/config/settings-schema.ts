@@ -3,18 +3,29 @@
  * ignoring it would make things less safe. Then it ends the command.
  */
 import { z } from 'zod';
-import { UsageError } from '../protocol/errors.js';
 import {
   PERMISSION_MODES,
   type PermissionMode,
   type RuleBehavior,
 } from '../protocol/permission.js';
-import { isObject, type JsonObject } from './settings-file.js';
-import { isSkeinKey, type KeyRule, SKEIN_KEYS, type SkeinSettings } from './skein-settings.js';
+import type { JsonPath } from './json-places.js';
+import { Complaints, describe } from './settings-complaints.js';
+import { isObject, type JsonObject, type SettingsDocument } from './settings-file.js';
+import {
+  FOREIGN_KEYS,
+  OWN_KEYS,
+  PERMISSION_KEYS,
+  POLICY_SWITCHES,
+  type PolicySwitch,
+  warnUnknown,
+} from './settings-keys.js';
+import { type KeyRule, SKEIN_KEYS, type SkeinSettings } from './skein-settings.js';
 
 export interface SettingsValues {
-  readonly rules: Readonly<Record<RuleBehavior, readonly string[]>>;
+  readonly rules: Readonly<Record<RuleBehavior, readonly RuleText[]>>;
   readonly defaultMode?: PermissionMode;
+  /** There is a mode that is none: its name, file and line, to begin a sentence with. */
+  readonly unreadableMode?: string;
   readonly bypassDisabled: boolean;
   readonly additionalDirectories: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -26,9 +37,18 @@ export interface SettingsValues {
   readonly outputStyle?: string;
   /** Kept as it is; whoever runs hooks validates them. */
   readonly hooks?: unknown;
+  /** Whether any hook runs; undefined when it does not say. */
+  readonly disableAllHooks?: boolean;
+  /** Switches that only the managed policy has. */
+  readonly switches: Readonly<Partial<Record<PolicySwitch, boolean>>>;
   readonly skein: Partial<SkeinSettings>;
   /** Keys that Skein does not use, kept as they are. */
   readonly others: JsonObject;
+}
+
+export interface RuleText {
+  readonly text: string;
+  readonly line?: number;
 }
 
 export interface SettingsReading {
@@ -37,83 +57,102 @@ export interface SettingsReading {
   readonly warnings: readonly string[];
 }
 
-/**
- * `place` names the file or the flag in messages. Throws a UsageError where safety is at stake, and
- * when `strict` for every bad value: somebody typed it just now.
- */
-export const readSettings = (raw: JsonObject, place: string, strict = false): SettingsReading => {
-  const warnings: string[] = [];
-  const take = <T>(
-    holder: JsonObject,
-    prefix: string,
-    key: string,
-    rule: KeyRule,
-    fatal = false,
-  ) => {
-    if (!Object.hasOwn(holder, key) || holder[key] === undefined) return undefined;
-    const parsed = rule.schema.safeParse(holder[key]);
+export interface ReadingTerms {
+  /** Every bad value ends the command: somebody typed it just now. */
+  readonly isStrict?: boolean;
+  /** Of the administrator: what it does not say others may. */
+  readonly isPolicy?: boolean;
+}
+
+/** Throws a UsageError where safety is at stake. */
+export const readSettings = (
+  document: SettingsDocument,
+  { isStrict = false, isPolicy = false }: ReadingTerms = {},
+): SettingsReading => {
+  const { value: raw, lineOf } = document;
+  const complaints = new Complaints(document, isStrict);
+  for (const key of document.repeated) complaints.repeated(key);
+  const take = <T>(holder: JsonObject, path: JsonPath, rule: KeyRule, isFatal = false) => {
+    const value = valueAt(holder, path);
+    if (value === undefined) return undefined;
+    const parsed = rule.schema.safeParse(value);
     if (parsed.success) return parsed.data as T;
-    const what = `${prefix}${key} in ${place}`;
-    const found = `expected ${rule.expects}, found ${describe(holder[key])}`;
-    if (fatal || strict)
-      throw new UsageError(`${what} cannot be used: ${found}. Fix it or remove it.`);
-    warnings.push(`${what} is ignored: ${found}.`);
+    complaints.unusable(path, `write ${rule.expects} instead of ${describe(value)}`, isFatal);
     return undefined;
   };
-  const section = (key: string, fatal: boolean) =>
-    take<JsonObject>(raw, '', key, { schema: OBJECT, expects: 'an object' }, fatal) ?? {};
+  const section = (key: string, isFatal: boolean) =>
+    take<JsonObject>(raw, [key], OBJECT, isFatal) ?? {};
+  const texts = (holder: JsonObject, path: JsonPath, isFatal: boolean): readonly RuleText[] =>
+    (take<unknown[]>(holder, path, LIST, isFatal) ?? []).flatMap((value, index) => {
+      const at = [...path, index];
+      const line = lineOf(at);
+      if (typeof value === 'string') return [{ text: value, ...(line !== undefined && { line }) }];
+      complaints.unusable(at, `write a text instead of ${describe(value)}`, isFatal);
+      return [];
+    });
 
   const permissions = section('permissions', true);
-  const list = (key: string, fatal: boolean) =>
-    take<string[]>(permissions, 'permissions.', key, TEXTS, fatal) ?? [];
+  const rules = (behavior: RuleBehavior) =>
+    texts(permissions, ['permissions', behavior], behavior !== 'allow');
   const skein = section('skein', false);
   const ours: Record<string, unknown> = {};
   for (const [key, rule] of Object.entries(SKEIN_KEYS)) {
     // Without its ceiling a run could spend without end.
-    const value = take(skein, 'skein.', key, rule, key === 'maxBudgetUsd');
+    const value = take(skein, ['skein', key], rule, key === 'maxBudgetUsd');
     if (value !== undefined) ours[key] = value;
   }
-  const defaultMode = take<PermissionMode>(permissions, 'permissions.', 'defaultMode', MODE);
-  const model = take<string>(raw, '', 'model', TEXT);
-  const fallbackModel = take<string>(raw, '', 'fallbackModel', TEXT);
-  const language = take<string>(raw, '', 'language', WORDS);
-  const outputStyle = take<string>(raw, '', 'outputStyle', WORDS);
-  warnings.push(
-    ...warnUnknown(permissions, 'permissions.', place, (key) => PERMISSION_KEYS.has(key)),
-    ...warnUnknown(skein, 'skein.', place, isSkeinKey),
-    ...warnUnknown(raw, '', place, (key) => OWN_KEYS.has(key) || FOREIGN_KEYS.has(key)),
-  );
-  return {
-    warnings,
-    values: {
-      rules: { allow: list('allow', false), deny: list('deny', true), ask: list('ask', true) },
-      ...(defaultMode && { defaultMode }),
-      bypassDisabled: permissions.disableBypassPermissionsMode === 'disable',
-      additionalDirectories: list('additionalDirectories', false),
-      env: takeEnv(section('env', false), place, warnings),
-      ...(model && { model }),
-      ...(fallbackModel && { fallbackModel }),
-      ...(language && { language }),
-      ...(outputStyle && { outputStyle }),
-      ...(Object.hasOwn(raw, 'hooks') && { hooks: raw.hooks }),
-      skein: ours as Partial<SkeinSettings>,
-      others: Object.fromEntries(Object.entries(raw).filter(([key]) => !OWN_KEYS.has(key))),
-    },
+  const modeAt = ['permissions', 'defaultMode'];
+  const defaultMode = take<PermissionMode>(permissions, modeAt, MODE, isPolicy);
+  const hasMode = valueAt(permissions, modeAt) !== undefined;
+  const disabled = take(permissions, ['permissions', BYPASS], DISABLE, true);
+  const switches = POLICY_SWITCHES.map((key) => {
+    const value = take<boolean>(raw, [key], SWITCH, isPolicy);
+    if (value === true && !isPolicy) {
+      complaints.unusable([key], 'it works only in the managed policy; remove it');
+    }
+    return [key, value === true && isPolicy] as const;
+  });
+  const disableAllHooks = take<boolean>(raw, ['disableAllHooks'], SWITCH);
+  const model = take<string>(raw, ['model'], TEXT);
+  const fallbackModel = take<string>(raw, ['fallbackModel'], TEXT);
+  const language = take<string>(raw, ['language'], WORDS);
+  const outputStyle = take<string>(raw, ['outputStyle'], WORDS);
+  const values: SettingsValues = {
+    rules: { allow: rules('allow'), deny: rules('deny'), ask: rules('ask') },
+    ...(defaultMode && { defaultMode }),
+    ...(hasMode && !defaultMode && { unreadableMode: complaints.about(modeAt) }),
+    bypassDisabled: disabled !== undefined,
+    additionalDirectories: texts(permissions, ['permissions', 'additionalDirectories'], false).map(
+      ({ text }) => text,
+    ),
+    env: takeEnv(section('env', false), complaints),
+    ...(model && { model }),
+    ...(fallbackModel && { fallbackModel }),
+    ...(language && { language }),
+    ...(outputStyle && { outputStyle }),
+    ...(Object.hasOwn(raw, 'hooks') && { hooks: raw.hooks }),
+    ...(disableAllHooks !== undefined && { disableAllHooks }),
+    switches: Object.fromEntries(switches),
+    skein: ours as Partial<SkeinSettings>,
+    others: Object.fromEntries(Object.entries(raw).filter(([key]) => !OWN_KEYS.includes(key))),
   };
+  warnUnknown(complaints, permissions, ['permissions'], PERMISSION_KEYS);
+  warnUnknown(complaints, skein, ['skein'], Object.keys(SKEIN_KEYS));
+  warnUnknown(complaints, raw, [], OWN_KEYS, FOREIGN_KEYS);
+  return { values, warnings: complaints.warnings };
 };
 
-/** A value for a sentence: short, and without what a list or an object holds. */
-export const describe = (value: unknown): string => {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'object') return 'an object';
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  if (typeof value !== 'string') return 'something else';
-  return `the text "${value.length > 60 ? `${value.slice(0, 60)}…` : value}"`;
+const valueAt = (holder: JsonObject, path: JsonPath): unknown => {
+  const key = String(path.at(-1));
+  return Object.hasOwn(holder, key) ? holder[key] : undefined;
 };
 
-const OBJECT = z.custom<JsonObject>(isObject);
+const BYPASS = 'disableBypassPermissionsMode';
+
+const OBJECT: KeyRule = { schema: z.custom<JsonObject>(isObject), expects: 'an object' };
+const LIST: KeyRule = { schema: z.array(z.unknown()), expects: 'a list of texts' };
 const TEXT: KeyRule = { schema: z.string().min(1), expects: 'a text' };
+const SWITCH: KeyRule = { schema: z.boolean(), expects: 'true or false' };
 /** These become part of a prompt, in a line of their own words. */
 const WORDS: KeyRule = {
   schema: z
@@ -124,47 +163,26 @@ const WORDS: KeyRule = {
     .regex(/^\P{Cc}+$/u),
   expects: 'a text of at most 100 characters in one line',
 };
-const TEXTS: KeyRule = { schema: z.array(z.string()), expects: 'a list of texts' };
+const DISABLE: KeyRule = { schema: z.literal('disable'), expects: 'the text "disable"' };
 const MODE: KeyRule = {
   schema: z.enum(PERMISSION_MODES),
   expects: `one of ${PERMISSION_MODES.join(', ')}`,
 };
 
-const OWN_KEYS = new Set([
-  ...['permissions', 'env', 'model', 'fallbackModel', 'language', 'outputStyle', 'hooks', 'skein'],
-]);
-const PERMISSION_KEYS = new Set([
-  ...['allow', 'deny', 'ask', 'defaultMode', 'additionalDirectories'],
-  'disableBypassPermissionsMode',
-]);
-/** Known in the ecosystem and no concern of ours: kept without a word. */
-const FOREIGN_KEYS = new Set([
-  ...['$schema', 'apiKeyHelper', 'cleanupPeriodDays', 'includeCoAuthoredBy', 'attribution'],
-  ...['statusLine', 'theme', 'enabledPlugins', 'extraKnownMarketplaces'],
-  ...['enableAllProjectMcpServers', 'enabledMcpjsonServers', 'disabledMcpjsonServers'],
-  ...['disableAllHooks', 'sandbox', 'spinnerTipsEnabled', 'alwaysThinkingEnabled'],
-]);
-
-const warnUnknown = (
-  holder: JsonObject,
-  prefix: string,
-  place: string,
-  isKnown: (key: string) => boolean,
-) => {
-  const keys = Object.keys(holder).filter((key) => !isKnown(key));
-  if (keys.length === 0) return [];
-  const names = keys.map((key) => prefix + key).join(', ');
-  return [`${place} has keys that Skein does not know and does not use: ${names}.`];
-};
-
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Values are never quoted in warnings: they may be secrets. */
-const takeEnv = (env: JsonObject, place: string, warnings: string[]) => {
+/** Values are never quoted in complaints: they may be secrets. */
+const takeEnv = (env: JsonObject, complaints: Complaints) => {
   const good = Object.entries(env).filter(([name, value]) => {
-    const usable = ENV_NAME.test(name) && typeof value === 'string' && !value.includes('\0');
-    if (!usable) warnings.push(`env.${name} in ${place} is ignored: expected a name and a text.`);
-    return usable;
+    const fix = envFix(name, value);
+    if (fix !== undefined) complaints.unusable(['env', name], fix);
+    return fix === undefined;
   });
   return Object.fromEntries(good) as Record<string, string>;
+};
+
+const envFix = (name: string, value: unknown): string | undefined => {
+  if (!ENV_NAME.test(name)) return 'name it with letters, digits and _ only, no digit first';
+  if (typeof value !== 'string') return 'put its value between double quotes';
+  return value.includes('\0') ? 'remove the character \\u0000 from its value' : undefined;
 };

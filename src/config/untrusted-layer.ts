@@ -25,6 +25,7 @@ export const restrictUntrusted = (layer: Layer): Restricted => {
     bypassDisabled,
     additionalDirectories: [],
     env: {},
+    switches: {},
     skein: {},
     others: {},
   };
@@ -53,7 +54,7 @@ const dropped = (values: SettingsValues): readonly string[] => {
     'permissions.defaultMode': defaultMode !== undefined && defaultMode !== 'plan',
     'permissions.additionalDirectories': additionalDirectories.length > 0,
     env: Object.keys(env).length > 0,
-    hooks: values.hooks !== undefined,
+    hooks: values.hooks !== undefined || values.disableAllHooks !== undefined,
     model: model !== undefined,
     fallbackModel: fallbackModel !== undefined,
     language: values.language !== undefined,

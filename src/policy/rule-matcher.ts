@@ -116,7 +116,7 @@ const patternProblem = ({ tool, pattern }: ParsedRule) =>
 const FILE_TOOLS = new Set('Read Write Edit MultiEdit NotebookEdit Grep Glob LS'.split(' '));
 
 const report = (rule: PermissionRule, trouble: string): RuleProblem => {
-  const line = rule.line === undefined ? '' : `, line ${rule.line}`;
+  const line = rule.line === undefined ? '' : `, line ${rule.line},`;
   const place = `${rule.file ?? `${rule.source} settings`}${line}`;
   const fatal = rule.behavior !== 'allow';
   const effect = fatal ? 'It protects nothing until it is fixed.' : 'It is ignored.';

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { AgentDefinition } from '../config/agent-definition.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import type { PromptPlaces } from '../config/prompt-files.js';
+import { isTyped } from '../config/settings-layers.js';
 import type { Tool } from '../protocol/tool.js';
 import type { RunOptions } from './run-options.js';
 import type { Surroundings } from './surroundings.js';
@@ -66,8 +67,8 @@ export const modelFor = (
   { model }: Pick<LoadedSettings, 'model'>,
   agent: AgentDefinition | undefined,
 ): string | undefined =>
-  model?.source === 'flag' || model?.source === 'policy'
-    ? model.value
+  isTyped(model?.source) || model?.source === 'policy'
+    ? model?.value
     : (agent?.model ?? model?.value);
 
 /** The same from the sources and from what the build makes of them. */

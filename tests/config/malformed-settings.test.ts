@@ -83,6 +83,11 @@ describe('a settings file that cannot be used', () => {
     expect(() => other.load()).toThrow('is not a file');
   });
 
+  test('ends the command when it is so deep that it looks for a stack to overflow', () => {
+    const deep = `{"hooks":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
+    expect(loading(deep).load).toThrow('is nested 200001 levels deep, and settings may be 64');
+  });
+
   test('is read in spite of a byte order mark', () => {
     expect(loading('\uFEFF{"model":"opus"}').load().model?.value).toBe('opus');
   });
@@ -91,89 +96,5 @@ describe('a settings file that cannot be used', () => {
     const folder = temporaryFolder();
     folder.put('repo/.claude', 'not a folder');
     expect(folder.load().warnings).toEqual([]);
-  });
-});
-
-describe('a bad value', () => {
-  test.each([
-    [{ model: 5 }, 'model in FILE is ignored: expected a text, found 5.'],
-    [
-      { skein: { maxAgents: 'many' } },
-      'skein.maxAgents in FILE is ignored: expected a whole number of 0 or more, found the text "many".',
-    ],
-    [
-      { skein: { maxAgents: -1 } },
-      'skein.maxAgents in FILE is ignored: expected a whole number of 0 or more, found -1.',
-    ],
-    [{ skein: [] }, 'skein in FILE is ignored: expected an object, found a list.'],
-    [
-      { skein: { store: 'mysql://x' } },
-      'skein.store in FILE is ignored: expected "embedded" or a URL that begins with redis:// or rediss://, found the text "mysql://x".',
-    ],
-    [
-      { permissions: { allow: 'Read' } },
-      'permissions.allow in FILE is ignored: expected a list of texts, found the text "Read".',
-    ],
-    [
-      { permissions: { defaultMode: 'yolo' } },
-      'permissions.defaultMode in FILE is ignored: expected one of default, acceptEdits, plan, dontAsk, bypassPermissions, found the text "yolo".',
-    ],
-    [{ env: { KEY: 7 } }, 'env.KEY in FILE is ignored: expected a name and a text.'],
-    [{ env: { 'A=B': 'x' } }, 'env.A=B in FILE is ignored: expected a name and a text.'],
-  ])('costs that key and one sentence: %j', (content, warning) => {
-    const { file, load } = loading(content);
-    expect(load().warnings).toEqual([warning.replace('FILE', file)]);
-  });
-
-  test.each([
-    [{ permissions: { deny: 'Read' } }, 'permissions.deny'],
-    [{ permissions: { ask: [1] } }, 'permissions.ask'],
-    [{ permissions: { deny: null } }, 'permissions.deny'],
-    [{ permissions: [] }, 'permissions'],
-    [{ skein: { maxBudgetUsd: '5 dollars' } }, 'skein.maxBudgetUsd'],
-  ])('ends the command where ignoring it would be less safe: %j', (content, key) => {
-    const { file, load } = loading(content);
-    expect(load).toThrow(UsageError);
-    expect(load).toThrow(`${key} in ${file} cannot be used: `);
-  });
-
-  test('on the command line or in the environment ends the command', () => {
-    const folder = temporaryFolder();
-    expect(() => folder.load({ flags: { permissionMode: 'yolo' } })).toThrow(UsageError);
-    expect(() => folder.load({ flags: { settings: 'missing.json' } })).toThrow('does not exist');
-    expect(() => folder.load({ flags: { settings: '{"a"' } })).toThrow(
-      '--settings is not valid JSON',
-    );
-    expect(() => folder.load({ env: { SKEIN_MAX_AGENTS: 'many' } })).toThrow('SKEIN_MAX_AGENTS');
-  });
-});
-
-describe('an unknown key', () => {
-  test('is kept and told about, never fatal', () => {
-    const { file, load } = loading({
-      colour: 'red',
-      skein: { maxAgent: 3 },
-      permissions: { alow: [] },
-    });
-    const { warnings, others } = load();
-    expect(warnings).toEqual([
-      `${file} has keys that Skein does not know and does not use: permissions.alow.`,
-      `${file} has keys that Skein does not know and does not use: skein.maxAgent.`,
-      `${file} has keys that Skein does not know and does not use: colour.`,
-    ]);
-    expect(others).toEqual([{ value: { colour: 'red' }, source: 'user', file }]);
-  });
-
-  test('of other programs is kept without a word', () => {
-    const { warnings, others } = loading({ statusLine: { type: 'command' } }).load();
-    expect(warnings).toEqual([]);
-    expect(others[0]?.value).toEqual({ statusLine: { type: 'command' } });
-  });
-
-  test('cannot reach the prototype of anything', () => {
-    loading(
-      '{"__proto__":{"polluted":1},"env":{"__proto__":"x"},"skein":{"modelAliases":{"__proto__":"y"}}}',
-    ).load();
-    expect({}).not.toHaveProperty('polluted');
   });
 });

@@ -34,7 +34,7 @@ describe('layers of settings', () => {
     });
     expect(rules.map(({ text, source }) => `${text} ${source}`)).toEqual([
       ...['Read(1) user', 'Read(2) user', 'Read(3) project', 'Read(4) project', 'Read(5) local'],
-      ...['Read(6) local', 'Read(8) flag', 'Read(9) flag', 'Read(10) policy'],
+      ...['Read(6) local', 'Read(8) flag', 'Read(9) command', 'Read(10) policy'],
     ]);
     expect(rules[2]?.file).toBe(join(folder.repo, '.claude/settings.json'));
     expect(rules[7]).not.toHaveProperty('file');
@@ -42,6 +42,7 @@ describe('layers of settings', () => {
     expect(skeinOrigins.maxDepth).toEqual({
       source: 'policy',
       file: join(folder.path, 'managed.json'),
+      line: 1,
     });
     expect(model?.value).toBe('model-10');
     expect(env.WHO?.value).toBe('10');
@@ -60,7 +61,7 @@ describe('layers of settings', () => {
       'a single flag beats the settings flag',
       { flags: { settings: '{"skein":{"maxDepth":8}}', skein: { maxDepth: 0 } } },
       0,
-      'flag',
+      'command',
     ],
     ['files beat defaults', {}, 6, 'local'],
   ])('know who is stronger: %s', (_, options, depth, source) => {
@@ -144,16 +145,16 @@ describe('the explanation of settings', () => {
       ...{ language: 'Norsk', outputStyle: 'terse' },
       skein: { maxAgents: 5 },
     });
+    const user = { source: 'user', file, line: 1 };
     const rows = explainSettings(folder.load({ env: { SKEIN_MAX_DEPTH: '1' } }));
     expect(rows).toContainEqual({
       key: 'permissions.deny',
       value: 'Bash(rm:*)',
-      source: 'user',
-      file,
+      ...user,
     });
-    expect(rows).toContainEqual({ key: 'language', value: 'Norsk', source: 'user', file });
-    expect(rows).toContainEqual({ key: 'outputStyle', value: 'terse', source: 'user', file });
-    expect(rows).toContainEqual({ key: 'skein.maxAgents', value: 5, source: 'user', file });
+    expect(rows).toContainEqual({ key: 'language', value: 'Norsk', ...user });
+    expect(rows).toContainEqual({ key: 'outputStyle', value: 'terse', ...user });
+    expect(rows).toContainEqual({ key: 'skein.maxAgents', value: 5, ...user });
     expect(rows).toContainEqual({ key: 'skein.maxDepth', value: 1, source: 'environment' });
     expect(rows).toContainEqual({ key: 'skein.maxConcurrentAgents', value: 20, source: 'default' });
   });
