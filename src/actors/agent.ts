@@ -9,6 +9,7 @@ import type {
   AgentReport,
   AgentState,
 } from '../protocol/agent.js';
+import type { Checkpoints } from '../protocol/checkpoint.js';
 import type { Chance } from '../protocol/clock.js';
 import { UsageError } from '../protocol/errors.js';
 import type { RawJson } from '../protocol/wire.js';
@@ -24,6 +25,7 @@ export interface AgentDeps extends Omit<CrewDeps, 'attempt' | 'defect'>, Omit<Tu
   readonly limits: AgentLimits;
   /** Rests after a run instead of stopping. */
   readonly lingers: boolean;
+  readonly checkpoints?: Checkpoints | undefined;
 }
 
 export interface Agent {

@@ -6,12 +6,14 @@ import type { RequestSettings } from '../prompt/request-body.js';
 import type { AgentReport, AgentState } from '../protocol/agent.js';
 import { UsageError } from '../protocol/errors.js';
 import type { FeedItem, FeedListener } from '../protocol/feed.js';
+import type { JournalBody } from '../protocol/journal.js';
 import type { PromptHead } from '../protocol/prompt.js';
 import { type Capabilities, capabilitiesOf } from '../protocol/providers.js';
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
 import type { RawJson } from '../protocol/wire.js';
 import { type Agent, type AgentDeps, startAgent } from './agent.js';
 import { runBudget } from './budget.js';
+import type { Checkpointer } from './checkpointer.js';
 import { FeedHub } from './feed-hub.js';
 import { Notebook } from './notebook.js';
 import { PromptShelf } from './prompt-shelf.js';
@@ -30,7 +32,8 @@ type Given =
   | 'modelName'
   | 'ids'
   | 'clock'
-  | 'jobs';
+  | 'jobs'
+  | 'checkpoints';
 
 /** What an agent's equipment depends on: where it works, and where large outputs are kept. */
 export interface OpenedSession {
@@ -53,6 +56,8 @@ export interface SessionOptions extends BeginOptions {
   readonly maxBudgetUsd: number | null;
   readonly wantsStreamEvents: boolean;
   readonly equip: (session: OpenedSession) => Omit<AgentDeps, Given>;
+  /** Keeps files before calls change them; left out, nothing can be rewound. */
+  readonly checkpoints?: (meta: SessionMeta, record: (body: JournalBody) => void) => Checkpointer;
 }
 
 export interface LeadSession {
@@ -108,12 +113,14 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     inherited: await inheritedArtifacts(options.store, meta),
     tools: head.tools,
   });
+  const checkpoints = options.checkpoints?.(meta, (body) => void notebook.record(body));
+  await checkpoints?.settle(past);
   const { ids, clock } = options;
   const jobs = sessionJobs({ shell: equipment.shell, notebook, feed, ids, clock });
   const deps: AgentDeps = {
     ...equipment,
     ...{ notebook, feed, shelf, briefing, modelName: model, agent: meta.lead },
-    ...{ ids, clock, jobs: jobs.table, diagnostics: capabilities.diagnostics },
+    ...{ ids, clock, jobs: jobs.table, diagnostics: capabilities.diagnostics, checkpoints },
     betas: () => (capabilities.betas ? notebook.history.betas.with(options.betas ?? []) : []),
     budget: runBudget(options.maxBudgetUsd, notebook.history.spent.cost ?? 0),
   };

@@ -2,10 +2,11 @@
  * Runs git in a repository that nobody has reason to trust. Its configuration, its attributes and its
  * hooks can all name programs; git is told to start none of them, and only looks.
  */
-import { spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { delimiter, isAbsolute, normalize, sep } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import type { GitPlace } from './git-place.js';
 import { signalGroup } from './process-group.js';
 
@@ -13,10 +14,16 @@ export interface GitAnswer {
   /** Null when it was ended because it said too much. */
   readonly code: number | null;
   readonly text: string;
+  /** The same, as it was said. */
+  readonly bytes: Buffer;
 }
 
 /** Undefined when git cannot be started or takes too long. Never rejects. */
-export type Git = (args: readonly string[], mostBytes: number) => Promise<GitAnswer | undefined>;
+export type Git = (
+  args: readonly string[],
+  mostBytes: number,
+  input?: Uint8Array,
+) => Promise<GitAnswer | undefined>;
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -38,8 +45,8 @@ export const carefulGit = async (
   };
   const withSettings =
     (settings: readonly Setting[]): Git =>
-    (args, mostBytes) =>
-      run(args, { cwd, env: { ...base, ...asEnvironment(settings) }, signal, mostBytes });
+    (args, mostBytes, input) =>
+      run(args, { cwd, env: { ...base, ...asEnvironment(settings) }, signal, mostBytes, input });
   // A git from before 2.31 does not hear settings in the environment, and then this one is not listed.
   const canary = `skein.c${randomBytes(8).toString('hex')}`;
   const listing = await withSettings([...HARMLESS, [canary, '']])(
@@ -128,23 +135,27 @@ interface Run {
   readonly env: Environment;
   readonly signal: AbortSignal;
   readonly mostBytes: number;
+  readonly input: Uint8Array | undefined;
 }
 
 const run = (
   args: readonly string[],
-  { cwd, env, signal, mostBytes }: Run,
+  { cwd, env, signal, mostBytes, input }: Run,
 ): Promise<GitAnswer | undefined> =>
   new Promise((settle) => {
     if (signal.aborted) return settle(undefined);
     let child: ReturnType<typeof start>;
     try {
-      child = start(args, cwd, env);
+      child = start(args, cwd, env, input === undefined ? 'ignore' : 'pipe');
     } catch {
       return settle(undefined);
     }
     const chunks: Buffer[] = [];
     let size = 0;
-    const text = () => Buffer.concat(chunks).toString('utf8');
+    const said = (code: number | null, most = size): GitAnswer => {
+      const bytes = Buffer.concat(chunks);
+      return { code, text: bytes.toString('utf8').slice(0, most), bytes: bytes.subarray(0, most) };
+    };
     const end = (answer: GitAnswer | undefined) => {
       signal.removeEventListener('abort', giveUp);
       child.removeAllListeners('close');
@@ -160,19 +171,26 @@ const run = (
     };
     signal.addEventListener('abort', giveUp, { once: true });
     child.on('error', () => end(undefined));
-    child.on('close', (code) => end({ code, text: text() }));
+    child.on('close', (code) => end(said(code)));
+    // It may end without having listened.
+    child.stdin?.on('error', () => undefined).end(input);
     child.stdout.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
       size += chunk.length;
       if (size <= mostBytes) return;
       kill();
-      end({ code: null, text: text().slice(0, mostBytes) });
+      end(said(null, mostBytes));
     });
   });
 
 /** In a group of its own, so that whatever it may have started ends with it. */
-const start = (args: readonly string[], cwd: string, env: Environment) =>
+const start = (
+  args: readonly string[],
+  cwd: string,
+  env: Environment,
+  stdin: 'ignore' | 'pipe',
+): ChildProcessByStdio<Writable | null, Readable, null> =>
   spawn('git', ['--no-pager', ...args], {
     ...{ cwd, env, detached: true },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
+    stdio: [stdin, 'pipe', 'ignore'],
+  }) as ChildProcessByStdio<Writable | null, Readable, null>;

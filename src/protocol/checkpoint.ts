@@ -1,5 +1,4 @@
 /** What is kept of files before they change, so that a change can be taken back. */
-import type { JournalBody } from './journal.js';
 
 /** A file as it was: `link` holds the target of a symbolic link as its contents. */
 export interface FileVersion {
@@ -27,8 +26,9 @@ export interface FileChange {
 /** Looks at files around a call that may change them. */
 export interface Checkpoints {
   /**
-   * Before a call with effects starts. The watch keeps what it needs on disk before it resolves, so
-   * that a crash in the middle of the call loses nothing. Never rejects: what cannot be kept is said.
+   * Before a call with effects starts. What is needed to find its changes is kept and journaled before
+   * this resolves, so that a crash in the middle of the call loses nothing. Never rejects: what cannot
+   * be kept is said.
    */
   watch(call: WatchedCall): Promise<CallWatch>;
 }
@@ -40,8 +40,6 @@ export interface WatchedCall {
 }
 
 export interface CallWatch {
-  /** Must be in the journal, in this order, before the call starts: `files.watched`, bounds. */
-  readonly records: readonly JournalBody[];
   /** After the call has ended, however it ended: what is different now, for `files.changed`. */
   changes(): Promise<readonly FileChange[]>;
 }
@@ -57,5 +55,5 @@ export interface Blobs {
 
 /** Where nothing is kept: `skein rewind` has nothing to go by. */
 export const NO_CHECKPOINTS: Checkpoints = {
-  watch: async () => ({ records: [], changes: async () => [] }),
+  watch: async () => ({ changes: async () => [] }),
 };

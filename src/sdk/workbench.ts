@@ -46,6 +46,7 @@ import { type Provider, providerOf } from './provider.js';
 import { answerFormat, requestSettings } from './request-settings.js';
 import type { RunOptions } from './run-options.js';
 import { PROVIDER, promptFor } from './run-prompt.js';
+import { checkpointsFor, rootsOf } from './session-checkpoints.js';
 import { chooseSession, directoryOf } from './session-choice.js';
 import type { Surroundings } from './surroundings.js';
 import { checkToolNames, shownTools } from './tool-names.js';
@@ -142,6 +143,18 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
     requestSettings: (name) => requestSettings(name, settings, format),
     maxBudgetUsd: skein.maxBudgetUsd ?? null,
     wantsStreamEvents: request.wantsStreamEvents,
+    ...(flags.sessionPersistence !== false && {
+      checkpoints: ({ cwd }, record) =>
+        checkpointsFor(
+          {
+            skeinHome: settings.skeinHome,
+            roots: rootsOf(cwd, settings),
+            environment,
+            notify: machine.notify,
+          },
+          record,
+        ),
+    }),
     equip: ({ meta, artifacts, inherited, tools: head }) => ({
       ...{
         toolbox: choice.kind === 'new' ? tools : onlyShown(tools, head),
@@ -168,7 +181,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
         policy: {
           rules: settings.rules,
           mode: settings.mode.value,
-          roots: [meta.cwd, ...settings.additionalDirectories.map(({ value }) => value)],
+          roots: rootsOf(meta.cwd, settings),
           home: machine.home,
           skeinHome: settings.skeinHome,
           artifacts: [artifacts, ...inherited],

@@ -1,0 +1,95 @@
+/** The contents of one file or link as they are, without following anything. */
+import fs from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { entryAt, type ScannedEntry } from './workspace-scan.js';
+
+export interface FoundContents {
+  readonly entry: ScannedEntry;
+  /** Of a link, where it leads. */
+  readonly bytes: Uint8Array;
+}
+
+export type Contents =
+  | FoundContents
+  | { readonly entry: ScannedEntry & { readonly kind: 'directory' } }
+  | { readonly absent: true }
+  | { readonly why: string };
+
+/** Never throws. */
+export const contentsAt = (path: string, mostBytes: number): Contents => {
+  try {
+    const found = fs.lstatSync(path, { throwIfNoEntry: false });
+    if (found === undefined) return { absent: true };
+    const entry = entryAt(path);
+    if (entry === undefined) return { why: 'it is no regular file' };
+    if (entry.kind === 'directory') return { entry: { ...entry, kind: 'directory' } };
+    if (entry.kind === 'link') return linkAt(path, entry);
+    return fileAt(path, entry, mostBytes);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return { absent: true };
+    return { why: code === 'EACCES' ? 'it may not be read' : `it cannot be read (${code})` };
+  }
+};
+
+const linkAt = (path: string, entry: ScannedEntry): Contents => {
+  const bytes = fs.readlinkSync(path, { encoding: 'buffer' });
+  return { entry, bytes };
+};
+
+const fileAt = (path: string, entry: ScannedEntry, mostBytes: number): Contents => {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
+  const file = fs.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  try {
+    const { size } = fs.fstatSync(file);
+    if (size > mostBytes) return { why: `it is larger than ${megabytes(mostBytes)}` };
+    const bytes = fs.readFileSync(file);
+    if (bytes.length > mostBytes) return { why: `it is larger than ${megabytes(mostBytes)}` };
+    // Whoever wrote meanwhile must not pass for the state that was read.
+    const isSame = entryAt(path)?.stamp === entry.stamp;
+    return { entry: isSame ? entry : { ...entry, isFresh: true }, bytes };
+  } finally {
+    fs.closeSync(file);
+  }
+};
+
+const megabytes = (bytes: number): string =>
+  bytes >= 1024 * 1024 ? `${Math.floor(bytes / 1024 / 1024)} MiB` : `${bytes} bytes`;
+
+const MOST_LINKS = 40;
+
+/** Where a write at the path lands, and the folders that it would have to make, outermost first. */
+export const landingPlace = (
+  path: string,
+  hops = 0,
+): { readonly path: string; readonly missing: readonly string[] } => {
+  const missing: string[] = [];
+  for (let at = path; ; at = dirname(at)) {
+    const real = realOf(at);
+    if (real !== undefined) {
+      const rest = path.slice(at.length);
+      const moved = (name: string) => join(real, name.slice(at.length));
+      return { path: join(real, rest), missing: missing.map(moved) };
+    }
+    const target = at === path && hops < MOST_LINKS ? linkTarget(at) : undefined;
+    if (target !== undefined) return landingPlace(resolve(dirname(at), target), hops + 1);
+    if (at === dirname(at)) return { path, missing };
+    if (at !== path) missing.unshift(at);
+  }
+};
+
+const realOf = (path: string): string | undefined => {
+  try {
+    return fs.realpathSync(path);
+  } catch {
+    return undefined;
+  }
+};
+
+const linkTarget = (path: string): string | undefined => {
+  try {
+    return fs.readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+};

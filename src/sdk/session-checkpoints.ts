@@ -1,0 +1,35 @@
+/** Checkpoints of a session on this machine: where they are kept, and which folders they cover. */
+import { type Checkpointer, checkpointer } from '../actors/checkpointer.js';
+import type { LoadedSettings } from '../config/load-settings.js';
+import { realPath } from '../config/real-path.js';
+import { stateLayout } from '../config/state-directory.js';
+import type { JournalBody } from '../protocol/journal.js';
+import { fileBlobs } from '../store/checkpoint-blobs.js';
+
+export interface CheckpointPlace {
+  readonly skeinHome: string;
+  /** The workspace and the directories that were added to it. */
+  readonly roots: readonly string[];
+  /** That of a child process. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly notify: (sentence: string) => void;
+}
+
+/** What a session may work in. */
+export const rootsOf = (
+  cwd: string,
+  { additionalDirectories }: Pick<LoadedSettings, 'additionalDirectories'>,
+): readonly [string, ...string[]] => [cwd, ...additionalDirectories.map(({ value }) => value)];
+
+export const blobsOf = (skeinHome: string) => fileBlobs(stateLayout(skeinHome).checkpoints);
+
+export const checkpointsFor = (
+  { skeinHome, roots, environment, notify }: CheckpointPlace,
+  record: (body: JournalBody) => void,
+): Checkpointer =>
+  checkpointer({
+    ...{ environment, record, tell: notify, blobs: blobsOf(skeinHome) },
+    // What commands change is found under the real names.
+    roots: [...new Set(roots.map(realPath))],
+    without: [realPath(skeinHome)],
+  });
