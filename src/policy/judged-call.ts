@@ -7,7 +7,7 @@
 import type { HookOpinion, PermissionRequest } from '../protocol/permission.js';
 import type { SafetyFinding } from '../protocol/tool.js';
 import { readCommand } from './command-words.js';
-import { absolutePath, type PathWorld, placesOf } from './path-policy.js';
+import { type PathWorld, placesOfTarget, placesOfWord } from './path-policy.js';
 import { isMcpTool } from './rule-grammar.js';
 
 export interface JudgedCall {
@@ -27,11 +27,13 @@ export const judgedCall = (
   { finding, hook }: Pick<JudgedCall, 'finding' | 'hook'>,
   world: PathWorld,
 ): JudgedCall => {
-  const at = (path: string) => placesOf(absolutePath(path, request.cwd, world.home), world);
+  const { cwd, subject } = request;
   return {
     ...{ request, finding, hook },
-    places: touchesFile(request) ? at(request.subject.target) : [],
-    named: runsCommand(request) ? pathWords(request.subject.target).map(at) : [],
+    places: touchesFile(request) ? placesOfTarget(subject.target, cwd, world) : [],
+    named: runsCommand(request)
+      ? pathWords(subject.target).map((word) => placesOfWord(word, cwd, world))
+      : [],
   };
 };
 

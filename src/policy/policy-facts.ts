@@ -40,9 +40,10 @@ export const policyFacts = (
   folders: Folders,
   world: PathWorld,
 ): PolicyFacts => {
-  const within = (paths: readonly string[]) => {
+  // What is forbidden is so in any spelling; what is free only as the disk spells it.
+  const within = (paths: readonly string[], ignoreCase = world.ignoreCase) => {
     const bases = paths.flatMap((path) => placesOf(path, world));
-    return (place: string) => bases.some((base) => isInside(base, place, world.ignoreCase));
+    return (place: string) => bases.some((base) => isInside(base, place, ignoreCase));
   };
   const isState = within([folders.skeinHome]);
   const isWorktree = within([join(folders.skeinHome, 'worktrees')]);
@@ -52,7 +53,7 @@ export const policyFacts = (
       (root) => isWorktree(root) && !isInside(root, join(folders.skeinHome, 'worktrees')),
     ),
   );
-  const isArtifact = within(folders.artifacts ?? []);
+  const isArtifact = within(folders.artifacts ?? [], false);
   const grant = (request: PermissionRequest) => grantFor(request, world);
   return {
     mode,
@@ -68,7 +69,7 @@ export const policyFacts = (
       return book.rules.find(({ rule }) => isAnswer(rule) && rule.text === text)?.rule;
     },
     grantFor: grant,
-    isInWorkspace: within(folders.roots),
+    isInWorkspace: within(folders.roots, false),
     isArtifact,
     isForbidden: (place, { request }) =>
       isState(place) && !isOwnWorktree(place) && !(request.readOnly && isArtifact(place)),
