@@ -2,13 +2,22 @@
 
 import { createPolicy, type Opinions, type Policy, type PolicyOptions } from '../policy/policy.js';
 import type { KnownSurface } from '../protocol/answer.js';
-import type { PermissionRequest, Ruling } from '../protocol/permission.js';
+import type {
+  AgentMode,
+  PermissionMode,
+  PermissionRequest,
+  Ruling,
+} from '../protocol/permission.js';
+import type { ModeSwitch } from './mode-switch.js';
 
 export interface ControlDesk {
   /** Whoever may answer, with the keys by which they are known. */
   readonly surfaces: readonly KnownSurface[];
   readonly permissionTimeoutMs: number;
   rule(request: PermissionRequest, said: Opinions): Ruling;
+  readonly mode: AgentMode;
+  /** To the mode from before plan mode; returns it. */
+  leavePlan(): PermissionMode;
   /** The rule that an answer which lasts is kept as. */
   grantFor(request: PermissionRequest): string;
   /** The same call is allowed for the rest of the session. */
@@ -18,32 +27,46 @@ export interface ControlDesk {
 }
 
 export interface ControlDeskOptions {
-  readonly policy: Omit<PolicyOptions, 'surface'>;
+  readonly policy: Omit<PolicyOptions, 'surface' | 'mode'>;
+  /** Of an agent whose questions go up it is always `bubble`. */
+  readonly mode: { readonly mode: AgentMode } & Pick<ModeSwitch, 'leavePlan'>;
   readonly surfaces: readonly KnownSurface[];
   readonly permissionTimeoutMs: number;
   /** Writes an allow rule to the project's local settings. */
   readonly keepRule: (text: string) => void;
+  /** Hooks may answer where there is no surface. */
+  readonly answersByHook?: boolean;
 }
 
 export const controlDesk = (options: ControlDeskOptions): ControlDesk => {
-  const { surfaces, permissionTimeoutMs, keepRule } = options;
-  const policyOf = (rules: PolicyOptions['rules']): Policy =>
-    createPolicy({ ...options.policy, rules, surface: surfaces.length > 0 });
-  let rules = options.policy.rules;
-  let policy = policyOf(rules);
+  const { surfaces, permissionTimeoutMs, keepRule, answersByHook = false } = options;
+  let { rules } = options.policy;
+  let made: { readonly mode: AgentMode; readonly policy: Policy } | undefined;
+  /** As the rules and the mode are now. */
+  const policy = (): Policy => {
+    const { mode } = options.mode;
+    if (made?.mode !== mode) {
+      const canAnswer = surfaces.length > 0 || answersByHook;
+      made = { mode, policy: createPolicy({ ...options.policy, rules, mode, surface: canAnswer }) };
+    }
+    return made.policy;
+  };
   const allowForSession = (request: PermissionRequest) => {
-    const text = policy.grantFor(request);
-    rules = [...rules, { behavior: 'allow', text, source: 'session' }];
-    policy = policyOf(rules);
+    rules = [...rules, { behavior: 'allow', text: policy().grantFor(request), source: 'session' }];
+    made = undefined;
   };
   return {
     surfaces,
     permissionTimeoutMs,
-    rule: (request, said) => policy.rule(request, said),
-    grantFor: (request) => policy.grantFor(request),
+    get mode() {
+      return options.mode.mode;
+    },
+    leavePlan: () => options.mode.leavePlan(),
+    rule: (request, said) => policy().rule(request, said),
+    grantFor: (request) => policy().grantFor(request),
     allowForSession,
     allowForProject(request) {
-      keepRule(policy.grantFor(request));
+      keepRule(policy().grantFor(request));
       allowForSession(request);
     },
   };

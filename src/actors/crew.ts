@@ -4,48 +4,36 @@
  */
 import { fromCallback } from 'xstate';
 import type { AgentEvent, CrewInput, CrewOrder } from '../protocol/agent.js';
-import type { Decision } from '../protocol/answer.js';
+import type { CallWatch, Checkpoints } from '../protocol/checkpoint.js';
 import { StorageError } from '../protocol/errors.js';
+import { NO_HOOKS } from '../protocol/hooks.js';
 import type { Ids } from '../protocol/ids.js';
 import type { CallOutcome, JournalBody } from '../protocol/journal.js';
-import type { Ruling } from '../protocol/permission.js';
 import type { ResultBlock, ToolOutcome } from '../protocol/tool.js';
-import type { WantedCall } from '../protocol/wire.js';
-import type { Toolbox } from '../tools/toolbox.js';
-import {
-  answeredRecord,
-  askedRecord,
-  type CallPlace,
-  endedRecord,
-  ruledRecord,
-  startedRecord,
-} from './call-records.js';
+import { locate } from '../tools/file-access.js';
+import { afterCall } from './after-call.js';
+import { type CallJob, callJob } from './call-job.js';
+import { endedRecord, startedRecord } from './call-records.js';
 import { INTERRUPTED, isOverBound, LOST, MAX_RESULT_CHARS, resultBlock } from './call-result.js';
-import { judgeCall, refusalNow, type SoundCall } from './judge.js';
-import { askSurface, questionAbout } from './question.js';
+import { type DenialLimits, Denials } from './denials.js';
+import { Gate, type GateDeps, type Gatekeeper } from './gate.js';
+import type { SoundCall } from './judge.js';
 import { type ReviewDeps, StopReview } from './stop-review.js';
 import { runTool, type ToolWorld } from './tool-run.js';
 
-export interface CrewDeps extends ToolWorld, Pick<ReviewDeps, 'reviewStop'> {
+export interface CrewDeps
+  extends ToolWorld,
+    Pick<ReviewDeps, 'reviewStop'>,
+    Pick<GateDeps, 'toolbox' | 'hooks'> {
   readonly agent: string;
-  readonly toolbox: Toolbox;
   readonly ids: Ids;
+  readonly limits: DenialLimits;
+  /** Left out where nothing is kept of files that change. */
+  readonly checkpoints?: Checkpoints | undefined;
   /** An error that is ours: it fails the agent, and whoever started it decides. */
   readonly defect: (error: unknown) => void;
   /** The attempt that calls belong to, as the machine counts it. */
   readonly attempt: () => { turn: number; attempt: number };
-}
-
-interface Job {
-  readonly wanted: WantedCall;
-  readonly at: CallPlace;
-  readonly controller: AbortController;
-  call: SoundCall | undefined;
-  /** A person has looked at this very call and said yes. */
-  approved: boolean;
-  running: boolean;
-  /** Its result is journaled, or nobody wants it any more. */
-  over: boolean;
 }
 
 export const crew = (deps: CrewDeps) =>
@@ -56,17 +44,21 @@ export const crew = (deps: CrewDeps) =>
     return () => members.dismiss();
   });
 
-class Crew {
-  private readonly jobs = new Map<string, Job>();
+class Crew implements Gatekeeper {
+  private readonly jobs = new Map<string, CallJob>();
   private readonly deps: CrewDeps;
   private readonly tell: (event: AgentEvent) => void;
   private readonly review: StopReview;
+  private readonly gate: Gate;
+  private readonly denials: Denials;
   private dismissed = false;
 
   constructor(deps: CrewDeps, tell: (event: AgentEvent) => void) {
     this.deps = deps;
     this.tell = tell;
     this.review = new StopReview(deps, tell);
+    this.gate = new Gate(deps, this);
+    this.denials = new Denials(deps.limits);
   }
 
   obey(order: CrewOrder): void {
@@ -99,7 +91,7 @@ class Crew {
     const job = this.employ(id);
     if (job === undefined) return;
     if (isLost) this.end(job, 'interrupted', LOST);
-    else this.rule(job);
+    else this.gate.judge(job);
   }
 
   dismiss(): void {
@@ -116,156 +108,119 @@ class Crew {
     this.jobs.clear();
   }
 
-  private employ(id: string): Job | undefined {
+  private employ(id: string): CallJob | undefined {
     const wanted = this.deps.notebook.wantedCall(id);
     if (wanted === undefined) return undefined;
-    const job: Job = {
-      ...{ wanted, at: this.deps.attempt(), controller: new AbortController() },
-      ...{ call: undefined, approved: false, running: false, over: false },
-    };
+    const job = callJob(wanted, this.deps.attempt());
     this.jobs.set(id, job);
     return job;
   }
 
   private judge(id: string): void {
     const job = this.employ(id);
-    if (job !== undefined) this.rule(job);
+    if (job !== undefined) this.gate.judge(job);
   }
 
-  private rule(job: Job): void {
-    const { toolbox, desk, notebook } = this.deps;
-    const judgement = judgeCall(job.wanted, toolbox, desk, notebook.history.cwd);
-    if (judgement.kind === 'invalid') {
-      this.end(job, 'invalid', judgement.message);
-      return;
-    }
-    job.call = judgement.call;
-    const { ruling } = judgement;
-    if (!this.recordRuling(job, ruling)) return;
-    if (ruling.behavior === 'allow') this.admit(job);
-    else if (ruling.behavior === 'deny') this.deny(job, `${ruling.reason} ${ruling.instead}`);
-    else this.ask(job, ruling).catch(this.deps.defect);
-  }
-
-  private admit({ wanted, call }: Job): void {
+  admit({ wanted, call }: CallJob): void {
     const { readOnly = false, safe = false } = call ?? {};
     this.tell({ type: 'call.ruled', id: wanted.id, readOnly, safe });
   }
 
-  private deny(job: Job, reason: string): void {
+  /** An answer may come when the agent is long over; its journal may be closed then. */
+  get isDismissed(): boolean {
+    return this.dismissed;
+  }
+
+  asking({ wanted, call }: CallJob): void {
+    const { readOnly = false, safe = false } = call ?? {};
+    this.tell({ type: 'call.asking', id: wanted.id, readOnly, safe });
+  }
+
+  halt(detail: string): void {
+    this.tell({ type: 'run.denied', detail });
+  }
+
+  refuse(job: CallJob, outcome: 'invalid' | 'denied', message: string): void {
     const { id, tool, input } = job.wanted;
-    this.deps.feed.emit({ type: 'call.denied', denial: { tool, call: id, input, reason } });
-    this.end(job, 'denied', reason);
-  }
-
-  private async ask(job: Job, ruling: Ruling): Promise<void> {
-    const { call, wanted } = job;
-    const { desk, feed } = this.deps;
-    if (call === undefined || desk.surfaces.length === 0) {
-      this.deny(job, ruling.reason);
-      return;
+    if (outcome === 'denied') {
+      const denial = { tool, call: id, input, reason: message };
+      this.deps.feed.emit({ type: 'call.denied', denial });
     }
-    const question = questionAbout(call, ruling, {
-      id: this.deps.ids('question'),
-      agent: this.deps.agent,
-      call: wanted.id,
-      grant: desk.grantFor(call.request),
-    });
-    if (!this.write(askedRecord(job.at, question))) return;
-    this.tell({ type: 'call.asking', id: wanted.id, readOnly: call.readOnly, safe: call.safe });
-    feed.emit({ type: 'question.asked', question });
-    const answer = await askSurface(desk.surfaces, question, {
-      signal: job.controller.signal,
-      clock: this.deps.clock,
-      timeoutMs: desk.permissionTimeoutMs,
-      heard: (heard) => {
-        // An answer may come when the agent is long over; its journal may be closed then.
-        if (!this.dismissed) this.write(answeredRecord(job.at, question, heard));
-      },
-    });
-    if (!job.over) this.takeAnswer(job, call, answer);
-  }
-
-  private takeAnswer(job: Job, call: SoundCall, answer: Decision): void {
-    const { desk } = this.deps;
-    if (answer.behavior === 'deny') {
-      const ruling = {
-        behavior: 'deny',
-        step: 'callback',
-        reason: answer.reason,
-        ...ANSWERED,
-      } as const;
-      if (!this.recordRuling(job, ruling, answer.by)) return;
-      this.deny(job, answer.reason);
-      if (answer.interrupt === true) this.tell({ type: 'run.denied', detail: answer.reason });
-      return;
-    }
-    const reason = 'A person allowed this call.';
-    const allowed = { behavior: 'allow', step: 'callback', reason, ...ANSWERED } as const;
-    if (answer.updatedInput !== undefined && !this.accept(job, answer.updatedInput)) return;
-    if (!this.recordRuling(job, allowed, answer.by)) return;
-    job.approved = true;
-    // What is granted is the call that runs, not the one that the person changed.
-    const { request } = job.call ?? call;
-    if (answer.scope === 'session') desk.allowForSession(request);
-    if (answer.scope === 'project') desk.allowForProject(request);
-    this.admit(job);
-  }
-
-  /** Input that a person changed goes through schema and policy once more; it is not asked again. */
-  private accept(job: Job, input: unknown): boolean {
-    const { toolbox, desk, notebook } = this.deps;
-    const wanted = { id: job.wanted.id, tool: job.wanted.tool, input };
-    const judgement = judgeCall(wanted, toolbox, desk, notebook.history.cwd);
-    if (judgement.kind === 'invalid') {
-      this.end(job, 'invalid', judgement.message);
-      return false;
-    }
-    job.call = judgement.call;
-    if (judgement.ruling.behavior !== 'deny') return true;
-    if (this.recordRuling(job, judgement.ruling)) this.deny(job, judgement.ruling.reason);
-    return false;
+    this.end(job, outcome, message);
+    if (outcome !== 'denied') return;
+    const { runs } = this.deps.notebook.history;
+    const limit = this.denials.count(job.call?.place ?? tool, runs, job.at.turn);
+    if (limit !== undefined) this.halt(limit);
   }
 
   private start(id: string): void {
     const job = this.jobs.get(id);
     const call = job?.call;
     if (job === undefined || call === undefined || job.over) return;
-    const { desk, notebook } = this.deps;
-    const refusal = refusalNow(call, desk, notebook.history.cwd, job.approved);
-    if (refusal !== undefined && this.recordRuling(job, refusal)) this.deny(job, refusal.reason);
-    if (refusal !== undefined) return;
+    if (!this.gate.mayStart(job, call)) return;
+    job.stage = 'running';
+    const { checkpoints } = this.deps;
+    const watched = checkpoints && watchedBy(call, this.deps);
+    if (watched === undefined) this.begin(job, call, undefined);
+    else {
+      checkpoints
+        ?.watch({ call: id, ...watched })
+        .then((watch) => {
+          // Keeping files took a while, in which a link may have been turned elsewhere.
+          if (job.controller.signal.aborted) this.end(job, 'interrupted', INTERRUPTED);
+          else if (!job.over && this.gate.mayStart(job, call)) this.begin(job, call, watch);
+        })
+        .catch(this.deps.defect);
+    }
+  }
+
+  private begin(job: CallJob, call: SoundCall, watch: CallWatch | undefined): void {
+    const { id } = job.wanted;
     const { tool, input } = call;
     const record = startedRecord(job.at, id, call);
     if (!this.write(record)) return;
     const { description } = record;
-    job.running = true;
     this.deps.feed.emit({ type: 'tool.started', call: id, tool: tool.name, input, description });
-    this.run(job, call).catch(this.deps.defect);
+    this.run(job, call, watch).catch(this.deps.defect);
   }
 
-  private async run(job: Job, call: SoundCall): Promise<void> {
-    const began = this.deps.clock.now();
-    const { wanted, approved, controller } = job;
-    const outcome = await runTool(call, this.deps, { id: wanted.id, approved }, controller.signal);
-    const durationMs = this.deps.clock.now() - began;
-    const interrupted = controller.signal.aborted && call.tool.interruptBehavior === 'cancel';
-    if (interrupted) {
-      const said = typeof outcome.content === 'string' ? outcome.content : '';
-      this.end(job, 'interrupted', `${INTERRUPTED}\n\n${said}`.trimEnd(), durationMs, outcome);
-    } else this.end(job, outcome.failed ? 'error' : 'ok', outcome.content, durationMs, outcome);
-  }
-
-  private interrupt(job: Job): void {
+  private async run(job: CallJob, call: SoundCall, watch: CallWatch | undefined): Promise<void> {
+    const { clock, hooks = NO_HOOKS } = this.deps;
+    const began = clock.now();
+    const { signal } = job.controller;
+    const approved = job.answered === 'by person';
+    const ended = await runTool(call, this.deps, { id: job.wanted.id, approved }, signal);
+    const durationMs = clock.now() - began;
+    const interrupted = signal.aborted && call.tool.interruptBehavior === 'cancel';
+    const changes = (await watch?.changes()) ?? [];
     if (job.over) return;
-    if (!job.running) {
+    if (changes.length > 0) {
+      if (!this.write({ type: 'files.changed', call: job.wanted.id, changes })) return;
+    }
+    job.stage = 'reported';
+    job.controller = new AbortController();
+    const { outcome, halt } = await afterCall(hooks, job, call, {
+      ...{ ...ended, interrupted, durationMs },
+    });
+    if (interrupted) {
+      const content = prefixed(`${INTERRUPTED}\n\n`, outcome.content);
+      this.end(job, 'interrupted', content, durationMs, outcome);
+    } else this.end(job, outcome.failed ? 'error' : 'ok', outcome.content, durationMs, outcome);
+    if (halt !== undefined) this.halt(halt);
+  }
+
+  private interrupt(job: CallJob): void {
+    if (job.over) return;
+    if (job.stage === 'ruling') {
       this.end(job, 'interrupted', INTERRUPTED);
       job.controller.abort();
-    } else if (job.call?.tool.interruptBehavior === 'cancel') job.controller.abort();
+    } else if (job.stage === 'reported' || job.call?.tool.interruptBehavior === 'cancel') {
+      job.controller.abort();
+    }
   }
 
   private end(
-    job: Job,
+    job: CallJob,
     outcome: CallOutcome,
     content: string | readonly ResultBlock[],
     durationMs = 0,
@@ -298,12 +253,8 @@ class Crew {
     this.jobs.clear();
   }
 
-  private recordRuling(job: Job, ruling: Ruling, by?: string): boolean {
-    return this.write(ruledRecord(job.at, job.wanted, ruling, by));
-  }
-
   /** False when the disk refused: the machine is told, and nothing more may happen. */
-  private write(body: JournalBody): boolean {
+  write(body: JournalBody): boolean {
     try {
       this.deps.notebook.record(body);
       return true;
@@ -315,4 +266,21 @@ class Crew {
   }
 }
 
-const ANSWERED = { instead: 'Another answer would have.', risk: 'medium' } as const;
+/** What a call may change on disk; undefined when that is nothing. */
+const watchedBy = (
+  { request, readOnly }: SoundCall,
+  { workspace, notebook }: CrewDeps,
+): { readonly paths: readonly string[] | undefined } | undefined => {
+  const { action, target } = request.subject;
+  if (readOnly || action === 'none' || action === 'network') return undefined;
+  if (action !== 'write') return { paths: undefined };
+  return { paths: [locate(target, { workspace, cwd: notebook.history.cwd })] };
+};
+
+const prefixed = (
+  words: string,
+  content: string | readonly ResultBlock[],
+): string | readonly ResultBlock[] =>
+  typeof content === 'string'
+    ? `${words}${content}`.trimEnd()
+    : [{ type: 'text', text: words.trimEnd() }, ...content];

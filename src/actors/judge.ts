@@ -1,5 +1,5 @@
 /** Takes a call through law 5 up to the point where a person is needed: schema, then the policy. */
-import type { PermissionRequest, Ruling } from '../protocol/permission.js';
+import type { HookOpinion, PermissionRequest, Ruling } from '../protocol/permission.js';
 import { type Tool, ToolFailure } from '../protocol/tool.js';
 import type { WantedCall } from '../protocol/wire.js';
 import type { Toolbox } from '../tools/toolbox.js';
@@ -15,6 +15,10 @@ export interface SoundCall {
   readonly request: PermissionRequest;
   /** What it was judged to touch, links followed, as a rule. */
   readonly place: string;
+  /** An answer may be kept for the session or the project. */
+  readonly mayLast: boolean;
+  /** What hooks said of it. */
+  readonly hook: HookOpinion | undefined;
 }
 
 export type Judgement =
@@ -26,6 +30,7 @@ export const judgeCall = (
   toolbox: Toolbox,
   desk: ControlDesk,
   cwd: string,
+  hook?: HookOpinion,
 ): Judgement => {
   if (wanted.malformed !== undefined) return { kind: 'invalid', message: explainMalformed(wanted) };
   let tool: Tool;
@@ -42,10 +47,13 @@ export const judgeCall = (
   const input = parsed.data;
   const readOnly = tool.isReadOnly(input);
   const request = { tool: tool.name, subject: tool.subject(input), readOnly, cwd };
-  const ruling = desk.rule(request, { finding: tool.checkPermissions?.(input) });
+  const finding = tool.checkPermissions?.(input, desk.mode);
+  const ruling = desk.rule(request, { finding, hook });
   const safe = tool.isConcurrencySafe(input);
   const place = desk.grantFor(request);
-  return { kind: 'judged', call: { tool, input, readOnly, safe, request, place }, ruling };
+  const mayLast = finding?.everyTime !== true;
+  const call = { tool, input, readOnly, safe, request, place, mayLast, hook };
+  return { kind: 'judged', call, ruling };
 };
 
 /**
@@ -53,17 +61,20 @@ export const judgeCall = (
  * directory or put a link in the way of the next. So a ruling is looked at again when its call starts.
  */
 export const refusalNow = (
-  { tool, input, place, ...call }: SoundCall,
+  { tool, input, place, hook, ...call }: SoundCall,
   desk: ControlDesk,
   cwd: string,
-  isApproved: boolean,
+  isAnswered: boolean,
 ): Ruling | undefined => {
   const request = { ...call.request, cwd };
-  const ruling = desk.rule(request, { finding: tool.checkPermissions?.(input) });
+  const ruling = desk.rule(request, {
+    finding: tool.checkPermissions?.(input, desk.mode),
+    hook,
+  });
   if (ruling.behavior === 'allow') return undefined;
   if (ruling.behavior === 'deny') return ruling;
-  // A person has looked at the call, but not at another place than it named then.
-  if (isApproved && desk.grantFor(request) === place) return undefined;
+  // Somebody has allowed the call, but not at another place than it named then.
+  if (isAnswered && desk.grantFor(request) === place) return undefined;
   return { ...ruling, behavior: 'deny', reason: MOVED };
 };
 

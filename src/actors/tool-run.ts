@@ -54,6 +54,7 @@ export const runTool = async (
       openArtifact: (name) => openArtifact(`${id}-${name}`),
       consult: consultFor(world, id),
       askPerson: personFor(world, id, signal),
+      leavePlanMode: approved ? () => world.desk.leavePlan() : undefined,
       progress: (note) => feed.emit({ type: 'tool.progress', call: id, note }),
     });
     return { ...outcome, failed: false };

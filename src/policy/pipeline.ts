@@ -135,7 +135,7 @@ const putToPerson = (
   if (facts.mode === 'dontAsk') {
     return { behavior: 'deny', step: 'ask', ...because.refusedByDontAsk(why), ...cause };
   }
-  const answer = facts.rememberedAnswer(call.request);
+  const answer = call.finding?.everyTime ? undefined : facts.rememberedAnswer(call.request);
   if (answer) {
     return { behavior: 'allow', step: 'callback', ...because.allowedBy(answer), rule: answer };
   }

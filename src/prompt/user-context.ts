@@ -31,7 +31,7 @@ export const modeText = (mode: PermissionMode): readonly string[] => {
 };
 
 const MODES: Readonly<Partial<Record<PermissionMode, string>>> = {
-  plan: 'Look and think, change nothing: calls with effects are denied. End with a plan.',
+  plan: 'Look and think, change nothing: calls with effects are denied. End with a plan, and show it with ExitPlanMode.',
   acceptEdits: 'Edits inside the workspace need no question.',
   dontAsk: 'What no rule allows is denied without a question.',
   bypassPermissions:

@@ -64,6 +64,10 @@ export interface AgentLimits {
   readonly maxFailedTurns: number;
   /** How often a review may send a run back before it ends all the same. */
   readonly maxSentBack: number;
+  /** Turns of a run in which one and the same thing may be denied, before the agent is stopped. */
+  readonly maxSameDenials: number;
+  /** Turns of a run in which anything may be denied. */
+  readonly maxDeniedTurns: number;
 }
 
 export const DEFAULT_LIMITS: AgentLimits = {
@@ -75,6 +79,8 @@ export const DEFAULT_LIMITS: AgentLimits = {
   maxCompactions: 3,
   maxFailedTurns: 5,
   maxSentBack: 8,
+  maxSameDenials: 3,
+  maxDeniedTurns: 20,
 };
 
 export interface AgentInput {

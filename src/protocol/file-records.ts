@@ -15,7 +15,7 @@ export const FILE_RECORDS = [
     /** What a call changed on disk, as far as it was seen. */
     type: z.literal('files.changed'),
     call: z.string(),
-    changes: z.array(fileChange),
+    changes: z.array(fileChange).readonly(),
   }),
   z.object({
     /** Written before a call may change files: what is needed to find out after a crash. */
@@ -32,7 +32,7 @@ export const FILE_RECORDS = [
     /** Written before a rewind touches the first file, so that one that was cut off is known. */
     type: z.literal('rewind.began'),
     to: z.number().int(),
-    changes: z.array(fileChange),
+    changes: z.array(fileChange).readonly(),
   }),
   z.object({
     /** A person took back what came after record `to`: the conversation, the files, or both. */
@@ -40,7 +40,7 @@ export const FILE_RECORDS = [
     to: z.number().int(),
     conversation: z.boolean(),
     /** What that did to files, so that it can be taken back too. */
-    changes: z.array(fileChange),
+    changes: z.array(fileChange).readonly(),
     /** It takes back the rewind that is this record. */
     undoes: z.number().int().optional(),
   }),

@@ -9,7 +9,7 @@ import type { z } from 'zod';
 import type { Consult } from './consult.js';
 import { SkeinError } from './errors.js';
 import type { Jobs } from './jobs.js';
-import type { PersonAnswer, PersonQuestion } from './permission.js';
+import type { AgentMode, PermissionMode, PersonAnswer, PersonQuestion } from './permission.js';
 import type { FileSearch } from './search.js';
 import type { Todo } from './todos.js';
 import type { Web } from './web.js';
@@ -32,7 +32,7 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
   /** What is touched and how: the thing that permission rules and people judge. */
   subject(input: z.output<Schema>): PermissionSubject;
   /** The tool's own safety check; it belongs to the deny and ask steps, so no rule can skip it. */
-  checkPermissions?(input: z.output<Schema>): SafetyFinding | undefined;
+  checkPermissions?(input: z.output<Schema>, mode: AgentMode): SafetyFinding | undefined;
   /** `cancel`: an interrupt aborts the call. `block`: the call is short and finishes first. */
   readonly interruptBehavior: 'cancel' | 'block';
   call(input: z.output<Schema>, context: ToolContext): Promise<ToolOutcome>;
@@ -55,6 +55,8 @@ export interface SafetyFinding {
   readonly reason: string;
   /** An allow rule that names the very thing is enough, and so is bypassPermissions: an installation. */
   readonly mild?: boolean;
+  /** A person must look every time: no answer is kept for the next one. */
+  readonly everyTime?: boolean;
 }
 
 /** What a tool may touch while it runs. */
@@ -78,6 +80,8 @@ export interface ToolContext {
   jobReadTo(job: string): number | undefined;
   /** Puts a question to a person; undefined where nobody can choose. Rejects with a ToolFailure. */
   readonly askPerson?: AskPerson | undefined;
+  /** Ends plan mode and says which mode follows; undefined unless a person allowed this very call. */
+  readonly leavePlanMode?: (() => PermissionMode) | undefined;
   /** Keeps a large output beside the session and returns the path where it can be read. */
   openArtifact(name: string): Artifact;
   readonly web: Web;

@@ -44,7 +44,7 @@ export interface BriefingOptions {
   readonly branch: () => string | undefined;
   /** YYYY-MM-DD. */
   readonly today: () => string;
-  readonly mode: PermissionMode;
+  readonly mode: () => PermissionMode;
   /** What sections may speak of, but for what is found out on the way. */
   readonly facts: Omit<
     PromptFacts,
@@ -92,7 +92,7 @@ export const runBriefing = (options: BriefingOptions): Briefing => {
   // Sections are words of a session: but for those that may change, they stay until it begins anew.
   let isAnew = false;
   const ambient = (): Ambient => ({
-    ...{ date: options.today(), mode: options.mode, branch: options.branch() ?? null },
+    ...{ date: options.today(), mode: options.mode(), branch: options.branch() ?? null },
     mcp: mcpDelta ? options.mcpInstructions() : null,
   });
   return {

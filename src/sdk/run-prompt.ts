@@ -1,7 +1,9 @@
 /** The briefing of a run, from its options, its settings and this machine. */
+
 import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import type { ModeSwitch } from '../actors/mode-switch.js';
 import type { AgentDefinition } from '../config/agent-definition.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import { findOutputStyle } from '../config/output-style.js';
@@ -31,6 +33,7 @@ export interface PromptRequest {
   readonly flags: RunOptions;
   readonly settings: LoadedSettings;
   readonly tools: Toolbox;
+  readonly mode: ModeSwitch;
   /** Whose prompt and tools the lead has, where one was named. */
   readonly agent?: AgentDefinition | undefined;
   /** Where the session works. */
@@ -69,7 +72,7 @@ export const promptFor = (request: PromptRequest): Briefing => {
     },
     branch: branchReader(cwd),
     today: () => localDate(systemClock.now()),
-    mode: settings.mode.value,
+    mode: () => request.mode.mode,
     facts: {
       tools: names,
       isInteractive: request.isInteractive,

@@ -2,6 +2,7 @@
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { controlDesk } from '../actors/control-desk.js';
+import { modeSwitch } from '../actors/mode-switch.js';
 import type { SessionOptions } from '../actors/session.js';
 import type { SessionChoice } from '../actors/session-begin.js';
 import { signingSurface } from '../actors/signing-surface.js';
@@ -121,6 +122,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
   const surfaces = Object.entries(request.surfaces).map(([name, surface]) =>
     signingSurface(name, surface, systemClock),
   );
+  const mode = modeSwitch(settings.mode.value);
   const shared = governor(systemClock, skein.maxConcurrentRequests);
   const options: SessionOptions = {
     ...{ store: store.sessions, choice, owner: store.owner, ids: randomIds, clock: systemClock },
@@ -134,7 +136,16 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
       title: request.title,
     },
     briefing: promptFor({
-      ...{ machine, flags, settings, tools, agent, environment, defaultModel: alias('default') },
+      ...{
+        machine,
+        flags,
+        settings,
+        tools,
+        agent,
+        mode,
+        environment,
+        defaultModel: alias('default'),
+      },
       ...{ cwd: workplace, model: modelName ?? alias('default') },
       ...{ isInteractive: Object.keys(request.surfaces).length > 0, isOneShot: !request.lingers },
       querySource: querySourceOf(request),
@@ -180,7 +191,6 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
       desk: controlDesk({
         policy: {
           rules: settings.rules,
-          mode: settings.mode.value,
           roots: rootsOf(meta.cwd, settings),
           home: machine.home,
           skeinHome: settings.skeinHome,
@@ -188,7 +198,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
           realPath,
           ignoreCase: machine.platform === 'darwin',
         },
-        surfaces,
+        ...{ mode, surfaces },
         permissionTimeoutMs: skein.permissionTimeoutMs,
         keepRule: (text) => keepRule(text, settings, machine),
       }),

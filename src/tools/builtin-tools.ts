@@ -3,6 +3,7 @@ import type { Tool } from '../protocol/tool.js';
 import { askUser } from './ask-user.js';
 import { editFile } from './edit-file.js';
 import { editNotebook } from './edit-notebook.js';
+import { exitPlanMode } from './exit-plan-mode.js';
 import { fetchPage } from './fetch-page.js';
 import { findFiles } from './find-files.js';
 import { listDirectory } from './list-directory.js';
@@ -34,4 +35,5 @@ export const builtinTools: readonly Tool[] = [
   writeTodos,
   readTodos,
   askUser,
+  exitPlanMode,
 ];

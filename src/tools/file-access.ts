@@ -8,7 +8,10 @@ export const pathField = (what: string) =>
   z.string().min(1).describe(`${what}, absolute or from the working directory.`);
 
 /** Absolute, from the agent's working directory. */
-export const locate = (path: string, { cwd, workspace }: ToolContext): string => {
+export const locate = (
+  path: string,
+  { cwd, workspace }: Pick<ToolContext, 'cwd' | 'workspace'>,
+): string => {
   refuseImpossible(path);
   const startsAtHome = path === '~' || path.startsWith('~/');
   return workspace.resolve(isAbsolute(path) || startsAtHome ? path : join(cwd, path));

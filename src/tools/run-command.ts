@@ -69,7 +69,11 @@ export const runCommand = defineTool({
       return { behavior: 'deny', reason: 'Agents may not run skein itself.' };
     }
     if (isCompoundCommand(command)) {
-      return { behavior: 'ask', reason: 'The command line does more than start one program.' };
+      return {
+        behavior: 'ask',
+        reason: 'The command line does more than start one program.',
+        mild: true,
+      };
     }
     return undefined;
   },

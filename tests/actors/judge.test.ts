@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { controlDesk } from '../../src/actors/control-desk.js';
 import { judgeCall, refusalNow, type SoundCall } from '../../src/actors/judge.js';
+import { modeSwitch } from '../../src/actors/mode-switch.js';
 import { signingSurface } from '../../src/actors/signing-surface.js';
 import { systemClock } from '../../src/protocol/clock.js';
 import { builtinTools } from '../../src/tools/builtin-tools.js';
@@ -12,9 +13,10 @@ const judged = (file_path: string) => {
   const realPath = (path: string) => path.replace(/^\/repo\/link/, target);
   const desk = controlDesk({
     policy: {
-      ...{ rules: [], mode: 'default', roots: ['/repo'], home: '/home/ada' },
+      ...{ rules: [], roots: ['/repo'], home: '/home/ada' },
       ...{ skeinHome: '/home/ada/.skein', realPath },
     },
+    mode: modeSwitch('default'),
     surfaces: [signingSurface('p', { ask: async () => ({ behavior: 'allow' }) }, systemClock)],
     ...{ permissionTimeoutMs: 1_000, keepRule: () => undefined },
   });

@@ -1,6 +1,7 @@
 /** A whole session in memory: real machine, crew and policy; the model, the tools and time are scripted. */
 import { z } from 'zod';
 import { controlDesk } from '../../src/actors/control-desk.js';
+import { modeSwitch } from '../../src/actors/mode-switch.js';
 import { type LeadSession, openSession } from '../../src/actors/session.js';
 import type { SessionChoice } from '../../src/actors/session-begin.js';
 import { signingSurface } from '../../src/actors/signing-surface.js';
@@ -8,7 +9,9 @@ import { windowMarks } from '../../src/context/window.js';
 import { type Governor, governor } from '../../src/model/governor.js';
 import { type AgentLimits, DEFAULT_LIMITS } from '../../src/protocol/agent.js';
 import type { Briefing } from '../../src/protocol/briefing.js';
+import type { Checkpoints } from '../../src/protocol/checkpoint.js';
 import type { FeedItem } from '../../src/protocol/feed.js';
+import type { Hooks } from '../../src/protocol/hooks.js';
 import type { JournalRecord } from '../../src/protocol/journal.js';
 import type { ModelPort } from '../../src/protocol/model.js';
 import type { PermissionMode, PermissionRule, Surface } from '../../src/protocol/permission.js';
@@ -49,6 +52,8 @@ export interface LeadOptions {
   readonly maxBudgetUsd?: number;
   readonly contextWindow?: number;
   readonly reviewStop?: ReviewStop;
+  readonly hooks?: Hooks;
+  readonly checkpoints?: Checkpoints;
   readonly wantsStreamEvents?: boolean;
   readonly shell?: Shell;
   readonly store?: SessionStore;
@@ -101,6 +106,8 @@ export const leadInHand = async (options: LeadOptions): Promise<LeadInHand> => {
       ...{ toolbox: tools, toolCount: 4, model: options.model },
       windowOf: (name) => windowMarks(name, options.contextWindow),
       ...(options.reviewStop && { reviewStop: options.reviewStop }),
+      ...(options.hooks && { hooks: options.hooks }),
+      ...(options.checkpoints && { checkpoints: options.checkpoints }),
       governor: options.governor ?? governor(clock, 4),
       ...{ workspace: memoryWorkspace(), shell: options.shell ?? { run: none } },
       search: { list: none, find: none, grep: none },
@@ -112,9 +119,10 @@ export const leadInHand = async (options: LeadOptions): Promise<LeadInHand> => {
       lingers: options.lingers ?? false,
       desk: controlDesk({
         policy: {
-          ...{ rules: options.rules ?? [], mode: options.mode ?? 'bypassPermissions' },
+          rules: options.rules ?? [],
           ...{ roots: [CWD], home: '/home', skeinHome: '/home/.skein', realPath: (path) => path },
         },
+        mode: modeSwitch(options.mode ?? 'bypassPermissions'),
         surfaces: [options.surface ?? []]
           .flat()
           .map((surface, at) => signingSurface(`surface-${at + 1}`, surface, clock)),

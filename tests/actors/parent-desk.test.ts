@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { controlDesk } from '../../src/actors/control-desk.js';
 import { inputDigest } from '../../src/actors/input-digest.js';
+import { modeSwitch } from '../../src/actors/mode-switch.js';
 import { parentDesk } from '../../src/actors/parent-desk.js';
 import { askSurface } from '../../src/actors/question.js';
 import { signingSurface } from '../../src/actors/signing-surface.js';
@@ -22,9 +23,10 @@ const family = (rules: readonly PermissionRule[], ...people: readonly Surface[])
   const deskWith = (surfaces: readonly KnownSurface[]) =>
     controlDesk({
       policy: {
-        ...{ rules, mode: 'default', roots: ['/repo'], home: '/home/ada' },
+        ...{ rules, roots: ['/repo'], home: '/home/ada' },
         ...{ skeinHome: '/home/ada/.skein', realPath: (path) => path },
       },
+      mode: modeSwitch('default'),
       ...{ surfaces, permissionTimeoutMs: 60_000, keepRule: () => undefined },
     });
   const desk = deskWith(people.map((person, at) => signingSurface(`p${at}`, person, clock)));

@@ -135,6 +135,10 @@ const steps = (web: string): readonly Step[] => [
     shows: [/ {2}WebFetch http:\/\/127\.0\.0\.1:\d+\/page\n {4}ok: .*status 200/],
   },
   {
+    calls: [['ExitPlanMode', { plan: 'Fly.' }]],
+    shows: [/denied ExitPlanMode: This is not plan mode/],
+  },
+  {
     calls: [['WebSearch', { query: 'how geese fly' }]],
     person: answers('WebSearch', 'o'),
     shows: [

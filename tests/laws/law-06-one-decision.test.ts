@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { controlDesk } from '../../src/actors/control-desk.js';
 import { inputDigest } from '../../src/actors/input-digest.js';
 import { judgeCall } from '../../src/actors/judge.js';
+import { modeSwitch } from '../../src/actors/mode-switch.js';
 import { askSurface } from '../../src/actors/question.js';
 import { signClaims, signingSurface } from '../../src/actors/signing-surface.js';
 import type {
@@ -370,9 +371,10 @@ describe('an agent', () => {
         { behavior: 'allow', text: 'Bash', source: 'user' },
         { behavior: 'allow', text: 'Write', source: 'user' },
       ],
-      ...{ mode: 'bypassPermissions', roots: ['/'], home: '/home/ada' },
+      ...{ roots: ['/'], home: '/home/ada' },
       ...{ skeinHome: '/home/ada/.skein', realPath: (path) => path },
     },
+    mode: modeSwitch('bypassPermissions'),
     ...{ surfaces: [], permissionTimeoutMs: 1_000, keepRule: () => undefined },
   });
 

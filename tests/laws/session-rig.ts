@@ -1,5 +1,6 @@
 /** A session in this process: real machine, crew, policy and journal; the rest is handed in. */
 import { controlDesk } from '../../src/actors/control-desk.js';
+import { modeSwitch } from '../../src/actors/mode-switch.js';
 import { type LeadSession, openSession, type SessionOptions } from '../../src/actors/session.js';
 import { signingSurface } from '../../src/actors/signing-surface.js';
 import { windowMarks } from '../../src/context/window.js';
@@ -74,10 +75,10 @@ export const openRig = (wanted: Wanted): Promise<LeadSession> => {
       desk: controlDesk({
         policy: {
           rules: wanted.rules ?? [],
-          mode: wanted.mode ?? 'default',
           roots: [cwd],
           ...{ home: '/home/law', skeinHome: '/home/law/.skein', realPath: (path) => path },
         },
+        mode: modeSwitch(wanted.mode ?? 'default'),
         surfaces:
           wanted.surfaces ??
           (wanted.surface ? [signingSurface('person', wanted.surface, clock)] : []),

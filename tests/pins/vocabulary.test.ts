@@ -45,6 +45,8 @@ test('the bounds that hold where nobody set others', () => {
     maxCompactions: 3,
     maxFailedTurns: 5,
     maxSentBack: 8,
+    maxSameDenials: 3,
+    maxDeniedTurns: 20,
   });
 });
 

@@ -64,9 +64,7 @@ const briefingOver = (world: Partial<World> = {}, given: Partial<BriefingOptions
     },
     branch: () => now.branch,
     today: () => now.date,
-    get mode() {
-      return now.mode;
-    },
+    mode: () => now.mode,
     facts: {
       ...{ tools: ['Read', 'Bash'], isInteractive: true, mayFork: false, isOneShot: false },
       ...{ defaultModel: PLACE.model, ceilings: [] },

@@ -80,7 +80,9 @@ describe('skein itself', () => {
     'ls | xargs skein send',
   ])('is denied however it is started: %s', (command) => {
     expect(startsSkein(command)).toBe(true);
-    expect(runCommand.checkPermissions?.({ command })).toMatchObject({ behavior: 'deny' });
+    expect(runCommand.checkPermissions?.({ command }, 'default')).toMatchObject({
+      behavior: 'deny',
+    });
   });
 
   test.each([
@@ -91,10 +93,12 @@ describe('skein itself', () => {
     'git log --grep skein',
   ])('may be spoken of: %s', (command) => {
     expect(startsSkein(command)).toBe(false);
-    expect(runCommand.checkPermissions?.({ command })).toBeUndefined();
+    expect(runCommand.checkPermissions?.({ command }, 'default')).toBeUndefined();
   });
 
   test('is not the only reason to ask', () => {
-    expect(runCommand.checkPermissions?.({ command: 'a; b' })).toMatchObject({ behavior: 'ask' });
+    expect(runCommand.checkPermissions?.({ command: 'a; b' }, 'default')).toMatchObject({
+      behavior: 'ask',
+    });
   });
 });

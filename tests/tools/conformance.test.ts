@@ -142,7 +142,7 @@ describe.each(ENTRIES)('$tool, as models and people read it,', (entry) => {
         const judged = () => ({
           line: tool.describe(input),
           subject: tool.subject(input),
-          finding: tool.checkPermissions?.(input),
+          finding: tool.checkPermissions?.(input, 'plan'),
           flags: [tool.isReadOnly(input), tool.isConcurrencySafe(input)],
         });
         expect(judged()).toEqual(judged());

@@ -148,6 +148,7 @@ describe('the built-in tools', () => {
       ['TodoWrite', ['todos']],
       ['TodoRead', []],
       ['AskUser', ['question', 'options', 'multiple']],
+      ['ExitPlanMode', ['plan']],
     ]);
   });
 
@@ -182,6 +183,7 @@ describe('the built-in tools', () => {
     ['TodoWrite', false, false, 'block'],
     ['TodoRead', true, true, 'block'],
     ['AskUser', false, false, 'cancel'],
+    ['ExitPlanMode', false, false, 'block'],
   ])('say that %s touches nothing outside of the agent', (name, readOnly, safe, interrupt) => {
     const found = toolbox(builtinTools).find(name);
     expect(found.isReadOnly({})).toBe(readOnly);

@@ -1,4 +1,4 @@
-/** What touches nothing but the agent and its person: TodoWrite, TodoRead and AskUser. */
+/** What touches nothing but the agent and its person: TodoWrite, TodoRead, AskUser and ExitPlanMode. */
 import { expect } from 'vitest';
 import type { PersonAnswer } from '../../../src/protocol/permission.js';
 import type { Bench } from './bench.js';
@@ -106,5 +106,22 @@ export const askUser: Entry = {
       input: { ...question, options: [{ label: 'This' }, { label: 'This' }] },
       ...{ end: 'invalid', says: /same label/ },
     },
+  },
+};
+
+const plan = { plan: '1. Fly\n2. Land' };
+
+export const exitPlanMode: Entry = {
+  tool: 'ExitPlanMode',
+  first: (bench) => bench.plan(),
+  sample: plan,
+  cases: {
+    'a person who agrees, by leaving plan mode': {
+      first: (bench) => bench.plan(),
+      ...{ input: plan, end: 'ok', says: /The mode is now bypassPermissions/ },
+    },
+    'a mode that is not plan mode': { input: plan, end: 'denied', says: /not plan mode/ },
+    'an empty plan': { input: { plan: ' \n' }, end: 'invalid', says: /"plan"/ },
+    'a plan of a megabyte': { input: { plan: 'x'.repeat(1e6) }, end: 'invalid', says: /"plan"/ },
   },
 };

@@ -10,6 +10,7 @@ import { runBudget } from '../../../src/actors/budget.js';
 import { resultBlock } from '../../../src/actors/call-result.js';
 import { controlDesk } from '../../../src/actors/control-desk.js';
 import { judgeCall } from '../../../src/actors/judge.js';
+import { modeSwitch } from '../../../src/actors/mode-switch.js';
 import { Notebook } from '../../../src/actors/notebook.js';
 import { signingSurface } from '../../../src/actors/signing-surface.js';
 import { runTool, type ToolWorld } from '../../../src/actors/tool-run.js';
@@ -62,6 +63,8 @@ export interface Bench {
   readonly web: string;
   /** What the person is asked next is answered so; left alone, nobody answers. */
   answer: ((signal: AbortSignal) => Promise<PersonAnswer>) | undefined;
+  /** In plan mode, with a person who agrees to whatever is asked. */
+  plan(): void;
   /** The blocks of the model's next answers; an error fails the request. */
   modelSays: readonly WireBlock[] | Error | 'silence';
   call(tool: string, input: unknown, options?: CallOptions): Promise<Result>;
@@ -115,11 +118,14 @@ export const openBench = async (options: BenchOptions = {}): Promise<Bench> => {
       return bench.answer?.(signal) ?? new Promise(() => {});
     },
   };
+  const switched = modeSwitch(mode);
+  let agrees = false;
   const desk = controlDesk({
     policy: {
-      ...{ rules, mode, roots: [cwd], realPath },
+      ...{ rules, roots: [cwd], realPath },
       ...{ home: place('home'), skeinHome: place('home/.skein') },
     },
+    mode: switched,
     surfaces: [signingSurface('person', surface, clock)],
     permissionTimeoutMs: 400,
     keepRule: () => {},
@@ -160,8 +166,9 @@ export const openBench = async (options: BenchOptions = {}): Promise<Bench> => {
     if (judged.kind === 'invalid') return result(id, 'invalid', { content: judged.message });
     const { behavior, reason } = judged.ruling;
     if (behavior === 'deny') return result(id, 'denied', { content: reason });
-    if (behavior === 'ask') return result(id, 'asked', { content: reason });
-    const outcome = await runTool(judged.call, world, { id, approved: false }, signal);
+    const approved = behavior === 'ask' && agrees;
+    if (behavior === 'ask' && !approved) return result(id, 'asked', { content: reason });
+    const outcome = await runTool(judged.call, world, { id, approved }, signal);
     const end = outcome.failed || outcome.isError === true ? 'failed' : 'ok';
     const done = result(id, end, outcome);
     if (learns) learn(notebook, id, name, outcome, done.raw);
@@ -170,6 +177,10 @@ export const openBench = async (options: BenchOptions = {}): Promise<Bench> => {
 
   const bench: Bench = {
     ...{ root, cwd, web: web.url, answer: undefined, modelSays: [] },
+    plan() {
+      switched.change('plan');
+      agrees = true;
+    },
     call: (name, input, options = {}) => run(name, input, options),
     traces: async () => ({
       tree: [digestOfTree(cwd), digestOfTree(place('outside'))],
@@ -177,6 +188,7 @@ export const openBench = async (options: BenchOptions = {}): Promise<Bench> => {
       ...{ pages: web.asked.length, ...asked },
       jobs: jobs.list().map(({ id, status }) => [id, status.kind]),
       todos: notebook.history.todos,
+      mode: switched.mode,
       survivors: await survivorsOf(marker),
     }),
     survivors: () => survivorsOf(marker),

@@ -1,5 +1,5 @@
 /** All entries, in the order of the tools. */
-import { askUser, todoRead, todoWrite } from './agent.js';
+import { askUser, exitPlanMode, todoRead, todoWrite } from './agent.js';
 import { edit } from './edit.js';
 import type { Entry } from './entry.js';
 import { glob, grep, ls } from './find.js';
@@ -12,5 +12,5 @@ import { write } from './write.js';
 
 export const ENTRIES: readonly Entry[] = [
   ...[read, edit, multiEdit, write, notebookEdit, glob, grep, ls, bash, taskOutput, taskStop],
-  ...[webFetch, webSearch, todoWrite, todoRead, askUser],
+  ...[webFetch, webSearch, todoWrite, todoRead, askUser, exitPlanMode],
 ];

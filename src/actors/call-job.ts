@@ -1,0 +1,24 @@
+/** One call that the crew takes care of, from the moment the model wants it until its result is written. */
+import type { WantedCall } from '../protocol/wire.js';
+import type { CallPlace } from './call-records.js';
+import type { SoundCall } from './judge.js';
+
+export interface CallJob {
+  readonly wanted: WantedCall;
+  readonly at: CallPlace;
+  /** Ends what is under way for it: hooks, a question, the tool. */
+  controller: AbortController;
+  call: SoundCall | undefined;
+  /** Somebody who may has allowed this very call: a person, or a hook in their place. */
+  answered: 'no' | 'by hook' | 'by person';
+  stage: 'ruling' | 'running' | 'reported';
+  /** What hooks want the model to read with the result. */
+  readonly context: string[];
+  /** Its result is journaled, or nobody wants it any more. */
+  over: boolean;
+}
+
+export const callJob = (wanted: WantedCall, at: CallPlace): CallJob => ({
+  ...{ wanted, at, controller: new AbortController(), call: undefined },
+  ...{ answered: 'no', stage: 'ruling', context: [], over: false },
+});

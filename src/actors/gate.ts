@@ -1,0 +1,206 @@
+/**
+ * Takes a call through law 5: schema, hooks, policy, and a person where one is needed. Without hooks
+ * everything up to the question happens at once, so that a call may start while the model still speaks.
+ */
+import type { Decision } from '../protocol/answer.js';
+import { type Hooks, type HookVerdict, NO_HOOKS } from '../protocol/hooks.js';
+import type { Ids } from '../protocol/ids.js';
+import type { JournalBody } from '../protocol/journal.js';
+import type { HookOpinion, PermissionAnswer, Ruling } from '../protocol/permission.js';
+import type { WantedCall } from '../protocol/wire.js';
+import type { Toolbox } from '../tools/toolbox.js';
+import type { CallJob } from './call-job.js';
+import { answeredRecord, askedRecord, ruledRecord } from './call-records.js';
+import { type Judgement, judgeCall, refusalNow, type SoundCall } from './judge.js';
+import { askSurface, questionAbout } from './question.js';
+import type { ToolWorld } from './tool-run.js';
+
+export interface GateDeps
+  extends Pick<ToolWorld, 'desk' | 'notebook' | 'feed' | 'clock' | 'agent'> {
+  readonly toolbox: Toolbox;
+  readonly ids: Ids;
+  readonly hooks?: Hooks;
+  readonly defect: (error: unknown) => void;
+}
+
+/** Who keeps the gate: told what becomes of each call. */
+export interface Gatekeeper {
+  admit(job: CallJob): void;
+  refuse(job: CallJob, outcome: 'invalid' | 'denied', message: string): void;
+  asking(job: CallJob): void;
+  /** Nobody is left to write anything for. */
+  readonly isDismissed: boolean;
+  /** The run is to end here. */
+  halt(detail: string): void;
+  /** False when the disk refused: nothing more may happen. */
+  write(body: JournalBody): boolean;
+}
+
+type Judged = Extract<Judgement, { kind: 'judged' }>;
+
+export class Gate {
+  private readonly deps: GateDeps;
+  private readonly hooks: Hooks;
+  private readonly keeper: Gatekeeper;
+
+  constructor(deps: GateDeps, keeper: Gatekeeper) {
+    this.deps = deps;
+    this.hooks = deps.hooks ?? NO_HOOKS;
+    this.keeper = keeper;
+  }
+
+  judge(job: CallJob): void {
+    const judgement = this.judged(job, job.wanted);
+    if (judgement === undefined) return;
+    if (this.hooks.has('PreToolUse', job.wanted.tool)) {
+      this.hear(job, judgement.call).catch(this.deps.defect);
+    } else this.settle(job, judgement);
+  }
+
+  /** False when a call that was allowed may not start after all. */
+  mayStart(job: CallJob, call: SoundCall): boolean {
+    const { desk, notebook } = this.deps;
+    const refusal = refusalNow(call, desk, notebook.history.cwd, job.answered !== 'no');
+    if (refusal === undefined) return true;
+    if (this.record(job, refusal)) this.keeper.refuse(job, 'denied', told(refusal));
+    return false;
+  }
+
+  /** Undefined when the input is no good, and the call is refused for it. */
+  private judged(job: CallJob, wanted: WantedCall, hook?: HookOpinion): Judged | undefined {
+    const { toolbox, desk, notebook } = this.deps;
+    const judgement = judgeCall(wanted, toolbox, desk, notebook.history.cwd, hook);
+    if (judgement.kind === 'judged') return judgement;
+    this.keeper.refuse(job, 'invalid', judgement.message);
+    return undefined;
+  }
+
+  /** PreToolUse. Input that a hook changed goes through the schema once more, and to no hook again. */
+  private async hear(job: CallJob, call: SoundCall): Promise<void> {
+    const { id, tool } = job.wanted;
+    const facts = { tool_name: tool, tool_input: call.input, tool_use_id: id };
+    const verdict = await this.fire('PreToolUse', facts, job);
+    if (job.over) return;
+    job.context.push(...verdict.context);
+    if (verdict.halt !== undefined) this.keeper.halt(verdict.halt);
+    if (job.over) return;
+    const { updatedInput: input } = verdict;
+    const wanted = input === undefined ? job.wanted : { id, tool, input };
+    const judgement = this.judged(job, wanted, opinionOf(verdict));
+    if (judgement !== undefined) this.settle(job, judgement);
+  }
+
+  private fire(event: 'PreToolUse' | 'PermissionRequest', facts: object, job: CallJob) {
+    const { id, tool } = job.wanted;
+    const { signal } = job.controller;
+    return this.hooks.fire(event, { ...facts }, { subject: tool, call: id, signal });
+  }
+
+  private settle(job: CallJob, { call, ruling }: Judged): void {
+    job.call = call;
+    if (!this.record(job, ruling)) return;
+    if (ruling.behavior === 'allow') this.keeper.admit(job);
+    else if (ruling.behavior === 'deny') this.keeper.refuse(job, 'denied', told(ruling));
+    else this.ask(job, call, ruling).catch(this.deps.defect);
+  }
+
+  private async ask(job: CallJob, call: SoundCall, ruling: Ruling): Promise<void> {
+    const { desk, feed, ids, agent, clock } = this.deps;
+    const question = questionAbout(call, ruling, {
+      ...{ id: ids('question'), agent, call: job.wanted.id },
+      ...(call.mayLast && { grant: desk.grantFor(call.request) }),
+    });
+    if (!this.keeper.write(askedRecord(job.at, question))) return;
+    this.keeper.asking(job);
+    const byHook = await this.askHooks(job, call, question.grant);
+    if (job.over) return;
+    if (byHook !== undefined) {
+      this.takeAnswer(job, call, { ...byHook, by: HOOK });
+      return;
+    }
+    if (desk.surfaces.length === 0) {
+      this.takeAnswer(job, call, { behavior: 'deny', reason: NOBODY });
+      return;
+    }
+    feed.emit({ type: 'question.asked', question });
+    const answer = await askSurface(desk.surfaces, question, {
+      ...{ signal: job.controller.signal, clock, timeoutMs: desk.permissionTimeoutMs },
+      heard: (heard) => {
+        if (!this.keeper.isDismissed) this.keeper.write(answeredRecord(job.at, question, heard));
+      },
+    });
+    if (!job.over) this.takeAnswer(job, call, answer);
+  }
+
+  private async askHooks(
+    job: CallJob,
+    { tool, input }: SoundCall,
+    grant: string | undefined,
+  ): Promise<PermissionAnswer | undefined> {
+    if (!this.hooks.has('PermissionRequest', tool.name)) return undefined;
+    const { answer, block, halt } = await this.fire(
+      'PermissionRequest',
+      {
+        ...{ tool_name: tool.name, tool_input: input },
+        permission_suggestions: grant === undefined ? [] : [grant],
+      },
+      job,
+    );
+    if (halt !== undefined) this.keeper.halt(halt);
+    if (block !== undefined) return { behavior: 'deny', reason: block.reason };
+    return answer;
+  }
+
+  private takeAnswer(job: CallJob, call: SoundCall, answer: Decision): void {
+    const { desk } = this.deps;
+    const { by } = answer;
+    const step = { step: 'callback', instead: OTHER_ANSWER, risk: 'medium' } as const;
+    if (answer.behavior === 'deny') {
+      const { reason, interrupt = false } = answer;
+      if (!this.record(job, { behavior: 'deny', reason, ...step }, by)) return;
+      this.keeper.refuse(job, 'denied', reason);
+      if (interrupt) this.keeper.halt(reason);
+      return;
+    }
+    const { updatedInput, scope } = answer;
+    if (updatedInput !== undefined && !this.accept(job, updatedInput)) return;
+    const reason = by === HOOK ? 'A hook allowed this call.' : 'A person allowed this call.';
+    if (!this.record(job, { behavior: 'allow', reason, ...step }, by)) return;
+    job.answered = by === HOOK ? 'by hook' : 'by person';
+    // What is granted is the call that runs, not the one that the person changed.
+    const { request, mayLast } = job.call ?? call;
+    if (mayLast && scope === 'session') desk.allowForSession(request);
+    if (mayLast && scope === 'project') desk.allowForProject(request);
+    this.keeper.admit(job);
+  }
+
+  /** Input that a person changed goes through schema and policy once more; it is not asked again. */
+  private accept(job: CallJob, input: unknown): boolean {
+    const { id, tool } = job.wanted;
+    const judgement = this.judged(job, { id, tool, input });
+    if (judgement === undefined) return false;
+    const { call, ruling } = judgement;
+    job.call = call;
+    if (ruling.behavior !== 'deny') return true;
+    if (this.record(job, ruling)) this.keeper.refuse(job, 'denied', told(ruling));
+    return false;
+  }
+
+  private record(job: CallJob, ruling: Ruling, by?: string): boolean {
+    return this.keeper.write(ruledRecord(job.at, job.wanted, ruling, by));
+  }
+}
+
+/** Exit 2 and `decision: "block"` are a deny in this place. */
+const opinionOf = ({ permission, block }: HookVerdict): HookOpinion | undefined =>
+  block === undefined ? permission : { behavior: 'deny', reason: block.reason, hook: block.hook };
+
+/** What the model reads of a refusal. */
+const told = ({ reason, instead }: Ruling): string => `${reason} ${instead}`;
+
+/** Who answered, where a hook did in a person's place. */
+const HOOK = 'hook';
+
+const OTHER_ANSWER = 'Another answer would have changed it.';
+
+const NOBODY = 'No hook decided, and nobody can answer in this run, so it was denied.';
