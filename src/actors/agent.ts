@@ -144,14 +144,14 @@ const attemptOf = ({ turn, attempt }: AgentContext) => ({ turn, attempt });
 
 /** Where the journal says that the agent is. */
 const inputOf = (deps: AgentDeps): AgentInput => {
-  const { agent, lingers, fallbackModel, limits, reviewStop } = deps;
+  const { agent, lingers, fallbackModel, limits, hooks } = deps;
   const { history } = deps.notebook;
   return {
     id: agent,
     lingers,
     limits,
     hasFallback: fallbackModel !== undefined,
-    hasReview: reviewStop !== undefined,
+    hasReview: hooks.has('Stop'),
     openCalls: [...history.calls.values()].map(({ id, result }) => {
       return { id, completed: result !== null };
     }),

@@ -6,7 +6,6 @@ import { fromCallback } from 'xstate';
 import type { AgentEvent, CrewInput, CrewOrder } from '../protocol/agent.js';
 import type { CallWatch, Checkpoints } from '../protocol/checkpoint.js';
 import { StorageError } from '../protocol/errors.js';
-import { NO_HOOKS } from '../protocol/hooks.js';
 import type { Ids } from '../protocol/ids.js';
 import type { CallOutcome, JournalBody } from '../protocol/journal.js';
 import type { ResultBlock, ToolOutcome } from '../protocol/tool.js';
@@ -21,10 +20,7 @@ import type { SoundCall } from './judge.js';
 import { type ReviewDeps, StopReview } from './stop-review.js';
 import { runTool, type ToolWorld } from './tool-run.js';
 
-export interface CrewDeps
-  extends ToolWorld,
-    Pick<ReviewDeps, 'reviewStop'>,
-    Pick<GateDeps, 'toolbox' | 'hooks'> {
+export interface CrewDeps extends ToolWorld, Pick<ReviewDeps, 'hooks'>, Pick<GateDeps, 'toolbox'> {
   readonly agent: string;
   readonly ids: Ids;
   readonly limits: DenialLimits;
@@ -185,7 +181,7 @@ class Crew implements Gatekeeper {
   }
 
   private async run(job: CallJob, call: SoundCall, watch: CallWatch | undefined): Promise<void> {
-    const { clock, hooks = NO_HOOKS } = this.deps;
+    const { clock, hooks } = this.deps;
     const began = clock.now();
     const { signal } = job.controller;
     const approved = job.answered === 'by person';

@@ -34,6 +34,11 @@ export class Notebook {
     this.cache.apply(record);
   }
 
+  /** From now on nothing is recorded: somebody who could not say so has met a disk that failed. */
+  fail(error: StorageError): void {
+    this.failure ??= error;
+  }
+
   /** Whatever still goes on has come too late to be written down. */
   close(): void {
     this.failure ??= new StorageError('The session is closed.');

@@ -3,9 +3,10 @@
  * host (print mode, a REPL, a program) runs agents through this one door.
  */
 import type { RequestSettings } from '../prompt/request-body.js';
-import type { AgentReport, AgentState } from '../protocol/agent.js';
+import type { AgentReport, AgentState, Stop } from '../protocol/agent.js';
 import { UsageError } from '../protocol/errors.js';
 import type { FeedItem, FeedListener } from '../protocol/feed.js';
+import type { Hooks } from '../protocol/hooks.js';
 import type { JournalBody } from '../protocol/journal.js';
 import type { PromptHead } from '../protocol/prompt.js';
 import { type Capabilities, capabilitiesOf } from '../protocol/providers.js';
@@ -16,13 +17,16 @@ import { runBudget } from './budget.js';
 import type { Checkpointer } from './checkpointer.js';
 import { FeedHub } from './feed-hub.js';
 import { Notebook } from './notebook.js';
+import { PromptGate } from './prompt-gate.js';
 import { PromptShelf } from './prompt-shelf.js';
 import { type BeginOptions, beginSession } from './session-begin.js';
+import { type EndReason, type HookEquipment, openDesk, SessionHooks } from './session-hooks.js';
 import { sessionJobs } from './session-jobs.js';
 
 type Given =
   | 'notebook'
   | 'feed'
+  | 'hooks'
   | 'shelf'
   | 'betas'
   | 'briefing'
@@ -55,6 +59,8 @@ export interface SessionOptions extends BeginOptions {
   readonly betas?: readonly string[];
   readonly maxBudgetUsd: number | null;
   readonly wantsStreamEvents: boolean;
+  /** Left out when nobody has set up any. */
+  readonly hooks?: HookEquipment | Hooks | undefined;
   readonly equip: (session: OpenedSession) => Omit<AgentDeps, Given>;
   /** Keeps files before calls change them; left out, nothing can be rewound. */
   readonly checkpoints?: (meta: SessionMeta, record: (body: JournalBody) => void) => Checkpointer;
@@ -88,7 +94,7 @@ export interface LeadSession {
   /** What the model is shown ahead of the messages, as it is sent. */
   readonly head: PromptHead;
   readonly stopped: Promise<AgentReport>;
-  close(): Promise<void>;
+  close(reason?: EndReason): Promise<void>;
 }
 
 export const openSession = async (options: SessionOptions): Promise<LeadSession> => {
@@ -117,9 +123,12 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
   await checkpoints?.settle(past);
   const { ids, clock } = options;
   const jobs = sessionJobs({ shell: equipment.shell, notebook, feed, ids, clock });
+  const hooks = openDesk(options.hooks, session, {
+    ...{ notebook, feed, clock, mode: () => equipment.desk.mode },
+  });
   const deps: AgentDeps = {
     ...equipment,
-    ...{ notebook, feed, shelf, briefing, modelName: model, agent: meta.lead },
+    ...{ hooks, notebook, feed, shelf, briefing, modelName: model, agent: meta.lead },
     ...{ ids, clock, jobs: jobs.table, diagnostics: capabilities.diagnostics, checkpoints },
     betas: () => (capabilities.betas ? notebook.history.betas.with(options.betas ?? []) : []),
     budget: runBudget(options.maxBudgetUsd, notebook.history.spent.cost ?? 0),
@@ -129,6 +138,20 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
   const stopped = new Promise<AgentReport>((resolve) => {
     settle = resolve;
   });
+  let isOver = false;
+  /** Nothing was written down; whoever waits for an end hears of one. */
+  const refuse = (stop: Stop) => {
+    if (stop.reason === 'denied') {
+      feed.emit({ type: 'notice', text: `The prompt was refused and erased: ${stop.detail}` });
+    }
+    if (agent?.isResting === false) return;
+    feed.emit({ type: 'run.ended', stop, turns: 0 });
+    if (deps.lingers || agent !== undefined) return;
+    isOver = true;
+    settle(Promise.resolve({ stop, turns: 0 }));
+  };
+  const gate = new PromptGate({ hooks, notebook, ids, refuse });
+  const occasions = new SessionHooks({ hooks, notebook, feed, clock, ids, model }, gate);
   const start = (): Agent => {
     if (agent === undefined) {
       agent = startAgent(deps);
@@ -138,13 +161,17 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     }
     return agent;
   };
-  const submit = (blocks: RawJson) => {
+  const deliver = (blocks: RawJson) => {
     if (agent !== undefined) agent.submit('user', blocks);
     else {
       const letter = deps.ids('letter');
       notebook.record({ type: 'letter.received', letter, from: 'user', raw: blocks });
     }
   };
+  const submit = (blocks: RawJson) => gate.admit(blocks, () => deliver(blocks));
+  const startInTurn = () => gate.after(() => void (isOver || start()));
+  const source = options.choice.kind === 'new' ? 'startup' : 'resume';
+  occasions.begin(source, deps.lingers, options.hooks);
   return {
     id: meta.id,
     meta,
@@ -158,13 +185,19 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
       return agent?.state ?? 'idle';
     },
     get isResting() {
-      return agent?.isResting ?? true;
+      return (agent?.isResting ?? true) && !gate.isBusy;
     },
-    start: () => void start(),
+    start: startInTurn,
     submit,
-    interrupt: () => agent?.interrupt(),
+    interrupt() {
+      gate.interrupt();
+      agent?.interrupt();
+    },
     compact: async (instructions) => start().compact(instructions),
-    clear: () => start().clear(),
+    clear() {
+      start().clear();
+      occasions.clear();
+    },
     listen: (listener) => feed.listen(listener),
     async *run(blocks) {
       const items = feed.follow(({ type }) => type === 'run.ended', stopped);
@@ -172,7 +205,7 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
       let next = items.next();
       try {
         if (blocks !== undefined) submit(blocks);
-        start();
+        startInTurn();
         for (;;) {
           const { value, done } = await next;
           if (done) return;
@@ -185,8 +218,11 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     },
     stopped,
     rename: (title) => session.updateMeta({ title }),
-    async close() {
+    async close(reason = 'other') {
+      gate.interrupt();
       agent?.dismiss();
+      await occasions.end(reason);
+      hooks.close();
       notebook.close();
       await jobs.end();
       await session.updateMeta({ updatedAt: options.clock.now() });

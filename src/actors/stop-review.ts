@@ -1,16 +1,15 @@
-/** Lets somebody look at a run before it ends: they may send it back with a reason. */
+/** Lets Stop hooks look at a run before it ends: they may send it back with a reason. */
 import { lastAnswer } from '../context/last-answer.js';
 import type { AgentEvent, CrewOrder } from '../protocol/agent.js';
 import { StorageError } from '../protocol/errors.js';
 import type { Feed } from '../protocol/feed.js';
+import type { Hooks, HookVerdict } from '../protocol/hooks.js';
 import type { Ids } from '../protocol/ids.js';
-import type { ReviewStop, StopVerdict } from '../protocol/stop-verdict.js';
 import { rawText } from '../protocol/wire.js';
 import type { Notebook } from './notebook.js';
 
 export interface ReviewDeps {
-  /** Left out when every end counts. */
-  readonly reviewStop?: ReviewStop | undefined;
+  readonly hooks: Hooks;
   readonly notebook: Notebook;
   readonly ids: Ids;
   readonly feed: Feed;
@@ -47,14 +46,24 @@ export class StopReview {
   }
 
   private async look({ sentBack, isLast }: ReviewOrder, signal: AbortSignal): Promise<void> {
-    const { notebook, feed, ids } = this.deps;
-    const verdict = await this.ask(signal);
+    const { hooks, notebook, feed, ids } = this.deps;
+    const facts = {
+      stop_hook_active: sentBack > 0,
+      last_assistant_message: lastAnswer(notebook.history.messages),
+    };
+    const verdict = await hooks.fire('Stop', facts, { signal });
     if (signal.aborted) return;
-    if (verdict.block && !isLast) {
+    // Whoever says that the run is over has the last word, also about sending it back.
+    if (verdict.halt !== undefined) {
+      this.tell({ type: 'run.denied', detail: verdict.halt });
+      return;
+    }
+    const isBlocked = verdict.block !== undefined;
+    if (isBlocked && !isLast) {
       const letter = ids('letter');
       const raw = `[${rawText(sentBackText(verdict))}]`;
       notebook.record({ type: 'letter.received', letter, from: 'stop-hook', raw });
-    } else if (verdict.block) {
+    } else if (isBlocked) {
       const detail = 'The end of the run was blocked once too often, so it counts all the same.';
       notebook.record({
         type: 'bound.hit',
@@ -64,25 +73,12 @@ export class StopReview {
       });
       feed.emit({ type: 'notice', text: detail });
     }
-    this.tell({ type: 'run.reviewed', sentBack: verdict.block && !isLast });
-  }
-
-  /** A reviewer that fails has not blocked: a broken check must not keep an agent busy for ever. */
-  private async ask(signal: AbortSignal): Promise<StopVerdict> {
-    const { reviewStop, notebook, feed } = this.deps;
-    try {
-      const verdict = await reviewStop?.({ answer: lastAnswer(notebook.history.messages) }, signal);
-      return verdict ?? { block: false };
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      if (!signal.aborted) feed.emit({ type: 'notice', text: `The stop hook failed: ${why}` });
-      return { block: false };
-    }
+    this.tell({ type: 'run.reviewed', sentBack: isBlocked && !isLast });
   }
 }
 
-const sentBackText = ({ reason = 'No reason was given.', context = '' }: StopVerdict): string =>
-  `Do not end here. A check of the finished work says: ${reason}\n${context}`
+const sentBackText = ({ block, context }: HookVerdict): string =>
+  `Do not end here. A check of the finished work says: ${block?.reason}\n${context.join('\n')}`
     .trimEnd()
     .slice(0, LONGEST_REASON)
     .toWellFormed();

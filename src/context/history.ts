@@ -2,7 +2,6 @@
  * What an agent knows, folded from its journal. The live agent applies each record right after it
  * was written, a rebuilt one applies them all: so both are in the same place by construction.
  */
-import { JOB_SENDER } from '../protocol/jobs.js';
 import type { CallOutcome, JournalRecord, UserPart } from '../protocol/journal.js';
 import type { Todo } from '../protocol/todos.js';
 import type { FileStamp, ToolNote } from '../protocol/tool.js';
@@ -16,9 +15,10 @@ import {
   textIn,
   withoutThoughts,
 } from './history-message.js';
+import { Letters } from './letters.js';
 import { Spending } from './spending.js';
 import { tokensOfBytes } from './tokens.js';
-import { blockOf, isSaid, Told } from './user-parts.js';
+import { blockOf, Told } from './user-parts.js';
 
 type Broken = JournalRecord & { type: 'prompt.broken' };
 
@@ -41,9 +41,7 @@ export interface HistoryCall {
 export class History {
   readonly messages: HistoryMessage[] = [];
   /** Received and not in a message yet, oldest first. */
-  readonly letters = new Map<string, RawJson>();
-  /** Those of them that go along with the next message, but are no reason to send one. */
-  private readonly asides = new Set<string>();
+  readonly letters = new Letters();
   /** In the order in which the model asked. */
   readonly calls = new Map<string, HistoryCall>();
   readonly seen = new Map<string, FileStamp>();
@@ -93,8 +91,7 @@ export class History {
         this.ended = null;
         break;
       case 'letter.received':
-        this.letters.set(record.letter, record.raw.slice(1, -1));
-        if (record.from === JOB_SENDER) this.asides.add(record.letter);
+        this.letters.take(record);
         break;
       case 'user.sent':
         this.addUserMessage(record.parts);
@@ -145,7 +142,7 @@ export class History {
 
   /** Letters that want an answer. */
   get waiting(): number {
-    return this.letters.size - this.asides.size;
+    return this.letters.waiting;
   }
 
   /** The parts of the next user message: results in call order, then the letters that wait. */
@@ -153,7 +150,7 @@ export class History {
     if (this.calls.size === 0 && this.waiting === 0) return [];
     return [
       ...[...this.calls.keys()].map((call) => ({ call })),
-      ...[...this.letters.keys()].map((letter) => ({ letter })),
+      ...this.letters.inOrder().map((letter) => ({ letter })),
     ];
   }
 
@@ -175,14 +172,13 @@ export class History {
     const blocksOf = (some: readonly UserPart[]) =>
       some.flatMap((part) => blockOf(part, cited) || []).join(',');
     const content = blocksOf(parts);
+    const isSaid = (part: UserPart) => 'letter' in part && this.letters.isSaid(part.letter);
     if (this.opening === '')
       this.opening = textIn(`[${blocksOf(parts.filter(isSaid))}]`, OPENING_CHARACTERS);
     if (content !== '') this.push('user', `[${content}]`, this.calls.size > 0);
     this.told.take(parts, this.messages.length - 1);
     for (const part of parts) {
-      if (!('letter' in part)) continue;
-      this.letters.delete(part.letter);
-      this.asides.delete(part.letter);
+      if ('letter' in part) this.letters.delete(part.letter);
     }
     this.forgetCalls();
     this.owesAnswer = true;

@@ -17,9 +17,6 @@ export const blockOf = (part: UserPart, cited: Cited): RawJson => {
   return cited.result(part.call) ?? '';
 };
 
-/** What people said, and not what they were told in between. */
-export const isSaid = (part: UserPart): boolean => 'letter' in part;
-
 /** Facts by name, as the agent was told them last. */
 export class Told {
   readonly facts = new Map<string, string>();

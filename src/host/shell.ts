@@ -1,5 +1,5 @@
 /**
- * The Shell port: one bash per command, in a process group of its own, with no input.
+ * The Shell port: one bash per command, in a process group of its own, with no input unless given.
  *
  * A command ends when its shell exits. What it left behind in the group is ended then; what left the
  * group is found by the command's mark when it still holds our pipes, or when we had to stop it.
@@ -12,6 +12,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as after } from 'node:timers/promises';
 import { SkeinError } from '../protocol/errors.js';
 import { FileError, type Shell, type ShellCommand, type ShellEnd } from '../protocol/tool.js';
+import { openInput } from './input-file.js';
 import { killMarked } from './orphans.js';
 import { closeWriters, openOutputPipes } from './output-pipes.js';
 import { endGroup } from './process-group.js';
@@ -46,7 +47,10 @@ export const hostShell = ({ environment, watchdog }: HostShellOptions): Shell =>
     await refuseMissing(command.cwd);
     await watchdog.ready();
     const mark = randomUUID();
-    const env = { ...environment, PWD: command.cwd, [COMMAND_VARIABLE]: mark };
+    const env = {
+      ...{ ...environment, ...command.env, PWD: command.cwd },
+      [COMMAND_VARIABLE]: mark,
+    };
     const { child, streams } = await start(command, env);
     const group = child.pid ?? (await neverStarted(child));
     watchdog.add(group);
@@ -67,17 +71,19 @@ interface Streams {
   readonly report: Readable;
 }
 
-const start = async ({ command, cwd }: ShellCommand, env: Record<string, string>) => {
+const start = async ({ command, cwd, input }: ShellCommand, env: Record<string, string>) => {
   const shell = findShell();
+  const file = input === undefined ? undefined : await openInput(input);
   const pipes = (await openOutputPipes(2)) ?? [];
   const [output, errors] = pipes;
   const child = spawn(shell.path, ['-c', reportingDirectory(command, shell)], {
     cwd,
     env,
     detached: true,
-    stdio: ['ignore', output?.writer ?? 'pipe', errors?.writer ?? 'pipe', 'pipe'],
+    stdio: [file?.fd ?? 'ignore', output?.writer ?? 'pipe', errors?.writer ?? 'pipe', 'pipe'],
   });
   closeWriters(pipes);
+  await file?.close();
   const streams = {
     stdout: output?.reader ?? child.stdout,
     stderr: errors?.reader ?? child.stderr,

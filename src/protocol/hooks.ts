@@ -26,6 +26,11 @@ export const HOOK_EVENTS = [
 ] as const;
 export type HookEvent = (typeof HOOK_EVENTS)[number];
 
+/** These have nothing that a matcher could look at. */
+export const UNMATCHED_EVENTS: ReadonlySet<HookEvent> = new Set<HookEvent>([
+  ...(['UserPromptSubmit', 'Stop', 'TaskCreated', 'TaskCompleted', 'TeammateIdle'] as const),
+]);
+
 export const HOOK_OUTCOMES = ['ok', 'blocked', 'failed', 'timeout', 'aborted'] as const;
 
 /** One hook that ran, for the journal. */
@@ -78,5 +83,8 @@ export interface HookTerms {
   readonly call?: string;
   readonly signal: AbortSignal;
 }
+
+/** Whom letters are from that hooks have written: they go along with the next message. */
+export const HOOK_SENDER = 'hook';
 
 export const NO_HOOKS: Hooks = { has: () => false, fire: () => Promise.resolve(NO_VERDICT) };

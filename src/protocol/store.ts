@@ -70,6 +70,8 @@ export interface Session {
   /** The fencing number of the lease. Every record carries it. */
   readonly epoch: number;
   journal(agent: string, parent: string | null): Promise<Journal>;
+  /** Where it is on disk; undefined where it does not outlive the process. */
+  journalFile(agent: string): string | undefined;
   readEvents(from?: number, to?: number): Promise<readonly SwarmEvent[]>;
   updateMeta(change: Partial<Omit<SessionMeta, 'id' | 'format'>>): Promise<void>;
   putArtifact(name: string, bytes: Uint8Array): Promise<void>;

@@ -204,6 +204,10 @@ export interface ShellCommand {
   /** Left out, it may run for as long as it likes. */
   readonly timeoutMs?: number;
   readonly signal: AbortSignal;
+  /** What it can read; left out, there is nothing. */
+  readonly input?: string;
+  /** Besides what every command has. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Ends also what left the group and let go of our pipes, which takes a look at all processes. */
   readonly thorough?: boolean;
   /** It runs, and whatever happens to us, something will end it. */

@@ -1,4 +1,4 @@
-/** A program's callbacks as what the house asks: a surface, and a reviewer. Their answers are checked. */
+/** A program's callbacks as the surface that the house asks. Their answers are checked. */
 import { z } from 'zod';
 import type {
   PermissionAnswer,
@@ -7,7 +7,6 @@ import type {
   PersonQuestion,
   Surface,
 } from '../protocol/permission.js';
-import type { ReviewStop, StopVerdict } from '../protocol/stop-verdict.js';
 
 /** Decides a call that no rule and no mode decides. One that throws has denied. */
 export type CanUseTool = (
@@ -20,15 +19,6 @@ export type OnQuestion = (
   question: PersonQuestion,
   options: { readonly signal: AbortSignal },
 ) => PersonAnswer | Promise<PersonAnswer>;
-
-/**
- * Looks at the answer before a run ends. One that blocks sends the agent back with a reason, a bounded
- * number of times; one that throws has not blocked.
- */
-export type OnStop = (
-  end: { readonly answer: string },
-  options: { readonly signal: AbortSignal },
-) => StopVerdict | Promise<StopVerdict>;
 
 export interface Callbacks {
   readonly canUseTool?: CanUseTool | undefined;
@@ -84,19 +74,4 @@ const chosen = (given: unknown): PersonAnswer => {
   const parsed = choice.safeParse(given);
   if (parsed.success) return parsed.data;
   throw new Error('onQuestion gave no { chosen: [labels], text? }.');
-};
-
-const verdict = z.object({
-  block: z.boolean(),
-  reason: z.string().exactOptional(),
-  context: z.string().exactOptional(),
-});
-
-export const callbackReview = (onStop: OnStop | undefined): ReviewStop | undefined =>
-  onStop && (async (end, signal) => verdictOf(await onStop(end, { signal })));
-
-const verdictOf = (given: unknown): StopVerdict => {
-  const parsed = verdict.safeParse(given);
-  if (parsed.success) return parsed.data;
-  throw new Error('onStop gave no { block: boolean, reason?, context? }.');
 };

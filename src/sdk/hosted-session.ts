@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { lastAnswer } from '../context/last-answer.js';
 import { UsageError } from '../protocol/errors.js';
-import { callbackReview, callbackSurface } from './callback-surface.js';
+import { callbackSurface } from './callback-surface.js';
 import { messageOf, noticeMessage } from './message-of.js';
 import type { SkeinMessage } from './messages.js';
 import { type OpenRun, openRun } from './open-run.js';
@@ -50,7 +50,7 @@ export class HostedSession {
       machine: { ...placeOf(options), watchdog, notify },
       flags: runOptionsOf(options),
       surfaces: callbackSurface(options),
-      reviewStop: callbackReview(options.onStop),
+      hooks: options.hooks,
       ...{ title: options.title ?? title, lingers, entrypoint: 'sdk' },
       wantsStreamEvents: options.includePartialMessages ?? false,
       ...(options.tools !== undefined && { tools: options.tools }),

@@ -1,9 +1,11 @@
 /** What a program may ask of a run. */
 import { z } from 'zod';
 import { UsageError } from '../protocol/errors.js';
+import { HOOK_EVENTS } from '../protocol/hooks.js';
 import { PERMISSION_MODES, type PermissionMode } from '../protocol/permission.js';
 import type { Tool } from '../protocol/tool.js';
-import type { CanUseTool, OnQuestion, OnStop } from './callback-surface.js';
+import type { CanUseTool, OnQuestion } from './callback-surface.js';
+import type { HookFunctions } from './run-hooks.js';
 import type { RunOptions } from './run-options.js';
 
 export interface QueryOptions
@@ -17,7 +19,8 @@ export interface QueryOptions
   readonly tools?: readonly Tool[];
   readonly canUseTool?: CanUseTool;
   readonly onQuestion?: OnQuestion;
-  readonly onStop?: OnStop;
+  /** Functions that look on, add to, or stop what agents do; those of the settings run as well. */
+  readonly hooks?: HookFunctions;
   /** Ends the run as interrupted. */
   readonly signal?: AbortSignal;
   /** Also the events of unfinished messages. */
@@ -36,6 +39,12 @@ const text = z.string();
 const list = z.array(text);
 const object = z.record(z.string(), z.unknown());
 const callback = z.custom((value) => typeof value === 'function', 'must be a function');
+
+const hookGroup = z.strictObject({
+  matcher: text.optional(),
+  hooks: z.array(callback),
+  timeout: z.number().positive().optional(),
+});
 
 const schema = z.strictObject({
   model: text,
@@ -66,7 +75,7 @@ const schema = z.strictObject({
   ),
   canUseTool: callback,
   onQuestion: callback,
-  onStop: callback,
+  hooks: z.partialRecord(z.enum(HOOK_EVENTS), z.array(hookGroup)),
   signal: z.custom((value) => value instanceof AbortSignal, 'must be an AbortSignal'),
   includePartialMessages: z.boolean(),
   env: object,

@@ -20,6 +20,7 @@ import { chooseTtl } from '../prompt/cache-ttl.js';
 import { withoutTempPaths } from '../prompt/temp-paths.js';
 import type { Briefing } from '../protocol/briefing.js';
 import { localDate, systemClock } from '../protocol/clock.js';
+import type { Memory } from '../protocol/memory.js';
 import { capabilitiesOf, type ProviderName } from '../protocol/providers.js';
 import type { RawJson } from '../protocol/wire.js';
 import type { Toolbox } from '../tools/toolbox.js';
@@ -45,6 +46,8 @@ export interface PromptRequest {
   /** It ends with its first answer. */
   readonly isOneShot: boolean;
   readonly querySource: string;
+  /** Hears of the instruction files that were found. */
+  readonly loaded: (memory: Memory) => void;
   /** Of child processes, for git. */
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -138,7 +141,7 @@ const styleOf = ({ machine, settings }: PromptRequest) => {
   return style && { text: style.text, source: 'settings', path: style.path };
 };
 
-const memoryOf = ({ machine, flags, settings, cwd }: PromptRequest): MemoryFiles => {
+const memoryOf = ({ machine, flags, settings, cwd, loaded }: PromptRequest): MemoryFiles => {
   const { skein, skeinHome, workspace } = settings;
   return new MemoryFiles({
     places: {
@@ -151,8 +154,8 @@ const memoryOf = ({ machine, flags, settings, cwd }: PromptRequest): MemoryFiles
       ...(skein.teamMemory && { teamMemory: join(workspace.root, '.skein', 'team', NOTES) }),
     },
     disk: memoryDisk(),
-    // A person's approval and the hook come with the control plane; until then the answer is no.
-    ports: { mayInclude: () => false, isSensitive: holdsSecrets, loaded: () => {} },
+    // A person's approval comes with the control plane; until then the answer is no.
+    ports: { mayInclude: () => false, isSensitive: holdsSecrets, loaded },
   });
 };
 

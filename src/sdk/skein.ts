@@ -14,6 +14,8 @@ export const openSession: OpenSession = openSessionWith(watchdog);
 export { z } from 'zod';
 export type { StopReason } from '../protocol/agent.js';
 export { SkeinError, StorageError, UsageError } from '../protocol/errors.js';
+export type { HookFunction } from '../protocol/hook-setup.js';
+export type { HookEvent } from '../protocol/hooks.js';
 export type {
   AnswerScope,
   PermissionAnswer,
@@ -23,9 +25,8 @@ export type {
   PersonOption,
   PersonQuestion,
 } from '../protocol/permission.js';
-export type { StopVerdict } from '../protocol/stop-verdict.js';
 export { type ResultBlock, type Tool, ToolFailure } from '../protocol/tool.js';
-export type { CanUseTool, OnQuestion, OnStop } from './callback-surface.js';
+export type { CanUseTool, OnQuestion } from './callback-surface.js';
 export {
   type CustomToolAnswer,
   type CustomToolContext,
@@ -36,5 +37,6 @@ export type * from './messages.js';
 export type { PromptBlock, PromptContent } from './prompt-blocks.js';
 export type { Query, QueryRequest, Session } from './query.js';
 export type { QueryOptions } from './query-options.js';
+export type { HookFunctionGroup, HookFunctions } from './run-hooks.js';
 export type { JsonSchema, StandardSchema, ToolInput } from './tool-input.js';
 export { VERSION } from './version.js';

@@ -34,7 +34,6 @@ import { randomIds } from '../protocol/ids.js';
 import type { Surface } from '../protocol/permission.js';
 import { modelFacts } from '../protocol/prices.js';
 import { capabilitiesOf } from '../protocol/providers.js';
-import type { ReviewStop } from '../protocol/stop-verdict.js';
 import type { SessionStore } from '../protocol/store.js';
 import type { Tool } from '../protocol/tool.js';
 import type { RawJson } from '../protocol/wire.js';
@@ -45,6 +44,7 @@ import { type Toolbox, toolbox } from '../tools/toolbox.js';
 import { agentFor, modelFor, toolsFor } from './agent-choice.js';
 import { type Provider, providerOf } from './provider.js';
 import { answerFormat, requestSettings } from './request-settings.js';
+import { type HookFunctions, runHooks } from './run-hooks.js';
 import type { RunOptions } from './run-options.js';
 import { PROVIDER, promptFor } from './run-prompt.js';
 import { checkpointsFor, rootsOf } from './session-checkpoints.js';
@@ -79,7 +79,8 @@ export interface WorkbenchRequest {
   readonly tools?: readonly Tool[];
   /** What kind of host begins the session; `cli` when it does not say. */
   readonly entrypoint?: string;
-  readonly reviewStop?: ReviewStop | undefined;
+  /** The host's own. */
+  readonly hooks?: HookFunctions | undefined;
 }
 
 export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workbench> => {
@@ -98,7 +99,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
   const own = builtinTools.filter(({ name }) => skein.webSearch || name !== 'WebSearch');
   const agent = choice.kind === 'new' ? await agentFor(flags, settings, machine) : undefined;
   const left = toolsFor([...own, ...(request.tools ?? [])], agent);
-  const notices = [...noticesOf(settings), ...promptNotice(choice, flags), ...left.notices];
+  const told = [...noticesOf(settings), ...promptNotice(choice, flags), ...left.notices];
   const tools = toolbox(left.tools);
   const alias = (name: string) => resolveModel(name, skein.modelAliases);
   const wanted = modelFor(settings, agent);
@@ -114,6 +115,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
   const environment = childEnvironment(env, store.owner, tmpdir());
   const search = hostSearch(environment, machine.env);
   const shell = hostShell({ environment, watchdog });
+  const hooks = runHooks(settings, request.hooks, hostShell({ environment, watchdog }));
   const web = webClient({
     ...{ env, clock: systemClock, userAgent: `skein/${VERSION}` },
     allowPrivateAddresses: skein.allowPrivateAddresses,
@@ -148,8 +150,9 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
       },
       ...{ cwd: workplace, model: modelName ?? alias('default') },
       ...{ isInteractive: Object.keys(request.surfaces).length > 0, isOneShot: !request.lingers },
-      querySource: querySourceOf(request),
+      ...{ querySource: querySourceOf(request), loaded: hooks.loaded },
     }),
+    hooks: hooks.equipment,
     capabilities: capabilitiesOf(PROVIDER),
     requestSettings: (name) => requestSettings(name, settings, format),
     maxBudgetUsd: skein.maxBudgetUsd ?? null,
@@ -187,7 +190,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
         maxTurns: flags.maxTurns ?? null,
         maxRetries: skein.maxRetries,
       },
-      ...{ lingers: request.lingers, reviewStop: request.reviewStop },
+      lingers: request.lingers,
       desk: controlDesk({
         policy: {
           rules: settings.rules,
@@ -205,6 +208,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
     }),
   };
   const toolNames = tools.visible.map(({ name }) => name);
+  const notices = [...told, ...hooks.warnings];
   return { settings, notices, toolNames, options, release: () => watchdog.dismiss() };
 };
 

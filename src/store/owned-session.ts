@@ -58,6 +58,10 @@ export class OwnedSession implements Session {
     return journal;
   }
 
+  journalFile(agent: string): string {
+    return journalPath(this.folder, agent);
+  }
+
   async readEvents(from = 1, to = Number.POSITIVE_INFINITY): Promise<readonly SwarmEvent[]> {
     this.index.flush();
     return readEvents(this.eventFile.path).filter(({ seq }) => seq >= from && seq <= to);

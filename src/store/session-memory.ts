@@ -168,6 +168,10 @@ class MemorySession implements Session {
     return journal;
   }
 
+  journalFile(): undefined {
+    return undefined;
+  }
+
   async readEvents(from = 1, to = Number.POSITIVE_INFINITY): Promise<readonly SwarmEvent[]> {
     this.index.flush();
     return this.folder.events

@@ -11,12 +11,12 @@ import { type AgentLimits, DEFAULT_LIMITS } from '../../src/protocol/agent.js';
 import type { Briefing } from '../../src/protocol/briefing.js';
 import type { Checkpoints } from '../../src/protocol/checkpoint.js';
 import type { FeedItem } from '../../src/protocol/feed.js';
+import type { HookSetup } from '../../src/protocol/hook-setup.js';
 import type { Hooks } from '../../src/protocol/hooks.js';
 import type { JournalRecord } from '../../src/protocol/journal.js';
 import type { ModelPort } from '../../src/protocol/model.js';
 import type { PermissionMode, PermissionRule, Surface } from '../../src/protocol/permission.js';
 import { type Capabilities, capabilitiesOf } from '../../src/protocol/providers.js';
-import type { ReviewStop } from '../../src/protocol/stop-verdict.js';
 import type { SessionStore } from '../../src/protocol/store.js';
 import {
   defineTool,
@@ -51,8 +51,7 @@ export interface LeadOptions {
   readonly modelName?: string;
   readonly maxBudgetUsd?: number;
   readonly contextWindow?: number;
-  readonly reviewStop?: ReviewStop;
-  readonly hooks?: Hooks;
+  readonly hooks?: Hooks | readonly HookSetup[];
   readonly checkpoints?: Checkpoints;
   readonly wantsStreamEvents?: boolean;
   readonly shell?: Shell;
@@ -102,11 +101,18 @@ export const leadInHand = async (options: LeadOptions): Promise<LeadInHand> => {
     betas: options.betas ?? [],
     maxBudgetUsd: options.maxBudgetUsd ?? null,
     wantsStreamEvents: options.wantsStreamEvents ?? false,
+    ...(options.hooks && {
+      hooks:
+        'fire' in options.hooks
+          ? options.hooks
+          : {
+              setups: options.hooks,
+              runCommand: async () => ({ kind: 'failed', why: 'there is no shell' }),
+            },
+    }),
     equip: () => ({
       ...{ toolbox: tools, toolCount: 4, model: options.model },
       windowOf: (name) => windowMarks(name, options.contextWindow),
-      ...(options.reviewStop && { reviewStop: options.reviewStop }),
-      ...(options.hooks && { hooks: options.hooks }),
       ...(options.checkpoints && { checkpoints: options.checkpoints }),
       governor: options.governor ?? governor(clock, 4),
       ...{ workspace: memoryWorkspace(), shell: options.shell ?? { run: none } },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { ReviewStop } from '../../src/protocol/stop-verdict.js';
+import type { HookFunction } from '../../src/protocol/hook-setup.js';
+import { hookFunction } from '../fakes/hook-functions.js';
 import { calls, says, scriptedModel } from '../fakes/scripted-model.js';
 import { settled } from '../fakes/virtual-clock.js';
 import { leadInHand } from './lead-in-hand.js';
@@ -11,25 +12,29 @@ const lastUser = (body: string | undefined) => {
   return messages.at(-1)?.content[0]?.text;
 };
 
+const FAILED = { hookSpecificOutput: { additionalContext: '1 failed' } };
+
+const stopHook = (run: HookFunction) => [hookFunction('Stop', run)];
+
 /** Blocks as often as it has reasons. */
 const strict = (...reasons: readonly string[]) => {
   const seen: string[] = [];
-  const review: ReviewStop = async ({ answer }) => {
-    const reason = reasons[seen.push(answer) - 1];
-    return reason === undefined ? { block: false } : { block: true, reason, context: '1 failed' };
+  const review: HookFunction = async ({ last_assistant_message: answer }) => {
+    const reason = reasons[seen.push(String(answer)) - 1];
+    return reason === undefined ? {} : { decision: 'block', reason, ...FAILED };
   };
-  return { seen, review };
+  return { seen, hooks: [hookFunction('Stop', review)] };
 };
 
-describe('the review of a run’s end (R6)', () => {
+describe('a Stop hook, which reviews a run’s end (R6),', () => {
   test('sends the run back with its reason and context, and is asked again', async () => {
-    const { seen, review } = strict('The tests fail.');
+    const { seen, hooks } = strict('The tests fail.');
     const model = scriptedModel(
       [says('Done!')],
       [calls('c', 'Look', { name: 'x' })],
       [says('Now.')],
     );
-    const { items, say } = await leadInHand({ model, lingers: true, reviewStop: review });
+    const { items, say } = await leadInHand({ model, lingers: true, hooks });
     await say('Mend it.');
     expect(lastUser(model.requests[1]?.body)).toBe(
       'Do not end here. A check of the finished work says: The tests fail.\n1 failed',
@@ -39,9 +44,9 @@ describe('the review of a run’s end (R6)', () => {
   });
 
   test('is a letter in the journal, so that a resumed run has it', async () => {
-    const { review } = strict('Not yet.');
+    const { hooks } = strict('Not yet.');
     const model = scriptedModel([says('Done!')], [says('Now.')]);
-    const { records, say } = await leadInHand({ model, lingers: true, reviewStop: review });
+    const { records, say } = await leadInHand({ model, lingers: true, hooks });
     await say('Go.');
     const letters = (await records()).filter(({ type }) => type === 'letter.received');
     expect(letters).toMatchObject([{ from: 'user' }, { from: 'stop-hook' }]);
@@ -51,7 +56,7 @@ describe('the review of a run’s end (R6)', () => {
     const model = scriptedModel(...Array.from({ length: 4 }, () => [says('Done!')]));
     const { items, records, say } = await leadInHand({
       ...{ model, lingers: true, limits: { maxSentBack: 3 } },
-      reviewStop: async () => ({ block: true, reason: 'Never.' }),
+      hooks: stopHook(async () => ({ decision: 'block', reason: 'Never.' })),
     });
     await say('Go.');
     expect(items.at(-1)).toMatchObject({ type: 'run.ended', stop: { reason: 'end_turn' } });
@@ -62,8 +67,8 @@ describe('the review of a run’s end (R6)', () => {
 
   test('counts anew for each run', async () => {
     const model = scriptedModel(...Array.from({ length: 4 }, () => [says('Done!')]));
-    const reviewStop: ReviewStop = async () => ({ block: true });
-    const hand = await leadInHand({ model, lingers: true, limits: { maxSentBack: 1 }, reviewStop });
+    const hooks = stopHook(async () => ({ decision: 'block' }));
+    const hand = await leadInHand({ model, lingers: true, limits: { maxSentBack: 1 }, hooks });
     await hand.say('One.');
     await hand.say('Two.');
     expect(model.requests).toHaveLength(4);
@@ -71,23 +76,28 @@ describe('the review of a run’s end (R6)', () => {
 
   test('lets the run end when it fails itself', async () => {
     const model = scriptedModel([says('Done!')]);
-    const reviewStop = () => Promise.reject(new Error('no shell'));
-    const { items, say } = await leadInHand({ model, lingers: true, reviewStop });
+    const hooks = stopHook(() => Promise.reject(new Error('no shell')));
+    const { items, say } = await leadInHand({ model, lingers: true, hooks });
     await say('Go.');
-    expect(items).toContainEqual({ type: 'notice', text: 'The stop hook failed: no shell' });
+    expect(items).toContainEqual({
+      type: 'notice',
+      text: 'The Stop hook a hook failed, and nothing was blocked: no shell',
+    });
     expect(items.at(-1)).toMatchObject({ type: 'run.ended', stop: { reason: 'end_turn' } });
   });
 
   test('can be interrupted', async () => {
     const model = scriptedModel([says('Done!')]);
     let aborted = false;
-    const reviewStop: ReviewStop = (_, signal) =>
-      new Promise(() =>
-        signal.addEventListener('abort', () => {
-          aborted = true;
-        }),
-      );
-    const { lead, items, say } = await leadInHand({ model, lingers: true, reviewStop });
+    const hooks = stopHook(
+      (_, __, { signal }) =>
+        new Promise(() =>
+          signal.addEventListener('abort', () => {
+            aborted = true;
+          }),
+        ),
+    );
+    const { lead, items, say } = await leadInHand({ model, lingers: true, hooks });
     await say('Go.');
     expect(lead.state).toBe('tool-running');
     lead.interrupt();
@@ -98,12 +108,14 @@ describe('the review of a run’s end (R6)', () => {
 
   test('says nothing any more once it was interrupted', async () => {
     let block = () => {};
-    const reviewStop: ReviewStop = () =>
-      new Promise((resolve) => {
-        block = () => resolve({ block: true, reason: 'Too late.' });
-      });
+    const hooks = stopHook(
+      () =>
+        new Promise((resolve) => {
+          block = () => resolve({ decision: 'block', reason: 'Too late.' });
+        }),
+    );
     const model = scriptedModel([says('Done!')]);
-    const { lead, say, records } = await leadInHand({ model, lingers: true, reviewStop });
+    const { lead, say, records } = await leadInHand({ model, lingers: true, hooks });
     await say('Go.');
     lead.interrupt();
     block();
@@ -114,32 +126,32 @@ describe('the review of a run’s end (R6)', () => {
   });
 
   test('is cut when it has too much to say', async () => {
-    const { review } = strict('🪿'.repeat(20_000));
+    const { hooks } = strict('🪿'.repeat(20_000));
     const model = scriptedModel([says('Done!')], [says('Now.')]);
-    const { say } = await leadInHand({ model, lingers: true, reviewStop: review });
+    const { say } = await leadInHand({ model, lingers: true, hooks });
     await say('Go.');
     const told = lastUser(model.requests[1]?.body) ?? '';
-    expect(told).toHaveLength(30_000);
+    expect(told.length).toBeLessThan(10_200);
     expect(told.isWellFormed()).toBe(true);
   });
 
   test('does not look at a run that a person ended', async () => {
-    const { seen, review } = strict();
+    const { seen, hooks } = strict();
     const model = scriptedModel([says('Done!')]);
     const limits = { maxTurns: 0 };
-    const hand = await leadInHand({ model, lingers: true, reviewStop: review });
+    const hand = await leadInHand({ model, lingers: true, hooks });
     await hand.say('Go.');
     expect(seen).toEqual(['Done!']);
     const none = scriptedModel();
-    const idle = await leadInHand({ model: none, lingers: true, limits, reviewStop: review });
+    const idle = await leadInHand({ model: none, lingers: true, limits, hooks });
     await idle.say('Go.');
     expect(seen).toEqual(['Done!']);
   });
 
   test('does not look at an agent that rests from the start, but at its first run', async () => {
-    const { seen, review } = strict('Why rest?');
+    const { seen, hooks } = strict('Why rest?');
     const model = scriptedModel([says('Done!')], [says('Now.')]);
-    const hand = await leadInHand({ model, lingers: true, reviewStop: review });
+    const hand = await leadInHand({ model, lingers: true, hooks });
     hand.lead.start();
     await settled();
     expect(hand.lead.state).toBe('idle');
@@ -150,11 +162,13 @@ describe('the review of a run’s end (R6)', () => {
   test('hears a prompt that comes while it looks, before the run ends', async () => {
     const model = scriptedModel([says('Done!')], [says('And that.')]);
     let pass = () => {};
-    const reviewStop: ReviewStop = () =>
-      new Promise((resolve) => {
-        pass = () => resolve({ block: false });
-      });
-    const { items, say } = await leadInHand({ model, lingers: true, reviewStop });
+    const hooks = stopHook(
+      () =>
+        new Promise((resolve) => {
+          pass = () => resolve({});
+        }),
+    );
+    const { items, say } = await leadInHand({ model, lingers: true, hooks });
     await say('Go.');
     await say('And this.');
     pass();

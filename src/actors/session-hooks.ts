@@ -1,0 +1,205 @@
+/** What the hooks of a session hear of it outside of calls: its beginning, its end, and waiting. */
+import type { Clock } from '../protocol/clock.js';
+import { StorageError } from '../protocol/errors.js';
+import type { FeedItem } from '../protocol/feed.js';
+import type { HookSetup, RunHookCommand } from '../protocol/hook-setup.js';
+import { type HookFacts, type Hooks, NO_HOOKS } from '../protocol/hooks.js';
+import type { Ids } from '../protocol/ids.js';
+import type { Memory, MemoryLayer } from '../protocol/memory.js';
+import type { AgentMode } from '../protocol/permission.js';
+import type { Session } from '../protocol/store.js';
+import type { FeedHub } from './feed-hub.js';
+import { HookDesk } from './hook-desk.js';
+import { keepContext } from './hook-letter.js';
+import type { Notebook } from './notebook.js';
+import type { PromptGate } from './prompt-gate.js';
+
+/** Hooks as they are set up, and what runs them. */
+export interface HookEquipment {
+  readonly setups: readonly HookSetup[];
+  readonly runCommand: RunHookCommand;
+  /** Tells of instruction files that were loaded, also of those from before it was asked. */
+  readonly onInstructions?: (hear: (memory: Memory) => void) => void;
+}
+
+export interface SessionHookDeps {
+  readonly hooks: Hooks;
+  readonly notebook: Notebook;
+  readonly feed: FeedHub;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly model: string;
+}
+
+type StartSource = 'startup' | 'resume' | 'clear' | 'compact';
+export type EndReason = 'clear' | 'prompt_input_exit' | 'other';
+
+/** So that leaving never hangs. */
+export const END_WITHIN_MS = 5_000;
+const IDLE_MS = 60_000;
+
+interface DeskDeps extends Pick<SessionHookDeps, 'notebook' | 'feed' | 'clock'> {
+  readonly mode: () => AgentMode;
+}
+
+export const openDesk = (
+  given: HookEquipment | Hooks | undefined,
+  session: Session,
+  { notebook, feed, clock, mode }: DeskDeps,
+): Hooks & { close(): void } => {
+  if (given === undefined) return { ...NO_HOOKS, close: () => {} };
+  if ('fire' in given) {
+    const fire: Hooks['fire'] = (event, facts, terms) => given.fire(event, facts, terms);
+    return { fire, has: (event, subject) => given.has(event, subject), close: () => {} };
+  }
+  const { id, lead, cwd } = session.meta;
+  const facts = () => ({
+    ...{ session_id: id, transcript_path: session.journalFile(lead) ?? '' },
+    ...{ cwd: notebook.history.cwd || cwd, permission_mode: mode() },
+  });
+  return new HookDesk({ ...given, facts, notebook, feed, clock });
+};
+
+/** Its context waits for the next message. Throws a StorageError. */
+export const fireSessionStart = async (
+  deps: Pick<SessionHookDeps, 'hooks' | 'notebook' | 'ids'> & { readonly modelName: string },
+  source: StartSource,
+  signal: AbortSignal,
+): Promise<void> => {
+  const facts = { source, model: deps.modelName };
+  const verdict = await deps.hooks.fire('SessionStart', facts, { subject: source, signal });
+  if (!signal.aborted) keepContext(deps, 'SessionStart', verdict);
+};
+
+export class SessionHooks {
+  private readonly deps: SessionHookDeps;
+  private readonly gate: PromptGate;
+  private readonly over = new AbortController();
+  private forgetIdle: () => void = () => {};
+  private ending: Promise<void> | undefined;
+  private instructions: Promise<unknown> = Promise.resolve();
+
+  constructor(deps: SessionHookDeps, gate: PromptGate) {
+    this.deps = deps;
+    this.gate = gate;
+  }
+
+  begin(
+    source: 'startup' | 'resume',
+    lingers: boolean,
+    given: HookEquipment | Hooks | undefined,
+  ): void {
+    const { hooks, feed } = this.deps;
+    if (given !== undefined && 'setups' in given && hooks.has('InstructionsLoaded')) {
+      let isFirst = true;
+      given.onInstructions?.((memory) => {
+        this.tellInstructions(memory, isFirst ? 'session_start' : 'compact');
+        isFirst = false;
+      });
+    }
+    if (hooks.has('Notification')) feed.listen((item) => this.notify(item, lingers));
+    if (hooks.has('SessionStart')) {
+      this.gate.hold(async (signal) => {
+        // Whoever opens the session can listen first.
+        await new Promise((resolve) => setImmediate(resolve));
+        await this.start(source, signal);
+      });
+    }
+  }
+
+  /** The conversation has begun anew within the session. */
+  clear(): void {
+    const { hooks } = this.deps;
+    if (!hooks.has('SessionEnd') && !hooks.has('SessionStart')) return;
+    this.gate.hold(async (signal) => {
+      await this.fireEnd('clear', signal);
+      await this.start('clear', signal);
+    });
+  }
+
+  /** Runs the last hooks, for a few seconds at most. May be called again; never rejects. */
+  end(reason: EndReason): Promise<void> {
+    this.ending ??= this.finish(reason);
+    return this.ending;
+  }
+
+  private async finish(reason: EndReason): Promise<void> {
+    const { clock } = this.deps;
+    this.forgetIdle();
+    this.over.abort();
+    const late = new AbortController();
+    const forget = clock.wakeAt(clock.now() + END_WITHIN_MS, () => late.abort());
+    await this.fireEnd(reason, late.signal);
+    forget();
+  }
+
+  private async fireEnd(reason: EndReason, signal: AbortSignal): Promise<void> {
+    await this.deps.hooks.fire('SessionEnd', { reason }, { subject: reason, signal });
+  }
+
+  private async start(source: StartSource, signal: AbortSignal): Promise<void> {
+    try {
+      await fireSessionStart({ ...this.deps, modelName: this.deps.model }, source, signal);
+    } catch (error) {
+      // The agent meets the same disk with its own next record.
+      if (!(error instanceof StorageError)) throw error;
+    }
+  }
+
+  private notify(item: FeedItem, lingers: boolean): void {
+    switch (item.type) {
+      case 'question.asked':
+        this.announce(`Permission is needed: ${item.question.description}`, 'permission_prompt');
+        break;
+      case 'person.asked':
+        this.announce(item.question.question, 'permission_prompt');
+        break;
+      case 'run.ended':
+        if (lingers) this.waitForPerson();
+        break;
+      case 'request.started':
+        this.forgetIdle();
+        break;
+      default:
+        break;
+    }
+  }
+
+  private waitForPerson(): void {
+    const { clock } = this.deps;
+    this.forgetIdle();
+    if (this.over.signal.aborted) return;
+    this.forgetIdle = clock.wakeAt(clock.now() + IDLE_MS, () =>
+      this.announce('The agent waits for your next prompt.', 'idle_prompt'),
+    );
+  }
+
+  private announce(message: string, type: 'permission_prompt' | 'idle_prompt'): void {
+    const facts = { message, title: 'Skein', notification_type: type };
+    void this.deps.hooks.fire('Notification', facts, { subject: type, signal: this.over.signal });
+  }
+
+  /** One after another, so that many files are not as many processes at once. */
+  private tellInstructions({ files }: Memory, because: 'session_start' | 'compact'): void {
+    for (const { path, layer, parent } of files) {
+      const reason = parent === null ? because : 'include';
+      const facts: HookFacts = {
+        ...{ file_path: path, memory_type: MEMORY_TYPES[layer], load_reason: reason },
+        ...(parent !== null && { parent_file_path: parent }),
+      };
+      const terms = { subject: reason, signal: this.over.signal };
+      this.instructions = this.instructions.then(() =>
+        this.deps.hooks.fire('InstructionsLoaded', facts, terms),
+      );
+    }
+  }
+}
+
+const MEMORY_TYPES: Readonly<Record<MemoryLayer, string>> = {
+  managed: 'Managed',
+  user: 'User',
+  project: 'Project',
+  local: 'Local',
+  auto: 'Auto',
+  team: 'Team',
+};

@@ -1,0 +1,36 @@
+/** Letters that are not in a message yet. Those of jobs and hooks go along with others, and wake nobody. */
+import { HOOK_SENDER } from '../protocol/hooks.js';
+import { JOB_SENDER } from '../protocol/jobs.js';
+import type { JournalRecord } from '../protocol/journal.js';
+import type { RawJson } from '../protocol/wire.js';
+
+export class Letters extends Map<string, RawJson> {
+  private readonly asides = new Map<string, string>();
+
+  take({ letter, from, raw }: JournalRecord & { type: 'letter.received' }): void {
+    this.set(letter, raw.slice(1, -1));
+    if (from === JOB_SENDER || from === HOOK_SENDER) this.asides.set(letter, from);
+  }
+
+  /** How many want an answer. */
+  get waiting(): number {
+    return this.size - this.asides.size;
+  }
+
+  /** What people said, and not what came along with it. */
+  isSaid(letter: string): boolean {
+    return this.has(letter) && !this.asides.has(letter);
+  }
+
+  /** Oldest first, and at the very end what hooks add. */
+  inOrder(): readonly string[] {
+    const isAdded = (letter: string) => this.asides.get(letter) === HOOK_SENDER;
+    const all = [...this.keys()];
+    return [...all.filter((letter) => !isAdded(letter)), ...all.filter(isAdded)];
+  }
+
+  override delete(letter: string): boolean {
+    this.asides.delete(letter);
+    return super.delete(letter);
+  }
+}
