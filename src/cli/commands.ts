@@ -4,6 +4,7 @@ import { VERSION } from '../sdk/version.js';
 import type { ContextFlags } from './context-command.js';
 import type { CostFlags } from './cost-command.js';
 import type { DoctorFlags } from './doctor-command.js';
+import type { ExplainFlags } from './explain-command.js';
 import type { LogsFlags } from './logs-command.js';
 import type { Machine } from './machine.js';
 import type { PromptFlags } from './prompt-command.js';
@@ -101,6 +102,21 @@ export const addCommands = (program: Command, machine: Machine, end: (code: numb
     .action(async (session: string | undefined, _: unknown, command: Command) => {
       const { showLogs } = await import('./logs-command.js');
       end(await showLogs(session, command.optsWithGlobals<LogsFlags>(), machine));
+    });
+
+  child(
+    program,
+    'explain',
+    'why a call ran or did not: the step and the rule that decided, hooks, answers, files',
+    'skein explain s_4k7 3',
+  )
+    .argument('[session]', 'its id or the beginning of it; without one the newest here')
+    .argument('[call]', 'its number, its id or the beginning of it; without one they are listed')
+    .option('--json', 'as JSON')
+    .action(async (session: string | undefined, call: string | undefined, ...rest: unknown[]) => {
+      const { showExplanation } = await import('./explain-command.js');
+      const flags = (rest[1] as Command).optsWithGlobals<ExplainFlags>();
+      end(await showExplanation(session, call, flags, machine));
     });
 
   program.commandsGroup('Setting up:');

@@ -60,6 +60,12 @@ export const eventWords = (event: SwarmEvent): string => {
     }
     case 'bound.hit':
       return `a bound was hit, ${words.text('what')} (${count(words.number('limit'))}): ${words.text('detail')}`;
+    case 'hook.ran': {
+      const detail = words.text('detail') === '' ? '' : `: ${words.text('detail')}`;
+      return `hook ${words.text('hook')} of ${words.text('event')} ran, ${words.text('outcome')}, in ${words.duration()}${detail}`;
+    }
+    case 'files.watched':
+      return `the files that ${words.text('call')} may change are kept`;
     case 'files.changed':
       return `${plural(words.number('files'), 'file')} changed by ${words.text('call')}`;
     case 'session.rewound': {
@@ -75,6 +81,8 @@ export const eventWords = (event: SwarmEvent): string => {
 const RULED: Readonly<Record<string, string>> = { allow: 'allowed', deny: 'denied', ask: 'asks' };
 
 const HEAD = new Set(['v', 'seq', 'ts', 'swarm', 'agent', 'parent', 'type', 'cites']);
+
+const words = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** The values of an event, none of which has to be what it says it is. */
 class Words {
@@ -100,8 +108,9 @@ class Words {
 
   rule(): string {
     if (typeof this.event.rule !== 'string') return '';
-    const { file, source } = this.event;
-    const where = typeof file === 'string' ? file : typeof source === 'string' ? source : '';
+    const { file, line, source } = this.event;
+    const at = typeof line === 'number' ? `:${line}` : '';
+    const where = typeof file === 'string' ? `${file}${at}` : words(source);
     return ` by ${plainText(this.event.rule)}${where === '' ? '' : ` of ${plainText(where)}`}`;
   }
 

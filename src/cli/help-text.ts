@@ -13,6 +13,7 @@ Examples:
   skein -p "list the exports" --output-format json | jq -r .result
   skein sessions --all --search "flaky"         find what was said
   skein cost                                    what the newest session here cost
+  skein explain 3                               why its third call ran or did not
   skein context                                 what fills its context window
   skein prompt                                  what an agent is told before you say anything
 

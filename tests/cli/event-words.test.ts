@@ -40,6 +40,20 @@ describe('an event in plain words', () => {
       { tool: 'Read', behavior: 'allow', step: 'mode', reason: 'Free.' },
       'Read allowed at mode: Free.',
     ],
+    [
+      'permission.ruled',
+      {
+        ...{ tool: 'Bash', behavior: 'allow', step: 'allow', reason: 'Yes.' },
+        ...{ rule: 'Bash', file: '/etc/x.json', line: 4, source: 'policy' },
+      },
+      'Bash allowed at allow by Bash of /etc/x.json:4: Yes.',
+    ],
+    [
+      'hook.ran',
+      { event: 'PreToolUse', hook: './check', outcome: 'blocked', durationMs: 20, detail: 'No.' },
+      'hook ./check of PreToolUse ran, blocked, in 20 ms: No.',
+    ],
+    ['files.watched', { call: 'c_1' }, 'the files that c_1 may change are kept'],
     ['tool.started', { tool: 'Bash', description: 'npm test' }, 'Bash began: npm test'],
     [
       'tool.ended',

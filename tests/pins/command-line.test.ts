@@ -58,6 +58,7 @@ test('the commands, with what they take', () => {
     sessions: ['--all', '--search <text>', '--limit <n>', '--json'],
     'sessions prune': ['--older-than <age>', '--dry-run', '--yes', '--json'],
     cost: ['[session]', '--json'],
+    explain: ['[session]', '[call]', '--json'],
     context: ['[session]', '--json'],
     logs: ['[session]', '-f, --follow', '--limit <n>', '--json'],
     config: ['--json'],

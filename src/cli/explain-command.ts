@@ -1,0 +1,58 @@
+/** `skein explain`: why a call ran or did not, what it changed, and what the model had seen before. */
+import { resolve } from 'node:path';
+import type { SessionMeta, SessionStore } from '../protocol/store.js';
+import { explainCall } from '../sdk/call-explanation.js';
+import { callNamed, callsOfSession, type ListedCall } from '../sdk/call-ledger.js';
+import { openArchive, sessionNamed } from '../sdk/session-archive.js';
+import { chartStyle } from './bar-chart.js';
+import { EXIT } from './exit-code.js';
+import { callsText, explainText } from './explain-text.js';
+import { plainText } from './harmless-text.js';
+import type { Machine } from './machine.js';
+
+export interface ExplainFlags {
+  readonly json?: boolean;
+  readonly cwd?: string;
+}
+
+export const showExplanation = async (
+  session: string | undefined,
+  call: string | undefined,
+  flags: ExplainFlags,
+  machine: Machine,
+): Promise<number> => {
+  const store = openArchive(machine);
+  const here = resolve(machine.cwd, flags.cwd ?? '');
+  const { meta, wanted } = await whatWasMeant(store, session, call, here);
+  const calls = await callsOfSession(store, meta.id);
+  const { width } = chartStyle(machine);
+  const out = (value: unknown, text: () => string) =>
+    machine.out(flags.json === true ? `${JSON.stringify(value, null, 2)}\n` : text());
+  if (wanted === undefined) {
+    out({ session: meta.id, calls: calls.map(rowOf) }, () => {
+      return `${meta.id}  ${plainText(meta.title, 60)}\n\n${callsText(calls, width)}`;
+    });
+    return EXIT.done;
+  }
+  const explained = await explainCall(store, meta.id, calls, callNamed(calls, wanted));
+  out(explained, () => explainText(explained, width));
+  return EXIT.done;
+};
+
+/** One word that no session has is a call of the newest session here: `skein explain 3`. */
+const whatWasMeant = async (
+  store: SessionStore,
+  session: string | undefined,
+  call: string | undefined,
+  here: string,
+): Promise<{ meta: SessionMeta; wanted: string | undefined }> => {
+  const isCall =
+    session !== undefined && call === undefined && /^(?:#?\d+|toolu_\w*)$/.test(session);
+  const isNone = isCall && !(await store.list()).some(({ id }) => id.startsWith(session));
+  if (isNone) return { meta: await sessionNamed(store, undefined, here), wanted: session };
+  return { meta: await sessionNamed(store, session, here), wanted: call };
+};
+
+const rowOf = ({ number, call, agent, tool, turn, ts, outcome }: ListedCall) => ({
+  ...{ number, call, agent, tool, turn, at: ts, outcome },
+});
