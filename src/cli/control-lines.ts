@@ -13,6 +13,7 @@ import type {
 } from '../protocol/permission.js';
 import type { RawJson } from '../protocol/wire.js';
 import { promptBlocks, promptContent } from '../sdk/prompt-blocks.js';
+import { canUseToolAnswer, canUseToolRequest } from './can-use-tool.js';
 
 const userLine = z.object({
   type: z.literal('user'),
@@ -38,19 +39,6 @@ const controlResponse = z.object({
   }),
 });
 
-const permission = z.union([
-  z.object({
-    behavior: z.literal('allow'),
-    updatedInput: z.record(z.string(), z.unknown()).optional(),
-    scope: z.enum(['once', 'session', 'project']).optional(),
-  }),
-  z.object({
-    behavior: z.literal('deny'),
-    message: z.string().optional(),
-    interrupt: z.boolean().optional(),
-  }),
-]);
-
 const choice = z.object({
   chosen: z.array(z.string()).max(100),
   text: z.string().optional(),
@@ -70,7 +58,10 @@ const MAX_LINE = 32 * 1024 * 1024;
 interface OpenQuestion {
   /** False when the answer makes no sense. */
   take(response: unknown): boolean;
+  /** The other side has said that it has no answer, or none that makes sense. */
   giveUp(reason: string): void;
+  /** The other side is not there: somebody else may have an answer. */
+  leave(): void;
 }
 
 export class ControlLines implements Surface {
@@ -97,20 +88,19 @@ export class ControlLines implements Surface {
       else this.take(line, count, handlers);
     }
     this.ended = true;
-    for (const question of this.open.values()) question.giveUp(GONE);
+    for (const question of this.open.values()) question.leave();
   }
 
   ask(question: PermissionQuestion, signal: AbortSignal): Promise<PermissionAnswer> {
-    const { id, tool, input, call, description, reason } = question;
-    const request = { subtype: 'can_use_tool', tool_name: tool, input, tool_use_id: call };
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       const giveUp = (why: string) => resolve({ behavior: 'deny', reason: why });
+      const leave = () => reject(new Error(GONE));
       const take = (response: unknown) => {
-        const parsed = permission.safeParse(response);
-        if (parsed.success) resolve(answerOf(parsed.data));
-        return parsed.success;
+        const answer = canUseToolAnswer(question, response);
+        if (answer !== undefined) resolve(answer);
+        return answer !== undefined;
       };
-      this.put(id, { ...request, description, decision_reason: reason }, { take, giveUp }, signal);
+      this.put(question.id, canUseToolRequest(question), { take, giveUp, leave }, signal);
     });
   }
 
@@ -119,18 +109,19 @@ export class ControlLines implements Surface {
     const request = { subtype: 'ask_user', question, options, multiple, tool_use_id: call };
     return new Promise((resolve, reject) => {
       const giveUp = (why: string) => reject(new Error(why));
+      const leave = () => giveUp(GONE);
       const take = (response: unknown) => {
         const parsed = choice.safeParse(response);
         if (parsed.success) resolve(choiceOf(parsed.data));
         return parsed.success;
       };
-      this.put(id, request, { take, giveUp }, signal);
+      this.put(id, request, { take, giveUp, leave }, signal);
     });
   }
 
   private put(id: string, request: object, question: OpenQuestion, signal: AbortSignal): void {
     if (this.ended) {
-      question.giveUp(GONE);
+      question.leave();
       return;
     }
     this.open.set(id, question);
@@ -196,19 +187,6 @@ const GONE = 'Nobody is there to answer any more.';
 
 const choiceOf = ({ chosen, text }: z.infer<typeof choice>): PersonAnswer =>
   text === undefined ? { chosen } : { chosen, text };
-
-const answerOf = (answer: z.infer<typeof permission>): PermissionAnswer => {
-  if (answer.behavior === 'deny') {
-    const reason = answer.message ?? 'The call was denied.';
-    return { behavior: 'deny', reason, interrupt: answer.interrupt ?? false };
-  }
-  const { updatedInput, scope } = answer;
-  return {
-    behavior: 'allow',
-    ...(updatedInput !== undefined && { updatedInput }),
-    ...(scope !== undefined && { scope }),
-  };
-};
 
 const whatIsWrong = (value: unknown): string =>
   (value as { type?: unknown } | null)?.type === 'user'

@@ -219,7 +219,7 @@ export class KeyTerminal implements Terminal {
     this.draw();
   }
 
-  private get columns(): number {
+  get columns(): number {
     return this.machine.stdout.columns || 80;
   }
 

@@ -50,6 +50,10 @@ export class LineTerminal implements Terminal {
     this.isPerson = machine.stdin.isTTY === true;
   }
 
+  get columns(): number {
+    return this.machine.stdout.columns || 80;
+  }
+
   open(handlers: TerminalHandlers): void {
     this.handlers = handlers;
     this.reader = createInterface({

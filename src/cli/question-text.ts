@@ -1,37 +1,110 @@
 /**
- * A permission question in words: who asks, for what, with which input, and why it is asked.
+ * A permission question in words: who asks, for what, with which input, why it is asked, how much it
+ * can spoil, and what each answer allows.
  *
- * A long input is shown by both of its ends, so that it fits on a screen: what scrolls away was not
- * read. That something is left out is said last, right above the answer.
+ * What comes from the model stands behind a gutter, in every row of the screen, so that it cannot
+ * pose as anything else here. A long input is shown by both of its ends, so that the question fits
+ * on a screen: what scrolls away was not read. That something is left out is said.
  */
-import type { PermissionQuestion } from '../protocol/permission.js';
+import { redact } from '../policy/redaction.js';
+import type { PermissionQuestion, Risk } from '../protocol/permission.js';
+import { folded } from './figures.js';
 import { exactText, oneLine } from './harmless-text.js';
 
 /** Of one value, or of one side of a change. */
 const MOST_LINES = 12;
-const MOST_LINES_IN_ALL = 24;
+/** Of the whole input, as the screen breaks it. */
+const MOST_ROWS = 14;
 const LONGEST_LINE = 600;
 const LONGEST_REMARK = 300;
 
-export const questionLines = (question: PermissionQuestion, asker: string): readonly string[] => {
+export interface QuestionView {
+  /** How people call the agent that asks. */
+  readonly asker: string;
+  readonly columns: number;
+}
+
+export const questionLines = (
+  question: PermissionQuestion,
+  { asker, columns }: QuestionView,
+): readonly string[] => {
+  const { tool, reason, risk, blockedPath } = question;
   const parts = inputParts(question);
-  const ends = parts.flatMap((part) => bothEnds(part, MOST_LINES));
-  const lines = bothEnds(ends, MOST_LINES_IN_ALL).map(cutLine);
-  const isWhole = parts.flat().every((line, at) => line === lines[at]);
+  const lines = parts.flatMap((part) => bothEnds(part, MOST_LINES)).map(cutLine);
+  const rows = bothEnds(guttered(lines.map(hideSecrets), columns), MOST_ROWS, GUTTER);
+  const isWhole =
+    rows.length <= MOST_ROWS &&
+    parts.flat().every((line, at) => line === hideSecrets(lines[at] ?? ''));
+  const remark = (name: string, text: string) => indented(`${name}: ${grantText(text)}`, columns);
   return [
-    `${asker} asks to use ${exactText(question.tool)}.`,
-    ...lines.map((line) => `  ${exactText(line)}`),
-    `  reason: ${oneLine(exactText(question.reason), LONGEST_REMARK)}`,
-    ...(question.grant === undefined ? [] : [`  s and p allow: ${grantLine(question.grant)}`]),
+    `${asker} asks to use ${oneLine(exactText(tool))}.`,
+    ...rows,
     ...(isWhole ? [] : ['  Not all of it is shown: v shows it, and deny if in doubt.']),
+    ...indented(`risk: ${RISKS[risk]}`, columns),
+    ...(blockedPath === undefined ? [] : remark('place', blockedPath)),
+    ...remark('reason', reason),
+    ...answerLines(question, columns),
   ];
 };
 
 /** Everything that the call was given, however long it is. */
-export const wholeInput = (question: PermissionQuestion): readonly string[] =>
-  inputParts(question).flatMap((part) => part.map((line) => `  ${exactText(line)}`));
+export const wholeInput = (question: PermissionQuestion, columns: number): readonly string[] =>
+  guttered(inputParts(question).flat(), columns);
 
-const grantLine = (grant: string): string => oneLine(exactText(grant), LONGEST_REMARK);
+const RISKS: Readonly<Record<Risk, string>> = {
+  low: 'low, it changes nothing',
+  medium: 'medium, it changes the workspace',
+  high: 'high, it may leave the workspace, open secrets or be hard to undo',
+};
+
+const answerLines = ({ grant }: PermissionQuestion, columns: number): Lines => {
+  const lasting = grant === undefined ? 'calls like this one' : grantText(grant);
+  return [
+    'o  once: this call and no other',
+    `s  session: ${lasting} until the session ends`,
+    `p  project: ${lasting} from now on, kept in .skein/settings.local.json`,
+    'd  deny: it is not run, and you may say why',
+  ].flatMap((line) => indented(line, columns));
+};
+
+const grantText = (text: string): string => oneLine(exactText(text), LONGEST_REMARK);
+
+const GUTTER = '  | ';
+const GOES_ON = '  … ';
+
+const guttered = (lines: Lines, columns: number): Lines =>
+  lines.flatMap((line) =>
+    folded(exactText(line).replaceAll('\t', '  '), widthWithin(columns, GUTTER.length)).map(
+      (piece, at) => `${at === 0 ? GUTTER : GOES_ON}${piece.trimEnd()}`,
+    ),
+  );
+
+const indented = (line: string, columns: number): Lines =>
+  folded(line, widthWithin(columns, 5)).map(
+    (piece, at) => `${at === 0 ? '  ' : '     '}${piece.trimEnd()}`,
+  );
+
+const widthWithin = (columns: number, indent: number): number => Math.max(20, columns - indent - 1);
+
+/**
+ * Secrets need not be read off a screen. But nothing that a shell would act on is hidden from the
+ * person who decides about it: then the line is shown as it is.
+ */
+const hideSecrets = (line: string): string => {
+  const clean = redact(line);
+  if (clean === line) return line;
+  const [first = '', ...others] = clean.split('[redacted]');
+  const last = others.pop() ?? '';
+  const hidden: string[] = [];
+  let at = first.length;
+  for (const kept of others) {
+    const next = line.indexOf(kept, at + 1);
+    hidden.push(line.slice(at, next));
+    at = next + kept.length;
+  }
+  hidden.push(line.slice(at, line.length - last.length));
+  return hidden.every((piece) => /^[\w+/=.-]+$/.test(piece)) ? clean : line;
+};
 
 type Lines = readonly string[];
 
@@ -84,10 +157,10 @@ const valueLines = (key: string, value: unknown): Lines => {
 };
 
 /** The end is shown too: what matters may have been put there. */
-const bothEnds = (lines: Lines, most: number): Lines => {
+const bothEnds = (lines: Lines, most: number, indent = ''): Lines => {
   if (lines.length <= most) return lines;
   const half = most / 2;
-  const gap = `(${lines.length - most} lines are not shown here)`;
+  const gap = `${indent}(${lines.length - most} lines are not shown here)`;
   return [...lines.slice(0, half), gap, ...lines.slice(-half)];
 };
 

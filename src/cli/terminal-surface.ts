@@ -12,7 +12,7 @@ import { exactText, oneLine } from './harmless-text.js';
 import { questionLines, wholeInput } from './question-text.js';
 import type { Reply, Terminal } from './terminal.js';
 
-const LABEL = 'Allow it? o once, s this session, p this project, d deny: ';
+const LABEL = 'Allow it? o once, s session, p project, d deny: ';
 const REASON = 'Why not? (Enter to leave it out): ';
 const AGAIN = 'Please answer o, s, p or d.';
 
@@ -73,9 +73,14 @@ export class TerminalSurface implements Surface {
     signal: AbortSignal,
   ): Promise<PermissionAnswer> {
     const { terminal, say, nameOf } = this.options;
-    if (signal.aborted) return WITHDRAWN;
-    const [head = '', ...lines] = questionLines(question, nameOf(question.agent));
-    say('', terminal.paint.strong(head), ...lines);
+    if (signal.aborted) throw new Error(WITHDRAWN);
+    const { paint, columns } = terminal;
+    const view = { asker: nameOf(question.agent), columns };
+    const [head = '', ...lines] = questionLines(question, view);
+    const alarmed = lines.map((line) =>
+      line.startsWith('  risk: high') ? paint.alarm(line) : line,
+    );
+    say('', paint.strong(head), ...alarmed);
     for (let isExpected = false; ; isExpected = true) {
       const reply = await terminal.ask(LABEL, signal, isExpected);
       if (reply.kind !== 'line') return this.withoutAnswer(reply);
@@ -83,7 +88,7 @@ export class TerminalSurface implements Surface {
       const scope = SCOPES[word.toLowerCase()];
       if (scope !== undefined && rest.length === 0) return { behavior: 'allow', scope };
       if (/^(d|deny|n|no)$/i.test(word)) return this.deny(rest.join(' '), signal);
-      if (/^(v|view)$/i.test(word)) say(...wholeInput(question));
+      if (/^(v|view)$/i.test(word)) say(...wholeInput(question, terminal.columns));
       else say(AGAIN);
     }
   }
@@ -98,21 +103,21 @@ export class TerminalSurface implements Surface {
     return { behavior: 'deny', reason: reason === '' ? DENIED : `${DENIED} Reason: ${reason}` };
   }
 
-  /** A permission that nobody gave is none. */
+  /** A permission that nobody gave is none. Throws where there is no answer: another may have one. */
   private withoutAnswer({ kind }: Reply): PermissionAnswer {
     const { say } = this.options;
     if (kind === 'withdrawn') {
       say('(The question is withdrawn.)');
-      return WITHDRAWN;
+      throw new Error(WITHDRAWN);
     }
-    if (kind === 'gone') return GONE;
+    if (kind === 'gone') throw new Error(GONE);
     say('(Denied, and the run is interrupted.)');
     return { behavior: 'deny', reason: `${DENIED} The run was interrupted.`, interrupt: true };
   }
 
   private async putChoice(question: PersonQuestion, signal: AbortSignal): Promise<PersonAnswer> {
     const { terminal, say, nameOf } = this.options;
-    if (signal.aborted) throw new Error('The question was withdrawn.');
+    if (signal.aborted) throw new Error(WITHDRAWN);
     const { options, multiple } = question;
     const head = `${nameOf(question.agent)} has a question.`;
     say(
@@ -133,9 +138,9 @@ export class TerminalSurface implements Surface {
     const { say, interruptRun } = this.options;
     if (kind === 'withdrawn') {
       say('(The question is withdrawn.)');
-      return new Error('The question was withdrawn.');
+      return new Error(WITHDRAWN);
     }
-    if (kind === 'gone') return new Error('Nobody is there to answer any more.');
+    if (kind === 'gone') return new Error(GONE);
     say('(Not answered, and the run is interrupted.)');
     interruptRun();
     return new Error('The user did not want to answer.');
@@ -143,11 +148,8 @@ export class TerminalSurface implements Surface {
 }
 
 const DENIED = 'The user denied this call.';
-const WITHDRAWN: PermissionAnswer = { behavior: 'deny', reason: 'The question was withdrawn.' };
-const GONE: PermissionAnswer = {
-  behavior: 'deny',
-  reason: 'Nobody is there to answer any more, so the call was not run.',
-};
+const WITHDRAWN = 'The question was withdrawn.';
+const GONE = 'Nobody is there to answer any more.';
 
 const shownText = (text: string): string =>
   exactText(text.slice(0, 4_000)).replaceAll('\n', '\n  ');

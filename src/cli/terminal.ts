@@ -22,6 +22,8 @@ export interface TerminalHandlers {
 
 export interface Terminal {
   readonly paint: Paint;
+  /** How wide it is now. */
+  readonly columns: number;
   /** It can be redrawn, so passing remarks do no harm. */
   readonly isCapable: boolean;
   /** A person sits there, who can be asked before anything runs. */

@@ -1,5 +1,7 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { questionLines, wholeInput } from '../../src/cli/question-text.js';
+import { textWidth } from '../../src/cli/text-width.js';
 
 const QUESTION = {
   id: 'q',
@@ -12,27 +14,38 @@ const QUESTION = {
   reason: '',
 };
 
-const linesFor = (tool: string, input: unknown, reason = 'No rule.') =>
-  questionLines({ ...QUESTION, tool, input, description: `${tool} x`, reason }, 'The leader');
+const VIEW = { asker: 'The leader', columns: 80 };
 
-/** The lines between the head and the reason. */
-const inputOf = (tool: string, input: unknown) => linesFor(tool, input).slice(1, -1);
+const linesFor = (tool: string, input: unknown, reason = 'No rule.') =>
+  questionLines({ ...QUESTION, tool, input, description: `${tool} x`, reason }, VIEW);
+
+/** What stands behind the gutter. */
+const inputOf = (tool: string, input: unknown) =>
+  linesFor(tool, input).filter((line) => /^ {2}[|…]/.test(line));
+
+const NOT_ALL = '  Not all of it is shown: v shows it, and deny if in doubt.';
 
 describe('what a permission question shows', () => {
   test('is the whole command, with every line of it', () => {
     expect(linesFor('Bash', { command: 'a &&\nb', description: 'Both' })).toEqual([
       'The leader asks to use Bash.',
-      '  command:',
-      '    a &&',
-      '    b',
-      '  description: Both',
+      '  | command:',
+      '  |   a &&',
+      '  |   b',
+      '  | description: Both',
+      '  risk: medium, it changes the workspace',
       '  reason: No rule.',
+      '  o  once: this call and no other',
+      '  s  session: calls like this one until the session ends',
+      '  p  project: calls like this one from now on, kept in',
+      '     .skein/settings.local.json',
+      '  d  deny: it is not run, and you may say why',
     ]);
   });
 
   test('is what an edit takes away and puts in', () => {
     const input = { file_path: 'a.ts', old_string: 'same\nold\nend', new_string: 'same\nnew\nend' };
-    expect(inputOf('Edit', input)).toEqual(['  file: a.ts', '  - old', '  + new']);
+    expect(inputOf('Edit', input)).toEqual(['  | file: a.ts', '  | - old', '  | + new']);
   });
 
   test('is each of several edits', () => {
@@ -41,10 +54,12 @@ describe('what a permission question shows', () => {
       { old_string: 'c', new_string: '' },
     ];
     expect(inputOf('MultiEdit', { file_path: 'a.ts', edits })).toEqual([
-      ...['  file: a.ts', '  - a', '  + b', '  - c'],
+      ...['  | file: a.ts', '  | - a', '  | + b', '  | - c'],
     ]);
     const all = [{ ...edits[0], replace_all: true }];
-    expect(inputOf('MultiEdit', { edits: all })).toEqual(['  - a', '  + b', '  replace_all: true']);
+    expect(inputOf('MultiEdit', { edits: all })).toEqual([
+      ...['  | - a', '  | + b', '  | replace_all: true'],
+    ]);
   });
 
   test('is both ends of what is long, and last that something is left out', () => {
@@ -61,30 +76,31 @@ describe('what a permission question shows', () => {
       ['Bash', { command: word }, 'start', '; rm -rf ~'],
     ] as const) {
       const lines = linesFor(tool, input);
-      expect(lines.length).toBeLessThan(30);
+      expect(lines.length).toBeLessThanOrEqual(24);
       expect(lines.join('\n').length).toBeLessThan(5_000);
       expect(lines.join('\n')).toContain(first);
       expect(lines.join('\n')).toContain(last);
-      expect(lines.join('\n')).toMatch(/\(\d+ (lines|characters) are not shown here\)/);
-      expect(lines.at(-1)).toBe('  Not all of it is shown: v shows it, and deny if in doubt.');
+      const words = lines.map((line) => line.slice(4)).join(' ');
+      expect(words).toMatch(/\(\d+ (lines|characters) are not shown here\)/);
+      expect(lines).toContain(NOT_ALL);
     }
   });
 
   test('is all of it when a person wants to see that', () => {
     const command = `start${'x'.repeat(1_000)}${'\n'.repeat(100)}\u001b[2J`;
-    const lines = wholeInput({ ...QUESTION, tool: 'Bash', input: { command } });
+    const lines = wholeInput({ ...QUESTION, tool: 'Bash', input: { command } }, 2_000);
     expect(lines).toHaveLength(102);
-    expect(lines[1]).toBe(`    start${'x'.repeat(1_000)}`);
-    expect(lines.at(-1)).toBe('    ^[[2J');
+    expect(lines[1]).toBe(`  |   start${'x'.repeat(1_000)}`);
+    expect(lines.at(-1)).toBe('  |   ^[[2J');
   });
 
   test('is every part of an input that nobody knows', () => {
     const input = { url: 'https://a.example', deep: { b: [1] }, none: null };
     expect(inputOf('mcp__x__y', input)).toEqual([
-      ...['  url: https://a.example', '  deep: {"b":[1]}', '  none: null'],
+      ...['  | url: https://a.example', '  | deep: {"b":[1]}', '  | none: null'],
     ]);
-    expect(inputOf('Odd', 'text')).toEqual(['  call: Odd x']);
-    expect(inputOf('MultiEdit', { edits: ['x'] })).toEqual(['  edit: x']);
+    expect(inputOf('Odd', 'text')).toEqual(['  | call: Odd x']);
+    expect(inputOf('MultiEdit', { edits: ['x'] })).toEqual(['  | edit: x']);
   });
 
   test('hides and obeys nothing', () => {
@@ -94,6 +110,53 @@ describe('what a permission question shows', () => {
     expect(lines).toContain('command: ls^[[2K<U+202E> <U+200B>x');
     expect(lines).toContain('reason: a^[[1A');
     const blanks = inputOf('Bash', { command: '\u3164\u115f\u034f\u2800\u{e0101}' });
-    expect(blanks).toEqual(['  command: <U+3164><U+115F><U+034F><U+2800><U+E0101>']);
+    expect(blanks).toEqual(['  | command: <U+3164><U+115F><U+034F><U+2800><U+E0101>']);
+  });
+
+  test('is how much a call can spoil, the place it is about and what each answer allows', () => {
+    const question = { ...QUESTION, tool: 'Edit', input: {}, description: '', reason: 'No rule.' };
+    const more = { risk: 'high', blockedPath: '/etc/hosts', grant: 'Edit(//etc/hosts)' } as const;
+    expect(questionLines({ ...question, ...more }, VIEW)).toEqual([
+      'The leader asks to use Edit.',
+      '  risk: high, it may leave the workspace, open secrets or be hard to undo',
+      '  place: /etc/hosts',
+      '  reason: No rule.',
+      '  o  once: this call and no other',
+      '  s  session: Edit(//etc/hosts) until the session ends',
+      '  p  project: Edit(//etc/hosts) from now on, kept in',
+      '     .skein/settings.local.json',
+      '  d  deny: it is not run, and you may say why',
+    ]);
+  });
+
+  test('cannot be imitated by what a model writes, at any width', () => {
+    const fake = 'Allow it? o once, s session, p project, d deny: ';
+    const hostile = fc.array(
+      fc.constantFrom(fake, '\n', '  risk: low', '\u001b[1A', '\r', ' '.repeat(50), 'x'.repeat(70)),
+      { maxLength: 12 },
+    );
+    fc.assert(
+      fc.property(hostile, fc.constantFrom(60, 80, 160), (pieces, columns) => {
+        const input = { command: pieces.join(''), [pieces.join('')]: pieces.join('') };
+        const tool = 'Bash';
+        const question = { ...QUESTION, tool, input, description: '', reason: 'No rule.' };
+        const lines = questionLines(question, { ...VIEW, columns });
+        const shown = [...lines, ...wholeInput(question, columns)];
+        for (const line of shown) expect(textWidth(line)).toBeLessThan(columns);
+        const plain = lines.filter((line) => !/^ {2}[|…] /.test(line) && line !== NOT_ALL);
+        expect(plain.filter((line) => !line.startsWith('     '))).toHaveLength(7);
+        expect(lines.length).toBeLessThanOrEqual(26);
+      }),
+    );
+  });
+
+  test('is no secret, but everything that a shell would act on', () => {
+    const key = `sk-ant-${'a1'.repeat(12)}`;
+    expect(inputOf('Bash', { command: `curl -H "x-api-key: ${key}" a.example` })).toEqual([
+      '  | command: curl -H "x-api-key: sk-ant-[redacted]" a.example',
+    ]);
+    expect(linesFor('Bash', { command: `use ${key}` })).toContain(NOT_ALL);
+    const trick = 'curl http://a:$(rm$IFS-rf$IFS~)@b.example';
+    expect(inputOf('Bash', { command: trick })).toEqual([`  | command: ${trick}`]);
   });
 });

@@ -70,7 +70,7 @@ describe('a permission question', () => {
     await isAsked(terminal);
     expect(isHeld()).toBe(true);
     controller.abort();
-    await answer;
+    await expect(answer).rejects.toThrow('withdrawn');
     expect(isHeld()).toBe(false);
   });
 
@@ -81,10 +81,14 @@ describe('a permission question', () => {
       [
         '',
         'Agent a_1 asks to use Bash.',
-        '  command: ls',
+        '  | command: ls',
+        '  risk: medium, it changes the workspace',
         '  reason: No rule.',
-        '  s and p allow: Bash(ls)',
-        'Allow it? o once, s this session, p this project, d deny: o',
+        '  o  once: this call and no other',
+        '  s  session: Bash(ls) until the session ends',
+        '  p  project: Bash(ls) from now on, kept in .skein/settings.local.json',
+        '  d  deny: it is not run, and you may say why',
+        'Allow it? o once, s session, p project, d deny: o',
         '',
       ].join('\n'),
     );
@@ -130,9 +134,9 @@ describe('a permission question', () => {
     }
   });
 
-  test('is denied when nobody is there any more', async () => {
+  test('has no answer when nobody is there any more', async () => {
     const { surface, controller } = personWho({ kind: 'gone' });
-    expect(await surface.ask(question, controller.signal)).toMatchObject({ behavior: 'deny' });
+    await expect(surface.ask(question, controller.signal)).rejects.toThrow('Nobody is there');
   });
 
   test('disappears with a word when it is withdrawn', async () => {
@@ -140,7 +144,7 @@ describe('a permission question', () => {
     const answer = surface.ask(question, controller.signal);
     await isAsked(terminal);
     controller.abort();
-    expect(await answer).toMatchObject({ behavior: 'deny' });
+    await expect(answer).rejects.toThrow('withdrawn');
     expect(terminal.text()).toMatch(/\(The question is withdrawn\.\)\n$/);
   });
 
@@ -154,7 +158,8 @@ describe('a permission question', () => {
     expect(terminal.text()).not.toContain('Edit');
     later.abort();
     controller.abort();
-    await Promise.all([first, second]);
+    const ends = await Promise.allSettled([first, second]);
+    expect(ends.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     expect(await third).toMatchObject({ behavior: 'allow' });
     expect(terminal.text()).not.toContain('Edit');
     expect(terminal.text()).toContain('asks to use Write');

@@ -67,7 +67,7 @@ needs.describe('tmux')('a session on a terminal', () => {
     const types = async () => (await scene.journal()).map(({ type }) => type);
     await expect.poll(types).toContain('assistant.received');
     expect(screen.text()).toMatch(
-      /asks to use Bash\.\n {2}command: touch made\n {2}reason: .*\n {2}s and p allow: .*\nAllow it\?.*$/,
+      /asks to use Bash\.\n {2}\| command: touch made\n {2}risk: .*\n {2}reason: .*\n(?: {2}.*\n)+Allow it\?.*$/,
     );
     screen.say('o');
     await screen.shows(/command: ls[\s\S]*It is done\.\n\n>$/);
@@ -222,7 +222,7 @@ needs.describe('tmux')('a permission question on a terminal', () => {
     const { scene, screen } = await sit(options);
     await screen.shows(READY);
     screen.say('make it');
-    await screen.shows(/The leader asks to use Bash\.\n {2}command: touch made\n/);
+    await screen.shows(/The leader asks to use Bash\.\n {2}\| command: touch made\n/);
     await screen.shows(QUESTION);
     return { scene, screen };
   };

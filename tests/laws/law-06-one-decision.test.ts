@@ -197,9 +197,11 @@ describe('a question', () => {
   test('is asked of nobody when it is withdrawn already', async () => {
     const stop = new AbortController();
     stop.abort();
-    const never = held('never', () => expect.unreachable());
+    const asked: string[] = [];
+    const never = held('never', (_, { id }) => asked.push(id));
     const terms = { clock: virtualClock(), timeoutMs: TIMEOUT, signal: stop.signal };
     expect(await askSurface([never.surface], question, terms)).toMatchObject({ behavior: 'deny' });
+    expect(asked).toEqual([]);
   });
 
   test('is denied when all who may answer have failed, and not before', async () => {
