@@ -62,7 +62,7 @@ describe('a scripted session', () => {
   test('denies what nobody is left to answer', async () => {
     const scene = await setScene(RULES);
     const { stdout, code } = await told(scene, ['make it']);
-    expect(stdout).toContain('denied Bash: Nobody is there to answer any more');
+    expect(stdout).toContain('answered: Nobody is there to answer any more');
     expect(code).toBe(0);
     expect(existsSync(join(scene.workspace, 'made'))).toBe(false);
   });
