@@ -143,9 +143,9 @@ describe('a question', () => {
 
   test('has no answer once the driver has left, before and after', async () => {
     const { control, end } = pipe();
-    const before = expect(control.ask(question, never)).rejects.toThrow('Nobody is there');
+    const before = control.ask(question, never).catch(String);
     await end();
-    await before;
+    expect(await before).toContain('Nobody is there');
     await expect(control.ask(question, never)).rejects.toThrow('Nobody is there');
   });
 });
@@ -185,10 +185,10 @@ describe('lines', () => {
 
   test('are read no further once we stop, and open questions are left', async () => {
     const { control, ended, dismissal } = pipe();
-    const asked = expect(control.ask(question, never)).rejects.toThrow('Nobody is there');
+    const asked = control.ask(question, never).catch(String);
     dismissal.abort();
     await ended;
-    await asked;
+    expect(await asked).toContain('Nobody is there');
   });
 
   test('may arrive in pieces', async () => {
