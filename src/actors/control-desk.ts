@@ -16,6 +16,8 @@ export interface ControlDesk {
   readonly permissionTimeoutMs: number;
   rule(request: PermissionRequest, said: Opinions): Ruling;
   readonly mode: AgentMode;
+  /** Throws a UsageError for a mode that may not be used here. */
+  changeMode(mode: PermissionMode): void;
   /** To the mode from before plan mode; returns it. */
   leavePlan(): PermissionMode;
   /** The rule that an answer which lasts is kept as. */
@@ -29,7 +31,7 @@ export interface ControlDesk {
 export interface ControlDeskOptions {
   readonly policy: Omit<PolicyOptions, 'surface' | 'mode'>;
   /** Of an agent whose questions go up it is always `bubble`. */
-  readonly mode: { readonly mode: AgentMode } & Pick<ModeSwitch, 'leavePlan'>;
+  readonly mode: { readonly mode: AgentMode } & Pick<ModeSwitch, 'change' | 'leavePlan'>;
   readonly surfaces: readonly KnownSurface[];
   readonly permissionTimeoutMs: number;
   /** Writes an allow rule to the project's local settings. */
@@ -61,6 +63,7 @@ export const controlDesk = (options: ControlDeskOptions): ControlDesk => {
     get mode() {
       return options.mode.mode;
     },
+    changeMode: (mode) => options.mode.change(mode),
     leavePlan: () => options.mode.leavePlan(),
     rule: (request, said) => policy().rule(request, said),
     grantFor: (request) => policy().grantFor(request),

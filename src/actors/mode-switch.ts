@@ -1,5 +1,4 @@
 /** The permission mode of a run, which a person can change while it runs. */
-import { UsageError } from '../protocol/errors.js';
 import type { PermissionMode } from '../protocol/permission.js';
 
 export interface ModeSwitch {
@@ -10,10 +9,10 @@ export interface ModeSwitch {
   leavePlan(): PermissionMode;
 }
 
-/** `refusal` says why a mode may not be used, if so. */
+/** `check` throws for a mode that may not be used here. */
 export const modeSwitch = (
   first: PermissionMode,
-  refusal: (mode: PermissionMode) => string | undefined = () => undefined,
+  check: (mode: PermissionMode) => void = () => {},
 ): ModeSwitch => {
   let mode = first;
   let before: PermissionMode = first === 'plan' ? 'default' : first;
@@ -22,8 +21,7 @@ export const modeSwitch = (
       return mode;
     },
     change(wanted) {
-      const why = refusal(wanted);
-      if (why !== undefined) throw new UsageError(why);
+      check(wanted);
       mode = wanted;
       if (wanted !== 'plan') before = wanted;
     },

@@ -8,6 +8,7 @@ import { UsageError } from '../protocol/errors.js';
 import type { FeedItem, FeedListener } from '../protocol/feed.js';
 import type { Hooks } from '../protocol/hooks.js';
 import type { JournalBody } from '../protocol/journal.js';
+import type { AgentMode, PermissionMode } from '../protocol/permission.js';
 import type { PromptHead } from '../protocol/prompt.js';
 import { type Capabilities, capabilitiesOf } from '../protocol/providers.js';
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
@@ -83,6 +84,10 @@ export interface LeadSession {
   compact(instructions: string): Promise<string>;
   /** Begins the conversation anew within the session. Throws a UsageError while a run is under way. */
   clear(): void;
+  /** What needs no question; the agent is told with its next message. */
+  readonly mode: AgentMode;
+  /** Throws a UsageError for a mode that may not be used here. */
+  changeMode(mode: PermissionMode): void;
   listen(listener: FeedListener): () => void;
   /**
    * Submits a prompt and yields everything until that run has ended. Without one a resumed agent
@@ -198,6 +203,10 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
       start().clear();
       occasions.clear();
     },
+    get mode() {
+      return equipment.desk.mode;
+    },
+    changeMode: (mode) => equipment.desk.changeMode(mode),
     listen: (listener) => feed.listen(listener),
     async *run(blocks) {
       const items = feed.follow(({ type }) => type === 'run.ended', stopped);

@@ -16,6 +16,7 @@ import { windowOfNew } from './context-command.js';
 import { contextText } from './context-text.js';
 import { costInShort } from './cost-text.js';
 import type { Machine } from './machine.js';
+import { modeOf } from './mode-command.js';
 import type { Narration } from './narration.js';
 import { farewellText, headerText, lastExchange } from './repl-words.js';
 import type { RunFlags } from './run-flags.js';
@@ -42,7 +43,7 @@ export interface ReplLeadOptions {
 
 export class ReplLead {
   private readonly options: ReplLeadOptions;
-  private readonly flags: RunFlags;
+  private flags: RunFlags;
   private run: OpenRun | undefined;
   private store: SessionStore | undefined;
   private cwd: string;
@@ -97,6 +98,23 @@ export class ReplLead {
     if (wasRunning) {
       this.options.narration.remark('Sent; the agent reads it with its next step.');
     }
+  }
+
+  /** Says which mode holds from now on; without a name, which one does. */
+  async changeMode(name: string): Promise<string> {
+    const permissionMode = modeOf(name);
+    const flags = permissionMode === undefined ? this.flags : { ...this.flags, permissionMode };
+    if (permissionMode !== undefined) this.session?.changeMode(permissionMode);
+    const mode = this.session?.mode ?? (await this.modeWith(flags));
+    this.flags = flags;
+    return `The permission mode is ${mode}.`;
+  }
+
+  /** What a session would begin with. Throws a UsageError for what may not be used here. */
+  private async modeWith(flags: RunFlags): Promise<string> {
+    const bench = await setUpWorkbench(this.request(flags, ''));
+    bench.release();
+    return bench.settings.mode.value;
   }
 
   /** Goes on with a former session: one that is named, or one that is picked from a list. */

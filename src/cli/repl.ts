@@ -184,6 +184,9 @@ class Repl {
         await session.compact(line.rest);
         break;
       }
+      case 'mode':
+        this.narration.remark(await this.lead.changeMode(line.rest));
+        break;
       case 'resume':
         await this.lead.resume(line.rest);
         break;

@@ -4,6 +4,11 @@ export const COMMANDS = [
   { name: 'help', arguments: '', help: 'what you can do here' },
   { name: 'clear', arguments: '', help: 'begin the conversation anew' },
   { name: 'compact', arguments: '[what to keep]', help: 'summarise the older messages now' },
+  {
+    name: 'mode',
+    arguments: '[mode]',
+    help: 'what needs no question: default, plan, acceptEdits …',
+  },
   { name: 'resume', arguments: '[number or id]', help: 'go on with a former session' },
   { name: 'cost', arguments: '', help: 'what this session has used so far' },
   { name: 'context', arguments: '', help: 'what fills the context window' },

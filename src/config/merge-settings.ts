@@ -34,6 +34,8 @@ export interface SourcedHooks extends Sourced<unknown> {
 export interface MergedSettings {
   readonly rules: readonly PermissionRule[];
   readonly mode: Sourced<PermissionMode>;
+  /** The file that forbids the mode bypassPermissions. */
+  readonly bypassDisabledBy?: string;
   readonly additionalDirectories: readonly Sourced<string>[];
   readonly env: Readonly<Record<string, Sourced<string>>>;
   readonly model?: Sourced<string>;
@@ -65,9 +67,11 @@ export const mergeSettings = (layers: readonly Layer[], home: string): MergedSet
     layers,
     strongest(MODE, ({ values }) => values.defaultMode),
   );
+  const barrier = layers.find(({ values }) => values.bypassDisabled);
   return {
     rules,
     mode: mode.mode,
+    ...(barrier && { bypassDisabledBy: barrier.file ?? barrier.source }),
     additionalDirectories: each(DIRECTORIES, ({ values, base }) =>
       values.additionalDirectories.map((path) => absolute(path, base, home)),
     ),

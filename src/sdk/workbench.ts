@@ -10,7 +10,6 @@ import type { LoadedSettings } from '../config/load-settings.js';
 import { addTrustedAllowRule } from '../config/local-rules.js';
 import { resolveModel } from '../config/model-aliases.js';
 import { realPath } from '../config/real-path.js';
-import { refuseRootBypass } from '../config/root-bypass.js';
 import { isTyped } from '../config/settings-layers.js';
 import { openStateDirectory, resolveSkeinHome, stateLayout } from '../config/state-directory.js';
 import { windowMarks } from '../context/window.js';
@@ -42,6 +41,7 @@ import { SessionMemory } from '../store/session-memory.js';
 import { builtinTools } from '../tools/builtin-tools.js';
 import { type Toolbox, toolbox } from '../tools/toolbox.js';
 import { agentFor, modelFor, toolsFor } from './agent-choice.js';
+import { checkMode } from './mode-check.js';
 import { type Provider, providerOf } from './provider.js';
 import { answerFormat, requestSettings } from './request-settings.js';
 import { type HookFunctions, runHooks } from './run-hooks.js';
@@ -90,7 +90,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
   const choice = await chooseSession(flags, store.sessions, here);
   const workplace = await directoryOf(choice, store.sessions, here);
   const settings = settingsFor(machine, flags, workplace);
-  refuseRootBypass(settings.mode.value, machine);
+  checkMode(settings.mode.value, machine, settings);
   const env = { ...machine.env, ...settingsEnv(settings) };
   const provider = request.provider ?? providerOf(env);
   const format = answerFormat(flags);
@@ -124,7 +124,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
   const surfaces = Object.entries(request.surfaces).map(([name, surface]) =>
     signingSurface(name, surface, systemClock),
   );
-  const mode = modeSwitch(settings.mode.value);
+  const mode = modeSwitch(settings.mode.value, (wanted) => checkMode(wanted, machine, settings));
   const shared = governor(systemClock, skein.maxConcurrentRequests);
   const options: SessionOptions = {
     ...{ store: store.sessions, choice, owner: store.owner, ids: randomIds, clock: systemClock },
@@ -202,6 +202,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
           ignoreCase: machine.platform === 'darwin',
         },
         ...{ mode, surfaces },
+        answersByHook: hooks.equipment?.setups.some(isAnswering) ?? false,
         permissionTimeoutMs: skein.permissionTimeoutMs,
         keepRule: (text) => keepRule(text, settings, machine),
       }),
@@ -211,6 +212,8 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
   const notices = [...told, ...hooks.warnings];
   return { settings, notices, toolNames, options, release: () => watchdog.dismiss() };
 };
+
+const isAnswering = ({ event }: { readonly event: string }) => event === 'PermissionRequest';
 
 /** A deny or ask rule that cannot be read must not vanish: nothing runs until it is mended. */
 const noticesOf = ({ rules, warnings, ignoredNotice }: LoadedSettings): readonly string[] => {
