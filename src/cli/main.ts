@@ -3,7 +3,7 @@
 import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { redact } from '../policy/redaction.js';
+import { keysIn, redactorOf } from '../policy/redaction.js';
 import { EXIT } from './exit-code.js';
 import { harmless, noticeText } from './harmless-text.js';
 import { interrupts, signals } from './interrupts.js';
@@ -34,6 +34,7 @@ const workingDirectory = (): string => {
 };
 
 const toStderr = writer(process.stderr);
+const redact = redactorOf(keysIn(process.env));
 
 const machine: Machine = {
   env: process.env,

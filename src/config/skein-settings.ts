@@ -48,6 +48,10 @@ export interface SkeinSettings {
   readonly webSearch: boolean;
   /** Hosts, or hosts with ports, of this machine and its network that WebFetch may ask. */
   readonly allowPrivateAddresses: readonly string[];
+  /** What tools return loses its secrets before the model, the journal or a screen gets it. */
+  readonly redactSecrets: boolean;
+  /** Whether commands run in a sandbox: where there is one, or not at all without it. */
+  readonly sandbox: 'off' | 'auto' | 'required';
   readonly sessionRetentionDays: number;
   readonly checkpointRetentionDays: number;
   readonly worktreeRetentionDays: number;
@@ -77,6 +81,8 @@ export const SKEIN_DEFAULTS: SkeinSettings = {
   mcpInstructionsDelta: true,
   webSearch: true,
   allowPrivateAddresses: [],
+  redactSecrets: true,
+  sandbox: 'off',
   sessionRetentionDays: 30,
   checkpointRetentionDays: 30,
   worktreeRetentionDays: 30,
@@ -146,6 +152,11 @@ export const SKEIN_KEYS: Readonly<Record<SkeinKey, KeyRule>> = {
   allowPrivateAddresses: {
     schema: listOf(host),
     expects: 'a list of hosts such as localhost or 10.0.0.7:8080',
+  },
+  redactSecrets: yesOrNo,
+  sandbox: {
+    schema: z.enum(['off', 'auto', 'required']),
+    expects: 'one of off, auto, required',
   },
   sessionRetentionDays: atLeastNone,
   checkpointRetentionDays: atLeastNone,

@@ -70,7 +70,8 @@ const hideIfKey: Secret['replace'] = (match, kept = '', rest = '') =>
 const hideIfRun: Secret['replace'] = (match, kept = '', rest = '') =>
   /\d/.test(rest) && /[A-Za-z0-9]{14}/.test(rest) ? `${kept}${PLACEHOLDER}` : match;
 
-const START = '(?<![A-Za-z0-9])';
+/** A line break that JSON has escaped ends a word too, though with a letter. */
+const START = '(?:(?<![A-Za-z0-9])|(?<=\\\\[nrt]))';
 const token = (
   hints: readonly string[],
   start: string,
@@ -103,7 +104,7 @@ const SECRETS: readonly Secret[] = [
   token(['ya29.'], 'ya29\\.', '[A-Za-z0-9_.-]{16,}', keepStart),
   {
     hints: ['eyJ'],
-    pattern: /(?<![\w-])(eyJ)[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]{0,8192}){1,3}/g,
+    pattern: /(?:(?<![\w-])|(?<=\\[nrt]))(eyJ)[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]{0,8192}){1,3}/g,
     replace: keepStart,
   },
   {
@@ -121,16 +122,19 @@ const hideWorded = (text: string): string =>
 
 const GAP = '[ \\t]{0,4}';
 const WORDED: readonly Omit<Secret, 'hints'>[] = [
-  { pattern: /\b(bearer[ \t]{1,4})([A-Za-z0-9._~+/-]{8,}={0,2})/gi, replace: hideIfKey },
+  {
+    pattern: /(?:\b|(?<=\\[nrt]))(bearer[ \t]{1,4})([A-Za-z0-9._~+/-]{8,}={0,2})/gi,
+    replace: hideIfKey,
+  },
   {
     pattern: new RegExp(
-      `\\b((?:proxy-)?authorization["']?${GAP}[:=]${GAP}["']?basic[ \\t]{1,4})([A-Za-z0-9+/]{4,}={0,2})`,
+      `${START}((?:proxy-)?authorization["']?${GAP}[:=]${GAP}["']?basic[ \\t]{1,4})([A-Za-z0-9+/]{4,}={0,2})`,
       'gi',
     ),
     replace: keepStart,
   },
   {
-    pattern: new RegExp(`\\b(x-api-key["']?${GAP}[:=]${GAP}["']?)([^\\s"',;[]{8,})`, 'gi'),
+    pattern: new RegExp(`${START}(x-api-key["']?${GAP}[:=]${GAP}["']?)([^\\s"',;[]{8,})`, 'gi'),
     replace: keepStart,
   },
   {

@@ -24,7 +24,7 @@ import { cachedWeb } from '../host/web-cache.js';
 import { webClient } from '../host/web-client.js';
 import { anthropicModel } from '../model/anthropic.js';
 import { governor } from '../model/governor.js';
-import { redact } from '../policy/redaction.js';
+import { keysIn } from '../policy/redaction.js';
 import { ruleProblems } from '../policy/rule-matcher.js';
 import { DEFAULT_LIMITS } from '../protocol/agent.js';
 import { systemClock } from '../protocol/clock.js';
@@ -47,6 +47,7 @@ import { answerFormat, requestSettings } from './request-settings.js';
 import { type HookFunctions, runHooks } from './run-hooks.js';
 import type { RunOptions } from './run-options.js';
 import { PROVIDER, promptFor } from './run-prompt.js';
+import { NO_SECRECY, secrecyOf } from './secrecy.js';
 import { checkpointsFor, rootsOf } from './session-checkpoints.js';
 import { chooseSession, directoryOf } from './session-choice.js';
 import type { Surroundings } from './surroundings.js';
@@ -86,7 +87,7 @@ export interface WorkbenchRequest {
 export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workbench> => {
   const { machine, flags } = request;
   const here = flags.cwd === undefined ? machine.cwd : resolve(machine.cwd, flags.cwd);
-  const store = storeFor(resolveSkeinHome(machine), flags);
+  const store = storeFor(machine, flags);
   const choice = await chooseSession(flags, store.sessions, here);
   const workplace = await directoryOf(choice, store.sessions, here);
   const settings = settingsFor(machine, flags, workplace);
@@ -100,7 +101,9 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
   const agent = choice.kind === 'new' ? await agentFor(flags, settings, machine) : undefined;
   const left = toolsFor([...own, ...(request.tools ?? [])], agent);
   const told = [...noticesOf(settings), ...promptNotice(choice, flags), ...left.notices];
-  const tools = toolbox(left.tools);
+  const secrecy = secrecyOf(keysIn(env));
+  const discreet = skein.redactSecrets ? secrecy : NO_SECRECY;
+  const tools = toolbox(left.tools.map(discreet.tool));
   const alias = (name: string) => resolveModel(name, skein.modelAliases);
   const wanted = modelFor(settings, agent);
   const modelName = wanted === undefined ? undefined : alias(wanted);
@@ -114,7 +117,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
   const watchdog = watchdogLink({ command: machine.watchdog, marker: store.owner });
   const environment = childEnvironment(env, store.owner, tmpdir());
   const search = hostSearch(environment, machine.env);
-  const shell = hostShell({ environment, watchdog });
+  const shell = discreet.shell(hostShell({ environment, watchdog }));
   const hooks = runHooks(settings, request.hooks, hostShell({ environment, watchdog }));
   const web = webClient({
     ...{ env, clock: systemClock, userAgent: `skein/${VERSION}` },
@@ -135,7 +138,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
       cwd: here,
       version: VERSION,
       entrypoint: request.entrypoint ?? 'cli',
-      title: request.title,
+      title: secrecy.redact(request.title),
     },
     briefing: promptFor({
       ...{
@@ -261,13 +264,14 @@ const settingsEnv = (settings: LoadedSettings): Record<string, string> =>
   Object.fromEntries(Object.entries(settings.env).map(([name, { value }]) => [name, value]));
 
 const storeFor = (
-  skeinHome: string,
+  machine: Surroundings,
   { sessionPersistence }: RunOptions,
 ): { sessions: SessionStore; owner: string } => {
   const owner = ownerMarker(randomIds('owner'));
   if (sessionPersistence === false) return { sessions: new SessionMemory(systemClock), owner };
-  const { sessions: root } = openStateDirectory(skeinHome);
+  const { sessions: root } = openStateDirectory(resolveSkeinHome(machine));
   const lease = { marker: owner, pid: process.pid };
+  const { redact } = secrecyOf(keysIn(machine.env));
   const sessions = new SessionFiles({
     ...{ root, owner: lease, ownerLives, clock: systemClock, redact },
   });

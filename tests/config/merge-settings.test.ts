@@ -82,6 +82,7 @@ describe('layers of settings', () => {
         permissionTimeoutMs: 600_000,
       },
       ...{ store: 'embedded', modelAliases: {}, webSearch: true, allowPrivateAddresses: [] },
+      ...{ redactSecrets: true, sandbox: 'off' },
       ...{ simple: false, disableMemoryFiles: false, autoMemory: false, teamMemory: false },
       ...{ disableExperimentalBetas: false, cacheHourFor: [], mcpInstructionsDelta: true },
       ...{ maxOutputTokens: 32_000, streamIdleTimeoutMs: 120_000, maxRetries: 10 },

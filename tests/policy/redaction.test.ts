@@ -39,6 +39,10 @@ describe('redaction', () => {
     ['a key in escaped JSON', JSON.stringify(JSON.stringify({ api_key: body }))],
     ['a key of hexadecimal digits', `DATADOG_API_KEY=${'0a1b2c3d'.repeat(4)}${body}`],
     ['a password with signs', `password: "p@ss${body}"`],
+    [
+      'a key after an escaped line break',
+      JSON.stringify(`\nsk-proj-${body}\nghp_${body}\neyJ${body}.${body}.${body}\nbearer ${body}`),
+    ],
     ['a login of curl', `curl -u ada:${body} https://x`],
     [
       'a key in a numbered listing',
@@ -78,7 +82,7 @@ describe('redaction', () => {
     'token: string | undefined; password: z.string().min(8)',
     'apiKey: process.env.ANTHROPIC_API_KEY2',
     'secret: config.auth2.secretName',
-    'password=${DB_PASSWORD_1234}',
+    `password=\${DB_PASSWORD_1234}`,
     'keyboard: qwerty, monkey: 12345678, the key: value',
     'tokens: 1234567890',
     'token_path: /home/ada/v2/tokens/a1b2c3',
