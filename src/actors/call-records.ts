@@ -19,6 +19,7 @@ export const ruledRecord = (
   { id, tool }: WantedCall,
   { behavior, step, reason, instead, rule, hook }: Ruling,
   by?: string,
+  granted?: string,
 ): JournalBody => ({
   ...{ type: 'call.ruled', ...at, call: id, tool, behavior, step, reason, instead },
   ...(rule !== undefined && { rule: rule.text, source: rule.source }),
@@ -26,6 +27,7 @@ export const ruledRecord = (
   ...(rule?.line !== undefined && { line: rule.line }),
   ...(hook !== undefined && { hook }),
   ...(by !== undefined && { by }),
+  ...(granted !== undefined && { granted }),
 });
 
 export const askedRecord = (

@@ -22,6 +22,8 @@ export interface ControlDesk {
   leavePlan(): PermissionMode;
   /** The rule that an answer which lasts is kept as. */
   grantFor(request: PermissionRequest): string;
+  /** What was allowed for the session before it was resumed. */
+  recall(grants: Iterable<string>): void;
   /** The same call is allowed for the rest of the session. */
   allowForSession(request: PermissionRequest): void;
   /** ... and in this project from now on. */
@@ -53,10 +55,15 @@ export const controlDesk = (options: ControlDeskOptions): ControlDesk => {
     }
     return made.policy;
   };
-  const allowForSession = (request: PermissionRequest) => {
-    rules = [...rules, { behavior: 'allow', text: policy().grantFor(request), source: 'session' }];
+  const recall = (grants: Iterable<string>) => {
+    const kept = Array.from(
+      grants,
+      (text) => ({ behavior: 'allow', text, source: 'session' }) as const,
+    );
+    rules = [...rules, ...kept];
     made = undefined;
   };
+  const allowForSession = (request: PermissionRequest) => recall([policy().grantFor(request)]);
   return {
     surfaces,
     permissionTimeoutMs,
@@ -67,7 +74,7 @@ export const controlDesk = (options: ControlDeskOptions): ControlDesk => {
     leavePlan: () => options.mode.leavePlan(),
     rule: (request, said) => policy().rule(request, said),
     grantFor: (request) => policy().grantFor(request),
-    allowForSession,
+    ...{ recall, allowForSession },
     allowForProject(request) {
       keepRule(policy().grantFor(request));
       allowForSession(request);

@@ -165,10 +165,11 @@ export class Gate {
     const { updatedInput, scope } = answer;
     if (updatedInput !== undefined && !this.accept(job, updatedInput)) return;
     const reason = by === HOOK ? 'A hook allowed this call.' : 'A person allowed this call.';
-    if (!this.record(job, { behavior: 'allow', reason, ...step }, by)) return;
-    job.answered = by === HOOK ? 'by hook' : 'by person';
     // What is granted is the call that runs, not the one that the person changed.
     const { request, mayLast } = job.call ?? call;
+    const granted = mayLast && scope === 'session' ? desk.grantFor(request) : undefined;
+    if (!this.record(job, { behavior: 'allow', reason, ...step }, by, granted)) return;
+    job.answered = by === HOOK ? 'by hook' : 'by person';
     if (mayLast && scope === 'session') desk.allowForSession(request);
     if (mayLast && scope === 'project') desk.allowForProject(request);
     this.keeper.admit(job);
@@ -186,8 +187,8 @@ export class Gate {
     return false;
   }
 
-  private record(job: CallJob, ruling: Ruling, by?: string): boolean {
-    return this.keeper.write(ruledRecord(job.at, job.wanted, ruling, by));
+  private record(job: CallJob, ruling: Ruling, by?: string, granted?: string): boolean {
+    return this.keeper.write(ruledRecord(job.at, job.wanted, ruling, by, granted));
   }
 }
 

@@ -129,8 +129,9 @@ const fork = async (
   return resume(options, meta.id);
 };
 
+/** An answer for the session is none for another one. */
 const bodyOf = ({ v: _v, seq: _seq, ts: _ts, epoch: _epoch, ...body }: JournalRecord) =>
-  body as JournalBody;
+  (body.type === 'call.ruled' ? { ...body, granted: undefined } : body) as JournalBody;
 
 const metaOf = (
   { fresh, ids, clock }: BeginOptions,

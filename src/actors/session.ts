@@ -124,6 +124,7 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     inherited: await inheritedArtifacts(options.store, meta),
     tools: head.tools,
   });
+  equipment.desk.recall(notebook.history.grants);
   const checkpoints = options.checkpoints?.(meta, (body) => void notebook.record(body));
   await checkpoints?.settle(past);
   const { ids, clock } = options;

@@ -58,11 +58,15 @@ const RISKS: Readonly<Record<Risk, string>> = {
 };
 
 const answerLines = ({ grant }: PermissionQuestion, columns: number): Lines => {
-  const lasting = grant === undefined ? 'calls like this one' : grantText(grant);
+  const lasting = grant === undefined ? undefined : grantText(grant);
   return [
     'o  once: this call and no other',
-    `s  session: ${lasting} until the session ends`,
-    `p  project: ${lasting} from now on, kept in .skein/settings.local.json`,
+    ...(lasting === undefined
+      ? ['A lasting answer is not possible: such calls are asked about each time.']
+      : [
+          `s  session: ${lasting} until the session ends`,
+          `p  project: ${lasting} from now on, kept in .skein/settings.local.json`,
+        ]),
     'd  deny: it is not run, and you may say why',
   ].flatMap((line) => indented(line, columns));
 };

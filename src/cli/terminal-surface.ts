@@ -13,8 +13,10 @@ import { questionLines, wholeInput } from './question-text.js';
 import type { Reply, Terminal } from './terminal.js';
 
 const LABEL = 'Allow it? o once, s session, p project, d deny: ';
+const LABEL_ONCE = 'Allow it? o once, d deny: ';
 const REASON = 'Why not? (Enter to leave it out): ';
 const AGAIN = 'Please answer o, s, p or d.';
+const AGAIN_ONCE = 'Please answer o or d: this cannot be allowed for longer.';
 
 const SCOPES: Readonly<Record<string, AnswerScope>> = {
   o: 'once',
@@ -82,14 +84,16 @@ export class TerminalSurface implements Surface {
     );
     say('', paint.strong(head), ...alarmed);
     for (let isExpected = false; ; isExpected = true) {
-      const reply = await terminal.ask(LABEL, signal, isExpected);
+      const mayLast = question.grant !== undefined;
+      const reply = await terminal.ask(mayLast ? LABEL : LABEL_ONCE, signal, isExpected);
       if (reply.kind !== 'line') return this.withoutAnswer(reply);
       const [word = '', ...rest] = reply.text.trim().split(/\s+/);
       const scope = SCOPES[word.toLowerCase()];
-      if (scope !== undefined && rest.length === 0) return { behavior: 'allow', scope };
+      const isOffered = scope === 'once' || (scope !== undefined && mayLast);
+      if (isOffered && rest.length === 0) return { behavior: 'allow', scope };
       if (/^(d|deny|n|no)$/i.test(word)) return this.deny(rest.join(' '), signal);
       if (/^(v|view)$/i.test(word)) say(...wholeInput(question, terminal.columns));
-      else say(AGAIN);
+      else say(mayLast ? AGAIN : AGAIN_ONCE);
     }
   }
 

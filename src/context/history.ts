@@ -59,6 +59,8 @@ export class History {
   readonly spent = new Spending();
   readonly told = new Told();
   readonly betas = new BetaLatch();
+  /** Rules that answers allow for the rest of the session. */
+  readonly grants = new Set<string>();
   /** How the last run ended; null while one is under way. */
   ended: { readonly reason: string; readonly final: boolean } | null = null;
   /** The model must speak next: the newest message is the user's, or a pause. */
@@ -109,6 +111,9 @@ export class History {
       case 'turn.failed':
       case 'consultation.ended':
         this.spent.count(record);
+        break;
+      case 'call.ruled':
+        if (record.granted !== undefined) this.grants.add(record.granted);
         break;
       case 'call.started':
         this.callOf(record).started = { readOnly: record.readOnly };

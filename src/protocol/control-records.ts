@@ -24,6 +24,8 @@ export const callRuled = z.object({
   hook: z.string().optional(),
   /** Who answered, where somebody was asked. */
   by: z.string().optional(),
+  /** The rule that the answer allows for the rest of the session. */
+  granted: z.string().optional(),
 });
 
 export const hookRan = z.object({

@@ -36,9 +36,7 @@ describe('what a permission question shows', () => {
       '  risk: medium, it changes the workspace',
       '  reason: No rule.',
       '  o  once: this call and no other',
-      '  s  session: calls like this one until the session ends',
-      '  p  project: calls like this one from now on, kept in',
-      '     .skein/settings.local.json',
+      '  A lasting answer is not possible: such calls are asked about each time.',
       '  d  deny: it is not run, and you may say why',
     ]);
   });
@@ -144,7 +142,7 @@ describe('what a permission question shows', () => {
         const shown = [...lines, ...wholeInput(question, columns)];
         for (const line of shown) expect(textWidth(line)).toBeLessThan(columns);
         const plain = lines.filter((line) => !/^ {2}[|…] /.test(line) && line !== NOT_ALL);
-        expect(plain.filter((line) => !line.startsWith('     '))).toHaveLength(7);
+        expect(plain.filter((line) => !line.startsWith('     '))).toHaveLength(6);
         expect(lines.length).toBeLessThanOrEqual(26);
       }),
     );
