@@ -1,5 +1,6 @@
 /** A whole session in memory: real machine, crew and policy; the model, the tools and time are scripted. */
 import { z } from 'zod';
+import type { Checkpointer } from '../../src/actors/checkpointer.js';
 import { controlDesk } from '../../src/actors/control-desk.js';
 import { modeSwitch } from '../../src/actors/mode-switch.js';
 import { type LeadSession, openSession } from '../../src/actors/session.js';
@@ -9,11 +10,10 @@ import { windowMarks } from '../../src/context/window.js';
 import { type Governor, governor } from '../../src/model/governor.js';
 import { type AgentLimits, DEFAULT_LIMITS } from '../../src/protocol/agent.js';
 import type { Briefing } from '../../src/protocol/briefing.js';
-import type { Checkpoints } from '../../src/protocol/checkpoint.js';
 import type { FeedItem } from '../../src/protocol/feed.js';
 import type { HookSetup } from '../../src/protocol/hook-setup.js';
 import type { Hooks } from '../../src/protocol/hooks.js';
-import type { JournalRecord } from '../../src/protocol/journal.js';
+import type { JournalBody, JournalRecord } from '../../src/protocol/journal.js';
 import type { ModelPort } from '../../src/protocol/model.js';
 import type { PermissionMode, PermissionRule, Surface } from '../../src/protocol/permission.js';
 import { type Capabilities, capabilitiesOf } from '../../src/protocol/providers.js';
@@ -52,7 +52,10 @@ export interface LeadOptions {
   readonly maxBudgetUsd?: number;
   readonly contextWindow?: number;
   readonly hooks?: Hooks | readonly HookSetup[];
-  readonly checkpoints?: Checkpoints;
+  readonly checkpoints?: (record: (body: JournalBody) => void) => Checkpointer;
+  /** Besides those that only say what they do. */
+  readonly tools?: readonly Tool[];
+  readonly answersByHook?: boolean;
   readonly wantsStreamEvents?: boolean;
   readonly shell?: Shell;
   readonly store?: SessionStore;
@@ -85,9 +88,10 @@ export interface LeadInHand {
 export const leadInHand = async (options: LeadOptions): Promise<LeadInHand> => {
   const clock = options.clock ?? virtualClock();
   const store = options.store ?? new SessionMemory(clock);
+  const { checkpoints } = options;
   const deeds: string[] = [];
   const keptRules: string[] = [];
-  const tools = toolbox(fakeTools(options.deeds ?? {}, deeds));
+  const tools = toolbox([...fakeTools(options.deeds ?? {}, deeds), ...(options.tools ?? [])]);
   const lead = await openSession({
     ...{ store, clock, ids: countedIds(), owner: 'o_1', choice: options.choice ?? { kind: 'new' } },
     ...{ modelName: options.modelName, defaultModel: 'claude-opus-5-5' },
@@ -110,10 +114,10 @@ export const leadInHand = async (options: LeadOptions): Promise<LeadInHand> => {
               runCommand: async () => ({ kind: 'failed', why: 'there is no shell' }),
             },
     }),
+    ...(checkpoints && { checkpoints: (_, record) => checkpoints(record) }),
     equip: () => ({
       ...{ toolbox: tools, toolCount: 4, model: options.model },
       windowOf: (name) => windowMarks(name, options.contextWindow),
-      ...(options.checkpoints && { checkpoints: options.checkpoints }),
       governor: options.governor ?? governor(clock, 4),
       ...{ workspace: memoryWorkspace(), shell: options.shell ?? { run: none } },
       search: { list: none, find: none, grep: none },
@@ -129,6 +133,7 @@ export const leadInHand = async (options: LeadOptions): Promise<LeadInHand> => {
           ...{ roots: [CWD], home: '/home', skeinHome: '/home/.skein', realPath: (path) => path },
         },
         mode: modeSwitch(options.mode ?? 'bypassPermissions'),
+        answersByHook: options.answersByHook ?? false,
         surfaces: [options.surface ?? []]
           .flat()
           .map((surface, at) => signingSurface(`surface-${at + 1}`, surface, clock)),
