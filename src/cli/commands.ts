@@ -11,6 +11,7 @@ import type { PromptFlags } from './prompt-command.js';
 import type { PruneFlags } from './prune-command.js';
 import { type RunFlags, wholeNumber } from './run-flags.js';
 import type { SessionsFlags } from './sessions-command.js';
+import type { TrustFlags } from './trust-command.js';
 
 /** Adds them to the program; `end` is told the exit code. */
 export const addCommands = (program: Command, machine: Machine, end: (code: number) => void) => {
@@ -147,14 +148,15 @@ export const addCommands = (program: Command, machine: Machine, end: (code: numb
     program,
     'trust',
     'let the settings of this workspace apply in full',
-    'skein trust --revoke',
+    'skein trust --include ~/rules/style.md',
   )
-    .option('--revoke', 'take the trust back')
+    .option('--revoke', 'take the trust back, or with --includes what was said of those')
+    .option('--includes', 'list the files outside that instruction files include')
+    .option('--include <files...>', 'let instruction files include these')
     .option('--json', 'as JSON')
     .action(async (_: unknown, command: Command) => {
       const { changeTrust } = await import('./trust-command.js');
-      const flags = command.optsWithGlobals<RunFlags & { revoke?: boolean; json?: boolean }>();
-      end(changeTrust(flags, machine));
+      end(await changeTrust(command.optsWithGlobals<TrustFlags>(), machine));
     });
   child(
     program,

@@ -9,12 +9,14 @@ import { costOfSession } from '../sdk/cost-ledger.js';
 import { type OpenRun, openRun } from '../sdk/open-run.js';
 import { promptBlocks, titleOf } from '../sdk/prompt-blocks.js';
 import type { Provider } from '../sdk/provider.js';
+import { externalIncludes } from '../sdk/run-memory.js';
 import { type WindowReport, windowOfAgent } from '../sdk/window-report.js';
 import { setUpWorkbench, type Workbench, type WorkbenchRequest } from '../sdk/workbench.js';
 import { chartStyle } from './bar-chart.js';
 import { windowOfNew } from './context-command.js';
 import { contextText } from './context-text.js';
 import { costInShort } from './cost-text.js';
+import { askForIncludes } from './include-question.js';
 import type { Machine } from './machine.js';
 import { modeOf } from './mode-command.js';
 import type { Narration } from './narration.js';
@@ -170,12 +172,21 @@ export class ReplLead {
 
   /** Once more when a person has just trusted the workspace: other settings apply then. */
   private async setUp(): Promise<Workbench> {
-    const first = await setUpWorkbench(this.request(this.flags, ''));
-    first.release();
-    if (!(await askForTrust(first.settings, this.options.terminal))) return first;
-    const again = await setUpWorkbench(this.request(this.flags, ''));
-    again.release();
-    return again;
+    const { terminal, machine } = this.options;
+    const set = async () => {
+      const bench = await setUpWorkbench(this.request(this.flags, ''));
+      bench.release();
+      return bench;
+    };
+    const first = await set();
+    const bench = (await askForTrust(first.settings, terminal)) ? await set() : first;
+    const { settings, options } = bench;
+    // A former session keeps what it was told at first.
+    if (terminal.isPerson && options.choice.kind === 'new') {
+      const request = { machine, flags: this.flags, settings, cwd: options.fresh.cwd };
+      await askForIncludes(await externalIncludes(request), settings, terminal);
+    }
+    return bench;
   }
 
   private introduce({ options, settings, notices }: Workbench): void {

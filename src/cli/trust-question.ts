@@ -2,6 +2,7 @@
 import type { LoadedSettings } from '../config/load-settings.js';
 import { stateLayout } from '../config/state-directory.js';
 import { trustWorkspace } from '../config/trust.js';
+import { askYesOrNo } from './ask-yes-or-no.js';
 import { exactText } from './harmless-text.js';
 import type { Terminal } from './terminal.js';
 
@@ -23,13 +24,7 @@ export const askForTrust = async (
   ];
   terminal.freshLine();
   terminal.write(`${lines.join('\n')}\n`);
-  for (let isExpected = false; ; isExpected = true) {
-    const reply = await terminal.ask(LABEL, new AbortController().signal, isExpected);
-    const word = reply.kind === 'line' ? reply.text.trim().toLowerCase() : 'no';
-    if (word === 'n' || word === 'no') return false;
-    if (word === 'y' || word === 'yes') break;
-    terminal.write('Please answer y or n.\n');
-  }
+  if ((await askYesOrNo(LABEL, terminal)) !== true) return false;
   trustWorkspace(stateLayout(skeinHome).trust, workspace, projectFiles);
   terminal.write('It is trusted until its settings change.\n');
   return true;

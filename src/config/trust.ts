@@ -4,13 +4,11 @@
  */
 import { createHash } from 'node:crypto';
 import { relative } from 'node:path';
-import { UsageError } from '../protocol/errors.js';
 import { type ProjectFile, projectFiles } from './project-files.js';
 import { realPath } from './real-path.js';
-import { isObject, readSettingsFile } from './settings-file.js';
 import type { Surroundings } from './surroundings.js';
+import { readTrustBook, writeTrustBook } from './trust-book.js';
 import type { Workspace } from './workspace-root.js';
-import { writeAtomically } from './write-atomically.js';
 
 export type TrustState = 'trusted' | 'changed' | 'untrusted';
 
@@ -24,7 +22,7 @@ export const trustState = (
   workspace: Workspace,
   files: readonly ProjectFile[] = projectFiles(workspace),
 ): TrustState => {
-  const digest = readTrust(trustFile)[realPath(workspace.root)];
+  const digest = readTrustBook(trustFile).workspaces[realPath(workspace.root)];
   if (digest === undefined) return 'untrusted';
   return digest === digestOf(workspace, files) ? 'trusted' : 'changed';
 };
@@ -39,12 +37,15 @@ export const trustWorkspace = (
   files: readonly ProjectFile[] = projectFiles(workspace),
 ): void => {
   const digest = digestOf(workspace, files);
-  writeTrust(trustFile, { ...readTrust(trustFile), [realPath(workspace.root)]: digest });
+  const book = readTrustBook(trustFile);
+  const workspaces = { ...book.workspaces, [realPath(workspace.root)]: digest };
+  writeTrustBook(trustFile, { ...book, workspaces });
 };
 
 export const untrustWorkspace = (trustFile: string, workspace: Workspace): void => {
-  const { [realPath(workspace.root)]: _, ...rest } = readTrust(trustFile);
-  writeTrust(trustFile, rest);
+  const book = readTrustBook(trustFile);
+  const { [realPath(workspace.root)]: _, ...workspaces } = book.workspaces;
+  writeTrustBook(trustFile, { ...book, workspaces });
 };
 
 const digestOf = ({ root }: Workspace, files: readonly ProjectFile[]): string => {
@@ -54,20 +55,3 @@ const digestOf = ({ root }: Workspace, files: readonly ProjectFile[]): string =>
   }
   return hash.digest('hex');
 };
-
-type TrustBook = Readonly<Record<string, string>>;
-
-const readTrust = (file: string): TrustBook => {
-  const raw = readSettingsFile(file);
-  if (raw === undefined) return {};
-  const { version, workspaces } = raw;
-  if (version === 1 && isObject(workspaces) && Object.values(workspaces).every(isText)) {
-    return workspaces as TrustBook;
-  }
-  throw new UsageError(`${file} is not a trust file of this version; delete it and trust again.`);
-};
-
-const isText = (value: unknown) => typeof value === 'string';
-
-const writeTrust = (file: string, workspaces: TrustBook) =>
-  writeAtomically(file, `${JSON.stringify({ version: 1, workspaces }, null, 2)}\n`);

@@ -34,6 +34,10 @@ export const bothNames = async (folder: string, disk: MemoryDisk): Promise<reado
   return real === path ? [path] : [path, real];
 };
 
+/** The command that says more stands in the sentence itself. */
+const OUTSIDE =
+  'it leads out of the workspace, and nobody has agreed to that; skein trust --includes tells how';
+
 export class Admission {
   readonly #ports: MemoryPorts;
   readonly #disk: MemoryDisk;
@@ -95,7 +99,7 @@ export class Admission {
     const outside = isWithin(real) ? path : real;
     return (
       this.#ports.mayInclude({ path: outside, parent: parent ?? path }) ||
-      this.#refuse(candidate, 'it leads out of the workspace, and nobody has agreed to that')
+      this.#refuse(candidate, OUTSIDE)
     );
   }
 

@@ -221,7 +221,8 @@ const isStep = (text: string): text is PipelineStep => PIPELINE_STEPS.some((step
 /** How far a ruling went: a hook that allows is heard after the allow rules. */
 const reach = ({ step, behavior }: ExplainedRuling): number => {
   const isLate = step === 'hooks' && behavior === 'allow';
-  return PIPELINE_STEPS.findIndex((it) => it === (isLate ? 'callback' : step));
+  const end = isLate ? 'callback' : step;
+  return isStep(end) ? PIPELINE_STEPS.indexOf(end) : 0;
 };
 
 const stepsOf = (

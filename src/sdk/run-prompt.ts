@@ -1,21 +1,15 @@
 /** The briefing of a run, from its options, its settings and this machine. */
 
-import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
 import type { ModeSwitch } from '../actors/mode-switch.js';
 import type { AgentDefinition } from '../config/agent-definition.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import { findOutputStyle } from '../config/output-style.js';
 import { realPath } from '../config/real-path.js';
-import { managedSettingsFiles } from '../config/settings-layers.js';
 import { BYTES_PER_TOKEN } from '../context/tokens.js';
 import { windowMarks } from '../context/window.js';
 import { branchReader, findGit } from '../host/git-place.js';
 import { gitSnapshot, WITHIN_MS } from '../host/git-snapshot.js';
-import { memoryDisk } from '../host/memory-disk.js';
-import { MemoryFiles } from '../memory/memory-files.js';
-import { holdsSecrets } from '../policy/guarded-files.js';
 import { chooseTtl } from '../prompt/cache-ttl.js';
 import { withoutTempPaths } from '../prompt/temp-paths.js';
 import type { Briefing } from '../protocol/briefing.js';
@@ -26,6 +20,7 @@ import type { RawJson } from '../protocol/wire.js';
 import type { Toolbox } from '../tools/toolbox.js';
 import { placesOf } from './agent-choice.js';
 import { runBriefing } from './briefing.js';
+import { memoryFor } from './run-memory.js';
 import type { RunOptions } from './run-options.js';
 import type { Surroundings } from './surroundings.js';
 
@@ -66,7 +61,7 @@ export const promptFor = (request: PromptRequest): Briefing => {
   const names = tools.visible.map(({ name }) => name);
   const { usable } = windowMarks(model, skein.contextWindow);
   return runBriefing({
-    memory: memoryOf(request),
+    memory: memoryFor(request, request.loaded),
     repository: async (place) => {
       const signal = AbortSignal.timeout(WITHIN_MS);
       const found = await gitSnapshot(place, environment, signal);
@@ -139,32 +134,6 @@ const styleOf = ({ machine, settings }: PromptRequest) => {
   const { style, warning } = findOutputStyle(settings.outputStyle.value, places);
   if (warning !== undefined) machine.notify(warning);
   return style && { text: style.text, source: 'settings', path: style.path };
-};
-
-const memoryOf = ({ machine, flags, settings, cwd, loaded }: PromptRequest): MemoryFiles => {
-  const { skein, skeinHome, workspace } = settings;
-  return new MemoryFiles({
-    places: {
-      ...{ cwd, home: machine.home, skeinHome },
-      managed: managedSettingsFiles(machine.platform).map((file) => dirname(file)),
-      roots: (flags.addDir ?? []).map((root) => resolve(machine.cwd, root)),
-      isBare: flags.bare ?? false,
-      isDisabled: skein.disableMemoryFiles,
-      ...(skein.autoMemory && { autoMemory: notesOf(skeinHome, cwd) }),
-      ...(skein.teamMemory && { teamMemory: join(workspace.root, '.skein', 'team', NOTES) }),
-    },
-    disk: memoryDisk(),
-    // A person's approval comes with the control plane; until then the answer is no.
-    ports: { mayInclude: () => false, isSensitive: holdsSecrets, loaded },
-  });
-};
-
-const NOTES = 'MEMORY.md';
-
-/** One file for each project, by where it really is. */
-const notesOf = (skeinHome: string, cwd: string): string => {
-  const digest = createHash('sha256').update(realPath(cwd)).digest('hex').slice(0, 16);
-  return join(skeinHome, 'projects', digest, NOTES);
 };
 
 const ceilingsOf = ({ maxTurns }: RunOptions, maxBudgetUsd: number | undefined): string[] => [
