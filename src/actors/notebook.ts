@@ -12,6 +12,7 @@ export class Notebook {
   readonly cache = new CacheLog();
   private readonly journal: Journal;
   private failure: StorageError | undefined;
+  private isOver = false;
   /** Inputs of the calls that the present attempt asks for; the message may not have landed yet. */
   private readonly wanted = new Map<string, WantedCall>();
 
@@ -24,6 +25,7 @@ export class Notebook {
   /** Throws a StorageError; then nothing was written and nothing is known. */
   record(body: JournalBody): JournalRecord {
     if (this.failure !== undefined) throw this.failure;
+    if (this.isOver && body.type !== 'hook.ran') throw new StorageError(CLOSED);
     const record = this.journal.append(body);
     this.apply(record);
     return record;
@@ -39,9 +41,13 @@ export class Notebook {
     this.failure ??= error;
   }
 
-  /** Whatever still goes on has come too late to be written down. */
+  /** Whatever the agent still does has come too late to be written down; the last hooks have not. */
+  end(): void {
+    this.isOver = true;
+  }
+
   close(): void {
-    this.failure ??= new StorageError('The session is closed.');
+    this.failure ??= new StorageError(CLOSED);
   }
 
   /** A sync that fails is the failure of whatever is recorded next. */
@@ -70,3 +76,5 @@ export class Notebook {
     return this.wanted.get(id) ?? this.history.calls.get(id);
   }
 }
+
+const CLOSED = 'The session is closed.';

@@ -231,6 +231,7 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     async close(reason = 'other') {
       gate.interrupt();
       agent?.dismiss();
+      notebook.end();
       await occasions.end(reason);
       hooks.close();
       notebook.close();
