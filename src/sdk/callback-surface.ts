@@ -8,9 +8,19 @@ import type {
   Surface,
 } from '../protocol/permission.js';
 
+/** A question to a program, with what a lasting answer would come to. */
+export interface ToolQuestion extends PermissionQuestion {
+  /** Empty where such calls are asked about each time. */
+  readonly suggestions: readonly {
+    readonly scope: 'session' | 'project';
+    /** The rule that is added. */
+    readonly rule: string;
+  }[];
+}
+
 /** Decides a call that no rule and no mode decides. One that throws has denied. */
 export type CanUseTool = (
-  question: PermissionQuestion,
+  question: ToolQuestion,
   options: { readonly signal: AbortSignal },
 ) => PermissionAnswer | Promise<PermissionAnswer>;
 
@@ -34,7 +44,7 @@ export const callbackSurface = ({
   const sdk: Surface = {
     async ask(question, signal) {
       if (canUseTool === undefined) throw new Error(NOBODY);
-      return checked(await canUseTool(question, { signal }));
+      return checked(await canUseTool(withSuggestions(question), { signal }));
     },
     ...(onQuestion !== undefined && {
       choose: async (question, signal) => chosen(await onQuestion(question, { signal })),
@@ -43,30 +53,45 @@ export const callbackSurface = ({
   return { sdk };
 };
 
+const withSuggestions = (question: PermissionQuestion): ToolQuestion => {
+  const { grant: rule } = question;
+  const scopes = ['session', 'project'] as const;
+  return {
+    ...question,
+    suggestions: rule === undefined ? [] : scopes.map((scope) => ({ scope, rule })),
+  };
+};
+
 const NOBODY = 'No canUseTool callback was given, so nobody could allow this call.';
 
 const answer = z.discriminatedUnion('behavior', [
   z.object({
     behavior: z.literal('allow'),
-    scope: z.enum(['once', 'session', 'project']).exactOptional(),
-    updatedInput: z.unknown().exactOptional(),
+    scope: z.enum(['once', 'session', 'project']).optional(),
+    updatedInput: z.unknown().optional(),
   }),
   z.object({
     behavior: z.literal('deny'),
     reason: z.string().default('The call was denied.'),
-    interrupt: z.boolean().exactOptional(),
+    interrupt: z.boolean().optional(),
   }),
 ]);
 
 /** Whatever is not clearly a yes is a no. */
 const checked = (given: unknown): PermissionAnswer => {
   const parsed = answer.safeParse(given);
-  if (parsed.success) return parsed.data;
+  if (parsed.success) return said(parsed.data);
   return {
     behavior: 'deny',
     reason: 'canUseTool gave neither { behavior: "allow" } nor { behavior: "deny", reason }.',
   };
 };
+
+/** Options that a program has set to undefined are left out. */
+const said = (given: z.infer<typeof answer>): PermissionAnswer =>
+  Object.fromEntries(
+    Object.entries(given).filter(([, value]) => value !== undefined),
+  ) as PermissionAnswer;
 
 const choice = z.object({ chosen: z.array(z.string()), text: z.string().exactOptional() });
 

@@ -26,7 +26,7 @@ export type {
   PersonQuestion,
 } from '../protocol/permission.js';
 export { type ResultBlock, type Tool, ToolFailure } from '../protocol/tool.js';
-export type { CanUseTool, OnQuestion } from './callback-surface.js';
+export type { CanUseTool, OnQuestion, ToolQuestion } from './callback-surface.js';
 export {
   type CustomToolAnswer,
   type CustomToolContext,

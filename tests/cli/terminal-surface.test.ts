@@ -94,6 +94,15 @@ describe('a permission question', () => {
     );
   });
 
+  test('can be allowed once only where nothing lasting may come of it', async () => {
+    const { surface, terminal, controller } = personWho('s', 'p', 'o');
+    const { grant: _, ...passing } = question;
+    expect(await surface.ask(passing, controller.signal)).toEqual({
+      ...{ behavior: 'allow', scope: 'once' },
+    });
+    expect(terminal.text()).toContain('Allow it? o once, d deny: s\nPlease answer o or d');
+  });
+
   test.each([
     ['o', 'once'],
     [' Once ', 'once'],

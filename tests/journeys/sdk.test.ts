@@ -106,6 +106,21 @@ const PROGRAMS = {
     }
     console.log('left');
   `,
+  'takes-over.ts': `
+    import { type CanUseTool, query } from 'skein';
+    const canUseTool: CanUseTool = async (question, { signal }) => {
+      const { tool, risk, blockedPath, suggestions, cwd, agent } = question;
+      const known = cwd !== '' && agent !== '' && !signal.aborted;
+      console.log(JSON.stringify({ tool, risk, blockedPath, suggestions, known }));
+      Object.assign(question.input as object, { command: 'touch changed-behind-our-back' });
+      return tool === 'Bash'
+        ? { behavior: 'allow', scope: 'session', updatedInput: { command: 'touch second' } }
+        : { behavior: 'deny', reason: 'Not there.' };
+    };
+    for await (const message of query({ prompt: 'take over', options: { canUseTool } })) {
+      if (message.type === 'result') console.log(JSON.stringify(message.permission_denials));
+    }
+  `,
 };
 
 const RULES: Rules = [
@@ -124,6 +139,15 @@ const RULES: Rules = [
   {
     match: { lastUser: 'be quiet' },
     reply: calls('Bash', { command: 'echo loud; echo loud >&2' }),
+  },
+  {
+    match: { lastUser: 'take over' },
+    reply: {
+      tool_use: [
+        { name: 'Bash', input: { command: 'touch first' } },
+        { name: 'Write', input: { file_path: '/opt/never', content: '' } },
+      ],
+    },
   },
   { match: { lastUser: '/^sleep$/' }, reply: calls('Bash', { command: 'sleep 600' }) },
   { match: { toolResult: '/./' }, reply: '{{toolResult}}' },
@@ -189,6 +213,28 @@ describe('a program that uses it', () => {
     const scene = await setScene(RULES);
     expect(await run('quiet.ts', scene)).toEqual({ stdout: '', stderr: '' });
     expect(JSON.stringify(await scene.journal())).toContain('loud');
+  });
+
+  test('takes over what nobody else decides, and cannot change what it was only shown', async () => {
+    const scene = await setScene(RULES);
+    const { stdout } = await run('takes-over.ts', scene);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      {
+        ...{ tool: 'Bash', risk: 'medium', known: true },
+        suggestions: [
+          { scope: 'session', rule: 'Bash(touch first)' },
+          { scope: 'project', rule: 'Bash(touch first)' },
+        ],
+      },
+      expect.objectContaining({ tool: 'Write', risk: 'high', blockedPath: '/opt/never' }),
+      [expect.objectContaining({ tool_name: 'Write' })],
+    ]);
+    expect(await readdir(scene.workspace)).toEqual(['second']);
+    const rulings = (await scene.journal()).filter(({ type }) => type === 'call.ruled');
+    expect(rulings).toContainEqual(
+      expect.objectContaining({ by: 'sdk', granted: 'Bash(touch second)' }),
+    );
   });
 
   test('that leaves its loop is held back by nothing', async () => {
