@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { diskWorkspace } from '../../src/host/disk-workspace.js';
 import { createPolicy } from '../../src/policy/policy.js';
 import { systemClock } from '../../src/protocol/clock.js';
+import { type Hooks, type HookVerdict, NO_VERDICT } from '../../src/protocol/hooks.js';
 import type { JournalRecord } from '../../src/protocol/journal.js';
 import {
   PERMISSION_MODES,
@@ -53,6 +54,7 @@ const runOnce = async (
   rules: readonly PermissionRule[],
   mode: (typeof PERMISSION_MODES)[number],
   answer: PermissionAnswer | undefined,
+  hook?: Partial<HookVerdict>,
 ) => {
   const ran: string[] = [];
   const store = new SessionMemory(systemClock);
@@ -63,6 +65,7 @@ const runOnce = async (
   const session = await openRig({
     ...{ store, rules, mode, tools: [counting('Edit', false, ran), counting('Read', true, ran)] },
     model: speaks([{ calls: wanted }, { text: 'Done.' }]),
+    ...(hook && { options: { hooks: beforeEveryCall(hook) } }),
     ...(answer && {
       surface: {
         ask: async ({ call }) => {
@@ -77,6 +80,22 @@ const runOnce = async (
   await session.close();
   return { ran, asked, journal: records };
 };
+
+const beforeEveryCall = (verdict: Partial<HookVerdict>): Hooks => ({
+  has: (event) => event === 'PreToolUse',
+  fire: async () => ({ ...NO_VERDICT, ...verdict }),
+});
+
+const verdict = fc.record(
+  {
+    permission: fc.record({
+      behavior: fc.constantFrom('allow', 'deny', 'ask'),
+      ...{ reason: fc.constant('It says so.'), hook: fc.constant('./check.sh') },
+    }),
+    updatedInput: fc.constantFrom({ target: 'src/b.ts' }, { target: '/etc/passwd' }, { target: 7 }),
+  },
+  { requiredKeys: [] },
+) as fc.Arbitrary<Partial<HookVerdict>>;
 
 const call = fc.record({
   tool: fc.constantFrom('Edit', 'Read', 'Gone'),
@@ -210,6 +229,56 @@ describe('law 5, no effect without a ruling', () => {
       ),
       { numRuns: 150 },
     );
+  });
+
+  test('a hook allows nothing that a rule denies or that a person must allow', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(call, { minLength: 1, maxLength: 4 }),
+        fc.array(rule, { maxLength: 3 }),
+        fc.constantFrom(...PERMISSION_MODES),
+        verdict,
+        async (calls, rules, mode, hook) => {
+          const policy = createPolicy({
+            ...{
+              rules,
+              mode,
+              surface: false,
+              roots: [process.cwd()],
+              home: '/home/law',
+              skeinHome: '/home/law/.skein',
+            },
+            realPath: (path) => path,
+          });
+          const { ran, journal } = await runOnce(calls, rules, mode, undefined, hook);
+          expect(unruled(journal)).toEqual([]);
+          if (hook.permission?.behavior === 'deny') expect(ran).toEqual([]);
+          for (const line of ran) {
+            const [tool = '', target = ''] = line.split(' ');
+            const reads = tool === 'Read';
+            const { behavior, step } = policy.rule(
+              {
+                ...{ tool, readOnly: reads, cwd: process.cwd() },
+                subject: { action: reads ? 'read' : 'write', target },
+              },
+              { hook: { behavior: 'allow', reason: '', hook: '' } },
+            );
+            expect(`${line} ${behavior}@${step}`).toBe(`${line} allow@${step}`);
+          }
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  test('input that a hook changed is judged again, and a deny still holds', async () => {
+    const rules = [{ behavior: 'deny', text: 'Edit(src/b.ts)', source: 'user' }] as const;
+    const permission = { behavior: 'allow', reason: '', hook: './check.sh' } as const;
+    const calls = [{ tool: 'Edit', target: 'src/a.ts' }];
+    const run = (target: string) =>
+      runOnce(calls, rules, 'default', undefined, { permission, updatedInput: { target } });
+    expect((await run('src/b.ts')).ran).toEqual([]);
+    expect((await run('src/c.ts')).ran).toEqual(['Edit src/c.ts']);
   });
 
   test('an ask rule goes to the person even where everything else would allow it', async () => {
