@@ -1,39 +1,66 @@
 /**
  * One call as the pipeline judges it: the request, and the places on disk that it touches.
  *
- * A file tool touches one place. A shell command touches whatever its words may name: that is a
- * guess, used only to refuse what is forbidden and to be slow with what is free.
+ * A file tool touches one place. A shell command touches what it is redirected to, for certain, and
+ * whatever its words may name: that is a guess, used only to refuse what is forbidden and to be slow
+ * with what is free.
  */
 import type { HookOpinion, PermissionRequest } from '../protocol/permission.js';
 import type { SafetyFinding } from '../protocol/tool.js';
-import { readCommand } from './command-words.js';
-import { type PathWorld, placesOfTarget, placesOfWord } from './path-policy.js';
+import { placesOfTarget, placesOfWord } from './path-policy.js';
 import { isMcpTool } from './rule-grammar.js';
+import { shellFinding } from './shell-finding.js';
+import type { ShellPart, ShellReading, ShellWorld } from './shell-part.js';
+import { readShell } from './shell-reading.js';
+import { isReadOnly, isReadOnlyPart, isSink, readsFrom } from './shell-readonly.js';
+import { type ShellWord, UNKNOWN } from './shell-words.js';
 
 export interface JudgedCall {
+  /** Of a command line it says `readOnly` when that is proven. */
   readonly request: PermissionRequest;
-  /** The tool's own safety check. */
+  /** The tool's own safety check, or that of the shell. */
   readonly finding?: SafetyFinding | undefined;
   /** What PreToolUse hooks said. */
   readonly hook?: HookOpinion | undefined;
-  /** What a file tool touches: the path as written and, when it differs, where it leads. */
+  /** What is touched for certain: the path as written and, when it differs, where it leads. */
   readonly places: readonly string[];
   /** The same for each word of a shell command that may be a path. */
   readonly named: readonly (readonly string[])[];
+  /** The parts of a shell command. */
+  readonly command?: readonly JudgedPart[] | undefined;
+}
+
+/** One program of a command line. */
+export interface JudgedPart {
+  readonly part: ShellPart;
+  /** The places it reads, when it is proven to do nothing else; undefined when it is not. */
+  readonly reads: readonly string[] | undefined;
+  /** Where its redirections lead; a place that is not known is undefined. */
+  readonly redirects: readonly {
+    readonly writes: boolean;
+    readonly places: readonly string[] | undefined;
+  }[];
 }
 
 export const judgedCall = (
   request: PermissionRequest,
   { finding, hook }: Pick<JudgedCall, 'finding' | 'hook'>,
-  world: PathWorld,
+  world: ShellWorld,
 ): JudgedCall => {
-  const { cwd, subject } = request;
+  if (!runsCommand(request)) {
+    const { cwd, subject } = request;
+    const places = touchesFile(request) ? placesOfTarget(subject.target, cwd, world) : [];
+    return { request, finding, hook, places, named: [] };
+  }
+  const reading = readShell(request.subject.target, request.cwd, world);
+  const command = reading.parts.map((part) => judgedPart(part, world));
   return {
-    ...{ request, finding, hook },
-    places: touchesFile(request) ? placesOfTarget(subject.target, cwd, world) : [],
-    named: runsCommand(request)
-      ? pathWords(subject.target).map((word) => placesOfWord(word, cwd, world))
-      : [],
+    request: { ...request, readOnly: isReadOnly(reading, world) },
+    finding: gravest(finding, shellFinding(reading, world)),
+    hook,
+    places: command.flatMap(({ redirects }) => redirects.flatMap(({ places }) => places ?? [])),
+    named: namedBy(reading, world),
+    command,
   };
 };
 
@@ -44,16 +71,70 @@ export const touchesFile = ({ tool, subject }: PermissionRequest): boolean =>
 export const runsCommand = ({ tool, subject }: PermissionRequest): boolean =>
   !isMcpTool(tool) && subject.action === 'execute';
 
-/** `--file=/etc/passwd`, `-I../x` and `cat notes` all name a place; a quoted script names several. */
-const pathWords = (command: string): readonly string[] => {
-  const paths = new Set<string>();
-  for (const word of readCommand(command).words) {
-    for (const part of word.split(/[\s=]+/)) {
-      if (part === '') continue;
-      if (!part.startsWith('-')) paths.add(part);
-      const inner = part.search(/\/|~|\.\./);
-      if (part.startsWith('-') && inner > 0) paths.add(part.slice(inner));
+const judgedPart = (part: ShellPart, world: ShellWorld): JudgedPart => {
+  const words = isReadOnlyPart(part, world) ? readsFrom(part) : undefined;
+  const reads = words?.map((word) => placesIn(word, part, world));
+  return {
+    part,
+    reads: reads?.every((it) => it !== undefined) === true ? reads.flat() : undefined,
+    redirects: part.redirects.map(({ target, writes }) => ({
+      writes,
+      places: target.glob ? undefined : placesIn(target, part, world),
+    })),
+  };
+};
+
+/** Where a word leads from each directory it may start from; undefined when that cannot be known. */
+const placesIn = (
+  { text, dynamic }: ShellWord,
+  { dirs }: Pick<ShellPart, 'dirs'>,
+  world: ShellWorld,
+): readonly string[] | undefined => {
+  if (dynamic || (dirs === undefined && !text.startsWith('/'))) return undefined;
+  // A quoted `~` is a name like any other; the unquoted one has been resolved.
+  const word = text.startsWith('~') ? `./${text}` : text;
+  const from = text.startsWith('/') ? ['/'] : (dirs ?? []);
+  return from.flatMap((dir) => placesOfWord(word, dir, world)).filter((place) => !isSink(place));
+};
+
+const gravest = (
+  one: SafetyFinding | undefined,
+  other: SafetyFinding | undefined,
+): SafetyFinding | undefined => {
+  const weight = (it: SafetyFinding | undefined) =>
+    it === undefined ? 0 : it.behavior === 'deny' ? 3 : it.mild === true ? 1 : 2;
+  return weight(one) >= weight(other) ? one : other;
+};
+
+/** Every word that may be a path, from every directory it may start from, links followed. */
+const namedBy = ({ parts }: ShellReading, world: ShellWorld): readonly (readonly string[])[] => {
+  const named = new Map<string, readonly string[]>();
+  for (const { words, redirects, dirs, assigned } of parts) {
+    const targets = redirects.map(({ target }) => target);
+    const all = [...words, ...targets, ...assigned.map(({ value }) => value)];
+    for (const text of new Set(all.flatMap(pathsInWord))) {
+      for (const dir of text.startsWith('/') ? ['/'] : (dirs ?? [])) {
+        const key = `${dir}\0${text}`;
+        if (named.size < MOST_NAMES && !named.has(key))
+          named.set(key, placesOfWord(text, dir, world));
+      }
     }
   }
-  return [...paths];
+  return [...named.values()];
+};
+
+const MOST_NAMES = 10_000;
+
+/** `--file=/etc/passwd`, `-I../x` and `HEAD:notes` all name a place; a quoted script names several. */
+const pathsInWord = ({ text }: ShellWord): readonly string[] => {
+  const known = text.split(UNKNOWN)[0] ?? '';
+  const parts = new Set<string>();
+  for (const part of known.split(/[\s=]+/)) {
+    if (part === '') continue;
+    if (!part.startsWith('-')) for (const it of [part, ...part.split(/[:,;()'"<>]/)]) parts.add(it);
+    const inner = part.search(/\/|~|\.\./);
+    if (part.startsWith('-') && inner > 0) parts.add(part.slice(inner));
+  }
+  parts.delete('');
+  return [...parts];
 };

@@ -1,6 +1,5 @@
 /** What a permission mode allows on its own, without any rule. */
 
-import { readCommand } from './command-words.js';
 import { type JudgedCall, runsCommand, touchesFile } from './judged-call.js';
 import type { PolicyFacts } from './policy-facts.js';
 import { isMcpTool } from './rule-grammar.js';
@@ -12,7 +11,7 @@ export const freeByMode = (call: JudgedCall, facts: PolicyFacts): string | undef
   }
   if (touchesNothing(call)) return 'It touches nothing but what belongs to the agent itself.';
   if (isFreeRead(call, facts)) return 'Reading inside the workspace is free.';
-  if (facts.mode === 'acceptEdits' && isEdit(call) && call.places.every(facts.isInWorkspace)) {
+  if (facts.mode === 'acceptEdits' && isEdit(call, facts)) {
     return 'Mode acceptEdits allows changes of files inside the workspace.';
   }
   return undefined;
@@ -26,8 +25,11 @@ const touchesNothing = ({ request }: JudgedCall) =>
 export const refusedByPlan = (call: JudgedCall, { mode }: PolicyFacts): boolean =>
   mode === 'plan' && !call.request.readOnly && !touchesNothing(call);
 
-const isEdit = ({ request }: JudgedCall) =>
-  touchesFile(request) && request.subject.action === 'write';
+/** A file tool, or a command that only reads and whose output goes to files. */
+const isEdit = (call: JudgedCall, facts: PolicyFacts) =>
+  touchesFile(call.request)
+    ? call.request.subject.action === 'write' && call.places.every(facts.isInWorkspace)
+    : runsCommand(call.request) && facts.isFreeCommand(call);
 
 /**
  * A server's word that its tool only reads, and an address on the network, are not enough: the
@@ -38,15 +40,5 @@ const isFreeRead = (call: JudgedCall, facts: PolicyFacts): boolean => {
   if (!request.readOnly) return false;
   const isReadable = (place: string) => facts.isInWorkspace(place) || facts.isArtifact(place);
   if (touchesFile(request)) return call.places.every(isReadable);
-  if (!runsCommand(request)) return false;
-  const { words, dynamic, compound } = readCommand(request.subject.target);
-  if (dynamic || (compound && words.some((word) => MOVES.has(word)))) return false;
-  if (words.some((word) => HIDDEN_GLOB.test(word))) return false;
-  return call.named.flat().every((place) => isReadable(place) || DEVICES.has(place));
+  return runsCommand(request) && facts.isFreeCommand(call);
 };
-
-/** After these the other words no longer start from the agent's directory. */
-const MOVES = new Set(['cd', 'pushd', 'popd']);
-/** `cat .e*` may read what its words do not name. */
-const HIDDEN_GLOB = /(?:^|\/)\.[^/]*[*?[{]/;
-const DEVICES = new Set(['/dev/null', '/dev/stdin', '/dev/stdout', '/dev/stderr']);

@@ -6,16 +6,19 @@ import type {
   PermissionRule,
   RuleBehavior,
 } from '../protocol/permission.js';
+import { leaveFor } from './command-leave.js';
 import { grantFor } from './grant.js';
 import type { JudgedCall } from './judged-call.js';
 import { isInside, type PathWorld, placesOf } from './path-policy.js';
-import type { Rulebook } from './rule-matcher.js';
+import type { CompiledRule, Rulebook } from './rule-matcher.js';
 
 export interface PolicyFacts {
   readonly mode: AgentMode;
   /** Somebody can answer a question, or passes it on to somebody who can. */
   readonly canAsk: boolean;
   firstMatch(behavior: RuleBehavior, call: JudgedCall): PermissionRule | undefined;
+  /** A command line that only reads, and writes only what the mode lets it. */
+  isFreeCommand(call: JudgedCall): boolean;
   /** An allow rule speaks of this very thing, not of every call of a tool. */
   isNamedByRule(call: JudgedCall): boolean;
   /** The answer for the session that a person gave to exactly this call. */
@@ -55,21 +58,33 @@ export const policyFacts = (
   );
   const isArtifact = within(folders.artifacts ?? [], false);
   const grant = (request: PermissionRequest) => grantFor(request, world);
+  const allowing = book.rules.filter(({ rule }) => rule.behavior === 'allow');
+  const isInWorkspace = within(folders.roots, false);
+  const leave = {
+    isReadable: (place: string) => isInWorkspace(place) || isArtifact(place),
+    isWritable: (place: string) => mode === 'acceptEdits' && isInWorkspace(place),
+  };
+  const byParts = (rules: readonly CompiledRule[], call: JudgedCall) => {
+    const found = leaveFor(call, rules, leave);
+    return found === 'free' ? undefined : found;
+  };
   return {
     mode,
     canAsk: surface || mode === 'bubble',
-    isNamedByRule: (call) =>
-      book.rules.some(
-        ({ rule, isNarrow, matches }) => rule.behavior === 'allow' && isNarrow && matches(call),
-      ),
+    isNamedByRule: (call) => {
+      const narrow = allowing.filter(({ isNarrow }) => isNarrow);
+      return narrow.some(({ matches }) => matches(call)) || byParts(narrow, call) !== undefined;
+    },
     firstMatch: (behavior, call) =>
-      book.rules.find(({ rule, matches }) => rule.behavior === behavior && matches(call))?.rule,
+      book.rules.find(({ rule, matches }) => rule.behavior === behavior && matches(call))?.rule ??
+      (behavior === 'allow' ? byParts(allowing, call) : undefined),
+    isFreeCommand: (call) => leaveFor(call, [], leave) === 'free',
     rememberedAnswer(request) {
       const text = grant(request);
       return book.rules.find(({ rule }) => isAnswer(rule) && rule.text === text)?.rule;
     },
     grantFor: grant,
-    isInWorkspace: within(folders.roots, false),
+    isInWorkspace,
     isArtifact,
     isForbidden: (place, { request }) =>
       isState(place) && !isOwnWorktree(place) && !(request.readOnly && isArtifact(place)),

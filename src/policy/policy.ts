@@ -12,10 +12,10 @@ import type {
 } from '../protocol/permission.js';
 import type { SafetyFinding } from '../protocol/tool.js';
 import { judgedCall } from './judged-call.js';
-import type { PathWorld } from './path-policy.js';
 import { judge, PIPELINE, type Step } from './pipeline.js';
 import { policyFacts } from './policy-facts.js';
 import { compileRules, type RuleProblem } from './rule-matcher.js';
+import type { ShellWorld } from './shell-part.js';
 
 export interface PolicyOptions {
   readonly rules: readonly PermissionRule[];
@@ -54,7 +54,7 @@ export const createPolicy = (
   pipeline: readonly Step[] = PIPELINE,
 ): Policy => {
   const { mode, surface, roots, home, realPath, ignoreCase = false } = options;
-  const world: PathWorld = { home, realPath, ignoreCase };
+  const world: ShellWorld = { home, realPath, ignoreCase, roots };
   const book = compileRules(options.rules, roots[0], world);
   const facts = policyFacts(mode, surface, book, options, world);
   return {

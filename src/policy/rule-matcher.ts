@@ -1,17 +1,22 @@
 /** Turns written rules into matchers, and names the rules that cannot be read. */
 import type { PermissionRule } from '../protocol/permission.js';
 import { compileTextPattern } from './command-pattern.js';
-import { commandPieces, isCompound } from './command-words.js';
+import { type CommandRule, compileCommandRule } from './command-rule.js';
 import { type JudgedCall, runsCommand, touchesFile } from './judged-call.js';
 import { compilePathPattern, pathPatternProblem } from './path-pattern.js';
 import type { PathWorld } from './path-policy.js';
 import { coversTool, type ParsedRule, parseRule } from './rule-grammar.js';
+import type { ShellPart } from './shell-part.js';
 
 export interface CompiledRule {
   readonly rule: PermissionRule;
   /** It has a pattern that is more than a star. */
   readonly isNarrow: boolean;
   matches(call: JudgedCall): boolean;
+  /** An allow rule speaks of this part of a command line. */
+  allowsPart(part: ShellPart): boolean;
+  /** An allow rule lets this place be read or written by a redirection. */
+  allowsPlaces(places: readonly string[], writes: boolean): boolean;
 }
 
 export interface RuleProblem {
@@ -41,7 +46,7 @@ export const compileRules = (
     else if (reading.ok) {
       const { pattern = '*' } = reading.rule;
       const isNarrow = !/^[*:\s]*$/.test(pattern);
-      compiled.push({ rule, isNarrow, matches: matcher(rule, reading.rule, root, world) });
+      compiled.push({ rule, isNarrow, ...matcher(rule, reading.rule, root, world) });
     }
   }
   return { rules: compiled, problems };
@@ -51,30 +56,40 @@ export const compileRules = (
 export const ruleProblems = (rules: readonly PermissionRule[]): readonly RuleProblem[] =>
   compileRules(rules, '/', { home: '/', realPath: (path) => path, ignoreCase: false }).problems;
 
-type Matches = CompiledRule['matches'];
+type Matcher = Pick<CompiledRule, 'matches' | 'allowsPart' | 'allowsPlaces'>;
 
 const matcher = (
   rule: PermissionRule,
   parsed: ParsedRule,
   root: string,
   world: PathWorld,
-): Matches => {
+): Matcher => {
   const { tool, pattern } = parsed;
   const covers = (call: JudgedCall) => coversCall(tool, call);
-  if (pattern === undefined) return covers;
+  const isFor = (writes: boolean) =>
+    tool === '*' || tool === (writes ? 'Edit' : 'Read') || (writes && tool === 'Write');
+  if (pattern === undefined) {
+    const allowsPlaces = (_: readonly string[], writes: boolean) => isFor(writes);
+    return { matches: covers, allowsPart: () => tool === '*', allowsPlaces };
+  }
   const { home, ignoreCase } = world;
   const onPath = compilePathPattern(pattern, { home, root, file: rule.file, ignoreCase });
   const bases = [...new Set([onPath.base, world.realPath(onPath.base)])];
   const hits = (place: string) => bases.some((base) => onPath.matches(place, base));
-  const onText = textMatcher(rule, pattern);
+  const onCommand = compileCommandRule(pattern.trim());
+  const onText = textMatcher(rule, pattern, onCommand);
   // To forbid, one name of a file is enough; to allow, every name of it must be covered.
   const onPlaces =
     rule.behavior === 'allow'
       ? (places: readonly string[]) => places.every(hits)
       : (places: readonly string[]) => places.some(hits);
-  return (call) => {
-    if (!covers(call)) return namedByCommand(rule, tool, call, onPlaces);
-    return touchesFile(call.request) ? onPlaces(call.places) : onText(call);
+  return {
+    matches(call) {
+      if (!covers(call)) return namedByCommand(rule, tool, call, onPlaces);
+      return touchesFile(call.request) ? onPlaces(call.places) : onText(call);
+    },
+    allowsPart: (part) => coversTool(tool, 'Bash') && onCommand.allows(part),
+    allowsPlaces: (places, writes) => isFor(writes) && places.every(hits),
   };
 };
 
@@ -93,15 +108,21 @@ const namedByCommand = (
   onPlaces: (places: readonly string[]) => boolean,
 ) => rule.behavior !== 'allow' && (tool === 'Read' || tool === 'Edit') && call.named.some(onPlaces);
 
-const textMatcher = (rule: PermissionRule, pattern: string): Matches => {
+const textMatcher = (
+  rule: PermissionRule,
+  pattern: string,
+  onCommand: CommandRule,
+): CompiledRule['matches'] => {
   const text = compileTextPattern(pattern.trim());
   const host = pattern.startsWith('domain:') ? pattern.trim().slice('domain:'.length) : undefined;
-  return ({ request }) => {
+  return ({ request, command = [] }) => {
     const target = request.subject.target.trim();
     if (host !== undefined && request.subject.action === 'network') return isHost(target, host);
     if (!runsCommand(request)) return text.matches(target);
-    if (rule.behavior !== 'allow') return commandPieces(target).some((it) => text.matches(it));
-    return text.matches(target) && (text.exact || pattern.trim() === '*' || !isCompound(target));
+    if (onCommand.isBroad || onCommand.isExactly(target)) return true;
+    // Whether the parts of a command are all allowed takes more than one rule: see command-leave.ts.
+    if (rule.behavior === 'allow') return false;
+    return text.matches(target) || command.some(({ part }) => onCommand.catches(part));
   };
 };
 

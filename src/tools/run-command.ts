@@ -12,8 +12,6 @@ import {
 } from '../protocol/tool.js';
 import { startInBackground } from './background-command.js';
 import { CapturedOutput } from './captured-output.js';
-import { isCompoundCommand } from './compound-command.js';
-import { startsSkein } from './forbidden-program.js';
 import { paced } from './paced.js';
 import { shortLine } from './truncation.js';
 
@@ -32,7 +30,7 @@ const PROMPT = `Runs a command in bash and returns what it prints.
 - It may run ${DEFAULT_TIMEOUT_MS} ms unless you set timeout, at most ${LONGEST_TIMEOUT_MS}. In the background it has no limit but a timeout that you set.
 - Up to ${INLINE_CHARACTERS} characters are shown. From longer output you see both ends, and the path of a file that holds all of it.
 - Quote paths that contain spaces.
-- One plain command per call is best: chains, pipes and redirections need a person's permission.`;
+- A command is allowed only if each part of it is.`;
 
 export const runCommand = defineTool({
   name: 'Bash',
@@ -64,19 +62,6 @@ export const runCommand = defineTool({
   isReadOnly: () => false,
   isConcurrencySafe: () => false,
   subject: ({ command }) => ({ action: 'execute', target: command }),
-  checkPermissions({ command }) {
-    if (startsSkein(command)) {
-      return { behavior: 'deny', reason: 'Agents may not run skein itself.' };
-    }
-    if (isCompoundCommand(command)) {
-      return {
-        behavior: 'ask',
-        reason: 'The command line does more than start one program.',
-        mild: true,
-      };
-    }
-    return undefined;
-  },
   interruptBehavior: 'cancel',
   async call({ command, timeout, run_in_background }, context) {
     refuseUnrunnable(command);

@@ -55,6 +55,7 @@ const DOORS: Readonly<Record<string, RegExp>> = {
   ignore: /^src\/policy\//,
   marked: /^src\/memory\//,
   nanoid: /^src\/protocol\/ids\.ts$/,
+  unbash: /^src\/policy\//,
   yaml: /^src\/(memory|config)\//,
   xstate: /^src\/(machines|actors)\//,
   zod: /^src\//,

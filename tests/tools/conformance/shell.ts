@@ -39,8 +39,8 @@ export const bash: Entry = {
     'a command that there is not': { input: { command: 'no-such' }, end: 'failed', says: /127/ },
     'a sentence that is not closed': {
       input: { command: "echo 'open" },
-      end: 'failed',
-      says: /Exit code/,
+      end: 'denied',
+      says: /no valid shell/,
     },
     'a command that waits for input': { input: { command: 'cat' }, end: 'ok', says: /no output/ },
     'a command that wants a terminal': {
@@ -77,9 +77,9 @@ export const bash: Entry = {
       ...{ end: 'ok', says: /left/ },
     },
     'a command longer than the system takes': {
-      ...{ input: { command: `: ${'x'.repeat(200_000)}` }, end: 'failed', says: /longer than/ },
+      ...{ input: { command: `: ${'x'.repeat(200_000)}` }, end: 'denied', says: /too long/ },
     },
-    'a NUL': { input: { command: 'echo a\0b' }, end: 'failed', says: /NUL/ },
+    'a NUL': { input: { command: 'echo a\0b' }, end: 'denied', says: /NUL/ },
     'skein itself': { input: { command: 'skein -p hi' }, end: 'denied', says: /skein itself/ },
     'a command for the background': {
       ...{ input: { command: 'sleep 600', run_in_background: true }, end: 'ok', says: /bash_1/ },

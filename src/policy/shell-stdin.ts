@@ -1,0 +1,36 @@
+/** What a command reads from its standard input, where the command line itself says so. */
+import type { HereDoc, HereString, Redirection } from 'unbash';
+import { type KnownValues, readWord, UNKNOWN } from './shell-words.js';
+
+export interface Stdin {
+  /** The text, with UNKNOWN in it for what only the shell knows; undefined for a file. */
+  readonly text: string | undefined;
+}
+
+/** The last redirection of standard input, if there is one. */
+export const readStdin = (
+  redirects: readonly Redirection[],
+  known: KnownValues,
+): Stdin | undefined => {
+  const last = redirects.findLast(isInput);
+  if (last === undefined) return undefined;
+  if (last.type === 'HereDoc') return { text: bodyOf(last) };
+  if (last.type === 'HereString') return { text: textOf(last, known) };
+  return { text: undefined };
+};
+
+const isInput = ({ type, operator, descriptor }: Redirection) => {
+  const isFirst =
+    descriptor === undefined || (descriptor.type === 'FileDescriptor' && descriptor.value === 0);
+  return isFirst && (type !== 'Redirect' || operator.startsWith('<'));
+};
+
+/** Expansions in a here-document whose end mark is not quoted happen before it is read. */
+const bodyOf = ({ body, delimiter }: HereDoc): string => {
+  if (delimiter?.quoted === true || body.parts === undefined) return body.text;
+  const isPlain = body.parts.every(({ type }) => type === 'Literal');
+  return isPlain ? body.text.replaceAll(/\\([\\$`])/g, '$1') : UNKNOWN;
+};
+
+const textOf = ({ target }: HereString, known: KnownValues): string =>
+  target === undefined ? '' : readWord(target, known).text;
