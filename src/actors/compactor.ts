@@ -18,15 +18,20 @@ import type { Briefing } from '../protocol/briefing.js';
 import { ConsultFailure } from '../protocol/consult.js';
 import { StorageError, UsageError } from '../protocol/errors.js';
 import type { Feed } from '../protocol/feed.js';
+import type { Hooks } from '../protocol/hooks.js';
+import type { Ids } from '../protocol/ids.js';
 import { rawText } from '../protocol/wire.js';
 import { type ConsultDeps, consult } from './consultation.js';
 import type { PromptShelf } from './prompt-shelf.js';
+import { fireSessionStart } from './session-hooks.js';
 
 export interface CompactorDeps extends ConsultDeps {
   readonly feed: Feed;
   readonly shelf: PromptShelf;
   readonly briefing: Briefing;
   readonly windowOf: (model: string) => WindowMarks;
+  readonly hooks: Hooks;
+  readonly ids: Ids;
   readonly defect: (error: unknown) => void;
 }
 
@@ -101,13 +106,56 @@ const makeRoom = async (deps: CompactorDeps, wish: Wish, signal: AbortSignal): P
   const { history } = deps.notebook;
   const planned = planCompaction(history.messages, wish.tailTokens);
   const cut = planned !== undefined && isWorthwhile(history, planned) ? planned : undefined;
-  const summary = cut && (await summarise(deps, wish, cut, signal));
+  const { refusal, advice } = cut === undefined ? NOT_ASKED : await askHooks(deps, wish, signal);
+  const told = { ...wish, instructions: [wish.instructions, ...advice].join('\n').trim() };
+  const summary =
+    refusal === undefined ? cut && (await summarise(deps, told, cut, signal)) : { why: refusal };
   if (cut !== undefined && typeof summary === 'string') {
-    return replace(deps, cut, summary, signal);
+    const made = await replace(deps, cut, summary, signal);
+    await tellHooks(deps, wish, summary, signal);
+    return made;
   }
   if (wish.why === 'refused') return drop(deps, wish);
   const said = cut === undefined ? NOTHING_OLDER : (summary as SummaryTrouble).why;
   return { event: { type: 'compaction.declined' }, said };
+};
+
+const triggerOf = ({ why }: Wish): string => (why === 'asked' ? 'manual' : 'auto');
+
+interface Advice {
+  /** Somebody does not want a summary, and why. */
+  readonly refusal: string | undefined;
+  /** What it should look at. */
+  readonly advice: readonly string[];
+}
+
+const NOT_ASKED: Advice = { refusal: undefined, advice: [] };
+
+const askHooks = async (
+  { hooks }: CompactorDeps,
+  wish: Wish,
+  signal: AbortSignal,
+): Promise<Advice> => {
+  const trigger = triggerOf(wish);
+  const facts = { trigger, custom_instructions: wish.instructions };
+  const verdict = await hooks.fire('PreCompact', facts, { subject: trigger, signal });
+  signal.throwIfAborted();
+  const reason = verdict.halt ?? verdict.block?.reason;
+  const refusal = reason === undefined ? undefined : `A hook does not want it: ${reason}`;
+  return { refusal, advice: verdict.context };
+};
+
+/** The conversation begins anew: what a hook adds to a beginning it adds again. */
+const tellHooks = async (
+  deps: CompactorDeps,
+  wish: Wish,
+  summary: string,
+  signal: AbortSignal,
+): Promise<void> => {
+  const trigger = triggerOf(wish);
+  const facts = { trigger, compact_summary: summary };
+  await deps.hooks.fire('PostCompact', facts, { subject: trigger, signal });
+  await fireSessionStart(deps, 'compact', signal);
 };
 
 /** What no summary could be shorter than is left alone. */

@@ -40,7 +40,7 @@ class HookReader implements HookReading {
       return `${nameOf(['hooks', ...path])} in ${place}${line === undefined ? '' : `, line ${line},`}`;
     };
     if (!isObject(value)) {
-      this.refuse([], `expected an object of events, found ${describe(value)}`);
+      this.refuse([], `write an object of events instead of ${describe(value)}`);
       return;
     }
     for (const [event, groups] of Object.entries(value)) this.takeEvent(event, groups);
@@ -52,7 +52,7 @@ class HookReader implements HookReading {
       const near = eventLike(event);
       this.refuse(key, near ? `did you mean ${near}` : 'Skein has no such event');
     } else if (!Array.isArray(groups)) {
-      this.refuse(key, `expected a list, found ${describe(groups)}`);
+      this.refuse(key, `write a list instead of ${describe(groups)}`);
     } else {
       for (const [index, group] of groups.entries()) {
         this.takeGroup(event, group, [...key, index]);
@@ -62,12 +62,12 @@ class HookReader implements HookReading {
 
   private takeGroup(event: HookEvent, group: unknown, key: JsonPath): void {
     if (!isObject(group)) {
-      this.refuse(key, `expected { "matcher", "hooks" }, found ${describe(group)}`);
+      this.refuse(key, `write { "matcher", "hooks" } instead of ${describe(group)}`);
       return;
     }
     const { matcher: text = '', hooks } = group;
     if (typeof text !== 'string') {
-      this.refuse([...key, 'matcher'], `expected a text, found ${describe(text)}`);
+      this.refuse([...key, 'matcher'], `write a text instead of ${describe(text)}`);
       return;
     }
     const matcher = parseMatcher(text);
@@ -81,7 +81,7 @@ class HookReader implements HookReading {
       );
     }
     if (!Array.isArray(hooks)) {
-      this.refuse([...key, 'hooks'], `expected a list, found ${describe(hooks)}`);
+      this.refuse([...key, 'hooks'], `write a list instead of ${describe(hooks)}`);
       return;
     }
     for (const [index, hook] of hooks.entries()) {
@@ -140,7 +140,7 @@ const isEvent = (name: string): name is HookEvent =>
 
 const troubleWith = (hook: unknown): { key: JsonPath; why: string } | undefined => {
   const expected = (key: JsonPath, what: string, found: unknown) => ({
-    ...{ key, why: `expected ${what}, found ${describe(found)}` },
+    ...{ key, why: `write ${what} instead of ${describe(found)}` },
   });
   if (!isObject(hook)) return expected([], '{ "type": "command", "command" }', hook);
   const { type = 'command', command, timeout, async: isAsync, once } = hook;

@@ -83,7 +83,8 @@ const start = async ({ command, cwd, input }: ShellCommand, env: Record<string, 
     stdio: [file?.fd ?? 'ignore', output?.writer ?? 'pipe', errors?.writer ?? 'pipe', 'pipe'],
   });
   closeWriters(pipes);
-  await file?.close();
+  // Nobody waits: a quick child would have ended before anybody listens.
+  file?.close().catch(() => undefined);
   const streams = {
     stdout: output?.reader ?? child.stdout,
     stderr: errors?.reader ?? child.stderr,
