@@ -200,6 +200,51 @@ needs.describe('tmux')('a session on a terminal', () => {
     expect(JSON.stringify(scene.bodies().at(-1))).not.toContain('remember this');
   });
 
+  test('changes the permission mode at /mode, also before anything was said', async () => {
+    const refused = { match: { toolResult: 'allows none' }, reply: 'Then not.' };
+    const { scene, screen } = await sit({}, [refused, ...RULES]);
+    await screen.shows(READY);
+    screen.say('/mode');
+    await screen.shows(/The permission mode is default\.\)\n\n>$/);
+    screen.say('/mode nothing');
+    await screen.shows(/There is no mode "nothing"\. There is default, acceptEdits, plan/);
+    screen.say('/mode plan');
+    await screen.shows(/The permission mode is plan\.\)\n\n>$/);
+    screen.say('make it');
+    await screen.shows(/denied Bash: .*plan mode allows none[\s\S]*Then not\.\n\n>$/);
+    screen.say('/mode bypassPermissions');
+    await screen.shows(/The permission mode is bypassPermissions\.\)\n\n>$/);
+    screen.say('make it again');
+    await screen.shows(/It is done\.\n\n>$/);
+    expect(hasMade(scene)).toBe(true);
+    const bodies = scene.bodies().map((body) => JSON.stringify(body.messages));
+    expect(bodies[0]).toContain('Permission mode: plan.');
+    expect(bodies.at(-1)).toContain('Permission mode: bypassPermissions.');
+  });
+
+  test('shows the plan, which only the person can accept', async () => {
+    const rules: Rules = [
+      {
+        match: { toolResult: 'agrees with the plan' },
+        reply: calls('Bash', { command: 'touch made' }),
+      },
+      { match: { toolResult: '/./' }, reply: 'It is done.' },
+      { reply: calls('ExitPlanMode', { plan: '# The plan\n\n1. Make it.' }) },
+    ];
+    const { scene, screen } = await sit({ args: ['--permission-mode', 'plan'] }, rules);
+    await screen.shows(READY);
+    screen.say('make it');
+    await screen.shows(
+      /The leader asks to use ExitPlanMode[\s\S]*# The plan[\s\S]*1\. Make it\.[\s\S]*Allow it\? .*: *$/,
+    );
+    expect(hasMade(scene)).toBe(false);
+    screen.say('o');
+    await screen.shows(/asks to use Bash[\s\S]*Allow it\? .*: *$/);
+    screen.say('o');
+    await screen.shows(/It is done\.\n\n>$/);
+    expect(hasMade(scene)).toBe(true);
+  });
+
   test('goes on with a former session at /resume', async () => {
     const { scene, screen } = await sit();
     const { result } = await scene.run(['-p', 'the old one', '--output-format', 'json']);
