@@ -1,7 +1,8 @@
 /** Variables that a project may never set, trusted or not: they decide what runs and who is paid. */
 import type { Layer } from './settings-layers.js';
 
-const RESERVED = /^(?:ANTHROPIC_|SKEIN_|NODE_|LD_|DYLD_|PATH$)/i;
+/** A proxy sees whom the model's key goes to, and over plain HTTP the key itself. */
+const RESERVED = /^(?:ANTHROPIC_|SKEIN_|NODE_|LD_|DYLD_|PATH$|(?:HTTPS?|ALL|NO)_PROXY$)/i;
 
 export const withoutReservedEnv = (layer: Layer): { layer: Layer; warnings: readonly string[] } => {
   if (layer.source !== 'project' && layer.source !== 'local') return { layer, warnings: [] };
