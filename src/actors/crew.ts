@@ -185,7 +185,8 @@ class Crew implements Gatekeeper {
     const began = clock.now();
     const { signal } = job.controller;
     const approved = job.answered === 'by person';
-    const ended = await runTool(call, this.deps, { id: job.wanted.id, approved }, signal);
+    const how = { id: job.wanted.id, approved, answered: job.answered !== 'no' };
+    const ended = await runTool(call, this.deps, how, signal);
     const durationMs = clock.now() - began;
     const interrupted = signal.aborted && call.tool.interruptBehavior === 'cancel';
     const changes = (await watch?.changes()) ?? [];

@@ -80,3 +80,19 @@ export const refusalNow = (
 
 const MOVED =
   'An earlier call changed the working directory or a link, so this call would touch something else than when it was judged. It was not run; make it again to have it judged as it is now.';
+
+/**
+ * Whether a place that a file tool is about to use is one that was ruled upon: by the rules as they
+ * are for that very place, or, where somebody allowed the call, the place that it named then.
+ */
+export const isJudgedPlace = (
+  { request, place, hook }: SoundCall,
+  desk: ControlDesk,
+  real: string,
+  isAnswered: boolean,
+): boolean => {
+  const there = { ...request, subject: { ...request.subject, target: real }, cwd: '/' };
+  const { behavior } = desk.rule(there, {});
+  if (behavior !== 'ask') return behavior === 'allow';
+  return (isAnswered || hook?.behavior === 'allow') && desk.grantFor(there) === place;
+};

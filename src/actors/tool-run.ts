@@ -15,7 +15,7 @@ import {
 import type { Web } from '../protocol/web.js';
 import { type ConsultDeps, consultFor } from './consultation.js';
 import type { ControlDesk } from './control-desk.js';
-import type { SoundCall } from './judge.js';
+import { isJudgedPlace, type SoundCall } from './judge.js';
 import { askPerson } from './question.js';
 
 /** All that the tools of one agent may touch. */
@@ -32,17 +32,28 @@ export interface ToolWorld extends ConsultDeps {
   readonly feed: Feed;
 }
 
+interface RunOf {
+  readonly id: string;
+  /** By a person. */
+  readonly approved: boolean;
+  /** By a person or by a hook in a person's place. */
+  readonly answered?: boolean;
+}
+
 /**
  * `failed`: the call itself failed; a command that exits with 1 has not. A call that was called off
  * and has nothing to show for it says nothing.
  */
 export const runTool = async (
-  { tool, input }: SoundCall,
+  call: SoundCall,
   world: ToolWorld,
-  { id, approved }: { readonly id: string; readonly approved: boolean },
+  { id, approved, answered = approved }: RunOf,
   signal: AbortSignal,
 ): Promise<ToolOutcome & { failed: boolean }> => {
-  const { workspace, shell, search, openArtifact, feed } = world;
+  const { tool, input } = call;
+  const { shell, search, openArtifact, feed } = world;
+  const isJudged = (place: string) => isJudgedPlace(call, world.desk, place, answered);
+  const workspace = world.workspace.judgedBy?.(isJudged) ?? world.workspace;
   const { history } = world.notebook;
   try {
     const outcome = await tool.call(input, {

@@ -1,33 +1,42 @@
 /** The Workspace port on the real disk. Only regular files: a pipe or a device could block for ever. */
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, readlink, realpath, stat } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readlink, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { FileError, type FileStamp, type FileStat, type Workspace } from '../protocol/tool.js';
 import { writeAtomically } from './atomic-write.js';
 import { errorCode, fileError } from './file-errors.js';
+import { type Accepts, checkOpened, type HeldFolder, holdFolder } from './opened-place.js';
 import { takeTurn } from './path-turns.js';
 
-export const diskWorkspace = (home: string = homedir()): Workspace => ({
+export const diskWorkspace = (
+  home: string = homedir(),
+  accepts: Accepts = () => true,
+): Workspace => ({
   resolve(path) {
     if (path === '~') return resolve(home);
     return path.startsWith('~/') ? join(resolve(home), path.slice(2)) : resolve(path);
   },
-  read: (path, maxBytes) => asFileErrors(path, () => readWhole(path, maxBytes)),
+  read: (path, maxBytes) => asFileErrors(path, () => readWhole(path, maxBytes, accepts)),
   stat: (path) => asFileErrors(path, () => statOf(path)),
   write: (path, bytes, expected) =>
     asFileErrors(path, async () => {
       const target = await followLinks(path);
-      return takeTurn(target, () => writeExpecting(target, bytes, expected));
+      return takeTurn(target, () => writeExpecting(target, bytes, expected, accepts));
     }),
+  judgedBy: (judge) => diskWorkspace(home, judge),
 });
 
+/** In the words of the caller: what is held open has a name that means nothing to anybody else. */
 const asFileErrors = async <Result>(path: string, work: () => Promise<Result>): Promise<Result> => {
   try {
     return await work();
   } catch (error) {
-    throw fileError(error, path);
+    const trouble = fileError(error, path);
+    throw trouble.path.startsWith('/proc/self/fd/')
+      ? new FileError(trouble.why, path, { cause: trouble.cause ?? trouble })
+      : trouble;
   }
 };
 
@@ -43,12 +52,15 @@ const statOf = async (path: string): Promise<FileStat | undefined> => {
   }
 };
 
-const readWhole = async (path: string, maxBytes: number) => {
+const readWhole = async (path: string, maxBytes: number, accepts: Accepts = () => true) => {
   await refuseIrregular(path);
   // Not blocking, in case something else took the path since it was looked at.
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    const { size, mtimeMs } = await handle.stat();
+    await checkOpened(handle, path, accepts);
+    const found = await handle.stat();
+    if (!found.isFile()) throw new FileError('not-a-file', path);
+    const { size, mtimeMs } = found;
     if (size > maxBytes) throw new FileError('too-large', path);
     const bytes = await readToEnd(handle, size, maxBytes);
     if (bytes === undefined) throw new FileError('too-large', path);
@@ -83,12 +95,31 @@ const writeExpecting = async (
   target: string,
   bytes: Uint8Array,
   expected: FileStamp | 'absent' | undefined,
+  accepts: Accepts,
 ): Promise<FileStamp> => {
-  const there = await statOf(target);
+  if (!accepts(target)) throw new FileError('moved', target);
+  const folder = await holdFolder(target, accepts);
+  try {
+    return await writeInto(folder, basename(target), bytes, expected);
+  } finally {
+    await folder.close();
+  }
+};
+
+const writeInto = async (
+  folder: HeldFolder,
+  name: string,
+  bytes: Uint8Array,
+  expected: FileStamp | 'absent' | undefined,
+): Promise<FileStamp> => {
+  const target = folder.at(name);
+  const there = await lstat(target).catch(() => undefined);
+  // Links were followed to get here, so this one is new.
+  if (there?.isSymbolicLink() === true) throw new FileError('moved', target);
   if (there !== undefined) await refuseIrregular(target);
   if (expected === 'absent' && there !== undefined) throw new FileError('changed', target);
   if (expected !== undefined && expected !== 'absent') await refuseChanged(target, expected);
-  await mkdir(dirname(target), { recursive: true });
+  await folder.check();
   await writeAtomically(target, bytes, { mustBeNew: expected === 'absent' });
   return stampOf(bytes, (await stat(target)).mtimeMs);
 };
@@ -115,7 +146,12 @@ const followLinks = async (path: string, hops = 0): Promise<string> => {
     return await realpath(path);
   } catch (error) {
     if (errorCode(error) !== 'ENOENT' || hops === MOST_LINKS) throw error;
-    const isLink = (await lstat(path).catch(() => undefined))?.isSymbolicLink() ?? false;
-    return isLink ? followLinks(resolve(dirname(path), await readlink(path)), hops + 1) : path;
   }
+  const parent = dirname(path);
+  if (parent === path) return path;
+  const folder = await followLinks(parent, hops);
+  const link = await readlink(join(folder, basename(path))).catch(() => undefined);
+  if (link === undefined) return join(folder, basename(path));
+  // As it is written: two dots go up from where a link before them leads.
+  return followLinks(isAbsolute(link) ? link : `${folder}/${link}`, hops + 1);
 };

@@ -156,6 +156,11 @@ export interface Workspace {
    * there are no longer those, or when there is a file after all.
    */
   write(path: string, bytes: Uint8Array, expected?: FileStamp | 'absent'): Promise<FileStamp>;
+  /**
+   * The same disk for one call: what is opened, and the folder that is written into, must be a place
+   * that `judge` accepts, or it fails as 'moved'. Names may change between a ruling and its use.
+   */
+  judgedBy?(judge: (place: string) => boolean): Workspace;
 }
 
 export interface FileBytes {
@@ -191,6 +196,7 @@ export type FileTrouble =
   | 'full'
   | 'changed'
   | 'too-large'
+  | 'moved'
   | 'io';
 
 export interface Shell {

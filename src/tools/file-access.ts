@@ -66,6 +66,8 @@ const explain = (error: FileError): string => {
       return changedSinceRead(path);
     case 'too-large':
       return `${path} is too large to load as a whole. Find the part you need with Grep, or take it with Bash: head, or sed -n '100,200p'.`;
+    case 'moved':
+      return `${path} leads to another place than when this call was judged: something changed a link on the way. It was not used; make the call again to have it judged as it is now.`;
     case 'io':
       return `${path} could not be used: ${reasonOf(error.cause)}.`;
   }
