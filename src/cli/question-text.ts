@@ -14,9 +14,9 @@ import { exactText, oneLine } from './harmless-text.js';
 /** Of one value, or of one side of a change. */
 const MOST_LINES = 12;
 /** Of the whole input, as the screen breaks it. */
-const MOST_ROWS = 14;
+const MOST_ROWS = 12;
 const LONGEST_LINE = 600;
-const LONGEST_REMARK = 300;
+const LONGEST_REMARK = 200;
 
 export interface QuestionView {
   /** How people call the agent that asks. */
@@ -28,28 +28,35 @@ export const questionLines = (
   question: PermissionQuestion,
   { asker, columns }: QuestionView,
 ): readonly string[] => {
-  const { tool, reason, risk, blockedPath } = question;
+  const { tool, reason, risk, blockedPath, grant } = question;
   const parts = inputParts(question);
-  const lines = parts.flatMap((part) => bothEnds(part, MOST_LINES)).map(cutLine);
+  const lines = parts
+    .flatMap((part) => bothEnds(part, MOST_LINES))
+    .map((line) => cutLine(line, LONGEST_LINE));
   const rows = bothEnds(guttered(lines.map(hideSecrets), columns), MOST_ROWS, GUTTER);
   const isWhole =
     rows.length <= MOST_ROWS &&
     parts.flat().every((line, at) => line === hideSecrets(lines[at] ?? ''));
-  const remark = (name: string, text: string) => indented(`${name}: ${grantText(text)}`, columns);
+  const remark = (name: string, text: string | undefined) =>
+    text === undefined ? [] : remarkRows(name, text, columns);
   return [
     `${asker} asks to use ${oneLine(exactText(tool))}.`,
     ...rows,
     ...(isWhole ? [] : ['  Not all of it is shown: v shows it, and deny if in doubt.']),
-    ...indented(`risk: ${RISKS[risk]}`, columns),
-    ...(blockedPath === undefined ? [] : remark('place', blockedPath)),
+    ...remark('risk', RISKS[risk]),
+    ...remark('place', blockedPath),
     ...remark('reason', reason),
-    ...answerLines(question, columns),
+    ...remark('rule', grant),
+    ...(grant === undefined ? ONCE_ONLY : ANSWERS).flatMap((line) => answerRows(line, columns)),
   ];
 };
 
-/** Everything that the call was given, however long it is. */
-export const wholeInput = (question: PermissionQuestion, columns: number): readonly string[] =>
-  guttered(inputParts(question).flat(), columns);
+/** Everything that the call was given and that a lasting answer would allow, however long it is. */
+export const wholeInput = (question: PermissionQuestion, columns: number): readonly string[] => {
+  const { grant } = question;
+  const rule = grant === undefined ? [] : valueLines('rule', grant);
+  return guttered([...inputParts(question).flat(), ...rule], columns);
+};
 
 const RISKS: Readonly<Record<Risk, string>> = {
   low: 'low, it changes nothing',
@@ -57,21 +64,17 @@ const RISKS: Readonly<Record<Risk, string>> = {
   high: 'high, it may leave the workspace, open secrets or be hard to undo',
 };
 
-const answerLines = ({ grant }: PermissionQuestion, columns: number): Lines => {
-  const lasting = grant === undefined ? undefined : grantText(grant);
-  return [
-    'o  once: this call and no other',
-    ...(lasting === undefined
-      ? ['A lasting answer is not possible: such calls are asked about each time.']
-      : [
-          `s  session: ${lasting} until the session ends`,
-          `p  project: ${lasting} from now on, kept in .skein/settings.local.json`,
-        ]),
-    'd  deny: it is not run, and you may say why',
-  ].flatMap((line) => indented(line, columns));
-};
+const ANSWERS = [
+  'o  once: this call and no other',
+  's  session: whatever the rule allows, until the session ends',
+  'p  project: the same from now on, kept in .skein/settings.local.json',
+  'd  deny: it is not run, and you may say why',
+];
 
-const grantText = (text: string): string => oneLine(exactText(text), LONGEST_REMARK);
+const ONCE_ONLY = [
+  'o  once: this call and no other; such calls are asked about each time',
+  'd  deny: it is not run, and you may say why',
+];
 
 const GUTTER = '  | ';
 const GOES_ON = '  … ';
@@ -83,7 +86,15 @@ const guttered = (lines: Lines, columns: number): Lines =>
     ),
   );
 
-const indented = (line: string, columns: number): Lines =>
+/** A sentence of ours that may quote the model: it goes on behind the gutter. */
+const remarkRows = (name: string, text: string, columns: number): Lines => {
+  const line = cutLine(hideSecrets(text.replaceAll(/\s+/g, ' ').trim()), LONGEST_REMARK);
+  return folded(`${name}: ${exactText(line)}`, widthWithin(columns, GUTTER.length)).map(
+    (piece, at) => `${at === 0 ? '  ' : GOES_ON}${piece.trimEnd()}`,
+  );
+};
+
+const answerRows = (line: string, columns: number): Lines =>
   folded(line, widthWithin(columns, 5)).map(
     (piece, at) => `${at === 0 ? '  ' : '     '}${piece.trimEnd()}`,
   );
@@ -168,9 +179,9 @@ const bothEnds = (lines: Lines, most: number, indent = ''): Lines => {
   return [...lines.slice(0, half), gap, ...lines.slice(-half)];
 };
 
-const cutLine = (line: string): string => {
-  const left = line.length - LONGEST_LINE;
+const cutLine = (line: string, longest: number): string => {
+  const left = line.length - longest;
   if (left <= 0) return line;
-  const half = LONGEST_LINE / 2;
+  const half = longest / 2;
   return `${line.slice(0, half)} (${left} characters are not shown here) ${line.slice(-half)}`;
 };

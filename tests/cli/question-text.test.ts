@@ -35,8 +35,7 @@ describe('what a permission question shows', () => {
       '  | description: Both',
       '  risk: medium, it changes the workspace',
       '  reason: No rule.',
-      '  o  once: this call and no other',
-      '  A lasting answer is not possible: such calls are asked about each time.',
+      '  o  once: this call and no other; such calls are asked about each time',
       '  d  deny: it is not run, and you may say why',
     ]);
   });
@@ -119,10 +118,10 @@ describe('what a permission question shows', () => {
       '  risk: high, it may leave the workspace, open secrets or be hard to undo',
       '  place: /etc/hosts',
       '  reason: No rule.',
+      '  rule: Edit(//etc/hosts)',
       '  o  once: this call and no other',
-      '  s  session: Edit(//etc/hosts) until the session ends',
-      '  p  project: Edit(//etc/hosts) from now on, kept in',
-      '     .skein/settings.local.json',
+      '  s  session: whatever the rule allows, until the session ends',
+      '  p  project: the same from now on, kept in .skein/settings.local.json',
       '  d  deny: it is not run, and you may say why',
     ]);
   });
@@ -137,13 +136,14 @@ describe('what a permission question shows', () => {
       fc.property(hostile, fc.constantFrom(60, 80, 160), (pieces, columns) => {
         const input = { command: pieces.join(''), [pieces.join('')]: pieces.join('') };
         const tool = 'Bash';
-        const question = { ...QUESTION, tool, input, description: '', reason: 'No rule.' };
+        const grant = `Bash(${pieces.join('')})`;
+        const question = { ...QUESTION, tool, input, description: '', grant, reason: grant };
         const lines = questionLines(question, { ...VIEW, columns });
         const shown = [...lines, ...wholeInput(question, columns)];
         for (const line of shown) expect(textWidth(line)).toBeLessThan(columns);
         const plain = lines.filter((line) => !/^ {2}[|…] /.test(line) && line !== NOT_ALL);
-        expect(plain.filter((line) => !line.startsWith('     '))).toHaveLength(6);
-        expect(lines.length).toBeLessThanOrEqual(26);
+        expect(plain.filter((line) => !line.startsWith('     '))).toHaveLength(8);
+        expect(lines.length).toBeLessThanOrEqual(36);
       }),
     );
   });

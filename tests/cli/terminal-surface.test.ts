@@ -61,7 +61,7 @@ describe('a permission question', () => {
     const command = Array.from({ length: 100 }, (_, line) => `line ${line}`).join('\n');
     await surface.ask({ ...question, input: { command } }, controller.signal);
     expect(terminal.text()).not.toMatch(/line 50\n[\s\S]*v shows it/);
-    expect(terminal.text()).toMatch(/v shows it[\s\S]*line 50\n[\s\S]*line 99\nAllow it\?/);
+    expect(terminal.text()).toMatch(/v shows it[\s\S]*line 50\n[\s\S]*line 99\n {2}\| rule: Bash\(ls\)\nAllow it\?/);
   });
 
   test('is answered before anything else is put below it', async () => {
@@ -84,9 +84,10 @@ describe('a permission question', () => {
         '  | command: ls',
         '  risk: medium, it changes the workspace',
         '  reason: No rule.',
+        '  rule: Bash(ls)',
         '  o  once: this call and no other',
-        '  s  session: Bash(ls) until the session ends',
-        '  p  project: Bash(ls) from now on, kept in .skein/settings.local.json',
+        '  s  session: whatever the rule allows, until the session ends',
+        '  p  project: the same from now on, kept in .skein/settings.local.json',
         '  d  deny: it is not run, and you may say why',
         'Allow it? o once, s session, p project, d deny: o',
         '',
