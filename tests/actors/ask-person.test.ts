@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { askPerson } from '../../src/actors/question.js';
 import type { PersonAnswer, PersonQuestion, Surface } from '../../src/protocol/permission.js';
 import type { ToolContext } from '../../src/protocol/tool.js';
 import { calls, says, scriptedModel } from '../fakes/scripted-model.js';
-import { settled } from '../fakes/virtual-clock.js';
+import { settled, virtualClock } from '../fakes/virtual-clock.js';
 import { leadInHand } from './lead-in-hand.js';
 
 const asked = { question: 'Which?', options: [{ label: 'a' }, { label: 'b' }], multiple: false };
@@ -70,5 +71,37 @@ describe('a question of a tool to a person', () => {
     await settled();
     expect(isWithdrawn).toBe(true);
     expect(hand.lead.state).toBe('stopped');
+  });
+});
+
+describe('a question to several people', () => {
+  const put = (...choosers: readonly ((signal: AbortSignal) => Promise<PersonAnswer>)[]) => {
+    const clock = virtualClock();
+    const terms = { clock, timeoutMs: 1_000, signal: new AbortController().signal };
+    return { clock, answer: askPerson(choosers, terms) };
+  };
+
+  test('is decided by the first who answers, and withdrawn from the others', async () => {
+    const seen: AbortSignal[] = [];
+    const silent = (signal: AbortSignal) => {
+      seen.push(signal);
+      return new Promise<PersonAnswer>(() => {});
+    };
+    const { answer, clock } = put(
+      silent,
+      () => Promise.reject(new Error('Not me.')),
+      async () => ({ chosen: ['a'] }),
+    );
+    expect(await answer).toEqual({ chosen: ['a'] });
+    expect(seen.map(({ aborted }) => aborted)).toEqual([true]);
+    expect(clock.sleepers).toBe(0);
+  });
+
+  test('has no answer when nobody wants to give one', async () => {
+    const { answer } = put(
+      () => Promise.reject(new Error('Not me.')),
+      () => Promise.reject(new Error('Nor me.')),
+    );
+    expect(await answer).toEqual({ silence: 'There is no answer: Not me.' });
   });
 });

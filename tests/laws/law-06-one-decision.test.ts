@@ -334,6 +334,34 @@ describe('an agent', () => {
     ]);
   });
 
+  test('writes a late answer down while it lives, and nothing once it is over', async () => {
+    for (const isOver of [false, true]) {
+      const ran: string[] = [];
+      const store = new SessionMemory(systemClock);
+      let answerLate = () => {};
+      const late = new Promise<void>((resolve) => {
+        answerLate = resolve;
+      });
+      const quick = { ask: async () => yes };
+      const slow = { ask: async () => late.then(() => yes) };
+      const surfaces = [
+        signingSurface('quick', quick, systemClock),
+        signingSurface('slow', slow, systemClock),
+      ];
+      const rig = { model: speaks(makes), tools: [makeTool(ran)], store, surfaces };
+      const session = await openRig({ ...rig, lingers: !isOver });
+      await finish(session, 'Go.');
+      answerLate();
+      await settled();
+      const { records } = await store.peek(session.id, session.meta.lead);
+      await session.close();
+      const answers = records.filter(({ type }) => type === 'question.answered');
+      expect(answers).toHaveLength(isOver ? 1 : 2);
+      if (!isOver) expect(answers[1]).toMatchObject({ refusal: 'already-answered' });
+      expect(ran).toEqual(['cake']);
+    }
+  });
+
   test('does not take an answer from before a restart for the same call', async () => {
     const ran: string[] = [];
     const store = new SessionMemory(systemClock);
