@@ -1,5 +1,6 @@
 /** An agent's memory while it lives: what it writes down it also knows, in that order. */
 import { CacheLog } from '../context/cache-log.js';
+import { accountFor, conversationOf, stepOf } from '../context/conversation.js';
 import { History } from '../context/history.js';
 import { StorageError } from '../protocol/errors.js';
 import type { JournalBody, JournalRecord } from '../protocol/journal.js';
@@ -19,7 +20,13 @@ export class Notebook {
   /** `past` is all that the journal holds already. */
   constructor(journal: Journal, past: readonly JournalRecord[]) {
     this.journal = journal;
-    for (const record of past) this.apply(record);
+    const conversation = conversationOf(past.map(stepOf));
+    for (const record of past) {
+      const counts = conversation.has(record.seq);
+      if (counts) this.history.apply(record);
+      else accountFor(this.history, record);
+      this.cache.apply(record, counts);
+    }
   }
 
   /** Throws a StorageError; then nothing was written and nothing is known. */
@@ -27,13 +34,9 @@ export class Notebook {
     if (this.failure !== undefined) throw this.failure;
     if (this.isOver && body.type !== 'hook.ran') throw new StorageError(CLOSED);
     const record = this.journal.append(body);
-    this.apply(record);
-    return record;
-  }
-
-  private apply(record: JournalRecord): void {
     this.history.apply(record);
     this.cache.apply(record);
+    return record;
   }
 
   /** From now on nothing is recorded: somebody who could not say so has met a disk that failed. */

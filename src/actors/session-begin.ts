@@ -1,5 +1,6 @@
 /** How a session comes to be: created, taken up again, or begun as a copy of another. */
 import { existsSync } from 'node:fs';
+import { conversationOf, stepOf } from '../context/conversation.js';
 import type { Briefing } from '../protocol/briefing.js';
 import type { Clock } from '../protocol/clock.js';
 import { UsageError } from '../protocol/errors.js';
@@ -117,13 +118,16 @@ const fork = async (
   const meta = metaOf(options, id, { cwd, model, title, parentId: from });
   const session = await store.create({ ...meta, lead: source.lead });
   const journal = await session.journal(source.lead, null);
+  /** Lines that were lost leave gaps in the numbers, and a copy has none. */
+  const places = new Map<number, number>();
   for (const record of records) {
     const body = bodyOf(record);
     if ('prompt' in body && body.prompt !== undefined) {
       await session.putArtifact(body.prompt, await store.peekArtifact(from, body.prompt));
     }
     const forkedFrom = { session: from, agent: source.lead };
-    journal.append(body.type === 'agent.created' ? { ...body, forkedFrom } : body);
+    const written = body.type === 'agent.created' ? { ...body, forkedFrom } : body;
+    places.set(record.seq, journal.append(movedTo(written, places)).seq);
   }
   await session.close();
   return resume(options, meta.id);
@@ -132,6 +136,20 @@ const fork = async (
 /** An answer for the session is none for another one. */
 const bodyOf = ({ v: _v, seq: _seq, ts: _ts, epoch: _epoch, ...body }: JournalRecord) =>
   (body.type === 'call.ruled' ? { ...body, granted: undefined } : body) as JournalBody;
+
+/** What goes back to a record names it by its number. */
+const movedTo = (body: JournalBody, places: ReadonlyMap<number, number>): JournalBody => {
+  if (body.type !== 'session.rewound' && body.type !== 'rewind.began') return body;
+  const to = lastPlace(places, body.to);
+  if (body.type === 'rewind.began' || body.undoes === undefined) return { ...body, to };
+  return { ...body, to, undoes: lastPlace(places, body.undoes) };
+};
+
+const lastPlace = (places: ReadonlyMap<number, number>, wanted: number): number => {
+  let last = 0;
+  for (const [old, now] of places) if (old <= wanted) last = Math.max(last, now);
+  return last;
+};
 
 const metaOf = (
   { fresh, ids, clock }: BeginOptions,
@@ -155,5 +173,10 @@ const refuseWithoutDirectory = ({ id, cwd }: SessionMeta): void => {
 };
 
 /** What stands ahead of the messages may have been replaced on the way. */
-const newestPrompt = (records: readonly JournalRecord[]): string | undefined =>
-  records.flatMap((record) => (record.type === 'prompt.broken' && record.prompt) || []).at(-1);
+const newestPrompt = (records: readonly JournalRecord[]): string | undefined => {
+  const counts = conversationOf(records.map(stepOf));
+  return records
+    .filter(({ seq }) => counts.has(seq))
+    .flatMap((record) => (record.type === 'prompt.broken' && record.prompt) || [])
+    .at(-1);
+};

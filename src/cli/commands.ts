@@ -9,6 +9,7 @@ import type { LogsFlags } from './logs-command.js';
 import type { Machine } from './machine.js';
 import type { PromptFlags } from './prompt-command.js';
 import type { PruneFlags } from './prune-command.js';
+import type { RewindFlags } from './rewind-command.js';
 import { type RunFlags, wholeNumber } from './run-flags.js';
 import type { SessionsFlags } from './sessions-command.js';
 import type { TrustFlags } from './trust-command.js';
@@ -118,6 +119,27 @@ export const addCommands = (program: Command, machine: Machine, end: (code: numb
       const { showExplanation } = await import('./explain-command.js');
       const flags = (rest[1] as Command).optsWithGlobals<ExplainFlags>();
       end(await showExplanation(session, call, flags, machine));
+    });
+  child(
+    program,
+    'rewind',
+    'take files and conversation back to before a prompt; shows what changes, and can be undone',
+    'skein rewind s_4k7 --to 3 --dry-run',
+  )
+    .argument('[session]', 'its id or the beginning of it; without one the newest here')
+    .option('--list', 'the prompts that can be gone back to')
+    .option('--to <n>', 'this prompt and all after it; without it the newest', wholeNumber)
+    .option('--files', 'only the files')
+    .option('--conversation', 'only the conversation')
+    .option('--both', 'both, as without any of these')
+    .option('--undo', 'take back the last rewind')
+    .option('--dry-run', 'only show what would change')
+    .option('--force', 'also what somebody else has changed since')
+    .option('--yes', 'do not ask')
+    .option('--json', 'as JSON')
+    .action(async (session: string | undefined, _: unknown, command: Command) => {
+      const { rewind } = await import('./rewind-command.js');
+      end(await rewind(session, command.optsWithGlobals<RewindFlags>(), machine));
     });
 
   program.commandsGroup('Setting up:');

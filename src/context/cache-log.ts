@@ -4,6 +4,12 @@ import type { Usage } from '../protocol/usage.js';
 
 type Broken = JournalRecord & { type: 'prompt.broken' };
 
+/** What was said ahead of a request that does not go on from the one before. */
+export interface Declared {
+  readonly reason: Broken['reason'] | 'rewind';
+  readonly section: string;
+}
+
 /** A request that a server has answered, at least in part. */
 export interface AnsweredRequest {
   /** Undefined in a journal of a version that did not keep shapes. */
@@ -26,12 +32,13 @@ export class CacheLog {
   /** Digests of the messages that were sent, in order. */
   readonly sent: string[] = [];
   /** Breaks since the last request that was answered. */
-  declared: Pick<Broken, 'reason' | 'section'>[] = [];
+  declared: Declared[] = [];
   private began: number | null = null;
   /** A fork's journal begins with copies, and those carry the time of copying. */
   private copiedUnder: number | null = null;
 
-  apply(record: JournalRecord): void {
+  /** `counts` is false for what a rewind took out of the conversation. */
+  apply(record: JournalRecord, counts = true): void {
     switch (record.type) {
       case 'agent.created':
         this.copiedUnder = record.forkedFrom === undefined ? null : record.epoch;
@@ -41,7 +48,7 @@ export class CacheLog {
         break;
       case 'turn.started':
         this.began = record.epoch === this.copiedUnder ? null : record.ts;
-        if (record.sent === undefined) break;
+        if (record.sent === undefined || !counts) break;
         this.sent.length = Math.min(this.sent.length, record.sent.from);
         for (const digest of record.sent.digests) this.sent.push(digest);
         break;
@@ -54,7 +61,11 @@ export class CacheLog {
         break;
       case 'prompt.broken':
         this.declared.push({ reason: record.reason, section: record.section });
+        if (!counts) break;
         if (record.reason === 'clear' || record.dropped !== undefined) this.sent.length = 0;
+        break;
+      case 'session.rewound':
+        if (record.conversation) this.declared.push({ reason: 'rewind', section: 'messages' });
         break;
       default:
         break;

@@ -7,6 +7,7 @@ import type { Todo } from '../protocol/todos.js';
 import type { FileStamp, ToolNote } from '../protocol/tool.js';
 import { windowTokens } from '../protocol/usage.js';
 import { type RawJson, rawText, type WireBlock } from '../protocol/wire.js';
+import { applyNote } from './apply-note.js';
 import { BetaLatch } from './beta-latch.js';
 import {
   blocksIn,
@@ -131,6 +132,10 @@ export class History {
         else if (record.summary !== undefined) this.compact(record);
         else if (record.dropped !== undefined) this.truncate(record.dropped, record.notice ?? '');
         break;
+      case 'session.rewound':
+        if (record.notice === undefined) break;
+        this.letters.setAside(record.notice.letter, rawText(record.notice.text));
+        break;
       case 'run.ended':
         this.ended = { reason: record.reason, final: record.final };
         break;
@@ -225,24 +230,7 @@ export class History {
       const call = this.inOrder[this.applied];
       if (call === undefined || call.result === null) return;
       this.applied += 1;
-      for (const note of call.notes) this.applyNote(note);
-    }
-  }
-
-  private applyNote(note: ToolNote): void {
-    switch (note.type) {
-      case 'cwd.changed':
-        this.cwd = note.cwd;
-        break;
-      case 'file.seen':
-        this.seen.set(note.path, note.stamp);
-        break;
-      case 'job.read':
-        // Of two looks in one message, the one that was asked for last may have ended first.
-        this.jobs.set(note.job, Math.max(note.upTo, this.jobs.get(note.job) ?? 0));
-        break;
-      case 'todos.written':
-        this.todos = note.todos;
+      for (const note of call.notes) applyNote(this, note);
     }
   }
 

@@ -12,6 +12,12 @@ export class Letters extends Map<string, RawJson> {
     if (from === JOB_SENDER || from === HOOK_SENDER) this.asides.set(letter, from);
   }
 
+  /** One that nobody sent: it is told with the next message. */
+  setAside(letter: string, blocks: RawJson): void {
+    this.set(letter, blocks);
+    this.asides.set(letter, '');
+  }
+
   /** How many want an answer. */
   get waiting(): number {
     return this.size - this.asides.size;

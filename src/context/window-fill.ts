@@ -4,6 +4,7 @@
  */
 import type { JournalRecord } from '../protocol/journal.js';
 import type { WireBlock } from '../protocol/wire.js';
+import { accountFor } from './conversation.js';
 import { History } from './history.js';
 import type { HistoryMessage } from './history-message.js';
 import { tokensOfBytes, weightOf } from './tokens.js';
@@ -38,7 +39,12 @@ export class WindowFold {
   readonly history = new History();
   private readonly told = new Set<string>();
 
-  apply(record: JournalRecord): void {
+  /** `counts` is false for what a rewind took out of the conversation. */
+  apply(record: JournalRecord, counts = true): void {
+    if (!counts) {
+      accountFor(this.history, record);
+      return;
+    }
     this.history.apply(record);
     if (record.type === 'prompt.broken' && record.briefing) this.told.add(record.briefing.text);
     if (record.type !== 'user.sent') return;

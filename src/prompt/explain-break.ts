@@ -4,7 +4,10 @@ import type { JournalBody } from '../protocol/journal.js';
 import { type Difference, differencesOf, type KnownRequest } from './cache-break.js';
 import type { MessageChange } from './message-change.js';
 
-type Declared = Pick<JournalBody & { type: 'prompt.broken' }, 'reason' | 'section'>;
+interface Declared {
+  readonly reason: (JournalBody & { type: 'prompt.broken' })['reason'] | 'rewind';
+  readonly section: string;
+}
 
 export interface BreakFacts {
   readonly before: KnownRequest;
@@ -30,6 +33,7 @@ export interface Explanation {
 const ANSWERS_FOR: Readonly<Record<Declared['reason'], readonly CacheCause[]>> = {
   compaction: ['messages', 'system', 'marks'],
   clear: ['messages', 'system', 'marks'],
+  rewind: ['messages', 'system', 'tools', 'marks'],
   truncation: ['messages'],
   model: ['model', 'betas', 'system', 'settings', 'effort', 'thinking', 'marks'],
   section: ['system', 'tools', 'marks'],
@@ -97,6 +101,7 @@ const reasonOf = (owner: string, { before, now }: BreakFacts): string | undefine
 const DECLARED: Readonly<Record<Declared['reason'], string>> = {
   compaction: 'the conversation was summarised',
   clear: 'the conversation was begun anew',
+  rewind: 'the conversation was taken back',
   truncation: 'the oldest messages were dropped',
   model: 'another model answers',
   section: 'a section of the system prompt says something else now',

@@ -41,6 +41,8 @@ export const FILE_RECORDS = [
     conversation: z.boolean(),
     /** What that did to files, so that it can be taken back too. */
     changes: z.array(fileChange).readonly(),
+    /** What the agent is told with its next message, where it would not know otherwise. */
+    notice: z.object({ letter: z.string(), text: z.string() }).optional(),
     /** It takes back the rewind that is this record. */
     undoes: z.number().int().optional(),
   }),

@@ -31,6 +31,7 @@ export interface SessionSummary {
 const OUTSIDE: ReadonlySet<EventType> = new Set([
   ...(['agent.spawned', 'epoch.began', 'prompt.broken', 'context.compacted'] as const),
   ...(['consultation.ended', 'bound.hit'] as const),
+  ...(['rewind.began', 'session.rewound'] as const),
 ]);
 
 export const summarise = async (

@@ -1,6 +1,7 @@
 /** What fills the window of a session, folded from what is stored: no key, no lease, no trace. */
 
 import { readHead } from '../actors/prompt-shelf.js';
+import { conversationOf, type Step, stepOf } from '../context/conversation.js';
 import { windowMarks } from '../context/window.js';
 import {
   budgetSplit,
@@ -66,7 +67,10 @@ export const windowOfAgent = async (
   contextWindow?: number,
 ): Promise<WindowReport> => {
   const fold = new WindowFold();
-  for await (const record of store.records(id, agent)) fold.apply(record);
+  const steps: Step[] = [];
+  for await (const record of store.records(id, agent)) steps.push(stepOf(record));
+  const counts = conversationOf(steps);
+  for await (const record of store.records(id, agent)) fold.apply(record, counts.has(record.seq));
   const { history } = fold;
   const head = await headNamed(store, id, history.prompt);
   if (head !== undefined) history.promptBytes = bytesOf(head.tools) + bytesOf(head.system);

@@ -59,6 +59,10 @@ test('the commands, with what they take', () => {
     'sessions prune': ['--older-than <age>', '--dry-run', '--yes', '--json'],
     cost: ['[session]', '--json'],
     explain: ['[session]', '[call]', '--json'],
+    rewind: [
+      ...['[session]', '--list', '--to <n>', '--files', '--conversation', '--both', '--undo'],
+      ...['--dry-run', '--force', '--yes', '--json'],
+    ],
     context: ['[session]', '--json'],
     logs: ['[session]', '-f, --follow', '--limit <n>', '--json'],
     config: ['--json'],
