@@ -149,6 +149,8 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
   const refuse = (stop: Stop) => {
     if (stop.reason === 'denied') {
       feed.emit({ type: 'notice', text: `The prompt was refused and erased: ${stop.detail}` });
+      // A session is called after its first prompt.
+      if (notebook.history.runs === 0) session.updateMeta({ title: '' }).catch(() => undefined);
     }
     if (agent?.isResting === false) return;
     feed.emit({ type: 'run.ended', stop, turns: 0 });

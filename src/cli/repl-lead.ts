@@ -167,7 +167,7 @@ export class ReplLead {
     const { terminal } = this.options;
     terminal.freshLine();
     terminal.write(farewellText(session, this.flags.sessionPersistence !== false));
-    await run.close();
+    await run.close('prompt_input_exit');
   }
 
   /** Once more when a person has just trusted the workspace: other settings apply then. */

@@ -1,5 +1,6 @@
 /** The one door of every host: a run put together and its session opened, to be closed as one. */
 import { type LeadSession, openSession } from '../actors/session.js';
+import type { EndReason } from '../actors/session-hooks.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import { sweepOrphans } from '../host/orphans.js';
 import type { SessionStore } from '../protocol/store.js';
@@ -18,7 +19,7 @@ export interface OpenRun {
   /** Sentences that a person should see before anything runs. */
   readonly notices: readonly string[];
   /** Gives the session and its helpers back. Never rejects, and may be called again. */
-  close(): Promise<void>;
+  close(reason?: EndReason): Promise<void>;
 }
 
 /** Throws a UsageError for what cannot be used as it is; then nothing is left open. */
@@ -29,17 +30,17 @@ export const openRun = async (request: WorkbenchRequest): Promise<OpenRun> => {
   const shown = options.choice.kind === 'new' ? toolNames : shownTools(session.head.tools);
   sweepLater(session);
   let closing: Promise<void> | undefined;
-  const close = async () => {
+  const close = async (reason?: EndReason) => {
     // A disk that failed has been reported as the reason of the stop.
-    await session.close().catch(() => undefined);
+    await session.close(reason).catch(() => undefined);
     release();
   };
   return {
     ...{ session, settings, store: options.store },
     facts: { tools: shown, permissionMode: settings.mode.value, version: VERSION },
     notices: [...notices, ...toolNotices(shown, toolNames, request), ...session.damage],
-    close() {
-      closing ??= close();
+    close(reason) {
+      closing ??= close(reason);
       return closing;
     },
   };
