@@ -10,7 +10,7 @@
  * not move when an agent changes its directory: a deny rule must not be left behind by `cd`.
  */
 import { basename, dirname } from 'node:path';
-import ignore from 'ignore';
+import { compileGlob, type Glob, GlobProblem } from '../protocol/glob.js';
 import { pathBelow } from './path-policy.js';
 
 export interface PatternHome {
@@ -29,18 +29,23 @@ export interface PathPattern {
   matches(path: string, base: string): boolean;
 }
 
+/**
+ * Takes time that grows with the pattern times the path: the rules of a stranger's repository apply
+ * before anybody trusts it. A pattern that cannot be read matches nothing; pathPatternProblem says so.
+ */
 export const compilePathPattern = (pattern: string, where: PatternHome): PathPattern => {
   const { base, glob } = anchor(pattern, where);
-  // As an object: a text would be cut into one pattern per line.
-  const matcher = ignore({ ignorecase: where.ignoreCase }).add({ pattern: glob });
+  const spelled = (text: string) => (where.ignoreCase ? text.normalize('NFC').toLowerCase() : text);
+  const reading = readPattern(spelled(glob));
   return {
     base,
     matches(path, from) {
+      if ('problem' in reading) return false;
       const below = pathBelow(from, path, where.ignoreCase);
       if (below === undefined) return false;
+      const names = below === '' ? [] : spelled(below).split('/');
       // `secrets/**` names what is inside secrets, so it also speaks about a search of secrets.
-      const inside = below === '' ? ANY_NAME : `${below}/${ANY_NAME}`;
-      return (below !== '' && matcher.ignores(below)) || matcher.ignores(inside);
+      return reading.is(names) || reading.is([...names, ANY_NAME]);
     },
   };
 };
@@ -48,12 +53,32 @@ export const compilePathPattern = (pattern: string, where: PatternHome): PathPat
 /** Why a pattern could never match, if so. */
 export const pathPatternProblem = (pattern: string): string | undefined => {
   if (/^[!#]/.test(pattern)) return `a path pattern cannot begin with "${pattern[0]}"`;
-  if (/(^|[^\\])(\\\\)*\\$/.test(pattern)) return 'a path pattern cannot end with a backslash';
-  const opened = pattern.replaceAll(/\\./g, '').lastIndexOf('[');
-  if (opened >= 0 && !pattern.replaceAll(/\\./g, '').includes(']', opened)) {
-    return 'the bracket "[" is not closed';
+  const reading = readPattern(pattern);
+  return 'problem' in reading ? `in its path pattern, ${reading.problem}` : undefined;
+};
+
+type PatternReading =
+  | { readonly is: (names: readonly string[]) => boolean }
+  | { readonly problem: string };
+
+/** As in git: what a directory is holds for all that is below it. */
+const readPattern = (pattern: string): PatternReading => {
+  // White space at the end is dropped unless a backslash stands before it.
+  const whole = pattern.replace(/(?<!\\)[ \t]+$/, '');
+  const isForDirectories = whole.endsWith('/') && whole !== '/';
+  // `a/**` is whatever is inside of a, not a itself.
+  const own = (isForDirectories ? whole.slice(0, -1) : whole).replace(/(^|\/)\*\*$/, '$1**/*');
+  const deep = own.includes('/') ? own : `**/${own}`;
+  try {
+    const itself: Glob = compileGlob(own, { braces: false });
+    const inside: Glob = compileGlob(`${deep}/**`, { braces: false });
+    return {
+      is: (names) => (!isForDirectories && itself.matches(names)) || inside.matches(names),
+    };
+  } catch (error) {
+    if (error instanceof GlobProblem) return { problem: error.message };
+    throw error;
   }
-  return undefined;
 };
 
 /** A path spelled so that a pattern means only this path. */

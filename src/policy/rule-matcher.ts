@@ -2,10 +2,11 @@
 import type { PermissionRule } from '../protocol/permission.js';
 import { compileTextPattern } from './command-pattern.js';
 import { type CommandRule, compileCommandRule } from './command-rule.js';
+import { readDomain } from './domain-pattern.js';
 import { type JudgedCall, runsCommand, touchesFile } from './judged-call.js';
 import { compilePathPattern, pathPatternProblem } from './path-pattern.js';
 import type { PathWorld } from './path-policy.js';
-import { coversTool, type ParsedRule, parseRule } from './rule-grammar.js';
+import { coversTool, isMcpTool, type ParsedRule, parseRule } from './rule-grammar.js';
 import type { ShellPart } from './shell-part.js';
 
 export interface CompiledRule {
@@ -114,10 +115,12 @@ const textMatcher = (
   onCommand: CommandRule,
 ): CompiledRule['matches'] => {
   const text = compileTextPattern(pattern.trim());
-  const host = pattern.startsWith('domain:') ? pattern.trim().slice('domain:'.length) : undefined;
+  const domain = readDomain(pattern);
   return ({ request, command = [] }) => {
     const target = request.subject.target.trim();
-    if (host !== undefined && request.subject.action === 'network') return isHost(target, host);
+    if (domain !== undefined && request.subject.action === 'network') {
+      return 'matches' in domain && domain.matches(target);
+    }
     if (!runsCommand(request)) return text.matches(target);
     if (onCommand.isBroad || onCommand.isExactly(target)) return true;
     // Whether the parts of a command are all allowed takes more than one rule: see command-leave.ts.
@@ -126,13 +129,21 @@ const textMatcher = (
   };
 };
 
-/** A dot at the end of a name changes nothing about where it leads. */
-const isHost = (address: string, pattern: string) =>
-  URL.canParse(address) &&
-  compileTextPattern(pattern.toLowerCase()).matches(new URL(address).hostname.replace(/\.$/, ''));
+const patternProblem = ({ tool, pattern }: ParsedRule): string | undefined => {
+  if (pattern === undefined) return undefined;
+  if (FILE_TOOLS.has(tool)) return pathPatternProblem(pattern);
+  // What a server's tool is about nobody knows, so such a rule would never match.
+  if (isMcpTool(tool) && pattern.trim() !== '*') {
+    return `a rule for an MCP tool takes no pattern; write ${tool}`;
+  }
+  const key = INPUT_KEY.exec(pattern)?.[1];
+  if (key !== undefined) return `rules about the input "${key}" are not known here`;
+  const domain = tool === 'WebFetch' ? readDomain(pattern) : undefined;
+  return domain !== undefined && 'problem' in domain ? domain.problem : undefined;
+};
 
-const patternProblem = ({ tool, pattern }: ParsedRule) =>
-  pattern !== undefined && FILE_TOOLS.has(tool) ? pathPatternProblem(pattern) : undefined;
+/** No command and no address begins like this; elsewhere it is a rule about a part of the input. */
+const INPUT_KEY = /^(run_in_background|subagent_type|team_name|max_turns):/;
 
 const FILE_TOOLS = new Set('Read Write Edit MultiEdit NotebookEdit Grep Glob LS'.split(' '));
 

@@ -52,7 +52,6 @@ const DOORS: Readonly<Record<string, RegExp>> = {
   commander: /^src\/cli\//,
   htmlparser2: /^src\/tools\/html-tokens\.ts$/,
   'https-proxy-agent': /^src\/(model|host)\//,
-  ignore: /^src\/policy\//,
   marked: /^src\/memory\//,
   nanoid: /^src\/protocol\/ids\.ts$/,
   unbash: /^src\/policy\//,
