@@ -62,9 +62,9 @@ export class TreeWatch {
     this.indexes = options.roots.map((root) => new GitIndex(root, options.environment));
   }
 
-  /** What is at one path now. Throws a StorageError. */
+  /** What is at one path now, in a blob. Throws a StorageError. */
   stateAt(path: string): FileState {
-    return this.keeper.keep(path, entryAt(path)).state;
+    return this.keeper.copy(path, entryAt(path)).state;
   }
 
   /** Throws a StorageError. */

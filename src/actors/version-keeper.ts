@@ -34,6 +34,15 @@ export class VersionKeeper {
     return this.isKnown(path, entry) || entry.size > this.bounds.largestFile ? 0 : entry.size;
   }
 
+  /** What is at the path, in a blob whatever git has. Throws a StorageError. */
+  copy(path: string, entry: ScannedEntry | undefined): KeptState {
+    const kept = this.keep(path, entry);
+    const isCopied = !('digest' in kept.state) || this.blobs.has(kept.state.digest);
+    if (isCopied) return kept;
+    this.known.delete(path);
+    return this.keep(path, entry);
+  }
+
   /** What is at the path; `object` is what git has for it. Throws a StorageError. */
   keep(path: string, entry: ScannedEntry | undefined, object?: string): KeptState {
     const known = entry && this.isKnown(path, entry);

@@ -31,7 +31,7 @@ const isBelow = (path: string, folder: string): boolean =>
 
 const linkOnTheWay = (root: string, path: string): string | undefined => {
   for (let at = dirname(path); at.length >= root.length; at = dirname(at)) {
-    if (fs.lstatSync(at, { throwIfNoEntry: false })?.isSymbolicLink()) return at;
+    if (linkOf(at) !== undefined) return at;
     if (at === dirname(at)) break;
   }
   return undefined;
