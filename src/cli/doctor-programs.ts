@@ -1,6 +1,7 @@
 /** The checks of programs: Node itself, and those that Skein starts. */
 import { ownerMarker } from '../host/owner-marker.js';
 import { findRipgrep } from '../host/ripgrep.js';
+import { sandboxTrouble } from '../host/sandbox.js';
 import { findShell } from '../host/shell-script.js';
 import { watchdogLink } from '../host/watchdog-link.js';
 import { randomIds } from '../protocol/ids.js';
@@ -69,22 +70,16 @@ const checkWatchdog: Check = {
   },
 };
 
-const TRIAL = ['--ro-bind', '/', '/', '--dev', '/dev', '--unshare-all', 'true'];
-
 const checkBubblewrap: Check = {
   name: 'bubblewrap',
   async run(machine, signal) {
     const version = await probe(['bwrap', '--version'], machine, signal);
-    if (version.kind === 'missing') {
-      const fix = 'Nothing has to be done: commands run without a sandbox in this version.';
-      return { status: 'note', found: 'not on the PATH', fix };
+    const trouble = await sandboxTrouble(machine.env);
+    if (version.kind === 'ran' && trouble === undefined) {
+      return { status: 'ok', found: `${version.output}; SKEIN_SANDBOX=auto puts commands in it` };
     }
-    const trial = await probe(['bwrap', ...TRIAL], machine, signal);
-    if (version.kind === 'ran' && trial.kind === 'ran') {
-      return { status: 'ok', found: version.output };
-    }
-    const fix = 'Allow user namespaces if commands are to run in a sandbox later.';
-    return { status: 'note', found: `installed, but it ${why(trial)}`, fix };
+    const fix = 'Install bubblewrap and allow user namespaces if commands are to run in a sandbox.';
+    return { status: 'note', found: `no sandbox: ${trouble ?? why(version)}`, fix };
   },
 };
 

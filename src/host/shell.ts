@@ -16,6 +16,7 @@ import { openInput } from './input-file.js';
 import { killMarked } from './orphans.js';
 import { closeWriters, openOutputPipes } from './output-pipes.js';
 import { endGroup } from './process-group.js';
+import type { Sandbox } from './sandbox.js';
 import { findShell, reportedDirectory, reportingDirectory } from './shell-script.js';
 import type { WatchdogLink } from './watchdog-link.js';
 
@@ -23,6 +24,7 @@ export interface HostShellOptions {
   /** From child-environment.ts. */
   readonly environment: Readonly<Record<string, string>>;
   readonly watchdog: WatchdogLink;
+  readonly sandbox?: Sandbox | undefined;
 }
 
 /** The shell itself could not be started. */
@@ -39,7 +41,7 @@ const DRAIN_MS = 250;
 const GIVE_UP_MS = 5_000;
 const LONGEST_REPORT = 64 * 1024;
 
-export const hostShell = ({ environment, watchdog }: HostShellOptions): Shell => ({
+export const hostShell = ({ environment, watchdog, sandbox }: HostShellOptions): Shell => ({
   async run(command) {
     const began = performance.now();
     if (command.signal.aborted)
@@ -51,7 +53,7 @@ export const hostShell = ({ environment, watchdog }: HostShellOptions): Shell =>
       ...{ ...environment, ...command.env, PWD: command.cwd },
       [COMMAND_VARIABLE]: mark,
     };
-    const { child, streams } = await start(command, env);
+    const { child, streams } = await start(command, env, sandbox);
     const group = child.pid ?? (await neverStarted(child));
     watchdog.add(group);
     command.onStarted?.();
@@ -71,12 +73,18 @@ interface Streams {
   readonly report: Readable;
 }
 
-const start = async ({ command, cwd, input }: ShellCommand, env: Record<string, string>) => {
+const start = async (
+  { command, cwd, input }: ShellCommand,
+  env: Record<string, string>,
+  sandbox: Sandbox | undefined,
+) => {
   const shell = findShell();
+  const line = [shell.path, '-c', reportingDirectory(command, shell)];
+  const [program = shell.path, ...args] = [...(sandbox?.(cwd) ?? []), ...line];
   const file = input === undefined ? undefined : await openInput(input);
   const pipes = (await openOutputPipes(2)) ?? [];
   const [output, errors] = pipes;
-  const child = spawn(shell.path, ['-c', reportingDirectory(command, shell)], {
+  const child = spawn(program, args, {
     cwd,
     env,
     detached: true,

@@ -67,6 +67,8 @@ const plant = (wanted: readonly (readonly [readonly string[], string])[]) => {
   for (const [[folder = '', leaf = ''], target] of wanted) {
     try {
       const place = join(top, folder, leaf);
+      // A folder may be a link by now; what lies behind it is not ours.
+      if (realpathSync(join(top, folder)) !== join(top, folder)) continue;
       rmSync(place, { recursive: true, force: true });
       symlinkSync(target, place);
     } catch {

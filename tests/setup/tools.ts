@@ -16,6 +16,21 @@ export const TOOLS = {
   tmux: { packages: ['tmux'], probe: ['tmux', '-V'] },
   zsh: { packages: ['zsh'], probe: ['zsh', '--version'] },
   fish: { packages: ['fish'], probe: ['fish', '--version'] },
+  bwrap: {
+    packages: ['bubblewrap'],
+    probe: [
+      'bwrap',
+      '--ro-bind',
+      '/',
+      '/',
+      '--dev',
+      '/dev',
+      '--proc',
+      '/proc',
+      '--unshare-net',
+      'true',
+    ],
+  },
   /** The right to mount in a namespace of one's own: `unshare --mount`, as root. */
   'root-mounts': {
     packages: ['util-linux', 'mount'],
