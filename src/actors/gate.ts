@@ -154,7 +154,8 @@ export class Gate {
   private takeAnswer(job: CallJob, call: SoundCall, answer: Decision): void {
     const { desk } = this.deps;
     const { by } = answer;
-    const step = { step: 'callback', instead: OTHER_ANSWER, risk: 'medium' } as const;
+    const { readOnly } = call;
+    const step = { step: 'callback', instead: OTHER_ANSWER, risk: 'medium', readOnly } as const;
     if (answer.behavior === 'deny') {
       const { reason, interrupt = false } = answer;
       if (!this.record(job, { behavior: 'deny', reason, ...step }, by)) return;

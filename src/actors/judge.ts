@@ -45,10 +45,12 @@ export const judgeCall = (
     return { kind: 'invalid', message: explainInvalid(tool.name, parsed.error) };
   }
   const input = parsed.data;
-  const readOnly = tool.isReadOnly(input);
-  const request = { tool: tool.name, subject: tool.subject(input), readOnly, cwd };
+  const asked = { tool: tool.name, subject: tool.subject(input), cwd };
+  const request = { ...asked, readOnly: tool.isReadOnly(input) };
   const finding = tool.checkPermissions?.(input, desk.mode);
   const ruling = desk.rule(request, { finding, hook });
+  // A command that is proven to read only may start early, and again after a crash.
+  const { readOnly } = ruling;
   const safe = tool.isConcurrencySafe(input);
   const place = desk.grantFor(request);
   const mayLast = finding?.everyTime !== true;

@@ -52,10 +52,11 @@ export const judgedCall = (
     const places = touchesFile(request) ? placesOfTarget(subject.target, cwd, world) : [];
     return { request, finding, hook, places, named: [] };
   }
-  const reading = readShell(request.subject.target, request.cwd, world);
+  const { target, lasts = false } = request.subject;
+  const reading = readShell(target, request.cwd, world);
   const command = reading.parts.map((part) => judgedPart(part, world));
   return {
-    request: { ...request, readOnly: isReadOnly(reading, world) },
+    request: { ...request, readOnly: !lasts && isReadOnly(reading, world) },
     finding: gravest(finding, shellFinding(reading, world)),
     hook,
     places: command.flatMap(({ redirects }) => redirects.flatMap(({ places }) => places ?? [])),

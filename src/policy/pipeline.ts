@@ -19,7 +19,7 @@ import type { Because } from './reasons.js';
 import * as because from './reasons.js';
 import { riskOf } from './risk.js';
 
-type Decision = Omit<Ruling, 'risk'>;
+type Decision = Omit<Ruling, 'risk' | 'readOnly'>;
 
 export interface Step {
   readonly name: PipelineStep;
@@ -33,7 +33,8 @@ export const judge = (
 ): Ruling | undefined => {
   for (const step of pipeline) {
     const decision = step.judge(call, facts);
-    if (decision !== undefined) return { ...decision, risk: riskOf(call, facts) };
+    if (decision === undefined) continue;
+    return { ...decision, risk: riskOf(call, facts), readOnly: call.request.readOnly };
   }
   return undefined;
 };

@@ -71,5 +71,5 @@ const UNDECIDED: Ruling = {
   step: 'reject',
   reason: 'No step of the permission pipeline allowed this call.',
   instead: 'A pipeline with all its steps would decide.',
-  risk: 'high',
+  ...{ risk: 'high', readOnly: false },
 };

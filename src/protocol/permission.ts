@@ -80,6 +80,8 @@ export interface Ruling {
   /** What would have led to another ruling, in one sentence. */
   readonly instead: string;
   readonly risk: Risk;
+  /** The tool says that it only reads, or the command is proven to. */
+  readonly readOnly: boolean;
   readonly rule?: PermissionRule;
   /** The hook that decided. */
   readonly hook?: string;

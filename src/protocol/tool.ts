@@ -48,6 +48,8 @@ export interface PermissionSubject {
   readonly action: 'read' | 'write' | 'execute' | 'network' | 'host' | 'none';
   /** A path as the model gave it, a command line, an address, words of the host, or empty. */
   readonly target: string;
+  /** It goes on when the call has ended, so it is never taken for one that only reads. */
+  readonly lasts?: boolean;
 }
 
 export interface SafetyFinding {

@@ -61,7 +61,10 @@ export const runCommand = defineTool({
     ].join(' '),
   isReadOnly: () => false,
   isConcurrencySafe: () => false,
-  subject: ({ command }) => ({ action: 'execute', target: command }),
+  subject: ({ command, run_in_background: lasts = false }) => ({
+    ...{ action: 'execute', target: command },
+    ...(lasts && { lasts }),
+  }),
   interruptBehavior: 'cancel',
   async call({ command, timeout, run_in_background }, context) {
     refuseUnrunnable(command);
