@@ -161,8 +161,8 @@ const jsonOf = (input: HookFacts): string => {
 /** One that is set up twice runs once. */
 const withoutTwins = (setups: readonly HookSetup[]): readonly HookSetup[] => {
   const seen = new Set<unknown>();
-  return setups.filter(({ work }) => {
-    const what = work.kind === 'command' ? work.command : work.run;
+  return setups.filter(({ work, isAsync }) => {
+    const what = work.kind === 'command' ? `${isAsync}:${work.command}` : work.run;
     const isNew = !seen.has(what);
     seen.add(what);
     return isNew;

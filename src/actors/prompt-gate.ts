@@ -51,9 +51,10 @@ export class PromptGate {
   }
 
   /** After all that came before: at once when that is nothing. */
-  after(work: () => void): void {
-    if (this.queue === undefined) work();
-    else this.enqueue(async () => work());
+  after(work: (isInterrupted: boolean) => void): void {
+    const { signal } = this.controller;
+    if (this.queue === undefined) work(false);
+    else this.enqueue(async () => work(signal.aborted));
   }
 
   /** Prompts wait for it. */

@@ -78,6 +78,8 @@ export class SessionHooks {
   private forgetIdle: () => void = () => {};
   private ending: Promise<void> | undefined;
   private instructions: Promise<unknown> = Promise.resolve();
+  /** Hooks that nobody waits for but the end. */
+  private readonly underway = new Set<Promise<unknown>>();
 
   constructor(deps: SessionHookDeps, gate: PromptGate) {
     this.deps = deps;
@@ -126,9 +128,14 @@ export class SessionHooks {
   private async finish(reason: EndReason): Promise<void> {
     const { clock } = this.deps;
     this.forgetIdle();
-    this.over.abort();
     const late = new AbortController();
-    const forget = clock.wakeAt(clock.now() + END_WITHIN_MS, () => late.abort());
+    const forget = clock.wakeAt(clock.now() + END_WITHIN_MS, () => {
+      this.over.abort();
+      late.abort();
+    });
+    // What a short session has said last is still heard.
+    await Promise.all(this.underway);
+    this.over.abort();
     await this.fireEnd(reason, late.signal);
     forget();
   }
@@ -176,7 +183,13 @@ export class SessionHooks {
 
   private announce(message: string, type: 'permission_prompt' | 'idle_prompt'): void {
     const facts = { message, title: 'Skein', notification_type: type };
-    void this.deps.hooks.fire('Notification', facts, { subject: type, signal: this.over.signal });
+    const { signal } = this.over;
+    this.track(this.deps.hooks.fire('Notification', facts, { subject: type, signal }));
+  }
+
+  private track(work: Promise<unknown>): void {
+    this.underway.add(work);
+    void work.finally(() => this.underway.delete(work));
   }
 
   /** One after another, so that many files are not as many processes at once. */
@@ -192,6 +205,7 @@ export class SessionHooks {
         this.deps.hooks.fire('InstructionsLoaded', facts, terms),
       );
     }
+    this.track(this.instructions);
   }
 }
 

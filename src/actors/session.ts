@@ -177,7 +177,12 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     }
   };
   const submit = (blocks: RawJson) => gate.admit(blocks, () => deliver(blocks));
-  const startInTurn = () => gate.after(() => void (isOver || start()));
+  const startInTurn = () =>
+    gate.after((isInterrupted) => {
+      if (isOver) return;
+      start();
+      if (isInterrupted) agent?.interrupt();
+    });
   const source = options.choice.kind === 'new' ? 'startup' : 'resume';
   occasions.begin(source, deps.lingers, options.hooks);
   return {
@@ -231,6 +236,7 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     stopped,
     rename: (title) => session.updateMeta({ title }),
     async close(reason = 'other') {
+      isOver = true;
       gate.interrupt();
       agent?.dismiss();
       notebook.end();

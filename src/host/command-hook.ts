@@ -2,6 +2,7 @@
  * Runs one command hook in the shell: its own process group under the watchdog, JSON as its input, no
  * secrets. Whatever it does, it is over soon after its time, and only so much of its output is read.
  */
+import { stat } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
 import type { HookEnd, RunHookCommand } from '../protocol/hook-setup.js';
 import type { Shell } from '../protocol/tool.js';
@@ -15,8 +16,9 @@ export const commandHooks =
     const stdout = new BoundedText();
     const stderr = new BoundedText();
     try {
+      const place = await standing(cwd, projectDirectory);
       const end = await shell.run({
-        ...{ command, cwd, input, timeoutMs, signal },
+        ...{ command, cwd: place, input, timeoutMs, signal },
         env: { CLAUDE_PROJECT_DIR: projectDirectory, SKEIN_PROJECT_DIR: projectDirectory },
         onOutput: (stream, chunk) => (stream === 'stdout' ? stdout : stderr).add(chunk),
       });
@@ -34,6 +36,15 @@ export const commandHooks =
       return { kind: 'failed', why: `it could not be started: ${why}` };
     }
   };
+
+/** An agent that takes away the ground under its feet must not be rid of its hooks. */
+const standing = async (...places: readonly string[]): Promise<string> => {
+  for (const place of places) {
+    const found = await stat(place).catch(() => undefined);
+    if (found?.isDirectory() === true) return place;
+  }
+  return '/';
+};
 
 class BoundedText {
   isCut = false;

@@ -89,43 +89,48 @@ const parsed = (text: string): unknown => {
   }
 };
 
-const words = z.string();
-const permission = z.enum(['allow', 'deny', 'ask']);
+/** A key that is wrong costs the whole output, unless it is one that we do not know. */
+const outputSchema = () => {
+  const words = z.string();
+  const permission = z.enum(['allow', 'deny', 'ask']);
+  return z.object({
+    continue: z.boolean().optional(),
+    stopReason: words.optional(),
+    suppressOutput: z.boolean().optional(),
+    systemMessage: words.optional(),
+    decision: z.enum(['approve', 'allow', 'block', 'deny']).optional(),
+    reason: words.optional(),
+    hookSpecificOutput: z
+      .object({
+        permissionDecision: permission.optional(),
+        permissionDecisionReason: words.optional(),
+        updatedInput: z.record(z.string(), z.unknown()).optional(),
+        additionalContext: words.optional(),
+        updatedMCPToolOutput: z.unknown().optional(),
+        updatedToolOutput: z.unknown().optional(),
+        decision: z
+          .object({
+            behavior: z.enum(['allow', 'deny']),
+            updatedInput: z.record(z.string(), z.unknown()).optional(),
+            message: words.optional(),
+            interrupt: z.boolean().optional(),
+          })
+          .optional(),
+      })
+      .optional(),
+  });
+};
+type HookOutput = z.infer<ReturnType<typeof outputSchema>>;
 
-/** Every key on its own: one that is wrong costs the whole output, unless it is one we do not know. */
-const hookOutput = z.object({
-  continue: z.boolean().optional(),
-  stopReason: words.optional(),
-  suppressOutput: z.boolean().optional(),
-  systemMessage: words.optional(),
-  decision: z.enum(['approve', 'allow', 'block', 'deny']).optional(),
-  reason: words.optional(),
-  hookSpecificOutput: z
-    .object({
-      permissionDecision: permission.optional(),
-      permissionDecisionReason: words.optional(),
-      updatedInput: z.record(z.string(), z.unknown()).optional(),
-      additionalContext: words.optional(),
-      updatedMCPToolOutput: z.unknown().optional(),
-      updatedToolOutput: z.unknown().optional(),
-      decision: z
-        .object({
-          behavior: z.enum(['allow', 'deny']),
-          updatedInput: z.record(z.string(), z.unknown()).optional(),
-          message: words.optional(),
-          interrupt: z.boolean().optional(),
-        })
-        .optional(),
-    })
-    .optional(),
-});
-type HookOutput = z.infer<typeof hookOutput>;
+/** Made when the first hook has something to say: most runs have none. */
+let hookOutput: ReturnType<typeof outputSchema> | undefined;
 
 const hearValue = (event: HookEvent, hook: string, value: unknown): HookSaid => {
   if (value === undefined || value === null) return NOTHING;
   if (isDeeperThan(value, MOST_LEVELS)) {
     return failed(event, hook, `its output is nested deeper than ${MOST_LEVELS} levels`);
   }
+  hookOutput ??= outputSchema();
   const read = hookOutput.safeParse(value);
   if (!read.success) {
     const [issue] = read.error.issues;
@@ -165,10 +170,15 @@ const hearOutput = (event: HookEvent, hook: string, output: HookOutput): HookSai
     ...answered(event, own.decision),
     ...(event === 'PreToolUse' && has(own, 'updatedInput') && { updatedInput: own.updatedInput }),
     ...(event === 'PostToolUse' && updated !== undefined && { updatedOutput: updated }),
-    ...(output.continue === false && halted(output.stopReason ?? reason)),
+    ...(output.continue === false &&
+      !UNSTOPPABLE.has(event) &&
+      halted(output.stopReason ?? reason)),
     context,
     messages: [
       ...base.messages,
+      ...(output.continue === false && UNSTOPPABLE.has(event)
+        ? [`${nameOf(hook)}: ${shortened(output.stopReason ?? reason ?? 'Stop.', LONGEST_MESSAGE)}`]
+        : []),
       ...(systemMessage?.trim() ? [shortened(systemMessage.trim(), LONGEST_MESSAGE)] : []),
     ],
   };

@@ -160,6 +160,23 @@ describe('SessionStart', () => {
     expect(model.requests).toHaveLength(1);
   });
 
+  test('does not swallow an interrupt', async () => {
+    const { hook } = watching('SessionStart', () => new Promise(() => {}));
+    const { say, lead: session } = await lead(0, [hook], { lingers: false });
+    await say('Hello.');
+    session.interrupt();
+    expect(await session.stopped).toMatchObject({ stop: { reason: 'interrupted' } });
+  });
+
+  test('starts nobody in a session that was closed meanwhile', async () => {
+    const { hook } = watching('SessionStart', () => new Promise(() => {}));
+    const { say, lead: session } = await lead(0, [hook]);
+    await say('Hello.');
+    await session.close();
+    await settled();
+    expect(session.state).toBe('idle');
+  });
+
   test('knows a session that is taken up again', async () => {
     const { hook, seen, store } = starting();
     const first = await lead(1, [], { store });
@@ -217,6 +234,29 @@ describe('Notification', () => {
     await say('Go.');
     expect(seen).toMatchObject([
       { notification_type: 'permission_prompt', message: expect.stringContaining('Change x') },
+    ]);
+  });
+
+  test('tells that a person is asked something', async () => {
+    const { seen, hook } = watching('Notification');
+    const model = scriptedModel([calls('c', 'Look', { name: 'ask' })], [says('Done.')]);
+    const options = [{ label: 'goose' }];
+    const { say } = await leadInHand({
+      ...{ model, lingers: true, hooks: [hook] },
+      deeds: {
+        ask: async ({ askPerson }) => {
+          await askPerson?.({ question: 'Which bird?', options, multiple: false });
+          return { content: 'asked' };
+        },
+      },
+      surface: {
+        ask: async () => ({ behavior: 'allow' }),
+        choose: async () => ({ chosen: ['goose'] }),
+      },
+    });
+    await say('Go.');
+    expect(seen).toMatchObject([
+      { notification_type: 'permission_prompt', message: 'Which bird?' },
     ]);
   });
 

@@ -95,12 +95,26 @@ describe('a command hook', () => {
     expect(end).toMatchObject({ stdout: '\ufffd\ufffd\ufffd' });
   });
 
-  test('that does not exist, or has no place to run in, has failed', async () => {
+  test('that does not exist has failed, and so has one that cannot be started', async () => {
     expect(await run('/no/such/hook')).toMatchObject({ exitCode: 127 });
-    expect(await run('true', { cwd: '/no/such/place' })).toMatchObject({
-      kind: 'failed',
-      why: expect.stringMatching(/could not be started/),
+    const broken = { run: () => Promise.reject(new Error('no more processes')) };
+    const { signal } = new AbortController();
+    const wanted = { command: 'true', cwd: '/', input: '', timeoutMs: 1, signal };
+    expect(await commandHooks(broken, '/')(wanted)).toEqual({
+      ...{ kind: 'failed', why: 'it could not be started: no more processes' },
     });
+  });
+
+  test('runs in the project, or at least somewhere, when its place is gone', async () => {
+    expect(await run('pwd; exit 2', { cwd: '/gone' })).toMatchObject({
+      stdout: '/\n',
+      exitCode: 2,
+    });
+    const project = await realpath(await mkdtemp(join(tmpdir(), 'hook-')));
+    const inProject = commandHooks(hostShell({ environment, watchdog }), project);
+    const { signal } = new AbortController();
+    const wanted = { command: 'pwd', cwd: '/gone', input: '', timeoutMs: 60_000, signal };
+    expect(await inProject(wanted)).toMatchObject({ stdout: `${project}\n` });
   });
 
   test('is ended when somebody else has decided', async () => {

@@ -93,6 +93,12 @@ describe('a field of the output', () => {
   test.each<[string, HookEvent, object, object]>([
     ['continue', 'PostToolUse', { continue: false, stopReason: reason }, { halt: reason }],
     ['continue without a reason', 'Stop', { continue: false }, { halt: 'A hook ended the run.' }],
+    [
+      'continue where no run could end',
+      'SessionStart',
+      { continue: false, stopReason: reason },
+      { outcome: 'ok', messages: ['check.sh: Because.'] },
+    ],
     ['systemMessage', 'Stop', { systemMessage: 'Mind.' }, { messages: ['Mind.'], outcome: 'ok' }],
     ['suppressOutput', 'Stop', { suppressOutput: true }, { outcome: 'ok', messages: [] }],
     ['decision block', 'Stop', { decision: 'block', reason }, { block: { reason } }],
