@@ -10,7 +10,7 @@ describe('the reason of a ruling', () => {
       rule: rules[0],
       reason: 'Denied by the rule "Bash(rm:*)" of /repo/.claude/settings.json.',
       instead: 'Nothing but removing that rule would allow it.',
-      risk: 'medium',
+      ...{ risk: 'medium', readOnly: false },
     });
   });
 
