@@ -1,7 +1,7 @@
 /** The session that a person talks to: opened with the first prompt, or exchanged for a former one. */
 import type { LeadSession } from '../actors/session.js';
 import type { Stop } from '../protocol/agent.js';
-import { UsageError } from '../protocol/errors.js';
+import { SkeinError, UsageError } from '../protocol/errors.js';
 import { randomIds } from '../protocol/ids.js';
 import type { Surface } from '../protocol/permission.js';
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
@@ -9,6 +9,7 @@ import { costOfSession } from '../sdk/cost-ledger.js';
 import { type OpenRun, openRun } from '../sdk/open-run.js';
 import { promptBlocks, titleOf } from '../sdk/prompt-blocks.js';
 import type { Provider } from '../sdk/provider.js';
+import { openRewind } from '../sdk/rewind-session.js';
 import { externalIncludes } from '../sdk/run-memory.js';
 import { type WindowReport, windowOfAgent } from '../sdk/window-report.js';
 import { setUpWorkbench, type Workbench, type WorkbenchRequest } from '../sdk/workbench.js';
@@ -20,10 +21,12 @@ import { askForIncludes } from './include-question.js';
 import type { Machine } from './machine.js';
 import { modeOf } from './mode-command.js';
 import type { Narration } from './narration.js';
+import { agreeOnRewind } from './repl-rewind.js';
 import { farewellText, headerText, lastExchange } from './repl-words.js';
+import { doneText } from './rewind-command.js';
 import type { RunFlags } from './run-flags.js';
 import { formerSessions, pickSession, sessionLines } from './session-list.js';
-import type { Terminal } from './terminal.js';
+import { type Terminal, wantsColour } from './terminal.js';
 import { askForTrust } from './trust-question.js';
 
 /** How long a run may take to wind down when everybody wants to go. */
@@ -135,6 +138,32 @@ export class ReplLead {
     this.run = undefined;
     await former?.close();
     this.adopt(next);
+  }
+
+  /** Takes the session back to before a prompt: let go of, taken back, and taken up again. */
+  async rewind(wanted: string): Promise<void> {
+    if (this.isRunning) throw new UsageError('A run is under way: Ctrl-C interrupts it.');
+    const run = this.spokenRun;
+    if (this.flags.sessionPersistence === false) {
+      throw new UsageError('Nothing is kept of this session, so it cannot be taken back.');
+    }
+    const { machine, terminal, narration } = this.options;
+    const { store, session } = run;
+    const look = () => openRewind(machine, this.flags, store, session.meta);
+    const agreed = await agreeOnRewind(await look(), wanted, terminal, wantsColour(machine));
+    if (agreed === undefined) return;
+    this.run = undefined;
+    await run.close();
+    try {
+      const desk = await look();
+      const plan = agreed.plan(desk);
+      narration.remark(doneText(desk, plan, await desk.carryOut(plan, agreed.force)).trimEnd());
+    } catch (error) {
+      if (!(error instanceof SkeinError)) throw error;
+      narration.remark(error.message);
+    }
+    const { sessionId: _id, continue: _goesOn, forkSession: _fork, ...flags } = this.flags;
+    this.adopt(await this.open({ ...flags, resume: session.id }, ''));
   }
 
   /** What the session has used so far, in short. */

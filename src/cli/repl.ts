@@ -190,6 +190,9 @@ class Repl {
       case 'resume':
         await this.lead.resume(line.rest);
         break;
+      case 'rewind':
+        await this.lead.rewind(line.rest);
+        break;
       case 'exit':
         this.leave(EXIT.done);
     }

@@ -10,6 +10,7 @@ export const COMMANDS = [
     help: 'what needs no question: default, plan, acceptEdits …',
   },
   { name: 'resume', arguments: '[number or id]', help: 'go on with a former session' },
+  { name: 'rewind', arguments: '[number or undo]', help: 'take files and conversation back' },
   { name: 'cost', arguments: '', help: 'what this session has used so far' },
   { name: 'context', arguments: '', help: 'what fills the context window' },
   { name: 'exit', arguments: '', help: 'leave; /quit does the same' },

@@ -2,8 +2,10 @@ import fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Rules, type Scene, setScene, unmarked } from '../fakes/skein-process.js';
+import { openScreen } from '../fakes/tmux-screen.js';
 import { eventually } from '../host/processes.js';
 import { treeOf } from '../host/tree-hash.js';
+import { needs } from '../setup/needs.js';
 
 const bash = (command: string) => ({ tool_use: [{ name: 'Bash', input: { command } }] });
 const write = (file_path: string, content: string) => ({
@@ -224,5 +226,37 @@ describe('skein rewind', () => {
       const { code, stderr } = await rewind(...flags);
       expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
     }
+  });
+});
+
+needs.describe('tmux')('/rewind on a terminal', () => {
+  test('lists, shows, asks, takes back and goes on in the same session', async () => {
+    const scene = await setScene(talk(STEPS));
+    fs.writeFileSync(join(scene.workspace, 'keep'), 'kept\n');
+    fs.writeFileSync(join(scene.workspace, 'old'), 'old\n');
+    const screen = openScreen(scene, YES);
+    await screen.shows('Type what to do');
+    screen.say('task one');
+    await screen.shows(/Done\.\n\n>$/);
+    const middle = treeOf(scene.workspace);
+    screen.say('task two');
+    await screen.shows(/Done\.[\s\S]*Done\.\n\n>$/);
+    expect(treeOf(scene.workspace)).not.toEqual(middle);
+    screen.say('/rewind');
+    await screen.shows('Back to before which prompt?');
+    screen.say('2');
+    await screen.shows(/- more[\s\S]*Take it back\? \[y\/N\]/);
+    screen.say('y');
+    await screen.shows(
+      /Done: 6 files put back, 1 prompt taken back\.[\s\S]*The last exchange:[\s\S]*>$/,
+    );
+    expect(treeOf(scene.workspace)).toEqual(middle);
+    screen.say('task three');
+    await screen.shows(/task three[\s\S]*Done\.\n\n>$/);
+    const said = JSON.stringify(scene.bodies().at(-1)?.messages);
+    expect(said).toContain('task one');
+    expect(said).not.toContain('task two');
+    screen.press('C-d');
+    expect(await screen.ended()).toBe(0);
   });
 });
