@@ -4,7 +4,7 @@ import { type ConsultAnswer, ConsultFailure } from '../protocol/consult.js';
 import { defineTool, ToolFailure } from '../protocol/tool.js';
 import type { WireBlock } from '../protocol/wire.js';
 import { shortLine, startOf } from './truncation.js';
-import { untrusted } from './untrusted-text.js';
+import { untrustedFrom } from './untrusted-text.js';
 
 const MOST_SEARCHES = 8;
 const MOST_RESULTS = 50;
@@ -95,7 +95,7 @@ const report = (query: string, { blocks, text, stopReason }: ConsultAnswer) => {
       : []),
   ];
   return {
-    content: [untrusted(`web search: ${query}`, parts.join('\n\n')), ...notes].join('\n\n'),
+    content: [untrustedFrom('web search', query, parts.join('\n\n')), ...notes].join('\n\n'),
     facts: { results: hits.size },
   };
 };

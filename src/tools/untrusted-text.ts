@@ -13,6 +13,12 @@ const WARNING =
 export const untrusted = (source: string, text: string): string =>
   `<${TAG} source="${attribute(source)}">\n${WARNING}\n\n${defused(text)}\n</${TAG}>`;
 
+export type UntrustedKind = 'web search' | 'mcp result' | 'issue' | 'comment';
+
+/** For what has no address of its own: who or what brought it goes before its name. */
+export const untrustedFrom = (kind: UntrustedKind, name: string, text: string): string =>
+  untrusted(`${kind}: ${name}`, text);
+
 const LONGEST_SOURCE = 500;
 
 const attribute = (text: string): string => {
@@ -26,18 +32,31 @@ const attribute = (text: string): string => {
     .replaceAll('>', '&gt;');
 };
 
-/** Letters may be joined by marks that nobody sees. */
-const JOINERS = '[\\u200c\\u200d]*';
-/**
- * The tag in any spelling that a reader might take for it. One run of what may stand between bracket
- * and word, so that a page of brackets and spaces costs no more than any other.
- */
-const TAG_LIKE = new RegExp(
-  `[<\\uff1c\\ufe64\\u2039\\u3008](?=[\\s/\\\\\\uff0f\\u2044\\u2215\\u200c\\u200d]*${TAG.split('').join(JOINERS)})`,
-  'giu',
-);
+/** Letters may be joined by marks that nobody sees, or carry some that change nothing. */
+const JOINERS = '[\\u200c\\u200d\\p{M}]*';
+/** The same letter in other alphabets and widths, as an eye or a model would read it. */
+const LOOKALIKES: Readonly<Record<string, string>> = {
+  ...{ u: 'u\uff55\u03c5\u057d', n: 'n\uff4e\u0578', t: 't\uff54\u0442\u03c4', r: 'r\uff52\u0433' },
+  ...{ s: 's\uff53\u0455', e: 'e\uff45\u0435', d: 'd\uff44\u0501' },
+};
+const letter = (it: string) => {
+  const code = it.charCodeAt(0);
+  const capital = code - 32;
+  const coded = `&#(?:0*(?:${code}|${capital})|x0*(?:${code.toString(16)}|${capital.toString(16)}));?`;
+  return `(?:[${LOOKALIKES[it] ?? it}\\u{1d400}-\\u{1d7ff}\\u{24b6}-\\u{24e9}]|${coded})`;
+};
+const WORD = TAG.split('').map(letter).join(JOINERS);
+/** Brackets as they are, and as they are written for programs that decode them. */
+const BRACKET = '[<\\uff1c\\ufe64\\u2039\\u3008\\u27e8\\u2329\\u00ab\\u226a\\u1438]';
+const CODED = '&lt;?|&#0*60;?|&#x0*3c;?|%3c|\\\\u003c|\\\\x3c|\\\\074';
+/** One run of what may stand between, so that a page of brackets and spaces costs no more than any other. */
+const BETWEEN =
+  '(?:[\\s/\\\\\\uff0f\\u2044\\u2215\\u29f8\\u200c\\u200d]|%2f|&#0*47;?|&#x0*2f;?|&sol;)*';
+/** The tag in any spelling that a reader might take for it. */
+const TAG_LIKE = new RegExp(`(?:${BRACKET}|${CODED})(?=${BETWEEN}${WORD})`, 'giu');
 
-const defused = (text: string): string => visible(text).toWellFormed().replaceAll(TAG_LIKE, '&lt;');
+/** No entity, since whoever decodes one would have the tag back. */
+const defused = (text: string): string => visible(text).toWellFormed().replaceAll(TAG_LIKE, '[');
 
 /**
  * Characters that show nothing, or reorder what is shown: they carry text past people. Joiners stay,

@@ -207,7 +207,7 @@ describe('a question about a page', () => {
       ...{ prompt: 'How many?', consult },
     });
     expect(text).toMatch(
-      /status 200[\s\S]*<untrusted source[\s\S]*Seven geese\. &lt;\/untrusted>\n<\/untrusted>$/,
+      /status 200[\s\S]*<untrusted source[\s\S]*Seven geese\. \[\/untrusted>\n<\/untrusted>$/,
     );
     expect(text).not.toContain('There are seven');
     expect(asked).toHaveLength(1);
