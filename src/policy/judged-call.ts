@@ -9,6 +9,7 @@ import type { HookOpinion, PermissionRequest } from '../protocol/permission.js';
 import type { SafetyFinding } from '../protocol/tool.js';
 import { placesOfTarget, placesOfWord } from './path-policy.js';
 import { isMcpTool } from './rule-grammar.js';
+import { isMove } from './shell-dirs.js';
 import { shellFinding } from './shell-finding.js';
 import type { ShellPart, ShellReading, ShellWorld } from './shell-part.js';
 import { readShell } from './shell-reading.js';
@@ -26,6 +27,8 @@ export interface JudgedCall {
   readonly places: readonly string[];
   /** The same for each word of a shell command that may be a path. */
   readonly named: readonly (readonly string[])[];
+  /** The command leaves the agent in another directory, so it is not to be repeated. */
+  readonly moves?: boolean;
   /** The parts of a shell command. */
   readonly command?: readonly JudgedPart[] | undefined;
 }
@@ -61,6 +64,7 @@ export const judgedCall = (
     hook,
     places: command.flatMap(({ redirects }) => redirects.flatMap(({ places }) => places ?? [])),
     named: namedBy(reading, world),
+    moves: reading.parts.some(({ words }) => isMove(words)),
     command,
   };
 };
@@ -88,13 +92,13 @@ const judgedPart = (part: ShellPart, world: ShellWorld): JudgedPart => {
 /** Where a word leads from each directory it may start from; undefined when that cannot be known. */
 const placesIn = (
   { text, dynamic }: ShellWord,
-  { dirs }: Pick<ShellPart, 'dirs'>,
+  { dirs, isLost }: ShellPart,
   world: ShellWorld,
 ): readonly string[] | undefined => {
-  if (dynamic || (dirs === undefined && !text.startsWith('/'))) return undefined;
+  if (dynamic || (isLost && !text.startsWith('/'))) return undefined;
   // A quoted `~` is a name like any other; the unquoted one has been resolved.
   const word = text.startsWith('~') ? `./${text}` : text;
-  const from = text.startsWith('/') ? ['/'] : (dirs ?? []);
+  const from = text.startsWith('/') ? ['/'] : dirs;
   return from.flatMap((dir) => placesOfWord(word, dir, world)).filter((place) => !isSink(place));
 };
 
@@ -114,7 +118,7 @@ const namedBy = ({ parts }: ShellReading, world: ShellWorld): readonly (readonly
     const targets = redirects.map(({ target }) => target);
     const all = [...words, ...targets, ...assigned.map(({ value }) => value)];
     for (const text of new Set(all.flatMap(pathsInWord))) {
-      for (const dir of text.startsWith('/') ? ['/'] : (dirs ?? [])) {
+      for (const dir of text.startsWith('/') ? ['/'] : dirs) {
         const key = `${dir}\0${text}`;
         if (named.size < MOST_NAMES && !named.has(key))
           named.set(key, placesOfWord(text, dir, world));

@@ -34,7 +34,8 @@ export const judge = (
   for (const step of pipeline) {
     const decision = step.judge(call, facts);
     if (decision === undefined) continue;
-    return { ...decision, risk: riskOf(call, facts), readOnly: call.request.readOnly };
+    const readOnly = call.request.readOnly && call.moves !== true;
+    return { ...decision, risk: riskOf(call, facts), readOnly };
   }
   return undefined;
 };

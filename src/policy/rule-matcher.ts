@@ -77,7 +77,7 @@ const matcher = (
   const onPath = compilePathPattern(pattern, { home, root, file: rule.file, ignoreCase });
   const bases = [...new Set([onPath.base, world.realPath(onPath.base)])];
   const hits = (place: string) => bases.some((base) => onPath.matches(place, base));
-  const onCommand = compileCommandRule(pattern.trim());
+  const onCommand = once(() => compileCommandRule(pattern.trim()));
   const onText = textMatcher(rule, pattern, onCommand);
   // To forbid, one name of a file is enough; to allow, every name of it must be covered.
   const onPlaces =
@@ -89,7 +89,7 @@ const matcher = (
       if (!covers(call)) return namedByCommand(rule, tool, call, onPlaces);
       return touchesFile(call.request) ? onPlaces(call.places) : onText(call);
     },
-    allowsPart: (part) => coversTool(tool, 'Bash') && onCommand.allows(part),
+    allowsPart: (part) => coversTool(tool, 'Bash') && onCommand().allows(part),
     allowsPlaces: (places, writes) => isFor(writes) && places.every(hits),
   };
 };
@@ -110,9 +110,9 @@ const namedByCommand = (
 ) => rule.behavior !== 'allow' && (tool === 'Read' || tool === 'Edit') && call.named.some(onPlaces);
 
 const textMatcher = (
-  rule: PermissionRule,
+  { behavior }: PermissionRule,
   pattern: string,
-  onCommand: CommandRule,
+  onCommand: () => CommandRule,
 ): CompiledRule['matches'] => {
   const text = compileTextPattern(pattern.trim());
   const domain = readDomain(pattern);
@@ -122,11 +122,18 @@ const textMatcher = (
       return 'matches' in domain && domain.matches(target);
     }
     if (!runsCommand(request)) return text.matches(target);
-    if (onCommand.isBroad || onCommand.isExactly(target)) return true;
+    const rule = onCommand();
+    if (rule.isBroad || rule.isExactly(target)) return true;
     // Whether the parts of a command are all allowed takes more than one rule: see command-leave.ts.
-    if (rule.behavior === 'allow') return false;
-    return text.matches(target) || command.some(({ part }) => onCommand.catches(part));
+    if (behavior === 'allow') return false;
+    return text.matches(target) || command.some(({ part }) => rule.catches(part));
   };
+};
+
+/** Most rules never meet a command. */
+const once = <Value>(make: () => Value): (() => Value) => {
+  let made: Value | undefined;
+  return () => (made ??= make());
 };
 
 const patternProblem = ({ tool, pattern }: ParsedRule): string | undefined => {

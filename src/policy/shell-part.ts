@@ -29,8 +29,10 @@ export interface ShellPart {
   readonly within: readonly string[];
   /** What stands before it in its pipeline. */
   readonly fedBy: readonly ShellPart[];
-  /** Where it may run; undefined when nobody can tell. */
-  readonly dirs: readonly string[] | undefined;
+  /** Where it may run, as far as can be told. */
+  readonly dirs: readonly string[];
+  /** It may run elsewhere as well, so that relative paths prove nothing. */
+  readonly isLost: boolean;
   /** It does nothing but run the parts inside of it. */
   readonly transparent: boolean;
 }
@@ -80,15 +82,15 @@ export const operandsOf = (part: ShellPart): readonly ShellWord[] => {
   return operands;
 };
 
-/** Where a word leads if it is a path; undefined when that cannot be known. */
+/** Where a word leads from some directories; undefined when only the running shell knows the word. */
 export const pathsOf = (
   { text, dynamic }: ShellWord,
-  dirs: readonly string[] | undefined,
+  dirs: readonly string[],
   home: string,
 ): readonly string[] | undefined => {
   if (dynamic) return undefined;
   if (text.startsWith('/')) return [absolutePath(text, '/', home)];
   // A quoted `~` is a name like any other; the unquoted one has been resolved.
   const name = text.startsWith('~') ? `./${text}` : text;
-  return dirs?.map((dir) => absolutePath(name, dir, home));
+  return dirs.map((dir) => absolutePath(name, dir, home));
 };

@@ -6,37 +6,47 @@
  *
  * Never throws. What cannot be read is a doubt, and a doubt is asked about.
  */
-
-import type {
-  Command,
-  CompoundList,
-  PipelineNode,
-  Redirection,
-  Statement,
-  SyntaxNode,
+import {
+  type AndOr,
+  type Command,
+  type CommandNode,
+  type CompoundList,
+  forEachChild,
+  type ParsedScript,
+  type PipelineNode,
+  parse,
+  type Statement,
+  type SyntaxNode,
 } from 'unbash';
-import { type AndOr, type CommandNode, forEachChild, type ParsedScript, parse } from 'unbash';
-import { type Dirs, isMove, merge, moved, type Whereabouts } from './shell-dirs.js';
-import type { ShellPart, ShellReading, ShellRedirect, ShellWorld } from './shell-part.js';
-import { readStdin, type Stdin } from './shell-stdin.js';
+import { type Dirs, isMove, lost, merge, moved, NOWHERE, type Whereabouts } from './shell-dirs.js';
+import type { ShellPart, ShellReading, ShellWorld } from './shell-part.js';
+import { readRedirects, readStdin, type Stdin } from './shell-redirects.js';
 import { bombs, containsMove, isCommandNode } from './shell-syntax.js';
 import { assignedValue, assignmentWord, readWord, type ShellWord } from './shell-words.js';
 import { unwrap } from './shell-wrappers.js';
 
 const LONGEST_SOURCE = 128 * 1024;
 const MOST_PARTS = 1000;
+const MOST_WORDS = 5000;
 const DEEPEST = 24;
 
 export const readShell = (source: string, cwd: string, world: ShellWorld): ShellReading => {
   const reader = new Reader(cwd, world);
   try {
-    reader.source(source, { dirs: [cwd], within: [], depth: 0, fedBy: [], stdin: undefined });
-  } catch {
-    // A defect of the parser, or a stack that is too deep: either way nobody has understood it.
-    reader.doubts.add('The command line cannot be understood.');
+    reader.source(source, {
+      ...{ dirs: { paths: [cwd], isLost: false }, within: [], depth: 0 },
+      ...{ fedBy: [], stdin: undefined },
+    });
+  } catch (error) {
+    // Else a defect of the parser, or a stack that is too deep: nobody has understood it.
+    const isTooMuch = error instanceof TooMuch;
+    reader.doubts.add(isTooMuch ? error.message : 'The command line cannot be understood.');
   }
   return { source, parts: reader.parts, doubts: [...reader.doubts], isBomb: reader.isBomb };
 };
+
+/** Ends a reading that would take too long. */
+class TooMuch extends Error {}
 
 interface Context {
   readonly dirs: Dirs;
@@ -50,6 +60,7 @@ class Reader {
   readonly parts: ShellPart[] = [];
   readonly doubts = new Set<string>();
   isBomb = false;
+  private words = 0;
   private readonly world: ShellWorld;
   private readonly known: Map<string, string>;
   /** A function may be called from anywhere, so whatever it does to the directory is done always. */
@@ -65,18 +76,17 @@ class Reader {
   }
 
   source(text: string, context: Context): Whereabouts {
-    if (text.length > LONGEST_SOURCE) return this.giveUp('The command line is too long', context);
-    if (text.includes('\0')) return this.giveUp('The command line has a NUL character', context);
+    if (text.length > LONGEST_SOURCE) return this.giveUp('The command line is too long');
+    if (text.includes('\0')) return this.giveUp('The command line has a NUL character and is not');
     return this.script(parse(text), context);
   }
 
-  private giveUp(what: string, { dirs }: Context): Whereabouts {
-    this.doubts.add(`${what} to be understood.`);
-    return { ok: dirs, failed: dirs };
+  private giveUp(what: string): never {
+    throw new TooMuch(`${what} to be understood.`);
   }
 
   private script(script: ParsedScript, context: Context): Whereabouts {
-    if (context.depth > DEEPEST) return this.giveUp('The command line is nested too deep', context);
+    if (context.depth > DEEPEST) return this.giveUp('The command line is nested too deep');
     if (script.errors !== undefined && script.errors.length > 0) {
       this.doubts.add(`The command line is no valid shell: ${script.errors[0]?.message}.`);
     }
@@ -86,7 +96,8 @@ class Reader {
   private statements(list: readonly Statement[], context: Context): Whereabouts {
     let here: Whereabouts = { ok: context.dirs, failed: context.dirs };
     for (const statement of list) {
-      const dirs = this.isLost ? undefined : merge(here.ok, here.failed);
+      const both = merge(here.ok, here.failed);
+      const dirs = this.isLost ? lost(both) : both;
       const after = this.node(statement.command, { ...context, dirs });
       here = statement.background === true ? { ok: dirs, failed: dirs } : after;
     }
@@ -115,7 +126,7 @@ class Reader {
         this.list(node.body, context);
         return stays;
       case 'Redirected': {
-        const redirects = this.redirects(node.redirects);
+        const redirects = readRedirects(node.redirects, this.known);
         const stdin = readStdin(node.redirects, this.known) ?? context.stdin;
         for (const it of node.redirects) this.inside(it, context);
         if (redirects.length > 0) this.add({ ...this.blank(context), redirects });
@@ -146,26 +157,29 @@ class Reader {
 
   /** Loops, cases and tests. What a loop does to the directory it does an unknown number of times. */
   private loop(node: SyntaxNode, context: Context): Whereabouts {
-    const dirs = containsMove(node) ? undefined : context.dirs;
+    const dirs = containsMove(node) ? lost(context.dirs) : context.dirs;
+    let after = dirs;
     const visit = (child: SyntaxNode): void => {
-      if (child.type === 'CompoundList') this.list(child, { ...context, dirs });
-      else if (child.type === 'Script') this.script(child, { ...context, dirs });
+      if (child.type === 'CompoundList') {
+        const { ok, failed } = this.list(child, { ...context, dirs });
+        after = merge(after, merge(ok, failed));
+      } else if (child.type === 'Script') this.script(child, { ...context, dirs });
       else forEachChild(child, visit);
     };
     if (node.type === 'For' || node.type === 'Select') this.known.delete(node.name.value);
     forEachChild(node, visit);
-    return { ok: dirs, failed: dirs };
+    return { ok: after, failed: after };
   }
 
   private define(name: string, body: SyntaxNode, context: Context): Whereabouts {
     this.functions.add(name);
     if (containsMove(body)) this.isLost = true;
     if (bombs(body, name)) this.isBomb = true;
-    const dirs = this.isLost ? undefined : context.dirs;
-    if (body.type === 'CompoundList' || isCommandNode(body)) {
-      this.node(body, { ...context, dirs, stdin: undefined });
-    }
-    return { ok: dirs, failed: dirs };
+    const dirs = this.isLost ? lost(context.dirs) : context.dirs;
+    if (body.type !== 'CompoundList' && !isCommandNode(body)) return { ok: dirs, failed: dirs };
+    const { ok, failed } = this.node(body, { ...context, dirs, stdin: undefined });
+    const after = merge(dirs, merge(ok, failed));
+    return { ok: after, failed: after };
   }
 
   private chain({ commands, operators }: AndOr, context: Context): Whereabouts {
@@ -209,7 +223,7 @@ class Reader {
       .filter((it) => it.type === 'Assignment')
       .map((it) => ({ name: it.name, value: assignedValue(it, known) }));
     for (const { name } of assigned) known.delete(name);
-    const redirects = this.redirects(node.redirects);
+    const redirects = readRedirects(node.redirects, this.known);
     const stdin = readStdin(node.redirects, known) ?? context.stdin;
     const part = { ...this.blank(context), words, assigned, redirects };
     return this.simple(part, { ...context, stdin });
@@ -217,25 +231,25 @@ class Reader {
 
   /** A simple command and, if it runs another program, what it runs. */
   private simple(part: ShellPart, context: Context): Whereabouts {
-    if (context.depth > DEEPEST) return this.giveUp('The command line is nested too deep', context);
+    if (context.depth > DEEPEST) return this.giveUp('The command line is nested too deep');
     const { inner, doubt, transparent } = unwrap(part, context.stdin);
     this.add({ ...part, transparent });
     if (doubt !== undefined) this.doubts.add(doubt);
     this.forget(part.words);
     if (part.words[0]?.text === 'exit' && !this.functions.has('exit'))
-      return { ok: [], failed: [] };
+      return { ok: NOWHERE, failed: NOWHERE };
     let here = isMove(part.words)
-      ? moved(part, this.world)
+      ? moved(part.words, context.dirs, this.world)
       : { ok: context.dirs, failed: context.dirs };
     const within = [...context.within, part.words[0]?.text ?? ''];
     const next = { ...context, within, depth: context.depth + 1 };
     for (const it of inner) {
       if (it.kind === 'words') {
         const dirs =
-          it.from === undefined ? context.dirs : moved({ ...part, words: it.from }, this.world).ok;
-        const { redirects: _, ...rest } = part;
+          it.from === undefined ? context.dirs : moved(it.from, context.dirs, this.world).ok;
+        const words = { words: it.words, assigned: it.assigned ?? [] };
         const deeper = this.simple(
-          { ...rest, dirs, redirects: [], words: it.words, assigned: it.assigned ?? [], within },
+          { ...this.blank({ ...next, dirs }), ...words },
           { ...next, dirs },
         );
         if (it.sameShell) here = deeper;
@@ -259,13 +273,16 @@ class Reader {
   private blank({ dirs, within, fedBy }: Context): ShellPart {
     return {
       ...{ words: [], assigned: [], redirects: [], within, fedBy, transparent: false },
-      dirs: this.isLost ? undefined : dirs,
+      ...{ dirs: dirs.paths, isLost: dirs.isLost || this.isLost },
     };
   }
 
   private add(part: ShellPart): void {
-    if (this.parts.length < MOST_PARTS) this.parts.push(part);
-    else this.doubts.add('The command line runs too many programs to be understood.');
+    this.words += part.words.length;
+    if (this.parts.length >= MOST_PARTS || this.words > MOST_WORDS) {
+      throw new TooMuch('The command line has too many parts to be understood.');
+    }
+    this.parts.push(part);
   }
 
   /** Scripts in the words of a command, which run before it does. */
@@ -275,17 +292,5 @@ class Reader {
       else forEachChild(child, visit);
     };
     forEachChild(node, visit);
-  }
-
-  private redirects(list: readonly Redirection[]): readonly ShellRedirect[] {
-    const found: ShellRedirect[] = [];
-    for (const it of list) {
-      if (it.type !== 'Redirect' || it.target === undefined) continue;
-      const target = readWord(it.target, this.known);
-      const copies = it.operator === '>&' || it.operator === '<&';
-      if (copies && /^(?:\d+-?|-)$/.test(target.text)) continue;
-      found.push({ target, writes: !it.operator.startsWith('<') || it.operator === '<>' });
-    }
-    return found;
   }
 }

@@ -8,10 +8,10 @@ import {
 } from './shell-part.js';
 
 export const readsWithGit = (part: ShellPart, world: ShellWorld): boolean => {
-  const { words, dirs } = part;
+  const { words, dirs, isLost } = part;
   if (words.some(({ dynamic }) => dynamic)) return false;
   const bases = world.roots.flatMap((root) => [root, world.realPath(root)]);
-  if (dirs === undefined || !dirs.every((dir) => bases.includes(dir))) return false;
+  if (isLost || !dirs.every((dir) => bases.includes(dir))) return false;
   const rest = argumentsOf(part);
   const at = rest.findIndex(
     ({ text }) => !/^(?:--no-pager|-P|--no-optional-locks|--literal-pathspecs)$/.test(text),

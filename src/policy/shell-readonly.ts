@@ -9,7 +9,6 @@
  * an option that chooses a repository, a setting or a program.
  */
 
-import { isMove } from './shell-dirs.js';
 import {
   argumentsOf,
   hasOption,
@@ -19,21 +18,12 @@ import {
   type ShellReading,
   type ShellWorld,
 } from './shell-part.js';
-import { readShell } from './shell-reading.js';
 import { readsWithGit } from './shell-readonly-git.js';
 import { isHarmlessAwk, isHarmlessSed } from './shell-scripts.js';
 import { setsOnlyHarmless } from './shell-variables.js';
 import type { ShellWord } from './shell-words.js';
 
-/**
- * True when the command has no effect on anything, so that it may start early and run again after a
- * crash. A `cd` moves the agent, so it is no such command. Says nothing about where it reads.
- */
-export const isReadOnlyCommand = (command: string, cwd: string, world: ShellWorld): boolean => {
-  const reading = readShell(command, cwd, world);
-  return isReadOnly(reading, world) && !reading.parts.some(({ words }) => isMove(words));
-};
-
+/** Says nothing about where it reads, and takes a `cd` for reading: it moves only the agent. */
 export const isReadOnly = (reading: ShellReading, world: ShellWorld): boolean =>
   reading.doubts.length === 0 &&
   !reading.isBomb &&
@@ -45,8 +35,7 @@ export const isReadOnly = (reading: ShellReading, world: ShellWorld): boolean =>
 export const isReadOnlyPart = (part: ShellPart, world: ShellWorld): boolean => {
   if (!setsOnlyHarmless(part) && part.words.length > 0) return false;
   if (part.transparent) return true;
-  const kind = kindOf(part);
-  return kind !== undefined && kind.proves(part, world);
+  return kindOf(part)?.proves(part, world) === true;
 };
 
 /** Writing to nowhere is not writing. */
@@ -132,7 +121,7 @@ const afterScript =
   };
 
 const isPartOf = (word: ShellWord, script: ShellWord | undefined) =>
-  script !== undefined && script.text.endsWith(`:${word.text}`);
+  script?.text.endsWith(`:${word.text}`) === true;
 
 const isRecursive = (part: ShellPart) =>
   hasOption(part, 'rRd', 'recursive', 'dereference-recursive', 'directories');

@@ -26,7 +26,7 @@ const SED_COMMAND = new RegExp(
 );
 
 const isHarmlessSedCommand = (command: string): boolean =>
-  command.length < 2000 && SED_COMMAND.test(command);
+  command.length < 300 && SED_COMMAND.test(command);
 
 /** No programs, no files but those that are named, and no extensions. */
 export const isHarmlessAwk = (part: ShellPart): boolean => {

@@ -18,14 +18,14 @@ const SYSTEM = new Set(
 /** The worst of the places that these words name. */
 export const weigh = (
   words: readonly ShellWord[],
-  { dirs }: ShellPart,
+  { dirs, isLost }: ShellPart,
   world: ShellWorld,
 ): Weight => {
   const weights = new Set<Weight>();
   for (const word of words) {
     const paths = pathsOf(word, dirs, world.home);
-    if (paths === undefined) weights.add('unknown');
-    else for (const path of paths) weights.add(weighPath(path, word.glob, world));
+    if (paths === undefined || (isLost && !word.text.startsWith('/'))) weights.add('unknown');
+    for (const path of paths ?? []) weights.add(weighPath(path, word.glob, world));
   }
   return ORDER.find((weight) => weights.has(weight)) ?? 'inside';
 };

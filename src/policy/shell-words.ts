@@ -34,7 +34,8 @@ export const readWord = (word: Word, known: KnownValues): ShellWord => {
   const { parts } = word;
   if (parts === undefined) draft.text = word.value;
   else for (const part of parts) addPart(draft, part, known, false);
-  return expandTilde(draft, word.text, known);
+  // A line that goes on is one line, before anything else is looked at.
+  return expandTilde(draft, word.text.replaceAll('\\\n', ''), known);
 };
 
 /** `export X=1` hands the builtin a word, though the parser calls it an assignment. */

@@ -17,7 +17,7 @@ import {
 import { LAUNCHERS } from './shell-launchers.js';
 import { skipOptions, type WrapperOptions } from './shell-options.js';
 import { programOf, type ShellPart } from './shell-part.js';
-import type { Stdin } from './shell-stdin.js';
+import type { Stdin } from './shell-redirects.js';
 import { joinWords, plainWord, type ShellWord, spellWords, UNKNOWN } from './shell-words.js';
 import { WRAPPERS } from './shell-wrapper-options.js';
 

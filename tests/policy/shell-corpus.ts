@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: what the shell expands, not us.
 /**
  * Command lines with their right ruling, in one setting: default mode, the workspace /repo, the home
  * /home/ada, somebody who can answer, and the rules below. A ruling is written behaviour@step.

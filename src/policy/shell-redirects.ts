@@ -1,6 +1,23 @@
-/** What a command reads from its standard input, where the command line itself says so. */
+/** Redirections of a command: the files, and what it reads where the command line itself says so. */
 import type { HereDoc, HereString, Redirection } from 'unbash';
+import type { ShellRedirect } from './shell-part.js';
 import { type KnownValues, readWord, UNKNOWN } from './shell-words.js';
+
+/** Those that lead to files: `2>&1` leads nowhere. */
+export const readRedirects = (
+  list: readonly Redirection[],
+  known: KnownValues,
+): readonly ShellRedirect[] => {
+  const found: ShellRedirect[] = [];
+  for (const it of list) {
+    if (it.type !== 'Redirect' || it.target === undefined) continue;
+    const target = readWord(it.target, known);
+    const copies = it.operator === '>&' || it.operator === '<&';
+    if (copies && /^(?:\d+-?|-)$/.test(target.text)) continue;
+    found.push({ target, writes: !it.operator.startsWith('<') || it.operator === '<>' });
+  }
+  return found;
+};
 
 export interface Stdin {
   /** The text, with UNKNOWN in it for what only the shell knows; undefined for a file. */
