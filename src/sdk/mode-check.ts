@@ -8,10 +8,16 @@ import type { Surroundings } from './surroundings.js';
 /** Throws a UsageError for a mode that may not be used. */
 export const checkMode = (
   mode: PermissionMode,
-  machine: Surroundings,
-  { bypassDisabledBy }: LoadedSettings,
+  machine: Pick<Surroundings, 'env' | 'uid'>,
+  { bypassDisabledBy, mode: given }: Pick<LoadedSettings, 'bypassDisabledBy' | 'mode'>,
 ): void => {
   refuseRootBypass(mode, machine);
+  // Whoever is under a policy may look and think instead, and come back to its mode.
+  if (given.source === 'policy' && mode !== given.value && mode !== 'plan') {
+    throw new UsageError(
+      `The managed policy ${given.file} sets the mode ${given.value}; only your administrator can change it.`,
+    );
+  }
   if (mode !== 'bypassPermissions' || bypassDisabledBy === undefined) return;
   throw new UsageError(`Mode bypassPermissions is disabled by ${bypassDisabledBy}.`);
 };

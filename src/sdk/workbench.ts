@@ -25,7 +25,6 @@ import { webClient } from '../host/web-client.js';
 import { anthropicModel } from '../model/anthropic.js';
 import { governor } from '../model/governor.js';
 import { keysIn } from '../policy/redaction.js';
-import { ruleProblems } from '../policy/rule-matcher.js';
 import { DEFAULT_LIMITS } from '../protocol/agent.js';
 import { systemClock } from '../protocol/clock.js';
 import { UsageError } from '../protocol/errors.js';
@@ -51,6 +50,7 @@ import { sandboxForRun } from './run-sandbox.js';
 import { NO_SECRECY, secrecyOf } from './secrecy.js';
 import { checkpointsFor, rootsOf } from './session-checkpoints.js';
 import { chooseSession, directoryOf } from './session-choice.js';
+import { settingsNotices } from './settings-notices.js';
 import type { Surroundings } from './surroundings.js';
 import { checkToolNames, shownTools } from './tool-names.js';
 import { VERSION } from './version.js';
@@ -101,7 +101,12 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
   const own = builtinTools.filter(({ name }) => skein.webSearch || name !== 'WebSearch');
   const agent = choice.kind === 'new' ? await agentFor(flags, settings, machine) : undefined;
   const left = toolsFor([...own, ...(request.tools ?? [])], agent);
-  const told = [...noticesOf(settings), ...promptNotice(choice, flags), ...left.notices];
+  const known = [...builtinTools, ...(request.tools ?? [])].map(({ name }) => name);
+  const told = [
+    ...settingsNotices(settings, known),
+    ...promptNotice(choice, flags),
+    ...left.notices,
+  ];
   const secrecy = secrecyOf(keysIn(env));
   const discreet = skein.redactSecrets ? secrecy : NO_SECRECY;
   const tools = toolbox(left.tools.map(discreet.tool));
@@ -224,15 +229,6 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
 };
 
 const isAnswering = ({ event }: { readonly event: string }) => event === 'PermissionRequest';
-
-/** A deny or ask rule that cannot be read must not vanish: nothing runs until it is mended. */
-const noticesOf = ({ rules, warnings, ignoredNotice }: LoadedSettings): readonly string[] => {
-  const problems = ruleProblems(rules);
-  const broken = problems.find(({ fatal }) => fatal);
-  if (broken !== undefined) throw new UsageError(broken.message);
-  const notice = ignoredNotice === undefined ? [] : [ignoredNotice];
-  return [...warnings, ...problems.map(({ message }) => message), ...notice];
-};
 
 /** A project that cannot be written to must not end the run: the answer holds for its session. */
 const keepRule = (
