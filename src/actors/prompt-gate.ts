@@ -88,7 +88,9 @@ export class PromptGate {
     const verdict = await hooks.fire('UserPromptSubmit', facts, { signal });
     if (signal.aborted) return stops.INTERRUPTED;
     const reason = verdict.halt ?? verdict.block?.reason;
-    if (reason !== undefined) return stops.denied(reason);
+    if (reason !== undefined) {
+      return stops.denied(`The prompt was refused and erased: ${reason}`);
+    }
     try {
       keepContext(this.deps, 'UserPromptSubmit', verdict);
       deliver();

@@ -147,12 +147,12 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
   let isOver = false;
   /** Nothing was written down; whoever waits for an end hears of one. */
   const refuse = (stop: Stop) => {
-    if (stop.reason === 'denied') {
-      feed.emit({ type: 'notice', text: `The prompt was refused and erased: ${stop.detail}` });
-      // A session is called after its first prompt.
-      if (notebook.history.runs === 0) session.updateMeta({ title: '' }).catch(() => undefined);
+    // A session is called after its first prompt.
+    if (notebook.history.runs === 0) session.updateMeta({ title: '' }).catch(() => undefined);
+    if (agent?.isResting === false) {
+      if (stop.detail !== null) feed.emit({ type: 'notice', text: stop.detail });
+      return;
     }
-    if (agent?.isResting === false) return;
     feed.emit({ type: 'run.ended', stop, turns: 0 });
     if (deps.lingers || agent !== undefined) return;
     isOver = true;

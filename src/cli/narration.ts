@@ -177,7 +177,7 @@ export class Narration {
   private stop({ reason, detail }: Stop): void {
     this.terminal.freshLine();
     if (reason === 'end_turn') return;
-    const why = detail === null || reason === 'denied' ? '' : this.unsaid(detail);
+    const why = detail === null ? '' : this.unsaid(detail);
     const sentences = [STOPPED[reason] ?? `Stopped: ${reason}.`, why, NEXT[reason] ?? ''];
     this.remark(sentences.filter((sentence) => sentence !== '').join(' '));
   }
@@ -185,7 +185,7 @@ export class Narration {
 
 const STOPPED: Readonly<Partial<Record<Stop['reason'], string>>> = {
   interrupted: 'Interrupted. Say what to do instead, or /exit.',
-  denied: 'Stopped, because you denied a call and interrupted.',
+  denied: 'Stopped.',
   max_turns: 'Stopped at the limit of turns.',
   budget: 'Stopped at the budget.',
   compaction_failed: 'Stopped: the conversation does not fit any more.',

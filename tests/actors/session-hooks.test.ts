@@ -3,7 +3,7 @@ import type { HookFunction, HookSetup } from '../../src/protocol/hook-setup.js';
 import type { HookEvent } from '../../src/protocol/hooks.js';
 import { SessionMemory } from '../../src/store/session-memory.js';
 import { hookFunction } from '../fakes/hook-functions.js';
-import { calls, gate, says, scriptedModel } from '../fakes/scripted-model.js';
+import { calls, gate, says, scriptedModel, waits } from '../fakes/scripted-model.js';
 import { settled, virtualClock } from '../fakes/virtual-clock.js';
 import { type LeadOptions, leadInHand } from './lead-in-hand.js';
 import { answers, WINDOW } from './long-talk.js';
@@ -75,14 +75,31 @@ describe('UserPromptSubmit', () => {
     await say('My password is x.');
     expect(model.requests).toHaveLength(0);
     expect(JSON.stringify(await records())).not.toContain('password');
-    expect(items).toContainEqual({
-      type: 'notice',
-      text: 'The prompt was refused and erased: No secrets.',
-    });
-    expect(items.at(-1)).toMatchObject({ type: 'run.ended', stop: { reason: 'denied' } });
+    const detail = 'The prompt was refused and erased: No secrets.';
+    const stop = { reason: 'denied', detail };
+    expect(items).toEqual([{ type: 'run.ended', stop, turns: 0 }]);
     expect(session.isResting).toBe(true);
     await say('Hello.');
     expect(model.requests).toHaveLength(1);
+  });
+
+  test('that blocks in the middle of a run lets it go on, and says so', async () => {
+    const hold = gate();
+    const { hook } = watching('UserPromptSubmit', ({ prompt }) =>
+      prompt === 'Stop that.' ? blocks('Not now.')() : undefined,
+    );
+    const model = scriptedModel([waits(hold.opened), says('One.')]);
+    const { say, items } = await leadInHand({ model, lingers: true, hooks: [hook] });
+    await say('Hello.');
+    await say('Stop that.');
+    expect(items).toContainEqual({
+      type: 'notice',
+      text: 'The prompt was refused and erased: Not now.',
+    });
+    hold.open();
+    await settled();
+    const ends = items.filter(({ type }) => type === 'run.ended');
+    expect(ends).toMatchObject([{ stop: { reason: 'end_turn' } }]);
   });
 
   test('ends a run of one prompt that it blocks', async () => {
@@ -90,7 +107,7 @@ describe('UserPromptSubmit', () => {
     const { say, lead: session, model } = await lead(0, [hook], { lingers: false });
     await say('Hello.');
     expect(await session.stopped).toEqual({
-      stop: { reason: 'denied', detail: 'Not now.' },
+      stop: { reason: 'denied', detail: 'The prompt was refused and erased: Not now.' },
       turns: 0,
     });
     expect(model.requests).toHaveLength(0);
@@ -126,7 +143,7 @@ describe('UserPromptSubmit', () => {
     const { hook } = watching('UserPromptSubmit', () => ({ continue: false, stopReason: 'Over.' }));
     const { say, items } = await lead(0, [hook]);
     await say('Hello.');
-    expect(items.at(-1)).toMatchObject({ stop: { reason: 'denied', detail: 'Over.' } });
+    expect(items.at(-1)).toMatchObject({ stop: { detail: expect.stringMatching(/: Over\.$/) } });
   });
 });
 
