@@ -3,34 +3,35 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LoadedSettings } from '../config/load-settings.js';
-import {
-  CREDENTIAL_STORES,
-  type Sandbox,
-  SYSTEM_SECRETS,
-  sandboxOf,
-  sandboxTrouble,
-} from '../host/sandbox.js';
+import { CREDENTIAL_STORES, SYSTEM_SECRETS, sandboxOf, sandboxTrouble } from '../host/sandbox.js';
+import { type HostShellOptions, hostShell } from '../host/shell.js';
 import { UsageError } from '../protocol/errors.js';
+import type { Shell } from '../protocol/tool.js';
 import type { Surroundings } from './surroundings.js';
 
-export interface RunSandbox {
-  /** Undefined: commands run as they are. */
-  readonly sandbox: Sandbox | undefined;
-  /** Commands get these on top of their environment. */
-  readonly environment: Readonly<Record<string, string>>;
+export interface RunShell {
+  readonly shell: Shell;
   readonly notices: readonly string[];
-  /** Removes the temporary folder of the run. */
+  /** Ends what the run started, and removes its temporary folder. */
   release(): void;
 }
 
-const NONE: RunSandbox = { sandbox: undefined, environment: {}, notices: [], release: () => {} };
+interface ShellPlace extends Pick<HostShellOptions, 'environment' | 'watchdog'> {
+  /** Where commands may write. */
+  readonly roots: readonly string[];
+}
 
-export const sandboxForRun = async (
+export const shellForRun = async (
   { skein, skeinHome }: Pick<LoadedSettings, 'skein' | 'skeinHome'>,
   { env, home }: Pick<Surroundings, 'env' | 'home'>,
-  roots: readonly string[],
-): Promise<RunSandbox> => {
-  if (skein.sandbox === 'off') return NONE;
+  { roots, environment, watchdog }: ShellPlace,
+): Promise<RunShell> => {
+  const open: RunShell = {
+    shell: hostShell({ environment, watchdog }),
+    notices: [],
+    release: () => watchdog.dismiss(),
+  };
+  if (skein.sandbox === 'off') return open;
   const trouble = await sandboxTrouble(env);
   if (trouble !== undefined && skein.sandbox === 'required') {
     throw new UsageError(
@@ -39,16 +40,20 @@ export const sandboxForRun = async (
   }
   if (trouble !== undefined) {
     const notice = `Commands run without a sandbox: ${trouble}. They can do all that you can; \`skein doctor\` says more.`;
-    return { ...NONE, notices: [notice] };
+    return { ...open, notices: [notice] };
   }
   const temporary = realpathSync(mkdtempSync(join(tmpdir(), 'skein-sandbox-')));
+  const sandbox = sandboxOf({
+    writable: [...roots, temporary],
+    hidden: [skeinHome, ...CREDENTIAL_STORES.map((it) => join(home, it)), ...SYSTEM_SECRETS],
+  });
+  const inside = { ...environment, TMPDIR: temporary };
   return {
-    sandbox: sandboxOf({
-      writable: [...roots, temporary],
-      hidden: [skeinHome, ...CREDENTIAL_STORES.map((it) => join(home, it)), ...SYSTEM_SECRETS],
-    }),
-    environment: { TMPDIR: temporary },
+    shell: hostShell({ environment: inside, watchdog, sandbox }),
     notices: [],
-    release: () => rmSync(temporary, { recursive: true, force: true, maxRetries: 3 }),
+    release() {
+      watchdog.dismiss();
+      rmSync(temporary, { recursive: true, force: true, maxRetries: 3 });
+    },
   };
 };

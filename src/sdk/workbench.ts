@@ -46,7 +46,7 @@ import { answerFormat, requestSettings } from './request-settings.js';
 import { type HookFunctions, runHooks } from './run-hooks.js';
 import type { RunOptions } from './run-options.js';
 import { PROVIDER, promptFor } from './run-prompt.js';
-import { sandboxForRun } from './run-sandbox.js';
+import { shellForRun } from './run-sandbox.js';
 import { NO_SECRECY, secrecyOf } from './secrecy.js';
 import { checkpointsFor, rootsOf } from './session-checkpoints.js';
 import { chooseSession, directoryOf } from './session-choice.js';
@@ -123,9 +123,9 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
   const watchdog = watchdogLink({ command: machine.watchdog, marker: store.owner });
   const environment = childEnvironment(env, store.owner, tmpdir());
   const search = hostSearch(environment, machine.env);
-  const cage = await sandboxForRun(settings, machine, rootsOf(workplace, settings));
-  const inside = { environment: { ...environment, ...cage.environment }, sandbox: cage.sandbox };
-  const shell = discreet.shell(hostShell({ ...inside, watchdog }));
+  const roots = rootsOf(workplace, settings);
+  const caged = await shellForRun(settings, machine, { roots, environment, watchdog });
+  const shell = discreet.shell(caged.shell);
   const hooks = runHooks(settings, request.hooks, hostShell({ environment, watchdog }));
   const web = webClient({
     ...{ env, clock: systemClock, userAgent: `skein/${VERSION}` },
@@ -220,12 +220,8 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
     }),
   };
   const toolNames = tools.visible.map(({ name }) => name);
-  const notices = [...told, ...hooks.warnings, ...cage.notices];
-  const release = () => {
-    watchdog.dismiss();
-    cage.release();
-  };
-  return { settings, notices, toolNames, options, release };
+  const notices = [...told, ...hooks.warnings, ...caged.notices];
+  return { settings, notices, toolNames, options, release: caged.release };
 };
 
 const isAnswering = ({ event }: { readonly event: string }) => event === 'PermissionRequest';
