@@ -284,11 +284,11 @@ describe('the mode', () => {
 });
 
 describe('a workspace that nobody has trusted', () => {
-  const settings = { permissions: { allow: ['Bash(echo:*)'], deny: ['Read(./secret.txt)'] } };
+  const settings = { permissions: { allow: ['Bash(mkdir:*)'], deny: ['Read(./secret.txt)'] } };
   const read = { name: 'Read', input: { file_path: 'secret.txt' } };
 
   test('does not allow anything by its own rules, and one sentence says so', async () => {
-    const { ran, stderr, workspace } = await attempt(bash('echo hi'), [], settings);
+    const { ran, stderr, workspace } = await attempt(bash('mkdir -v made'), [], settings);
     expect(ran).toBe(false);
     expect(stderr).toMatch(/^skein: The workspace .+ is not trusted.+permissions\.allow.+\n$/);
     expect(stderr).toContain(workspace);
@@ -303,17 +303,19 @@ describe('a workspace that nobody has trusted', () => {
     ['by the environment', [], { SKEIN_TRUST: '1' }],
   ])('may be trusted %s', async (_, flags, env) => {
     const { run, workspace, bodies } = await setScene([
-      { match: { turn: 0 }, reply: { tool_use: [bash('echo hi')] } },
+      { match: { turn: 0 }, reply: { tool_use: [bash('mkdir -v made')] } },
       { reply: 'Done.' },
     ]);
     await writeSettings(workspace, settings);
     expect(await run(['-p', 'go', ...flags], { env })).toMatchObject({ code: 0, stderr: '' });
-    expect(resultsIn(bodies()[1])).toMatchObject([{ content: 'hi\n' }]);
+    expect(resultsIn(bodies()[1])).toMatchObject([
+      { content: expect.stringContaining('created directory') },
+    ]);
   });
 
   test('may be trusted by a person until its settings change, and no longer', async () => {
     const { run, workspace } = await setScene([
-      { match: { turn: 0 }, reply: { tool_use: [bash('echo hi')] } },
+      { match: { turn: 0 }, reply: { tool_use: [bash('mkdir -v made')] } },
       { reply: 'Done.' },
     ]);
     await writeSettings(workspace, settings);
