@@ -10,8 +10,9 @@ import {
   setMode,
 } from '../host/file-restore.js';
 import type { Blobs, FileChange, FileState } from '../protocol/checkpoint.js';
-import { SkeinError, StorageError } from '../protocol/errors.js';
-import type { PlannedFile } from './rewind-plan.js';
+import { SkeinError } from '../protocol/errors.js';
+import { type PlannedFile, stateNow } from './rewind-plan.js';
+import { isEqual } from './tree-watch.js';
 
 export class RestoreError extends SkeinError {
   readonly code = 'restore';
@@ -62,6 +63,7 @@ const carryOut = (
   changes: readonly FileChange[],
   { blobs, borders }: RestoreDeps,
   did: (change: FileChange) => void,
+  fails: (error: unknown, path: string) => void = rethrow,
 ): readonly string[] => {
   const inOrder = [...changes].sort((a, b) => (a.path < b.path ? -1 : 1));
   const full: string[] = [];
@@ -78,11 +80,22 @@ const carryOut = (
   const leaving = inOrder.filter(goes).reverse();
   const folders = inOrder.filter(({ after }) => after.kind === 'directory');
   const rest = inOrder.filter((change) => !goes(change) && change.after.kind !== 'directory');
-  for (const change of [...leaving, ...folders, ...rest]) put(change);
+  const attempt = (path: string, work: () => void) => {
+    try {
+      work();
+    } catch (error) {
+      fails(error, path);
+    }
+  };
+  for (const change of [...leaving, ...folders, ...rest]) attempt(change.path, () => put(change));
   for (const { path, after } of folders.reverse()) {
-    if (after.kind === 'directory') setMode(path, after.mode);
+    if (after.kind === 'directory') attempt(path, () => setMode(path, after.mode));
   }
   return full;
+};
+
+const rethrow = (error: unknown): void => {
+  throw error;
 };
 
 /** Those that somebody has removed meanwhile. */
@@ -103,14 +116,19 @@ const restoredOf = (state: FileState, blobs: Blobs, path: string): Restored => {
     : { kind: 'file', bytes, mode: state.mode };
 };
 
-/** The paths where that failed too. */
+/** The paths where that failed too. What is as it was needs nothing. */
 const takeBack = (done: readonly FileChange[], deps: RestoreDeps): readonly string[] => {
-  const reversed = done.map(({ path, before, after }) => ({ path, before: after, after: before }));
-  try {
-    carryOut(reversed, deps, () => undefined);
-    return [];
-  } catch (error) {
-    if (error instanceof StorageError) throw error;
-    return reversed.map(({ path }) => path);
-  }
+  const left: string[] = [];
+  const reversed = done
+    .filter(({ path, before }) => !isEqual(stateNow(path, LARGEST), before))
+    .map(({ path, before, after }) => ({ path, before: after, after: before }));
+  carryOut(
+    reversed,
+    deps,
+    () => undefined,
+    (_, path) => left.push(path),
+  );
+  return left;
 };
+
+const LARGEST = 64 * 1024 * 1024;

@@ -2,6 +2,7 @@
 import { createInterface } from 'node:readline/promises';
 import { StorageError, UsageError } from '../protocol/errors.js';
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
+import { sweepCheckpoints } from '../sdk/checkpoint-retention.js';
 import { openArchive } from '../sdk/session-archive.js';
 import { summarise } from '../sdk/session-summary.js';
 import { settingsFor } from '../sdk/workbench-settings.js';
@@ -51,14 +52,27 @@ export const pruneSessions = async (flags: PruneFlags, machine: Machine): Promis
   }
   const { removed, freed, refused } = await removeAll(store, flags.dryRun === true ? [] : plan.old);
   const kept = [...plan.kept, ...refused, ...left];
+  const { checkpointRetentionDays } = settingsFor(machine, flags, machine.cwd).skein;
+  const swept = await sweepCheckpoints(
+    machine,
+    store,
+    checkpointRetentionDays,
+    flags.dryRun === true,
+  );
   if (flags.json === true) {
     const wouldRemove = flags.dryRun === true ? plan.old.map(({ id }) => id) : [];
-    const document = { removed, wouldRemove, kept, freedBytes: freed };
+    const checkpoints = { removed: swept.removed, freedBytes: swept.freedBytes };
+    const document = { removed, wouldRemove, kept, freedBytes: freed, checkpoints };
     machine.out(`${JSON.stringify(document, null, 2)}\n`);
   } else {
     for (const { id, reason } of kept) machine.err(`kept ${id}: ${reason}\n`);
     if (flags.dryRun !== true) {
       say(`${plural(removed.length, 'session')} removed, ${bytes(freed)} freed.\n`);
+    }
+    if (swept.removed > 0) {
+      const gone = flags.dryRun === true ? 'would be removed' : 'removed';
+      const what = `${plural(swept.removed, 'file version')} that nothing needs`;
+      say(`${what} ${gone}, ${bytes(swept.freedBytes)}.\n`);
     }
   }
   return refused.length > 0 ? EXIT.failed : EXIT.done;

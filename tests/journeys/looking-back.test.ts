@@ -210,6 +210,7 @@ describe('skein sessions prune', () => {
     const hours = await run(['sessions', 'prune', '--older-than', '1h', '--yes', '--json']);
     expect(JSON.parse(hours.stdout)).toEqual({
       ...{ removed: [young], wouldRemove: [], kept: [], freedBytes: expect.any(Number) },
+      checkpoints: { removed: 0, freedBytes: 0 },
     });
     expect(await readdir(join(skeinHome, 'sessions'))).toEqual([]);
   });

@@ -1,0 +1,66 @@
+/** Takes away checkpoints that no session needs any more. */
+import { citedBy } from '../actors/watch-manifest.js';
+import { resolveSkeinHome, stateLayout } from '../config/state-directory.js';
+import type { Blobs, FileState } from '../protocol/checkpoint.js';
+import type { JournalRecord } from '../protocol/journal.js';
+import type { SessionStore } from '../protocol/store.js';
+import { type Swept, sweepBlobs } from '../store/checkpoint-blobs.js';
+import { blobsOf } from './session-checkpoints.js';
+import type { Surroundings } from './surroundings.js';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Those of sessions that nobody has used for `days` go, too. What is younger than a day always stays:
+ * whoever has just kept it may not have written down yet what for.
+ */
+export const sweepCheckpoints = async (
+  machine: Pick<Surroundings, 'env' | 'home' | 'cwd'>,
+  store: SessionStore,
+  days: number,
+  dryRun: boolean,
+): Promise<Swept> => {
+  const { sessions, unreadable } = await store.survey();
+  // Nobody knows what such a session needs.
+  if (unreadable.length > 0) return { removed: 0, freedBytes: 0 };
+  const skeinHome = resolveSkeinHome(machine);
+  const cited = new Citations(blobsOf(skeinHome));
+  const oldest = Date.now() - days * DAY_MS;
+  for (const { id, updatedAt } of sessions) {
+    const isRunning = (await store.holder(id)) !== undefined;
+    if (updatedAt < oldest && !isRunning) continue;
+    for (const agent of await store.agents(id)) {
+      for await (const record of store.records(id, agent)) cited.take(record);
+    }
+  }
+  const { checkpoints } = stateLayout(skeinHome);
+  return sweepBlobs(checkpoints, (digest) => cited.has(digest), Date.now() - DAY_MS, dryRun);
+};
+
+class Citations {
+  private readonly blobs: Blobs;
+  private readonly digests = new Set<string>();
+
+  constructor(blobs: Blobs) {
+    this.blobs = blobs;
+  }
+
+  has(digest: string): boolean {
+    return this.digests.has(digest);
+  }
+
+  take(record: JournalRecord): void {
+    if ('changes' in record) {
+      for (const { before, after } of record.changes) this.add(before, after);
+    }
+    if (record.type !== 'files.watched') return;
+    for (const { before } of record.files ?? []) this.add(before);
+    const { manifest } = record;
+    if (manifest === undefined || this.digests.has(manifest)) return;
+    for (const digest of citedBy(this.blobs, manifest)) this.digests.add(digest);
+  }
+
+  private add(...states: readonly FileState[]): void {
+    for (const state of states) if ('digest' in state) this.digests.add(state.digest);
+  }
+}
