@@ -218,6 +218,23 @@ describe('a break within one process is put down to', () => {
     return { broken: breaks[0] as Broken, scene };
   };
 
+  test('knows that the conversation was taken back', async () => {
+    const scene = await watchSession();
+    await scene.talk(5);
+    const records = await scene.records();
+    const second = records.filter(({ type }) => type === 'letter.received')[1];
+    const last = records.at(-1);
+    const rewound = {
+      ...{ v: 1, seq: (last?.seq ?? 0) + 1, ts: last?.ts, epoch: last?.epoch },
+      ...{ type: 'session.rewound', to: (second?.seq ?? 0) - 1, conversation: true, changes: [] },
+    };
+    await scene.editJournal((text) => `${text}${JSON.stringify(rewound)}\n`);
+    await scene.talk(1);
+    const [broken] = await scene.breaks();
+    expect(broken).toMatchObject({ cause: 'rewind', owner: 'messages', expected: true });
+    expect(scene.notices).toEqual([]);
+  });
+
   test('the byte of a section that says something else', async () => {
     let place = PLACE;
     const { broken, scene } = await live({

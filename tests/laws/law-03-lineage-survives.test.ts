@@ -3,6 +3,7 @@ import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type JournalRecord, parseRecord } from '../../src/protocol/journal.js';
+import { openScene } from '../fakes/skein-process.js';
 import { firstBreak, promptOf } from './prompts.js';
 import { makePlace, type Place } from './workspace.js';
 
@@ -94,6 +95,37 @@ describe('law 3, lineage survives', () => {
       );
     expect(promptOf(planted[2] as Buffer)).not.toBe(promptOf(bodies[2] as Buffer));
     expect(firstBreak(planted)).toContain('request 2');
+  });
+});
+
+describe('law 3, after a rewind', () => {
+  test('the next request extends the one that was sent there, also of a fork, and after undo', async () => {
+    const scene = await openScene(script.rules);
+    try {
+      writeFileSync(join(scene.workspace, 'a.txt'), 'ü🪿\r\n');
+      const bodies = () => scene.simulator.requests.map(({ body }) => body);
+      /** The last body that a prompt led to. */
+      const say = async (prompt: string, ...flags: readonly string[]): Promise<Buffer> => {
+        const { code } = await scene.run(['-p', prompt, ...flags]);
+        expect(code).toBe(0);
+        return bodies().at(-1) as Buffer;
+      };
+      const rewind = async (...flags: readonly string[]) =>
+        expect(await scene.run(['rewind', 'line', '--yes', ...flags])).toMatchObject({ code: 0 });
+      const first = await say('First.', '--session-id', 'line');
+      const second = await say('Second.', '--resume', 'line');
+      const third = await say('Third.', '--resume', 'line');
+      await rewind('--to', '2');
+      const other = await say('Other.', '--resume', 'line');
+      expect(firstBreak([first, other])).toBeUndefined();
+      expect(firstBreak([second, other])).toContain('request 1');
+      const fork = ['--resume', 'line', '--fork-session', '--session-id', 'copy'];
+      expect(firstBreak([other, await say('Fork.', ...fork)])).toBeUndefined();
+      await rewind('--undo');
+      expect(firstBreak([third, await say('Again.', '--resume', 'line')])).toBeUndefined();
+    } finally {
+      await scene.close();
+    }
   });
 });
 
