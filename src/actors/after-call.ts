@@ -1,4 +1,5 @@
 /** What hooks say of a call that has ended: PostToolUse and PostToolUseFailure. */
+import { withoutTags } from '../prompt/told-text.js';
 import type { Hooks } from '../protocol/hooks.js';
 import type { ResultBlock, ToolOutcome } from '../protocol/tool.js';
 import type { CallJob } from './call-job.js';
@@ -49,7 +50,7 @@ const withContext = (outcome: EndedCall, context: readonly string[]): EndedCall 
   if (context.length === 0) return outcome;
   const said: ResultBlock[] = context.map((text) => ({
     type: 'text',
-    text: `<hook-context>\n${text}\n</hook-context>`,
+    text: `<hook-context>\n${withoutTags(text)}\n</hook-context>`,
   }));
   const { content } = outcome;
   const blocks: readonly ResultBlock[] =

@@ -8,7 +8,8 @@ export const systemReminder = (text: string): string =>
 /** Nothing inside may open or close a tag that means something to whoever reads it. */
 export const withoutTags = (text: string): string => text.replaceAll(OUR_TAGS, '&lt;$1');
 
-const OUR_TAGS = /<(\s*\/?\s*(?:system-reminder|instructions|mcp-instructions|git-snapshot))/gi;
+const OUR_TAGS =
+  /<(\s*\/?\s*(?:system-reminder|hook-context|instructions|mcp-instructions|git-snapshot))/gi;
 
 /** A path or a name in a line of its own: whoever chose it may not begin another, nor a tag. */
 export const inOneLine = (text: string): string =>
