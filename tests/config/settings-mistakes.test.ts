@@ -180,7 +180,11 @@ describe('a mistake in a settings file that may be ignored', () => {
     ['a star after a tool', 'Ba*', 'a * after a tool name works only for mcp__server__* names'],
     ['no tool', '(npm test)', 'the tool name before the parenthesis is missing'],
     ['an empty rule', ' ', 'the rule is empty; write a tool name such as Read'],
-    ['a bracket that is not closed', 'Edit([ab)', 'the bracket "[" is not closed'],
+    [
+      'a bracket that is not closed',
+      'Edit([ab)',
+      'in its path pattern, the bracket "[" is not closed',
+    ],
   ])('is an allow rule that cannot be read, and costs that rule only: %s', (_, text, fix) => {
     const { file, load } = mistaken(inPermissions(`"allow": [\n"Grep",\n"${text}"]`));
     const { rules, warnings } = load();

@@ -207,7 +207,7 @@ needs.describe('git')('a hostile clone that nobody trusts', () => {
       /may not set ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY, PATH, NODE_OPTIONS, LD_PRELOAD/,
     );
     expect(stranger.requests).toEqual([]);
-    expect(bodies().length, stderr).toBeGreaterThan(0);
+    expect(bodies().length).toBeGreaterThan(0);
     // The canaries do sing where they may: this is what the tests above would have seen.
     expect(sung()).toContain('hook-PreToolUse');
     expect(sung().filter((name) => !name.startsWith('hook-'))).toEqual([]);
