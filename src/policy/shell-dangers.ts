@@ -14,6 +14,7 @@ import {
   type ShellReading,
   type ShellWorld,
 } from './shell-part.js';
+import { isReadOnlyPart } from './shell-readonly.js';
 import { runsAtStart, weigh } from './shell-targets.js';
 import { setsDanger } from './shell-variables.js';
 import { SHELLS } from './shell-wrappers.js';
@@ -34,7 +35,7 @@ const dangerousPart = (part: ShellPart, world: ShellWorld): string | undefined =
   if (readsProgram(part) && part.fedBy.some(isDownload)) return 'It runs what it downloads.';
   const touched = [
     ...part.redirects.filter(({ writes }) => writes).map(({ target }) => target),
-    ...(LOOKS_ONLY.test(program) ? [] : argumentsOf(part)),
+    ...(LOOKS_ONLY.test(program) || isReadOnlyPart(part, world) ? [] : argumentsOf(part)),
   ].flatMap((word) => pathsOf(word, part.dirs, world.home) ?? []);
   if (touched.some((path) => runsAtStart(path, world.home))) {
     return 'It changes a file that runs, or lets somebody in, at the next start.';
@@ -193,7 +194,10 @@ export const isInterpreter = (program: string): boolean =>
 const readsProgram = (part: ShellPart): boolean => {
   const program = programOf(part) ?? '';
   if (SHELLS.has(program)) return true;
-  return INTERPRETERS.test(program) && operandsOf(part).every(({ text }) => text === '-');
+  return (
+    INTERPRETERS.test(program) &&
+    operandsOf(part).every(({ text }) => /^(?:-|\/dev\/(?:stdin|fd\/\d+))$/.test(text))
+  );
 };
 
 const isDownload = (part: ShellPart) =>

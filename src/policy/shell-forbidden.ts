@@ -59,6 +59,17 @@ const removes: Check = (part, world) => {
     : undefined;
 };
 
+const moves: Check = (part, world) =>
+  weigh(operandsOf(part).slice(0, -1), part, world) === 'vital'
+    ? 'It would take away the disk, the system, a home or a folder that holds the workspace.'
+    : undefined;
+
+const mirrors: Check = (part, world) =>
+  argumentsOf(part).some(({ text }) => text.startsWith('--del')) &&
+  weigh(operandsOf(part).slice(-1), part, world) === 'vital'
+    ? 'It would remove whatever is not in the source.'
+    : undefined;
+
 const finds: Check = (part, world, { parts }) => {
   const words = argumentsOf(part);
   const end = words.findIndex(({ text }) => /^[-(!]/.test(text) && !/^-[HLPDO]/.test(text));
@@ -107,6 +118,8 @@ const controls: Check = (part) =>
 
 const CHECKS = new Map<string, Check>([
   ['rm', removes],
+  ['mv', moves],
+  ['rsync', mirrors],
   ['find', finds],
   ['chmod', changesModes],
   ['chown', changesModes],

@@ -22,7 +22,7 @@ const unwrapEval = (part: ShellPart): Unwrapped => {
 };
 
 const unwrapSource = (part: ShellPart): Unwrapped =>
-  part.words[1]?.dynamic === true
+  part.words[1]?.dynamic === true || /^\/(?:dev|proc)\//.test(part.words[1]?.text ?? '')
     ? doubtful(`Which script ${quoted(part)} runs is known only when it runs.`)
     : NOTHING;
 

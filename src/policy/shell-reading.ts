@@ -21,14 +21,20 @@ import {
 import { type Dirs, isMove, lost, merge, moved, NOWHERE, type Whereabouts } from './shell-dirs.js';
 import type { ShellPart, ShellReading, ShellWorld } from './shell-part.js';
 import { readRedirects, readStdin, type Stdin } from './shell-redirects.js';
-import { bombs, containsMove, isCommandNode } from './shell-syntax.js';
-import { assignedValue, assignmentWord, readWord, type ShellWord } from './shell-words.js';
+import { bombs, containsMove, evaluates, isCommandNode } from './shell-syntax.js';
+import {
+  assignedValue,
+  assignmentWord,
+  forgetSet,
+  plainWord,
+  readWord,
+  type ShellWord,
+  unknownWord,
+} from './shell-words.js';
 import { unwrap } from './shell-wrappers.js';
 
-const LONGEST_SOURCE = 128 * 1024;
-const MOST_PARTS = 1000;
-const MOST_WORDS = 5000;
-const DEEPEST = 24;
+const [LONGEST_SOURCE, MOST_PARTS, MOST_WORDS, DEEPEST] = [128 * 1024, 1000, 5000, 24];
+const LET = [plainWord('let'), unknownWord(false)];
 
 export const readShell = (source: string, cwd: string, world: ShellWorld): ShellReading => {
   const reader = new Reader(cwd, world);
@@ -104,13 +110,12 @@ class Reader {
     return here;
   }
 
-  private list({ commands }: CompoundList, context: Context): Whereabouts {
-    return this.statements(commands, context);
+  private list(list: CompoundList, context: Context): Whereabouts {
+    return this.statements(list.commands, context);
   }
 
   private node(node: PipelineNode | AndOr | CompoundList, context: Context): Whereabouts {
-    const { dirs } = context;
-    const stays = { ok: dirs, failed: dirs };
+    const stays = { ok: context.dirs, failed: context.dirs };
     switch (node.type) {
       case 'Command':
         return this.command(node, context);
@@ -160,6 +165,7 @@ class Reader {
     const dirs = containsMove(node) ? lost(context.dirs) : context.dirs;
     let after = dirs;
     const visit = (child: SyntaxNode): void => {
+      this.notice(child, context);
       if (child.type === 'CompoundList') {
         const { ok, failed } = this.list(child, { ...context, dirs });
         after = merge(after, merge(ok, failed));
@@ -223,7 +229,7 @@ class Reader {
       .filter((it) => it.type === 'Assignment')
       .map((it) => ({ name: it.name, value: assignedValue(it, known) }));
     for (const { name } of assigned) known.delete(name);
-    const redirects = readRedirects(node.redirects, this.known);
+    const redirects = readRedirects(node.redirects, known);
     const stdin = readStdin(node.redirects, known) ?? context.stdin;
     const part = { ...this.blank(context), words, assigned, redirects };
     return this.simple(part, { ...context, stdin });
@@ -235,7 +241,7 @@ class Reader {
     const { inner, doubt, transparent } = unwrap(part, context.stdin);
     this.add({ ...part, transparent });
     if (doubt !== undefined) this.doubts.add(doubt);
-    this.forget(part.words);
+    forgetSet(part.words, this.known);
     if (part.words[0]?.text === 'exit' && !this.functions.has('exit'))
       return { ok: NOWHERE, failed: NOWHERE };
     let here = isMove(part.words)
@@ -261,13 +267,9 @@ class Reader {
     return here;
   }
 
-  /** A variable that is set on the way is no longer what it was at the start. */
-  private forget(words: readonly ShellWord[]): void {
-    if (isMove(words)) this.known.delete('PWD');
-    for (const { text } of words.slice(1)) {
-      const name = text.replace(/\+?=.*$/s, '');
-      if (this.known.has(name)) this.known.delete(name);
-    }
+  /** To evaluate a variable is to run what it holds, as `let` does. */
+  private notice(node: SyntaxNode, context: Context): void {
+    if (evaluates(node)) this.add({ ...this.blank(context), words: LET });
   }
 
   private blank({ dirs, within, fedBy }: Context): ShellPart {
@@ -288,6 +290,7 @@ class Reader {
   /** Scripts in the words of a command, which run before it does. */
   private inside(node: SyntaxNode, context: Context): void {
     const visit = (child: SyntaxNode): void => {
+      this.notice(child, context);
       if (child.type === 'Script') this.script(child, { ...context, stdin: undefined });
       else forEachChild(child, visit);
     };

@@ -168,9 +168,14 @@ const JQ: Kind = {
 const named = (names: string, kind: Kind) => names.split(' ').map((name) => [name, kind] as const);
 
 const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
-  ...named('echo printf true false : pwd seq sleep exit return break continue wait', SPEAKS),
+  ...named('echo true false : pwd seq sleep exit return break continue wait', SPEAKS),
   ...named('whoami id groups uname nproc arch uptime tty locale', SPEAKS),
-  ...named('test [ which type whereis basename dirname', { proves: yes, paths: nothing }),
+  // `-v` takes the name of a variable, and a name may hold a command: `a[$(x)]`.
+  ...named('printf test [', {
+    ...SPEAKS,
+    proves: (part) => !part.words.some(({ text, splits }) => text.startsWith('-v') || splits),
+  }),
+  ...named('which type whereis basename dirname', SPEAKS),
   ...named(
     'ls dir stat du df realpath readlink wc cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum sum',
     LISTS,
@@ -199,7 +204,7 @@ const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
     {
       ...SPEAKS,
       proves: (part) =>
-        !hasOption(part, 's', 'set') &&
+        !hasOption(part, 'sfr', 'set', 'file', 'reference') &&
         operandsOf(part).every(
           ({ text }) => /^\+|^[\w ,:+-]+$/.test(text) && !/^\d{8,}/.test(text),
         ),

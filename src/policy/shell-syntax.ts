@@ -44,3 +44,36 @@ export const bombs = (body: SyntaxNode, name: string): boolean => {
   visit(body, false);
   return found;
 };
+
+/**
+ * Whether it evaluates the value of a variable, which can hold a command: `x='a[$(rm y)]'` runs in
+ * `$((x))`, `${!x}` and `[[ x -eq 1 ]]`, and `x='$(rm y)'` in `${x@P}`.
+ */
+export const evaluates = (node: SyntaxNode): boolean => {
+  switch (node.type) {
+    case 'ArithmeticWord':
+      return !/^(?:0[xX][\da-fA-F]+|\d+(?:#\w+)?)$/.test(node.value);
+    case 'ParameterExpansion':
+      return node.prefix === '!' || (node.index !== undefined && !isPlainIndex(node.index.text));
+    case 'Transform':
+    case 'Unknown':
+      return true;
+    case 'Slice':
+      return [node.offset, node.length].some(
+        (it) => it !== undefined && !/^[\s\d-]*$/.test(it.text),
+      );
+    case 'Assignment':
+      return node.index !== undefined && !isPlainIndex(node.index.text);
+    case 'TestBinary':
+      return (
+        /^-(?:eq|ne|lt|le|gt|ge)$/.test(node.operator) &&
+        ![node.left.text, node.right.text].every((text) => /^-?\d+$/.test(text))
+      );
+    case 'TestUnary':
+      return node.operator === '-v' || node.operator === '-R';
+    default:
+      return false;
+  }
+};
+
+const isPlainIndex = (text: string) => /^(?:\d+|[@*])$/.test(text);

@@ -47,6 +47,12 @@ export const assignmentWord = (assignment: Assignment, known: KnownValues): Shel
 export const assignedValue = ({ value }: Assignment, known: KnownValues): ShellWord =>
   value.type === 'Word' ? readWord(value, known) : unknownWord(false);
 
+/** A variable that is set on the way, by `export` or `read`, is no longer what it was at the start. */
+export const forgetSet = (words: readonly ShellWord[], known: Map<string, string>): void => {
+  if (/^(?:cd|pushd|popd|chdir)$/.test(words[0]?.text ?? '')) known.delete('PWD');
+  for (const { text } of words.slice(1)) known.delete(text.replace(/\+?=.*$/s, ''));
+};
+
 interface Draft {
   text: string;
   dynamic: boolean;

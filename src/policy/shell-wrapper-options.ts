@@ -85,12 +85,12 @@ export const WRAPPERS: ReadonlyMap<string, WrapperOptions> = new Map<string, Wra
     'time',
     {
       flags: 'apvVq',
-      values: 'fo',
+      values: 'f',
       long: words('append portability verbose quiet'),
-      longValues: words('format output'),
+      longValues: words('format'),
     },
   ],
-  ['gtime', { flags: 'apvVq', values: 'fo' }],
+  ['gtime', { flags: 'apvVq', values: 'f' }],
   [
     'timeout',
     {
@@ -133,6 +133,7 @@ export const WRAPPERS: ReadonlyMap<string, WrapperOptions> = new Map<string, Wra
       flags: 'senoxuvF',
       values: 'wEc',
       script: true,
+      opaque: true,
       positional: 1,
       long: words('shared exclusive nonblock close no-fork verbose'),
       longValues: words('timeout conflict-exit-code wait command'),

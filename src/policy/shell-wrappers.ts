@@ -73,8 +73,13 @@ const unwrapShell = (part: ShellPart, stdin: Stdin | undefined): Unwrapped => {
   const { rest, options, isClear } = skipOptions(part.words, SHELL_OPTIONS);
   if (!isClear) return unclearOptions(part);
   const [first] = rest;
-  if (options.has('c')) return runsSource(first, part);
-  if (first !== undefined && !options.has('s') && first.text !== '-') {
+  if (options.has('c')) {
+    // These run a file of somebody's before the script.
+    const isAlone = !['i', 'l', 'login', 'rcfile', 'init-file'].some((name) => options.has(name));
+    const unwrapped = runsSource(first, part);
+    return { ...unwrapped, transparent: unwrapped.transparent && isAlone };
+  }
+  if (first !== undefined && !options.has('s') && !STDIN.test(first.text)) {
     return first.dynamic
       ? doubtful(`Which script ${quoted(part)} runs is known only when it runs.`)
       : NOTHING;
@@ -102,6 +107,8 @@ const spoken = (fedBy: readonly ShellPart[]): string | undefined => {
     ? text
     : undefined;
 };
+
+const STDIN = /^(?:-|\/dev\/stdin|\/dev\/fd\/\d+|\/proc\/self\/fd\/\d+)$/;
 
 const SHELL_OPTIONS: WrapperOptions = {
   flags: 'cilrsvexuanfmhkptBCEHPTD',
