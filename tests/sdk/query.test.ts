@@ -14,10 +14,10 @@ const allow = () => ({ behavior: 'allow' }) as const;
 describe('a query', () => {
   test('tells a run from its first message to its result', async () => {
     const { ask } = await program([
-      { match: { turn: 0 }, reply: calls('Bash', { command: 'echo honk' }) },
+      { match: { turn: 0 }, reply: calls('Bash', { command: 'touch honk && echo honk' }) },
       { match: { turn: 1 }, reply: 'It says honk.' },
     ]);
-    const told = await all(ask('What does it say?', { allowedTools: ['Bash(echo:*)'] }));
+    const told = await all(ask('What does it say?', { allowedTools: ['Bash(touch:*)'] }));
     // How often a command reports is a matter of speed.
     const messages = told.filter(({ type }) => type !== 'tool_progress');
     expect(kinds(messages)).toEqual([
@@ -27,7 +27,7 @@ describe('a query', () => {
     expect(messages[2]).toMatchObject({
       message: { role: 'assistant', content: [{ type: 'tool_use', name: 'Bash' }] },
     });
-    expect(messages[3]).toMatchObject({ name: 'Bash', input: { command: 'echo honk' } });
+    expect(messages[3]).toMatchObject({ name: 'Bash', input: { command: 'touch honk && echo honk' } });
     expect(toolTexts(messages)).toEqual(['honk\n']);
     expect(messages[7]).toMatchObject({
       subtype: 'success',
