@@ -1,5 +1,7 @@
 /** `skein explain`: why a call ran or did not, what it changed, and what the model had seen before. */
+
 import { resolve } from 'node:path';
+import { redact } from '../policy/redaction.js';
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
 import { explainCall } from '../sdk/call-explanation.js';
 import { callNamed, callsOfSession, type ListedCall } from '../sdk/call-ledger.js';
@@ -27,7 +29,7 @@ export const showExplanation = async (
   const calls = await callsOfSession(store, meta.id);
   const { width } = chartStyle(machine);
   const out = (value: unknown, text: () => string) =>
-    machine.out(flags.json === true ? `${JSON.stringify(value, null, 2)}\n` : text());
+    machine.out(redact(flags.json === true ? `${JSON.stringify(value, null, 2)}\n` : text()));
   if (wanted === undefined) {
     out({ session: meta.id, calls: calls.map(rowOf) }, () => {
       return `${meta.id}  ${plainText(meta.title, 60)}\n\n${callsText(calls, width)}`;

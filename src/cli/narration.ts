@@ -1,4 +1,5 @@
 /** Tells a person in lines what an agent says and does, as it happens. Every state is a word. */
+import { redact } from '../policy/redaction.js';
 import type { Stop } from '../protocol/agent.js';
 import type { FeedItem } from '../protocol/feed.js';
 import type { StreamEvent } from '../protocol/model.js';
@@ -67,7 +68,7 @@ export class Narration {
         this.lastFailure = '';
         break;
       case 'tool.started':
-        this.running.set(item.call, oneLine(harmless(item.description)));
+        this.running.set(item.call, oneLine(harmless(redact(item.description))));
         this.line(`  ${this.running.get(item.call)}`);
         this.newest = item.call;
         this.lastProgress = performance.now();

@@ -149,3 +149,17 @@ describe('a narration', () => {
     }
   });
 });
+
+test('a call is told without the keys that are in it', () => {
+  const key = `ghp_${'a1B2c3D4e5F6g7H8i9J0'}`;
+  const said = told({
+    ...{
+      type: 'tool.started',
+      call: 'c',
+      tool: 'Bash',
+      input: {},
+      description: `Bash curl ${key}`,
+    },
+  });
+  expect(said).toContain('Bash curl ghp_[redacted]');
+});

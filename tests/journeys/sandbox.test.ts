@@ -14,25 +14,19 @@ const FLAGS = ['--permission-mode', 'bypassPermissions', ...STREAM];
 const caged = (mode: string) => ({ SKEIN_SANDBOX: mode, IS_SANDBOX: '1' });
 const said = (scene: Scene) => JSON.stringify(resultsIn(scene.bodies()[1]));
 
-needs('bwrap')(
-  'a command is kept in the workspace, away from the state of Skein',
-  async () => {
+needs.describe('bwrap')('a command of a sandboxed run', () => {
+  test('is kept in the workspace', async () => {
     const scene = await setScene(
       runs('echo a > in.txt; echo b > ../out.txt; touch /usr/skein-was-here'),
     );
-    const env = caged('required');
-    const { code, stderr } = await scene.run(['-p', 'go', ...FLAGS], { env });
+    const { code, stderr } = await scene.run(['-p', 'go', ...FLAGS], { env: caged('required') });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(said(scene)).toContain('Read-only file system');
     expect(readFileSync(join(scene.workspace, 'in.txt'), 'utf8')).toBe('a\n');
     expect(existsSync(join(scene.root, 'out.txt'))).toBe(false);
-  },
-  30_000,
-);
+  }, 30_000);
 
-needs('bwrap')(
-  'nothing of it is left when its owner is killed',
-  async () => {
+  test('leaves nothing behind when its owner is killed', async () => {
     const beating = 'setsid sh -c "while :; do date +%s%N > beat; sleep 0.05; done" & sleep 600';
     const scene = await setScene(runs(beating));
     const beat = () => readFileSync(join(scene.workspace, 'beat'), 'utf8');
@@ -49,9 +43,17 @@ needs('bwrap')(
       return still === 10;
     });
     expect(beat()).toBe(last);
-  },
-  30_000,
-);
+  }, 30_000);
+});
+
+test('a run that must have one does not begin without it, and says what to do', async () => {
+  const scene = await setScene(runs('echo a'));
+  const env = { ...caged('required'), PATH: '/nowhere' };
+  const { code, stderr } = await scene.run(['-p', 'go', ...FLAGS], { env });
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/"required", but there is no sandbox: bubblewrap.*Install bubblewrap/);
+  expect(scene.bodies()).toEqual([]);
+}, 30_000);
 
 test('a run that would like one goes on without it, and says so once', async () => {
   const scene = await setScene(runs('echo a'));

@@ -108,7 +108,7 @@ test.each(['text', 'json', 'stream-json'])(
         },
       },
     );
-    expect(run.code, run.stderr).toBe(0);
+    expect(run).toMatchObject({ code: 0, stderr: '' });
     const sent = scene.bodies().at(-1);
     expect(JSON.stringify(sent).match(/tool_result/g)?.length).toBe(all.length);
     expect(JSON.stringify(sent)).toContain('[redacted]');

@@ -115,7 +115,10 @@ describe('the path policy', () => {
             if (!places.every((place) => roots.some((it) => isInside(it, place)))) continue;
             // File tools open the path with its dots taken out.
             const place = await opened(resolve(root, path.replace(/^~(?=\/|$)/, world.home)));
-            expect(isInside(root, place ?? root), `${path} → ${place}`).toBe(true);
+            expect({ path, place, inside: isInside(root, place ?? root) }).toHaveProperty(
+              'inside',
+              true,
+            );
           }
         },
       ),
@@ -136,7 +139,10 @@ describe('the path policy', () => {
             // A shell opens the letters as they are, relative to its directory.
             const raw = path.startsWith('/') ? path : `${root}/${path}`;
             const place = await made(raw);
-            expect(isInside(root, place ?? root), `${path} → ${place}`).toBe(true);
+            expect({ path, place, inside: isInside(root, place ?? root) }).toHaveProperty(
+              'inside',
+              true,
+            );
           }
         },
       ),
