@@ -61,7 +61,9 @@ describe('a permission question', () => {
     const command = Array.from({ length: 100 }, (_, line) => `line ${line}`).join('\n');
     await surface.ask({ ...question, input: { command } }, controller.signal);
     expect(terminal.text()).not.toMatch(/line 50\n[\s\S]*v shows it/);
-    expect(terminal.text()).toMatch(/v shows it[\s\S]*line 50\n[\s\S]*line 99\n {2}\| rule: Bash\(ls\)\nAllow it\?/);
+    expect(terminal.text()).toMatch(
+      /v shows it[\s\S]*line 50\n[\s\S]*line 99\n {2}\| rule: Bash\(ls\)\nAllow it\?/,
+    );
   });
 
   test('is answered before anything else is put below it', async () => {

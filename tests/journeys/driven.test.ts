@@ -380,7 +380,7 @@ describe('a control request', () => {
   });
 
   test('withdraws the question that was open', async () => {
-    const { process, say } = await drive([{ reply: calls('Bash', { command: 'ls' }) }]);
+    const { process, say } = await drive([{ reply: calls('Bash', { command: 'make' }) }]);
     say(userLine('go'));
     const { request_id } = await process.line(isQuestion);
     say({ type: 'control_request', request_id: 'r1', request: { subtype: 'interrupt' } });

@@ -27,7 +27,10 @@ describe('a query', () => {
     expect(messages[2]).toMatchObject({
       message: { role: 'assistant', content: [{ type: 'tool_use', name: 'Bash' }] },
     });
-    expect(messages[3]).toMatchObject({ name: 'Bash', input: { command: 'touch honk && echo honk' } });
+    expect(messages[3]).toMatchObject({
+      name: 'Bash',
+      input: { command: 'touch honk && echo honk' },
+    });
     expect(toolTexts(messages)).toEqual(['honk\n']);
     expect(messages[7]).toMatchObject({
       subtype: 'success',
