@@ -204,7 +204,10 @@ describe('a program that a real shell starts', () => {
     };
     const { parts, doubts } = readShell(command, folder, world);
     // A script that is named is not looked into.
-    const runs = ({ words }: ShellPart) => words.slice(0, 2).some(({ text }) => text === 'TRIP');
+    const runs = ({ words, redirects }: ShellPart) =>
+      [...words.slice(0, 2), ...redirects.map(({ target }) => target)].some(
+        ({ text }) => text === 'TRIP',
+      );
     return doubts.length > 0 || parts.some(runs);
   };
 
