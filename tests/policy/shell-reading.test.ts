@@ -207,7 +207,7 @@ describe('the words of the reading', () => {
     let compared = 0;
     for (const [index, command] of lines.entries()) {
       const { parts, doubts } = readingOf(command);
-      expect(doubts, command).toEqual([]);
+      expect({ command, doubts }).toEqual({ command, doubts: [] });
       const words = parts[0]?.words.slice(2) ?? [];
       if (words.some(({ dynamic }) => dynamic)) continue;
       compared += 1;

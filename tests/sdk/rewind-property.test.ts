@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { expect } from 'vitest';
+import { expect, test } from 'vitest';
 import { treeOf } from '../host/tree-hash.js';
 import { needs } from '../setup/needs.js';
 import { bash, type Call, rewindPlace } from './rewind-place.js';
@@ -120,7 +120,7 @@ const RUNS = Number(process.env.SKEIN_TEST_REWINDS ?? 6);
 needs.describe('git')('random work by tools and Bash, taken back', () => {
   for (const kind of ['git', 'plain'] as const) {
     const where = kind === 'git' ? 'in a repository' : 'without git';
-    needs('git')(
+    test(
       `gives back the same tree ${where}, and undo the tree from before`,
       async () => {
         await fc.assert(
