@@ -5,7 +5,7 @@ import type { FeedItem } from '../protocol/feed.js';
 import type { HookSetup, RunHookCommand } from '../protocol/hook-setup.js';
 import { type HookFacts, type Hooks, NO_HOOKS } from '../protocol/hooks.js';
 import type { Ids } from '../protocol/ids.js';
-import type { Memory, MemoryLayer } from '../protocol/memory.js';
+import type { Memory, MemoryFile, MemoryLayer, MemoryPorts } from '../protocol/memory.js';
 import type { AgentMode } from '../protocol/permission.js';
 import type { Session } from '../protocol/store.js';
 import type { FeedHub } from './feed-hub.js';
@@ -19,7 +19,7 @@ export interface HookEquipment {
   readonly setups: readonly HookSetup[];
   readonly runCommand: RunHookCommand;
   /** Tells of instruction files that were loaded, also of those from before it was asked. */
-  readonly onInstructions?: (hear: (memory: Memory) => void) => void;
+  readonly onInstructions?: (hear: MemoryPorts['loaded']) => void;
 }
 
 export interface SessionHookDeps {
@@ -78,6 +78,8 @@ export class SessionHooks {
   private forgetIdle: () => void = () => {};
   private ending: Promise<void> | undefined;
   private instructions: Promise<unknown> = Promise.resolve();
+  /** The next walk over instruction files is that of a beginning. */
+  private isAnew = true;
   /** Hooks that nobody waits for but the end. */
   private readonly underway = new Set<Promise<unknown>>();
 
@@ -93,10 +95,9 @@ export class SessionHooks {
   ): void {
     const { hooks, feed } = this.deps;
     if (given !== undefined && 'setups' in given && hooks.has('InstructionsLoaded')) {
-      let isFirst = true;
-      given.onInstructions?.((memory) => {
-        this.tellInstructions(memory, isFirst ? 'session_start' : 'compact');
-        isFirst = false;
+      given.onInstructions?.((memory, because) => {
+        if (because === 'touch') this.tellTouched(memory);
+        else this.tellWalk(memory);
       });
     }
     if (hooks.has('Notification')) feed.listen((item) => this.notify(item, lingers));
@@ -112,6 +113,7 @@ export class SessionHooks {
   /** The conversation has begun anew within the session. */
   clear(): void {
     const { hooks } = this.deps;
+    this.isAnew = true;
     if (!hooks.has('SessionEnd') && !hooks.has('SessionStart')) return;
     this.gate.hold(async (signal) => {
       await this.fireEnd('clear', signal);
@@ -192,22 +194,34 @@ export class SessionHooks {
     void work.finally(() => this.underway.delete(work));
   }
 
+  private tellWalk({ files }: Memory): void {
+    const reason = this.isAnew ? 'session_start' : 'compact';
+    this.isAnew = false;
+    for (const file of files) this.tellOf(file, reason);
+  }
+
+  private tellTouched({ files, rules }: Memory): void {
+    for (const file of files) this.tellOf(file, 'nested_traversal');
+    for (const rule of rules) this.tellOf(rule, 'path_glob_match', { globs: rule.paths });
+  }
+
   /** One after another, so that many files are not as many processes at once. */
-  private tellInstructions({ files }: Memory, because: 'session_start' | 'compact'): void {
-    for (const { path, layer, parent } of files) {
-      const reason = parent === null ? because : 'include';
-      const facts: HookFacts = {
-        ...{ file_path: path, memory_type: MEMORY_TYPES[layer], load_reason: reason },
-        ...(parent !== null && { parent_file_path: parent }),
-      };
-      const terms = { subject: reason, signal: this.over.signal };
-      this.instructions = this.instructions.then(() =>
-        this.deps.hooks.fire('InstructionsLoaded', facts, terms),
-      );
-    }
+  private tellOf({ path, layer, parent }: MemoryFile, because: LoadReason, more?: HookFacts): void {
+    const reason = parent === null ? because : 'include';
+    const facts: HookFacts = {
+      ...{ file_path: path, memory_type: MEMORY_TYPES[layer], load_reason: reason },
+      ...(parent !== null && { parent_file_path: parent }),
+      ...more,
+    };
+    const terms = { subject: reason, signal: this.over.signal };
+    this.instructions = this.instructions.then(() =>
+      this.deps.hooks.fire('InstructionsLoaded', facts, terms),
+    );
     this.track(this.instructions);
   }
 }
+
+type LoadReason = 'session_start' | 'compact' | 'nested_traversal' | 'path_glob_match' | 'include';
 
 const MEMORY_TYPES: Readonly<Record<MemoryLayer, string>> = {
   managed: 'Managed',

@@ -1,5 +1,5 @@
 /** The memory files of a session: one walk over the places where people leave instructions. */
-import type { ConditionalRule, Memory } from '../protocol/memory.js';
+import type { ConditionalRule, Memory, MemoryFile } from '../protocol/memory.js';
 import { MOST_COMPARISONS } from './bounds.js';
 import { type MemoryFilesOptions, type Walked, walkMemory } from './memory-walk.js';
 import { pathBelow } from './places.js';
@@ -13,6 +13,8 @@ export class MemoryFiles {
   #walk: Promise<Memory> | undefined;
   #last: Walked | undefined;
   #isAnnounced = false;
+  /** What touched files have brought in since; a walk finds the same ones again. */
+  readonly #touchedOff = new Set<string>();
 
   constructor(options: MemoryFilesOptions) {
     this.#options = options;
@@ -33,6 +35,7 @@ export class MemoryFiles {
   reset(): void {
     this.clear();
     this.#isAnnounced = false;
+    this.#touchedOff.clear();
   }
 
   /** The rules about any of these absolute paths, in reading order; of the last walk that ended. */
@@ -63,7 +66,17 @@ export class MemoryFiles {
     const files = await nested.about(touched);
     // The rules that lie there as well are known only now.
     const rules = this.rulesFor(touched);
+    this.#announceTouched(files, rules);
     return { files, rules, notices: notices.all() };
+  }
+
+  /** Each once, however often something that it is about is touched. */
+  #announceTouched(files: readonly MemoryFile[], rules: readonly ConditionalRule[]) {
+    const isNew = ({ path }: MemoryFile) => !this.#touchedOff.has(path);
+    const news = { files: files.filter(isNew), rules: rules.filter(isNew), notices: [] };
+    const all = [...news.files, ...news.rules];
+    for (const { path } of all) this.#touchedOff.add(path);
+    if (all.length > 0) this.#options.ports.loaded(news, 'touch');
   }
 
   #begin(): Promise<Memory> {
@@ -80,6 +93,6 @@ export class MemoryFiles {
     this.#last = walked;
     if (this.#isAnnounced) return;
     this.#isAnnounced = true;
-    this.#options.ports.loaded(walked.memory);
+    this.#options.ports.loaded(walked.memory, 'walk');
   }
 }

@@ -52,13 +52,16 @@ export interface ExternalInclude {
   readonly parent: string;
 }
 
+/** Of a touch, all that it hears of has joined the conversation: the rules too. */
+export type LoadOccasion = 'walk' | 'touch';
+
 export interface MemoryPorts {
   /** A person has agreed to it. */
   mayInclude(include: ExternalInclude): boolean;
   /** Nothing is read from such a path, whoever includes it. */
   isSensitive(path: string): boolean;
-  /** A walk has ended: the hook `InstructionsLoaded`. */
-  loaded(memory: Memory): void;
+  /** A walk has ended, or files were touched that more is about: the hook `InstructionsLoaded`. */
+  loaded(memory: Memory, because: LoadOccasion): void;
 }
 
 /** What a path leads to when its links are followed. */

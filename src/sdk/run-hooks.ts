@@ -12,7 +12,7 @@ import {
   MOST_HOOK_SECONDS,
 } from '../protocol/hook-setup.js';
 import type { HookEvent } from '../protocol/hooks.js';
-import type { Memory } from '../protocol/memory.js';
+import type { LoadOccasion, Memory, MemoryPorts } from '../protocol/memory.js';
 import type { Shell } from '../protocol/tool.js';
 
 /** In the words of the settings, with functions where those have commands. */
@@ -32,7 +32,7 @@ export interface RunHooks {
   readonly equipment: HookEquipment | undefined;
   readonly warnings: readonly string[];
   /** For the walk over instruction files, which begins before there is a session. */
-  readonly loaded: (memory: Memory) => void;
+  readonly loaded: MemoryPorts['loaded'];
 }
 
 /** Throws a UsageError for functions that cannot be used. */
@@ -49,9 +49,9 @@ export const runHooks = (
   const equipment = {
     setups: all,
     runCommand: commandHooks(shell, settings.workspace.root),
-    onInstructions: (hear: (memory: Memory) => void) => news.deliverTo(hear),
+    onInstructions: (hear: MemoryPorts['loaded']) => news.deliverTo(hear),
   };
-  return { equipment, warnings, loaded: (memory) => news.take(memory) };
+  return { equipment, warnings, loaded: (memory, because) => news.take(memory, because) };
 };
 
 const NONE: RunHooks = { equipment: undefined, warnings: [], loaded: () => {} };
@@ -59,16 +59,16 @@ const NONE: RunHooks = { equipment: undefined, warnings: [], loaded: () => {} };
 /** What nobody hears yet is kept; only the first walk comes before there is a session. */
 class InstructionNews {
   private early: Memory | undefined;
-  private hear: ((memory: Memory) => void) | undefined;
+  private hear: MemoryPorts['loaded'] | undefined;
 
-  take(memory: Memory): void {
+  take(memory: Memory, because: LoadOccasion): void {
     if (this.hear === undefined) this.early = memory;
-    else this.hear(memory);
+    else this.hear(memory, because);
   }
 
-  deliverTo(hear: (memory: Memory) => void): void {
+  deliverTo(hear: MemoryPorts['loaded']): void {
     this.hear = hear;
-    if (this.early !== undefined) hear(this.early);
+    if (this.early !== undefined) hear(this.early, 'walk');
     this.early = undefined;
   }
 }

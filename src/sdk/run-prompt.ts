@@ -14,7 +14,7 @@ import { chooseTtl } from '../prompt/cache-ttl.js';
 import { withoutTempPaths } from '../prompt/temp-paths.js';
 import type { Briefing } from '../protocol/briefing.js';
 import { localDate, systemClock } from '../protocol/clock.js';
-import type { Memory } from '../protocol/memory.js';
+import type { MemoryPorts } from '../protocol/memory.js';
 import { capabilitiesOf, type ProviderName } from '../protocol/providers.js';
 import type { RawJson } from '../protocol/wire.js';
 import type { Toolbox } from '../tools/toolbox.js';
@@ -42,7 +42,7 @@ export interface PromptRequest {
   readonly isOneShot: boolean;
   readonly querySource: string;
   /** Hears of the instruction files that were found. */
-  readonly loaded: (memory: Memory) => void;
+  readonly loaded: MemoryPorts['loaded'];
   /** Of child processes, for git. */
   readonly environment: Readonly<Record<string, string>>;
 }

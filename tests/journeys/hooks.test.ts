@@ -201,6 +201,32 @@ describe('hooks around a run', () => {
     expect(scene.seen('end')).toMatchObject([{ reason: 'other' }]);
   });
 
+  test('hear of instructions that only files bring in that are touched, each once', async () => {
+    const loaded = saysWhatItReads('"$CLAUDE_PROJECT_DIR"/../loaded');
+    const read = (turn: number) => ({
+      ...{ match: { turn }, reply: calls('Read', { file_path: 'api/a.ts' }) },
+    });
+    const scene = await hooked(hook('InstructionsLoaded', loaded), [
+      ...[read(0), read(1)],
+      { reply: 'Done.' },
+    ]);
+    const place = (name: string) => join(scene.workspace, name);
+    for (const folder of ['api', '.claude/rules']) await mkdir(place(folder), { recursive: true });
+    await writeFile(place('api/a.ts'), 'a\n');
+    await writeFile(place('api/CLAUDE.md'), 'Use tabs. @more.md\n');
+    await writeFile(place('api/more.md'), 'And commas.\n');
+    await writeFile(place('.claude/rules/api.md'), '---\npaths: "api/*.ts"\n---\nBe brief.\n');
+    await scene.run(['-p', 'go']);
+    const told = scene.seen('loaded').map(({ load_reason, file_path, globs, parent_file_path }) => {
+      return [load_reason, file_path, globs ?? parent_file_path];
+    });
+    expect(told).toEqual([
+      ['nested_traversal', place('api/CLAUDE.md'), undefined],
+      ['include', place('api/more.md'), place('api/CLAUDE.md')],
+      ['path_glob_match', place('.claude/rules/api.md'), ['api/*.ts']],
+    ]);
+  });
+
   test('that never end do not keep anybody from leaving', async () => {
     const scene = await hooked(hook('SessionEnd', 'sleep 1000'));
     expect((await scene.run(['-p', 'go'])).code).toBe(0);

@@ -157,6 +157,24 @@ describe('The rules for files that were touched', () => {
     ]);
   });
 
+  test('are announced when they join, with what lies near, each once until a reset', async () => {
+    const { machine, memory } = await rules();
+    await machine.add({ 'repo/sub/deep/CLAUDE.md': 'Deep.' });
+    const touch = async () => {
+      const before = memory.announced.length;
+      await memory.nearby(['repo/sub/deep/x.md', 'repo/sub/x.ts'].map(machine.at));
+      return memory.announced.slice(before).map(({ files, rules }) => {
+        return [files, rules].map((all) => all.map(({ text }) => text));
+      });
+    };
+    expect(await touch()).toEqual([[['Deep.'], ['Mine.', 'Near.']]]);
+    expect(await touch()).toEqual([]);
+    memory.clear();
+    expect(await touch()).toEqual([]);
+    memory.reset();
+    expect((await touch()).at(-1)).toEqual([['Deep.'], ['Mine.', 'Near.']]);
+  });
+
   test('are known before anything is loaded, and after a clear, as they last were', async () => {
     const { machine, memory } = await rules();
     const touched = [machine.at('repo/src/api/x.ts')];
