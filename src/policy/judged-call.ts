@@ -9,6 +9,7 @@ import type { HookOpinion, PermissionRequest } from '../protocol/permission.js';
 import type { SafetyFinding } from '../protocol/tool.js';
 import { placesOfTarget, placesOfWord } from './path-policy.js';
 import { isMcpTool } from './rule-grammar.js';
+import { baits } from './shell-baits.js';
 import { isMove } from './shell-dirs.js';
 import { shellFinding } from './shell-finding.js';
 import type { ShellPart, ShellReading, ShellWorld } from './shell-part.js';
@@ -117,7 +118,7 @@ const namedBy = ({ parts }: ShellReading, world: ShellWorld): readonly (readonly
   for (const { words, redirects, dirs, assigned } of parts) {
     const targets = redirects.map(({ target }) => target);
     const all = [...words, ...targets, ...assigned.map(({ value }) => value)];
-    for (const text of new Set(all.flatMap(pathsInWord))) {
+    for (const text of new Set(all.flatMap((word) => [...pathsInWord(word), ...baits(word)]))) {
       for (const dir of text.startsWith('/') ? ['/'] : dirs) {
         const key = `${dir}\0${text}`;
         if (named.size < MOST_NAMES && !named.has(key))
