@@ -7,7 +7,6 @@ import {
   FileError,
   type ShellEnd,
   type ToolContext,
-  ToolFailure,
   type ToolOutcome,
 } from '../protocol/tool.js';
 import { startInBackground } from './background-command.js';
@@ -65,9 +64,12 @@ export const runCommand = defineTool({
     ...{ action: 'execute', target: command },
     ...(lasts && { lasts }),
   }),
+  checkPermissions({ command }) {
+    const reason = unrunnable(command);
+    return reason === undefined ? undefined : { behavior: 'deny', reason };
+  },
   interruptBehavior: 'cancel',
   async call({ command, timeout, run_in_background }, context) {
-    refuseUnrunnable(command);
     try {
       if (run_in_background === true) return await startInBackground(command, timeout, context);
       return await runToEnd(command, timeout ?? DEFAULT_TIMEOUT_MS, context);
@@ -130,14 +132,12 @@ const statusOf = ({ reason, exitCode, signal }: ShellEnd, timeout: number): stri
   return exitCode === 0 ? '' : `[Exit code ${exitCode}.]`;
 };
 
-const refuseUnrunnable = (command: string) => {
-  if (command.includes('\0'))
-    throw new ToolFailure('The command contains a NUL character. Remove it.');
-  if (Buffer.byteLength(command) > LONGEST_COMMAND_BYTES) {
-    throw new ToolFailure(
-      `The command is longer than ${LONGEST_COMMAND_BYTES} bytes. Write it to a file with Write, and run that.`,
-    );
-  }
+/** No system runs it, so nobody needs to be asked. */
+const unrunnable = (command: string): string | undefined => {
+  if (command.includes('\0')) return 'The command contains a NUL character: remove it.';
+  return Buffer.byteLength(command) > LONGEST_COMMAND_BYTES
+    ? `The command is too long, over ${LONGEST_COMMAND_BYTES} bytes: write it to a file with Write, and run that.`
+    : undefined;
 };
 
 /** The working directory was deleted, perhaps by the agent itself: go on from what is left of it. */

@@ -120,36 +120,29 @@ const RUNS = Number(process.env.SKEIN_TEST_REWINDS ?? 6);
 needs.describe('git')('random work by tools and Bash, taken back', () => {
   for (const kind of ['git', 'plain'] as const) {
     const where = kind === 'git' ? 'in a repository' : 'without git';
-    test(
-      `gives back the same tree ${where}, and undo the tree from before`,
-      async () => {
-        await fc.assert(
-          fc.asyncProperty(story(kind), async ({ prompts, to }) => {
-            const place = rewindPlace(kind);
-            try {
-              begin(place.root, kind);
-              const trees: (readonly string[])[] = [];
-              const calls = prompts.map((steps) => steps.flat());
-              const session = await place.work(calls, () => trees.push(treeOf(place.root)));
-              const end = treeOf(place.root);
-              const target = (to % prompts.length) + 1;
-              const desk = await place.desk(session);
-              await desk.carryOut(
-                desk.plan({ to: target, files: true, conversation: true }),
-                false,
-              );
-              expect(treeOf(place.root)).toEqual(trees[target - 1]);
-              const again = await place.desk(session);
-              await again.carryOut(again.planUndo(), false);
-              expect(treeOf(place.root)).toEqual(end);
-            } finally {
-              place.close();
-            }
-          }),
-          { numRuns: RUNS },
-        );
-      },
-      240_000,
-    );
+    test(`gives back the same tree ${where}, and undo the tree from before`, async () => {
+      await fc.assert(
+        fc.asyncProperty(story(kind), async ({ prompts, to }) => {
+          const place = rewindPlace(kind);
+          try {
+            begin(place.root, kind);
+            const trees: (readonly string[])[] = [];
+            const calls = prompts.map((steps) => steps.flat());
+            const session = await place.work(calls, () => trees.push(treeOf(place.root)));
+            const end = treeOf(place.root);
+            const target = (to % prompts.length) + 1;
+            const desk = await place.desk(session);
+            await desk.carryOut(desk.plan({ to: target, files: true, conversation: true }), false);
+            expect(treeOf(place.root)).toEqual(trees[target - 1]);
+            const again = await place.desk(session);
+            await again.carryOut(again.planUndo(), false);
+            expect(treeOf(place.root)).toEqual(end);
+          } finally {
+            place.close();
+          }
+        }),
+        { numRuns: RUNS },
+      );
+    }, 240_000);
   }
 });

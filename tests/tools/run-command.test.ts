@@ -87,9 +87,11 @@ describe('Bash', () => {
   test.each([
     ['a NUL character', 'echo a\0b', 'NUL'],
     ['more than one argument can hold', `echo ${'x'.repeat(130_000)}`, 'with Write'],
-  ])('refuses a command with %s', async (_, command, reason) => {
-    const context = toolContext(memoryWorkspace());
-    await expect(runCommand.call({ command }, context)).rejects.toThrow(reason);
+  ])('refuses a command with %s before anybody is asked', (_, command, reason) => {
+    expect(runCommand.checkPermissions?.({ command }, 'bypassPermissions')).toEqual({
+      behavior: 'deny',
+      reason: expect.stringContaining(reason),
+    });
   });
 
   test('does not accept a timeout above ten minutes', () => {

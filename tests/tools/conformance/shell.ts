@@ -39,7 +39,7 @@ export const bash: Entry = {
     'a command that there is not': { input: { command: 'no-such' }, end: 'failed', says: /127/ },
     'a sentence that is not closed': {
       input: { command: "echo 'open" },
-      end: 'denied',
+      end: 'asked',
       says: /no valid shell/,
     },
     'a command that waits for input': { input: { command: 'cat' }, end: 'ok', says: /no output/ },
