@@ -1,5 +1,6 @@
 /** The files of a workspace around one command: as they were before it, and what it has changed. */
 import { basename, dirname } from 'node:path';
+import { breather } from '../host/breather.js';
 import { GitIndex } from '../host/git-index.js';
 import { entryAt, type Scan, type ScannedEntry, scanTree } from '../host/workspace-scan.js';
 import type { Blobs, FileChange, FileState } from '../protocol/checkpoint.js';
@@ -26,7 +27,7 @@ export interface TreeBounds {
 }
 
 const MiB = 1024 * 1024;
-const BOUNDS: TreeBounds = { mostEntries: 50_000, largestFile: 32 * MiB, mostBytes: 512 * MiB };
+const BOUNDS: TreeBounds = { mostEntries: 50_000, largestFile: 32 * MiB, mostBytes: 128 * MiB };
 
 interface Before extends KeptState {
   /** Undefined after a crash: then only contents can be compared. */
@@ -73,7 +74,9 @@ export class TreeWatch {
     const files = new Map<string, Before>();
     const over: string[] = [];
     let left = this.bounds.mostBytes;
+    const rest = breather();
     for (const [path, entry] of scan.entries) {
+      await rest();
       left -= this.keeper.costOf(path, entry);
       if (left < 0) over.push(path);
       const kept: KeptState =
@@ -97,7 +100,9 @@ export class TreeWatch {
       if (left < 0) return { kind: 'unknown', why: TOO_MUCH };
       return this.keepIfPossible(path, entry, tracked.get(path));
     };
+    const rest = breather();
     for (const [path, was] of before.files) {
+      await rest();
       const entry = scan.entries.get(path);
       const isSame = entry && was.entry?.stamp === entry.stamp && !was.entry.isFresh;
       if (isSame) continue;
@@ -106,6 +111,7 @@ export class TreeWatch {
       if (!isEqual(was.state, after)) found.push({ path, was, after });
     }
     for (const [path, entry] of scan.entries) {
+      await rest();
       if (before.files.has(path)) continue;
       if (!before.couldSee(path, entry.kind === 'directory')) continue;
       const after = now(path, entry);

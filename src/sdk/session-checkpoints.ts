@@ -3,6 +3,7 @@ import { type Checkpointer, checkpointer } from '../actors/checkpointer.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import { realPath } from '../config/real-path.js';
 import { stateLayout } from '../config/state-directory.js';
+import { isInside } from '../policy/path-policy.js';
 import type { JournalBody } from '../protocol/journal.js';
 import { fileBlobs } from '../store/checkpoint-blobs.js';
 
@@ -29,7 +30,19 @@ export const checkpointsFor = (
 ): Checkpointer =>
   checkpointer({
     ...{ environment, record, tell: notify, blobs: blobsOf(skeinHome) },
-    // What commands change is found under the real names.
-    roots: [...new Set(roots.map(realPath))],
+    roots: watchedRoots(roots),
     without: [realPath(skeinHome)],
   });
+
+/**
+ * Under their real names, where commands change things. A directory that holds the workspace is too
+ * much to look at around every command, and one that lies in another is looked at with it.
+ */
+export const watchedRoots = (roots: readonly string[]): readonly string[] => {
+  const [workspace = '/', ...added] = new Set(roots.map(realPath));
+  const apart = added.filter((root) => !isInside(root, workspace) && !isInside(workspace, root));
+  const outermost = apart.filter(
+    (root) => !apart.some((other) => other !== root && isInside(other, root)),
+  );
+  return [workspace, ...outermost];
+};

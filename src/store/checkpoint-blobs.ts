@@ -14,6 +14,7 @@ export const blobDigest = (bytes: Uint8Array): string =>
 /** The `checkpoints` folder of the state directory. */
 export const fileBlobs = (root: string): Blobs => {
   const known = new Set<string>();
+  const made = new Set<string>();
   const has = (digest: string) => {
     if (known.has(digest)) return true;
     const isThere = DIGEST.test(digest) && fs.existsSync(pathOf(root, digest));
@@ -25,7 +26,7 @@ export const fileBlobs = (root: string): Blobs => {
     put(bytes) {
       const digest = blobDigest(bytes);
       if (known.has(digest)) return digest;
-      if (!isKept(pathOf(root, digest), bytes.length)) write(root, digest, bytes);
+      if (!isKept(pathOf(root, digest), bytes.length)) write(root, digest, bytes, made);
       known.add(digest);
       return digest;
     },
@@ -61,11 +62,13 @@ const isKept = (path: string, size: number): boolean => {
   }
 };
 
-const write = (root: string, digest: string, bytes: Uint8Array): void => {
+const write = (root: string, digest: string, bytes: Uint8Array, made: Set<string>): void => {
   const path = pathOf(root, digest);
   const draft = `${path}.${randomBytes(6).toString('hex')}.draft`;
   try {
-    fs.mkdirSync(join(root, digest.slice(0, 2)), { recursive: true, mode: 0o700 });
+    const folder = digest.slice(0, 2);
+    if (!made.has(folder)) fs.mkdirSync(join(root, folder), { recursive: true, mode: 0o700 });
+    made.add(folder);
     fs.writeFileSync(draft, bytes, { mode: 0o600, flag: 'wx' });
     fs.renameSync(draft, path);
   } catch (error) {
