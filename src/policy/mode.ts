@@ -1,18 +1,29 @@
 /** What a permission mode allows on its own, without any rule. */
 
+import { holdsSecrets } from './guarded-files.js';
 import { type JudgedCall, runsCommand, touchesFile } from './judged-call.js';
 import type { PolicyFacts } from './policy-facts.js';
+import type { Because } from './reasons.js';
+import * as because from './reasons.js';
 import { isMcpTool } from './rule-grammar.js';
 
-/** The reason why the mode lets this call pass, or undefined when it does not. */
-export const freeByMode = (call: JudgedCall, facts: PolicyFacts): string | undefined => {
-  if (facts.mode === 'bypassPermissions') {
-    return 'Mode bypassPermissions allows whatever no deny or ask rule catches.';
+/** Why this call may pass without a rule, or undefined when it may not. */
+export const freeByMode = (call: JudgedCall, facts: PolicyFacts): Because | undefined => {
+  if (touchesNothing(call)) {
+    return because.freeAnyway('It touches nothing but what belongs to the agent itself.');
   }
-  if (touchesNothing(call)) return 'It touches nothing but what belongs to the agent itself.';
-  if (isFreeRead(call, facts)) return 'Reading inside the workspace is free.';
+  const bypasses = facts.mode === 'bypassPermissions';
+  const isOpen = !bypasses || !call.named.flat().some(holdsSecrets);
+  if (isOpen && isFreeRead(call, facts)) {
+    return because.freeAnyway('Reading inside the workspace is free.');
+  }
+  if (bypasses) {
+    return because.freeByMode(
+      'Mode bypassPermissions allows whatever no deny or ask rule catches.',
+    );
+  }
   if (facts.mode === 'acceptEdits' && isEdit(call, facts)) {
-    return 'Mode acceptEdits allows changes of files inside the workspace.';
+    return because.freeByMode('Mode acceptEdits allows changes of files inside the workspace.');
   }
   return undefined;
 };

@@ -66,8 +66,8 @@ const ask: Step['judge'] = (call, facts) => {
   }
   const guarded = guardedPlace(call, facts);
   if (guarded) return putToPerson(call, facts, guarded.why, { blockedPath: guarded.place });
-  return isDoubtful(call, facts)
-    ? putToPerson(call, facts, because.doubted(call.finding?.reason ?? ''))
+  return call.finding !== undefined && isDoubtful(call, facts)
+    ? putToPerson(call, facts, because.doubted(call.finding))
     : undefined;
 };
 
@@ -76,10 +76,8 @@ const mode: Step['judge'] = (call, facts) => {
   if (refusedByPlan(call, facts)) {
     return { behavior: 'deny', step: 'mode', ...because.refusedByPlan(request) };
   }
-  const reason = freeByMode(call, facts);
-  return reason === undefined
-    ? undefined
-    : { behavior: 'allow', step: 'mode', ...because.freeBy(reason) };
+  const why = freeByMode(call, facts);
+  return why && { behavior: 'allow', step: 'mode', ...why };
 };
 
 const allow: Step['judge'] = (call, facts) => {
@@ -135,7 +133,7 @@ const putToPerson = (
   cause: Cause = {},
 ): Decision => {
   if (facts.mode === 'dontAsk') {
-    return { behavior: 'deny', step: 'ask', ...because.refusedByDontAsk(why), ...cause };
+    return { behavior: 'deny', step: 'ask', ...because.notPutToPerson(why), ...cause };
   }
   const answer = call.finding?.everyTime ? undefined : facts.rememberedAnswer(call.request);
   if (answer) {
@@ -151,15 +149,23 @@ const guardedPlace = (
 ): { readonly why: Because; readonly place: string } | undefined => {
   const { readOnly, subject } = call.request;
   const places = [call.places, ...(mode === 'bypassPermissions' ? [] : call.named)].flat();
+  const isGuess = (place: string) => !call.places.includes(place) && !isGrave(call);
   const secret = places.find(holdsSecrets);
-  if (secret !== undefined) return { why: because.holdsSecret(secret), place: secret };
+  if (secret !== undefined) {
+    return { why: because.holdsSecret(secret, isGuess(secret)), place: secret };
+  }
   const lever = readOnly || subject.action === 'read' ? undefined : places.find(steersSkein);
-  return lever === undefined ? undefined : { why: because.steers(lever), place: lever };
+  return lever === undefined
+    ? undefined
+    : { why: because.steers(lever, isGuess(lever)), place: lever };
 };
+
+const isGrave = ({ finding }: JudgedCall): boolean =>
+  finding?.behavior === 'ask' && finding.mild !== true;
 
 /** An installation may be named by a rule or left to the mode; anything worse may not. */
 const isDoubtful = (call: JudgedCall, facts: PolicyFacts): boolean => {
+  if (isGrave(call)) return true;
   if (call.finding?.behavior !== 'ask') return false;
-  if (call.finding.mild !== true) return true;
   return facts.mode !== 'bypassPermissions' && !facts.isNamedByRule(call);
 };

@@ -8,6 +8,7 @@ import type {
   PermissionRequest,
   PermissionRule,
 } from '../protocol/permission.js';
+import type { SafetyFinding } from '../protocol/tool.js';
 import { touchesFile } from './judged-call.js';
 
 export interface Because {
@@ -63,9 +64,14 @@ export const allowedByHook = ({ hook, reason }: HookOpinion): Because => ({
   instead: 'A deny or ask rule, or another answer of that hook, would change it.',
 });
 
-export const freeBy = (reason: string): Because => ({
+export const freeByMode = (reason: string): Because => ({
   reason,
   instead: 'A deny or ask rule, or another mode, would change it.',
+});
+
+export const freeAnyway = (reason: string): Because => ({
+  reason,
+  instead: 'It is free in every mode: only a deny or ask rule, or a hook, would change it.',
 });
 
 export const insideState = (place: string): Because => ({
@@ -73,17 +79,23 @@ export const insideState = (place: string): Because => ({
   instead: 'No rule, no mode and no person can open it.',
 });
 
-export const holdsSecret = (place: string): Because => ({
+/** Words of a command that may name a place are a guess, which bypassPermissions does without. */
+export const holdsSecret = (place: string, isGuess: boolean): Because => ({
   reason: `${place} may hold secrets, so a person must agree even where access is free.`,
-  instead: ONLY_A_PERSON,
+  instead: isGuess ? A_PERSON_OR_BYPASS : ONLY_A_PERSON,
 });
 
-export const steers = (place: string): Because => ({
+export const steers = (place: string, isGuess: boolean): Because => ({
   reason: `${place} decides what agents may do, so a person must agree to every change of it.`,
-  instead: ONLY_A_PERSON,
+  instead: isGuess ? A_PERSON_OR_BYPASS : ONLY_A_PERSON,
 });
 
-export const doubted = (reason: string): Because => ({ reason, instead: ONLY_A_PERSON });
+export const doubted = ({ reason, mild = false }: SafetyFinding): Because => ({
+  reason,
+  instead: mild
+    ? 'A person, mode bypassPermissions, or an allow rule that names this very thing would change it.'
+    : ONLY_A_PERSON,
+});
 
 export const refusedByPlan = (request: PermissionRequest): Because => ({
   reason: `${nameCall(request)} has effects, and plan mode allows none.`,
@@ -114,6 +126,14 @@ export const nobodyAnswers = ({ reason }: Because, grant: string | undefined): B
     instead: `To allow it, ${flag}let a program answer with --input-format stream-json.`,
   };
 };
+
+/** In mode dontAsk, of what is put to a person: an allow rule helps only where it would elsewhere. */
+export const notPutToPerson = ({ reason, instead }: Because): Because => ({
+  reason: `${reason} Mode dontAsk refuses instead of asking.`,
+  instead: `In another mode a person would be asked. ${instead}`,
+});
+
+const A_PERSON_OR_BYPASS = 'Only a person can allow it, or mode bypassPermissions: no rule does.';
 
 const ONLY_A_PERSON = 'Only a person can allow it: no rule and no mode does.';
 

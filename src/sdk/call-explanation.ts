@@ -101,7 +101,8 @@ class Explanation {
   #input: unknown;
   #ended: (JournalRecord & { type: 'call.ended' }) | undefined;
   #changes: readonly FileChange[] | undefined;
-  #rewoundAt: number | null = null;
+  /** After each rewind, when the call was taken back; null while it counts. */
+  readonly #fates: { readonly seq: number; readonly rewoundAt: number | null }[] = [];
 
   constructor(calls: readonly ListedCall[], target: ListedCall) {
     this.#calls = calls;
@@ -116,11 +117,15 @@ class Explanation {
       this.#input = block.find(({ id }) => id === this.#target.call)?.input ?? this.#input;
     }
     if (record.type === 'session.rewound') {
-      const isTaken = record.to < this.#target.seq && record.undoes === undefined;
-      if (isTaken) this.#rewoundAt = record.ts;
-      if (record.undoes !== undefined) this.#rewoundAt = null;
+      const { seq, to, ts } = record;
+      this.#fates.push({ seq, rewoundAt: to < this.#target.seq ? ts : this.#rewoundAt(to) });
     }
     if ('call' in record && record.call === this.#target.call) this.#own(record);
+  }
+
+  /** A rewind, and one that undoes another, brings back what was so at the record it goes to. */
+  #rewoundAt(seq: number): number | null {
+    return this.#fates.findLast((fate) => fate.seq <= seq)?.rewoundAt ?? null;
   }
 
   report(session: string): CallExplanation {
@@ -143,7 +148,7 @@ class Explanation {
       files: editsOf(this.#calls, this.#target, this.#changes),
       isUnwatched,
       ...this.#sightings.found(),
-      rewoundAt: this.#rewoundAt,
+      rewoundAt: this.#fates.at(-1)?.rewoundAt ?? null,
     };
   }
 

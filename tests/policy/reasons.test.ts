@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { bash, policyOf, read, rule, write } from './workshop.js';
+import {
+  PERMISSION_MODES,
+  type PermissionRequest,
+  type PermissionRule,
+} from '../../src/protocol/permission.js';
+import { CORPUS } from './shell-corpus.js';
+import { bash, fetchUrl, mcp, ownAffair, policyOf, read, rule, write } from './workshop.js';
 
 describe('the reason of a ruling', () => {
   test('names the rule that denied and its file', () => {
@@ -56,7 +62,8 @@ describe('the reason of a ruling', () => {
   });
 
   test.each([
-    ['allow', 'default', read('a.ts'), /deny or ask rule, or another mode/],
+    ['allow', 'default', read('a.ts'), /free in every mode: only a deny or ask rule/],
+    ['allow', 'acceptEdits', write('a'), /deny or ask rule, or another mode/],
     ['allow', 'bypassPermissions', bash('make'), /deny or ask rule, or another mode/],
     ['ask', 'default', bash('make'), /The allow rule "Bash\(make\)", or another mode than default/],
     ['deny', 'plan', write('a'), /let a person leave plan mode/],
@@ -65,6 +72,47 @@ describe('the reason of a ruling', () => {
     const ruling = policyOf({ mode }).rule(request);
     expect(ruling.behavior).toBe(behavior);
     expect(ruling.instead).toMatch(words);
+  });
+});
+
+/** The words of a ruling, taken as claims and tried out. */
+describe('what would have changed a ruling', () => {
+  const ALL = [
+    ...CORPUS.flatMap(({ commands }) => commands).map(bash),
+    ...['a.ts', '/etc/hosts', '.env', '.claude/settings.json'].flatMap((it) => [
+      read(it),
+      write(it),
+    ]),
+    ...[fetchUrl('https://example.com/'), mcp('mcp__git__push'), ownAffair('TodoWrite')],
+  ];
+  const MODES = [...PERMISSION_MODES];
+  const plain = MODES.map((mode) => policyOf({ mode }));
+  const behaviours = (request: PermissionRequest, rules: readonly PermissionRule[] = []) =>
+    (rules.length === 0 ? plain : MODES.map((mode) => policyOf({ mode, rules }))).map(
+      (policy) => policy.rule(request).behavior,
+    );
+
+  test.each(MODES)('is true of every call in mode %s', (mode) => {
+    const policy = policyOf({ mode });
+    const lies = ALL.flatMap((request) => {
+      const { behavior, instead } = policy.rule(request);
+      const named = [rule('allow', policy.grantFor(request))];
+      const others = () => behaviours(request).filter((it) => it !== behavior);
+      const claims: readonly [RegExp, () => boolean][] = [
+        [/no rule and no mode/i, () => !behaviours(request, named).includes('allow')],
+        [/no rule does/, () => policyOf({ rules: named }).rule(request).behavior !== 'allow'],
+        [/free in every mode/, () => others().length === 0],
+        [/(?:another|other) mode/i, () => others().length > 0],
+        [/(?:or|,) mode bypassPermissions/, () => behaviours(request).at(-1) === 'allow'],
+        [
+          /the allow rule|or an allow rule/i,
+          () => policyOf({ mode, rules: named }).rule(request).behavior === 'allow',
+        ],
+      ];
+      const isLie = claims.some(([words, isTrue]) => words.test(instead) && !isTrue());
+      return isLie ? [`${request.tool} ${request.subject.target}: ${instead}`] : [];
+    });
+    expect(lies).toEqual([]);
   });
 });
 

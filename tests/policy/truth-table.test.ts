@@ -62,6 +62,7 @@ const BY_MODE: Record<string, readonly ByMode[]> = {
 const MODES = [...PERMISSION_MODES, 'bubble'] as const;
 const RULE_SETS = [
   ...[[], ['allow'], ['ask'], ['deny'], ['allow', 'ask'], ['allow', 'deny'], ['ask', 'deny']],
+  ['allow', 'ask', 'deny'],
 ] as readonly (readonly RuleBehavior[])[];
 const HOOKS = [undefined, 'allow', 'ask', 'deny'] as const;
 const FINDINGS = ['none', 'mild', 'ask', 'deny'] as const;
@@ -100,14 +101,16 @@ const FINDING = { none: undefined, mild: 'ask', ask: 'ask', deny: 'deny' } as co
 
 const rulingOf = (request: PermissionRequest, text: string, row: Row): string => {
   const behavior = FINDING[row.finding];
-  const { behavior: ruled, step } = policyOf({
+  const { reason, instead, ...ruling } = policyOf({
     ...{ mode: row.mode, surface: row.surface },
     rules: row.rules.map((kind) => rule(kind, text)),
   }).rule(request, {
     hook: row.hook && { behavior: row.hook, ...HOOK },
     finding: behavior && { behavior, reason: 'It is so.', mild: row.finding === 'mild' },
   });
-  return `${ruled}@${step}`;
+  // Whoever decides says why, and what would have changed it.
+  const isExplained = [reason, instead].every((words) => /^.+\.$/s.test(words));
+  return `${ruling.behavior}@${ruling.step}${isExplained ? '' : ' without a word'}`;
 };
 
 describe('the truth table of hook, rule, finding, mode, call and surface', () => {

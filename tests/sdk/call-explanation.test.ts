@@ -231,8 +231,22 @@ describe('the explanation of a call', () => {
       ({ type: 'session.rewound', to: 1, conversation: true, changes: [], ...more }) as JournalBody;
     const call = [wants(['c_1', 'Bash', {}]), ended('c_1', 'ok'), rewound({})];
     expect((await sessionOf(...call).explain('1')).rewoundAt).toBe(3_000);
-    const back = sessionOf(...call, rewound({ undoes: 4 }));
-    expect((await back.explain('1')).rewoundAt).toBeNull();
+    const undone = [...call, rewound({ to: 3, undoes: 4 })];
+    expect((await sessionOf(...undone).explain('1')).rewoundAt).toBeNull();
+    const again = [...undone, rewound({ to: 4, undoes: 5 })];
+    expect((await sessionOf(...again).explain('1')).rewoundAt).toBe(3_000);
+  });
+
+  test('says of a call after a rewind that undoing the rewind took it back', async () => {
+    const rewound = (to: number): JournalBody => ({
+      ...{ type: 'session.rewound', to, conversation: true, changes: [] },
+    });
+    const { explain } = sessionOf(
+      ...[wants(['c_1', 'Bash', {}]), ended('c_1', 'ok'), rewound(1)],
+      ...[wants(['c_2', 'Bash', {}]), ended('c_2', 'ok')],
+      { ...rewound(3), undoes: 4 } as JournalBody,
+    );
+    expect([(await explain('1')).rewoundAt, (await explain('2')).rewoundAt]).toEqual([null, 6_000]);
   });
 
   test('knows a call that was over before its message had come in, and one whose message was cut', async () => {
