@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import {
   type HookEvent,
   type Hooks,
@@ -6,6 +7,12 @@ import {
   NO_VERDICT,
 } from '../../src/protocol/hooks.js';
 import type { HookOpinion } from '../../src/protocol/permission.js';
+import {
+  defineTool,
+  type Tool,
+  type ToolContext,
+  type ToolOutcome,
+} from '../../src/protocol/tool.js';
 import { calls, says, scriptedModel } from '../fakes/scripted-model.js';
 import { allows, denies, scriptedSurface } from '../fakes/scripted-surface.js';
 import { settled } from '../fakes/virtual-clock.js';
@@ -52,6 +59,44 @@ const changing = async (words: Words, { tool, isLast, ...options }: Changing = {
   const said = JSON.stringify(hand.items.find(({ type }) => type === 'tool.ended'));
   return { ...hand, fired, rulings, said };
 };
+
+interface Told extends Partial<Pick<Tool, 'kind'>> {
+  readonly reads?: boolean;
+  readonly does: (context: ToolContext) => ToolOutcome;
+}
+
+/** A tool beside the usual ones; it names a file by a path that is not absolute. */
+const tool = (name: string, { reads = false, does, kind = 'builtin' }: Told): Tool =>
+  defineTool({
+    ...{ name, kind, prompt: name, interruptBehavior: 'cancel' },
+    input: z.object({ name: z.string() }),
+    describe: () => name,
+    isReadOnly: () => reads,
+    isConcurrencySafe: () => false,
+    subject: (input) => ({ action: reads ? 'read' : 'write', target: input.name }),
+    call: async (_, context) => does(context),
+  }) as Tool;
+
+test('a call that was allowed does not start where an earlier one has led it elsewhere', async () => {
+  const seen: string[] = [];
+  const move = tool('Move', {
+    does: () => ({ content: 'moved', notes: [{ type: 'cwd.changed', cwd: '/etc' }] }),
+  });
+  const peek = tool('Peek', {
+    reads: true,
+    does: ({ cwd }) => {
+      seen.push(cwd);
+      return { content: 'seen' };
+    },
+  });
+  const wanted = [calls('c1', 'Move', { name: 'a' }), calls('c2', 'Peek', { name: 'b' })];
+  const model = scriptedModel(wanted.flat(), [says('Done.')]);
+  const hand = await leadInHand({ model, mode: 'acceptEdits', tools: [move, peek] });
+  await hand.say('Go');
+  await settled();
+  expect(seen).toEqual([]);
+  expect(hand.results().c2).toMatch(/^error: .*denied/);
+});
 
 describe('what a PreToolUse hook says', () => {
   test('lets a call pass that no rule and no mode allows', async () => {
@@ -214,6 +259,23 @@ describe('hooks after a call', () => {
     );
     expect(fired).toEqual(['PostToolUseFailure Change c1 {"name":"a"}']);
     expect(said).toMatch(/No disk\..*Look at df\./);
+  });
+
+  test('of a denied one do not run: it has not happened', async () => {
+    const words = { PreToolUse: {}, PostToolUse: {}, PostToolUseFailure: {} };
+    const { deeds, fired } = await changing(words, { mode: 'dontAsk' });
+    expect(deeds).toEqual([]);
+    expect(fired).toEqual(['PreToolUse Change c1 {"name":"a"}']);
+  });
+
+  test('replace what a tool of a server returned', async () => {
+    const push = tool('mcp__git__push', { kind: 'mcp', does: () => ({ content: 'A secret.' }) });
+    const { said } = await changing(
+      { PostToolUse: { updatedOutput: 'Nothing.' } },
+      { ...free, tool: push.name, tools: [push] },
+    );
+    expect(said).toContain('Nothing.');
+    expect(said).not.toContain('A secret.');
   });
 
   test('cannot replace what a tool of our own returned', async () => {

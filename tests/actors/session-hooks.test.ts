@@ -224,7 +224,7 @@ describe('SessionEnd', () => {
     const { say, lead: session } = await lead(1, [hook]);
     await say('Hello.');
     expect(seen).toEqual([]);
-    await session.close('prompt_input_exit');
+    await Promise.all([session.close('prompt_input_exit'), session.close()]);
     expect(seen).toMatchObject([{ reason: 'prompt_input_exit' }]);
   });
 

@@ -114,6 +114,15 @@ describe('a journal that somebody has tampered with', () => {
   });
 });
 
+test('what was planned is not done when the session has gone on meanwhile', async () => {
+  const { desk, forge, session, end, tree } = await worked(CHANGES);
+  const early = await desk(session);
+  const plan = early.plan(BOTH);
+  await forge(session, { type: 'bound.hit', what: 'x', limit: 1, detail: 'Something happened.' });
+  await expect(early.carryOut(plan, true)).rejects.toThrow('The session has gone on meanwhile');
+  expect(tree()).toEqual(end);
+});
+
 describe('a rewind that is cut off', () => {
   test('is finished by the next one', async () => {
     const { plan, forge, session, rewind, start, root, tree } = await worked(CHANGES);
