@@ -86,6 +86,16 @@ describe('the finding of a tool', () => {
     ).toBe('deny');
   });
 
+  test.each(['echo x > .env', '(cd .claude && echo {} > settings.json)', 'make 2>> .git/config'])(
+    'that is put to a person in bypassPermissions because of its redirection: %s',
+    (command) => {
+      const { behavior, step, blockedPath } = policyOf({ mode: 'bypassPermissions' }).rule(
+        bash(command),
+      );
+      expect([behavior, step, blockedPath?.startsWith('/repo/.')]).toEqual(['ask', 'ask', true]);
+    },
+  );
+
   test('that asks is asked in bypassPermissions too, unless it is mild', () => {
     const mode = 'bypassPermissions';
     expect(policyOf({ mode }).rule(bash('a && b'), { finding: compound }).behavior).toBe('ask');
