@@ -28,7 +28,8 @@ export const compileCommandRule = (pattern: string): CommandRule => {
   const words = readPattern(isOpen ? prefix : pattern);
   const fits = words === undefined ? byText(text) : byWords(words, isOpen);
   return {
-    isBroad: /^[*:\s]*$/.test(pattern),
+    // A lone `:` is a command, and does nothing.
+    isBroad: /^\s*(?::?\*+\s*)*$/.test(pattern),
     isExactly: (command) => text.exact && text.matches(command),
     allows: (part) => fits(part, false),
     catches: (part) => disguises(part).some((it) => fits(it, true)),

@@ -1,7 +1,7 @@
 /** The rule that would have allowed exactly this call: what a lasting answer is remembered as. */
 import type { PermissionRequest } from '../protocol/permission.js';
 import { literalTextPattern } from './command-pattern.js';
-import { touchesFile } from './judged-call.js';
+import { runsCommand, touchesFile } from './judged-call.js';
 import { literalPathPattern } from './path-pattern.js';
 import { absolutePath } from './path-policy.js';
 import { isMcpTool } from './rule-grammar.js';
@@ -20,7 +20,8 @@ export const grantFor = (request: PermissionRequest, world: GrantWorld): string 
     return `${subject.action === 'read' ? 'Read' : 'Edit'}(${literalPathPattern(place)})`;
   }
   const target = subject.target.trim();
-  if (target === '') return tool;
+  // A command line without a word does as little as `:`; leave for it is no leave for others.
+  if (target === '') return runsCommand(request) ? `${tool}(:)` : tool;
   if (subject.action === 'network' && URL.canParse(target)) {
     return `${tool}(domain:${new URL(target).hostname.replace(/\.$/, '')})`;
   }

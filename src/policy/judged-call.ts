@@ -138,7 +138,7 @@ const pathsInWord = ({ text }: ShellWord): readonly string[] => {
   for (const part of known.split(/[\s=]+/)) {
     if (part === '') continue;
     if (!part.startsWith('-')) for (const it of [part, ...part.split(/[:,;()'"<>]/)]) parts.add(it);
-    const inner = part.search(/\/|~|\.\./);
+    const inner = part.search(/\/|~|\./);
     if (part.startsWith('-') && inner > 0) parts.add(part.slice(inner));
   }
   parts.delete('');

@@ -26,9 +26,36 @@ export const merge = (one: Dirs, other: Dirs): Dirs => {
   return { paths: paths.slice(0, MOST_DIRS), isLost };
 };
 
+/** Follows `a && b || c`: what comes after `&&` starts where success leads. */
+export const chained = <Item>(
+  {
+    commands,
+    operators,
+  }: { readonly commands: readonly Item[]; readonly operators: readonly string[] },
+  dirs: Dirs,
+  run: (item: Item, dirs: Dirs) => Whereabouts,
+): Whereabouts => {
+  let here: Whereabouts | undefined;
+  for (const [index, command] of commands.entries()) {
+    if (here === undefined) here = run(command, dirs);
+    else if (operators[index - 1] === '&&') {
+      const next = run(command, here.ok);
+      here = { ok: next.ok, failed: merge(here.failed, next.failed) };
+    } else {
+      const next = run(command, here.failed);
+      here = { ok: merge(here.ok, next.ok), failed: next.failed };
+    }
+  }
+  return here ?? { ok: dirs, failed: dirs };
+};
+
 export const lost = ({ paths }: Dirs): Dirs => ({ paths, isLost: true });
 
 export const isMove = (words: readonly ShellWord[]): boolean => MOVES.has(words[0]?.text ?? '');
+
+/** Nothing after it runs. `exit --help` only talks. */
+export const isExit = ([program, status, ...more]: readonly ShellWord[]): boolean =>
+  program?.text === 'exit' && more.length === 0 && /^\d*$/.test(status?.text ?? '');
 
 /** Where `cd` leads. The place behind a link counts as well: from there `..` leads elsewhere. */
 export const moved = (words: readonly ShellWord[], dirs: Dirs, world: ShellWorld): Whereabouts => {
@@ -46,7 +73,9 @@ export const moveTarget = (words: readonly ShellWord[], home: string): ShellWord
   const [program, ...rest] = words;
   const operands = rest.filter(({ text }) => text === '-' || !/^-[LPe@n-]+$/.test(text));
   const [target] = operands;
-  if (program?.text === 'popd' || operands.length > 1) return undefined;
+  // `pushd -n` remembers a directory and stays.
+  const stays = program?.text === 'pushd' && rest.some(({ text }) => /^-\w*n/.test(text));
+  if (program?.text === 'popd' || stays || operands.length > 1) return undefined;
   if (target === undefined) return program?.text === 'pushd' ? undefined : plainWord(home);
   const { text, dynamic, glob } = target;
   return dynamic || glob || text === '-' || /^[-+]\d/.test(text) ? undefined : target;

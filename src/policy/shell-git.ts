@@ -162,7 +162,7 @@ const DANGERS = new Map<string, Danger>([
   [
     'remote',
     when('It changes where git sends and fetches.', (part) =>
-      /^(?:add|set-url|rm|remove|rename)$/.test(words(part)[0] ?? ''),
+      /^(?:add|set-.*|rm|remove|rename|update|prune)$/.test(operandsOf(part)[0]?.text ?? ''),
     ),
   ],
   ['config', config],

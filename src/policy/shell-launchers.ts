@@ -29,7 +29,8 @@ const unwrapSource = (part: ShellPart): Unwrapped =>
 const unwrapTrap = (part: ShellPart): Unwrapped => {
   const [action, ...signals] = part.words.slice(1).filter(({ text }) => text !== '--');
   if (action === undefined || signals.length === 0 || /^-/.test(action.text)) return NOTHING;
-  return { ...runsSource(action, part), transparent: true };
+  // Nobody knows in which directory.
+  return { ...runsSource(action, part), transparent: false };
 };
 
 const unwrapFind = (part: ShellPart): Unwrapped => {
@@ -54,9 +55,11 @@ const unwrapXargs = (part: ShellPart): Unwrapped => {
   if (rest.length === 0) return NOTHING;
   const mark =
     options.get('I')?.text ?? options.get('replace')?.text ?? (options.has('i') ? '{}' : undefined);
-  return runs(
+  const unwrapped = runs(
     mark === undefined ? [...rest, unknownWord(true)] : fill(rest, mark === '' ? '{}' : mark),
   );
+  const readsFile = options.has('a') || options.has('arg-file');
+  return { ...unwrapped, transparent: unwrapped.transparent && !readsFile };
 };
 
 const XARGS: WrapperOptions = {

@@ -58,8 +58,11 @@ export const skipOptions = (words: readonly ShellWord[], known: WrapperOptions):
     if (known.numbers === true && /^-\d+$/.test(text)) continue;
     if (text.startsWith('--')) {
       const [, name = '', value] = /^--([^=]*)(?:=(.*))?$/s.exec(text) ?? [];
-      if (value !== undefined) options.set(name, plainWord(value));
-      else if (known.longValues?.includes(name)) options.set(name, words[++at] ?? plainWord(''));
+      if (value !== undefined) {
+        // Also a beginning of a name is one, `--ch=x` is `--chdir=x`: nobody knows which.
+        isClear &&= [known.long, known.longValues].some((names) => names?.includes(name));
+        options.set(name, plainWord(value));
+      } else if (known.longValues?.includes(name)) options.set(name, words[++at] ?? plainWord(''));
       else {
         isClear &&= known.long?.includes(name) === true;
         options.set(name, plainWord(''));

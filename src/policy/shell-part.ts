@@ -49,6 +49,9 @@ export const programOf = (part: ShellPart): string | undefined => {
   return first.dynamic || first.glob ? undefined : basename(first.text);
 };
 
+/** A pattern that starts with a star or a dash may become an option: there are files named `-o`. */
+export const isNoOption = ({ glob, text }: ShellWord): boolean => !glob || /^[\w./]/.test(text);
+
 /** What follows the program. */
 export const argumentsOf = ({ words }: ShellPart): readonly ShellWord[] => words.slice(1);
 
@@ -58,18 +61,28 @@ export const hasOption = (
   letters: string,
   ...names: readonly string[]
 ): boolean => {
-  for (const { text } of argumentsOf(part)) {
-    if (text === '--') return false;
-    if (text.startsWith('--')) {
-      const name = text.slice(2).replace(/=.*$/s, '');
-      // Programs take any unique beginning of a long name.
-      if (names.some((it) => it === name || (name.length > 1 && it.startsWith(name)))) return true;
-    } else if (/^-[^-]/.test(text)) {
-      if (letters.split('').some((letter) => text.includes(letter))) return true;
-    }
-  }
-  return false;
+  const words = argumentsOf(part);
+  const end = words.findIndex(({ text }) => text === '--');
+  return (end < 0 ? words : words.slice(0, end)).some(isOption(letters, names));
 };
+
+/** The same for who must be sure: `--` may be the value of an option, and then it ends nothing. */
+export const mayHaveOption = (
+  part: ShellPart,
+  letters: string,
+  ...names: readonly string[]
+): boolean => argumentsOf(part).some(isOption(letters, names));
+
+const isOption =
+  (letters: string, names: readonly string[]) =>
+  ({ text }: ShellWord): boolean => {
+    if (!text.startsWith('--')) {
+      return text.startsWith('-') && letters.split('').some((letter) => text.includes(letter));
+    }
+    const name = text.slice(2).replace(/=.*$/s, '');
+    // Programs take any unique beginning of a long name.
+    return name !== '' && names.some((it) => it.startsWith(name));
+  };
 
 /** The words that are no options. */
 export const operandsOf = (part: ShellPart): readonly ShellWord[] => {

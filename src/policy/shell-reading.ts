@@ -18,10 +18,19 @@ import {
   type Statement,
   type SyntaxNode,
 } from 'unbash';
-import { type Dirs, isMove, lost, merge, moved, NOWHERE, type Whereabouts } from './shell-dirs.js';
+import {
+  chained,
+  isExit,
+  isMove,
+  lost,
+  merge,
+  moved,
+  NOWHERE,
+  type Whereabouts,
+} from './shell-dirs.js';
 import type { ShellPart, ShellReading, ShellWorld } from './shell-part.js';
-import { readRedirects, readStdin, type Stdin } from './shell-redirects.js';
-import { bombs, containsMove, evaluates, isCommandNode } from './shell-syntax.js';
+import { type Context, readRedirects, readStdin } from './shell-redirects.js';
+import { bombs, containsMove, evaluates, isCommandNode, setsVariable } from './shell-syntax.js';
 import {
   assignedValue,
   assignmentWord,
@@ -45,22 +54,14 @@ export const readShell = (source: string, cwd: string, world: ShellWorld): Shell
     });
   } catch (error) {
     // Else a defect of the parser, or a stack that is too deep: nobody has understood it.
-    const isTooMuch = error instanceof TooMuch;
-    reader.doubts.add(isTooMuch ? error.message : 'The command line cannot be understood.');
+    const isKnown = error instanceof TooMuch;
+    reader.doubts.add(isKnown ? error.message : 'The command line cannot be understood.');
   }
   return { source, parts: reader.parts, doubts: [...reader.doubts], isBomb: reader.isBomb };
 };
 
 /** Ends a reading that would take too long. */
 class TooMuch extends Error {}
-
-interface Context {
-  readonly dirs: Dirs;
-  readonly within: readonly string[];
-  readonly depth: number;
-  readonly fedBy: readonly ShellPart[];
-  readonly stdin: Stdin | undefined;
-}
 
 class Reader {
   readonly parts: ShellPart[] = [];
@@ -116,11 +117,12 @@ class Reader {
 
   private node(node: PipelineNode | AndOr | CompoundList, context: Context): Whereabouts {
     const stays = { ok: context.dirs, failed: context.dirs };
+    this.notice(node, context);
     switch (node.type) {
       case 'Command':
         return this.command(node, context);
       case 'AndOr':
-        return this.chain(node, context);
+        return chained(node, context.dirs, (it, dirs) => this.node(it, { ...context, dirs }));
       case 'Pipeline':
         return this.pipeline(node.commands, context);
       case 'CompoundList':
@@ -172,13 +174,14 @@ class Reader {
       } else if (child.type === 'Script') this.script(child, { ...context, dirs });
       else forEachChild(child, visit);
     };
-    if (node.type === 'For' || node.type === 'Select') this.known.delete(node.name.value);
     forEachChild(node, visit);
     return { ok: after, failed: after };
   }
 
   private define(name: string, body: SyntaxNode, context: Context): Whereabouts {
     this.functions.add(name);
+    // It stands in for a program from now on.
+    this.add({ ...this.blank(context), words: [plainWord('function'), plainWord(name)] });
     if (containsMove(body)) this.isLost = true;
     if (bombs(body, name)) this.isBomb = true;
     const dirs = this.isLost ? lost(context.dirs) : context.dirs;
@@ -186,21 +189,6 @@ class Reader {
     const { ok, failed } = this.node(body, { ...context, dirs, stdin: undefined });
     const after = merge(dirs, merge(ok, failed));
     return { ok: after, failed: after };
-  }
-
-  private chain({ commands, operators }: AndOr, context: Context): Whereabouts {
-    let here: Whereabouts | undefined;
-    for (const [index, command] of commands.entries()) {
-      if (here === undefined) here = this.node(command, context);
-      else if (operators[index - 1] === '&&') {
-        const next = this.node(command, { ...context, dirs: here.ok });
-        here = { ok: next.ok, failed: merge(here.failed, next.failed) };
-      } else {
-        const next = this.node(command, { ...context, dirs: here.failed });
-        here = { ok: merge(here.ok, next.ok), failed: next.failed };
-      }
-    }
-    return here ?? { ok: context.dirs, failed: context.dirs };
   }
 
   private pipeline(commands: readonly CommandNode[], context: Context): Whereabouts {
@@ -231,8 +219,10 @@ class Reader {
     for (const { name } of assigned) known.delete(name);
     const redirects = readRedirects(node.redirects, known);
     const stdin = readStdin(node.redirects, known) ?? context.stdin;
-    const part = { ...this.blank(context), words, assigned, redirects };
-    return this.simple(part, { ...context, stdin });
+    return this.simple(
+      { ...this.blank(context), words, assigned, redirects },
+      { ...context, stdin },
+    );
   }
 
   /** A simple command and, if it runs another program, what it runs. */
@@ -242,8 +232,7 @@ class Reader {
     this.add({ ...part, transparent });
     if (doubt !== undefined) this.doubts.add(doubt);
     forgetSet(part.words, this.known);
-    if (part.words[0]?.text === 'exit' && !this.functions.has('exit'))
-      return { ok: NOWHERE, failed: NOWHERE };
+    if (isExit(part.words) && !this.functions.has('exit')) return { ok: NOWHERE, failed: NOWHERE };
     let here = isMove(part.words)
       ? moved(part.words, context.dirs, this.world)
       : { ok: context.dirs, failed: context.dirs };
@@ -260,7 +249,9 @@ class Reader {
         );
         if (it.sameShell) here = deeper;
       } else {
-        const after = this.source(it.source, { ...next, stdin: undefined });
+        // Who is run by `eval` or `-c` reads the same input, unless the script itself came from it.
+        const isRead = it.source === context.stdin?.text;
+        const after = this.source(it.source, isRead ? { ...next, stdin: undefined } : next);
         if (it.sameShell) here = after;
       }
     }
@@ -270,6 +261,10 @@ class Reader {
   /** To evaluate a variable is to run what it holds, as `let` does. */
   private notice(node: SyntaxNode, context: Context): void {
     if (evaluates(node)) this.add({ ...this.blank(context), words: LET });
+    const name = setsVariable(node);
+    if (name === undefined) return;
+    this.known.delete(name);
+    this.add({ ...this.blank(context), assigned: [{ name, value: unknownWord(false) }] });
   }
 
   private blank({ dirs, within, fedBy }: Context): ShellPart {

@@ -2,6 +2,7 @@
 import {
   argumentsOf,
   hasOption,
+  isNoOption,
   operandsOf,
   type ShellPart,
   type ShellWorld,
@@ -9,7 +10,7 @@ import {
 
 export const readsWithGit = (part: ShellPart, world: ShellWorld): boolean => {
   const { words, dirs, isLost } = part;
-  if (words.some(({ dynamic }) => dynamic)) return false;
+  if (words.some(({ dynamic }) => dynamic) || !words.every(isNoOption)) return false;
   const bases = world.roots.flatMap((root) => [root, world.realPath(root)]);
   if (isLost || !dirs.every((dir) => bases.includes(dir))) return false;
   const rest = argumentsOf(part);
@@ -25,7 +26,7 @@ export const readsWithGit = (part: ShellPart, world: ShellWorld): boolean => {
 
 /** They write files, run programs of the settings, check signatures, or reach elsewhere. */
 const FORBIDDEN =
-  /^--(?:output|ext-diff|textconv|filters|show-signature|open-files-in-pager|exec|upload-pack|edit|verify)|%G|^-O|%\(?trailers|--format=.*%\(signature/;
+  /^--(?:outp|ext-|textc|filters|show-sig|op|exec|upload|edit|verif)|%G|^-[A-Za-z]*O|%\(?trailers|--format=.*%\(signature/;
 
 type Proof = (part: ShellPart) => boolean;
 
@@ -83,7 +84,8 @@ const COMMANDS = new Map<string, Proof>([
     'remote',
     (part) =>
       part.words.length === 1 ||
-      /^(?:-v|--verbose|get-url)$/.test(argumentsOf(part)[0]?.text ?? ''),
+      firstIs('get-url')(part) ||
+      (part.words.length === 2 && firstIs('-v', '--verbose')(part)),
   ],
   ['stash', firstIs('list', 'show')],
   ['reflog', (part) => part.words.length === 1 || firstIs('show')(part)],

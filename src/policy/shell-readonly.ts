@@ -9,9 +9,12 @@
  * an option that chooses a repository, a setting or a program.
  */
 
+import { printsOnly, setsPlainly, testsNoVariable } from './shell-builtins.js';
 import {
   argumentsOf,
   hasOption,
+  isNoOption,
+  mayHaveOption,
   operandsOf,
   programOf,
   type ShellPart,
@@ -101,6 +104,9 @@ const kindOf = (part: ShellPart): Kind | undefined => {
 const yes = () => true;
 const nothing = () => [];
 const isStatic = (part: ShellPart) => part.words.every(({ dynamic }) => !dynamic);
+const isFixed = (part: ShellPart) => isStatic(part) && part.words.every(isNoOption);
+/** The names of files may not become the script. */
+const hasNoPattern = (part: ShellPart) => part.words.every(({ glob }) => !glob);
 
 const SPEAKS: Kind = { proves: yes, paths: nothing };
 const LISTS: Kind = { proves: isStatic };
@@ -108,7 +114,8 @@ const SHOWS: Kind = { proves: isStatic, showsContents: true };
 
 const without = (kind: Kind, letters: string, ...names: readonly string[]): Kind => ({
   ...kind,
-  proves: (part, world) => kind.proves(part, world) && !hasOption(part, letters, ...names),
+  proves: (part, world) =>
+    kind.proves(part, world) && isFixed(part) && !mayHaveOption(part, letters, ...names),
 });
 
 /** The first operand is a pattern or a script, unless an option brings it. */
@@ -126,11 +133,16 @@ const isPartOf = (word: ShellWord, script: ShellWord | undefined) =>
 const isRecursive = (part: ShellPart) =>
   hasOption(part, 'rRd', 'recursive', 'dereference-recursive', 'directories');
 
-const GREP: Kind = { ...SHOWS, isWide: isRecursive, paths: afterScript('ef', 'regexp', 'file') };
+const GREP: Kind = {
+  ...SHOWS,
+  isWide: (part) => isRecursive(part) || operandsOf(part)[0]?.glob === true,
+  paths: afterScript('ef', 'regexp', 'file'),
+};
 
 const RIPGREP: Kind = {
   ...without(SHOWS, 'z', 'pre', 'pre-glob', 'search-zip', 'hostname-bin'),
   isWide: (part) =>
+    operandsOf(part)[0]?.glob === true ||
     hasOption(part, 'u.L', 'unrestricted', 'hidden', 'follow') ||
     argumentsOf(part).some(({ text }) => /^--(?:no-ignore|ignore-file|glob|iglob)|^-g/.test(text)),
   paths: afterScript('ef', 'regexp', 'file', 'files'),
@@ -139,6 +151,8 @@ const RIPGREP: Kind = {
 const FIND: Kind = {
   proves: (part) =>
     isStatic(part) &&
+    // No action of find ends like the name of a file: `-name *.ts`.
+    part.words.every((word) => isNoOption(word) || /\.\w+$/.test(word.text)) &&
     !argumentsOf(part).some(({ text }) =>
       /^-(?:exec|execdir|ok|okdir|delete|fprint|fprint0|fprintf|fls|files0-from)$/.test(text),
     ),
@@ -146,13 +160,13 @@ const FIND: Kind = {
 
 const SED: Kind = {
   ...SHOWS,
-  proves: (part) => isStatic(part) && isHarmlessSed(part),
+  proves: (part) => isStatic(part) && hasNoPattern(part) && isHarmlessSed(part),
   paths: (part) => operandsOf(part).slice(hasOption(part, 'e', 'expression') ? 0 : 1),
 };
 
 const AWK: Kind = {
   ...SHOWS,
-  proves: (part) => isStatic(part) && isHarmlessAwk(part),
+  proves: (part) => isStatic(part) && hasNoPattern(part) && isHarmlessAwk(part),
   paths: (part) => operandsOf(part).filter((_, index) => index > 0),
 };
 
@@ -160,58 +174,69 @@ const JQ: Kind = {
   ...SHOWS,
   proves: (part) =>
     isStatic(part) &&
-    !hasOption(part, 'fL', 'from-file') &&
-    !/\b(?:import|include|env|ENV)\b/.test(operandsOf(part)[0]?.text ?? ''),
+    hasNoPattern(part) &&
+    !mayHaveOption(part, 'fL', 'from-file') &&
+    // Which operand is the script depends on the options before it.
+    !argumentsOf(part).some(({ text }) => /\b(?:import|include|env|ENV)\b/.test(text)),
   paths: afterScript('', 'args'),
 };
+
+const NEW_FILES = ['new-file', 'unidirectional-new-file'];
+/** Git then shows what it does not keep, and that is where secrets are. */
+const BEYOND_GIT = /^--(?:no-in|no-exc|untr)/;
 
 const named = (names: string, kind: Kind) => names.split(' ').map((name) => [name, kind] as const);
 
 const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
-  ...named('echo true false : pwd seq sleep exit return break continue wait', SPEAKS),
+  ...named('echo true false : pwd seq sleep exit return break continue', SPEAKS),
+  ['wait', { ...SPEAKS, proves: (part) => isFixed(part) && !mayHaveOption(part, 'p') }],
   ...named('whoami id groups uname nproc arch uptime tty locale', SPEAKS),
-  // `-v` takes the name of a variable, and a name may hold a command: `a[$(x)]`.
-  ...named('printf test [', {
-    ...SPEAKS,
-    proves: (part) => !part.words.some(({ text, splits }) => text.startsWith('-v') || splits),
-  }),
+  ...named('test [', { ...SPEAKS, proves: testsNoVariable }),
+  ['printf', { ...SPEAKS, proves: printsOnly }],
   ...named('which type whereis basename dirname', SPEAKS),
   ...named(
     'ls dir stat du df realpath readlink wc cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum sum',
     LISTS,
   ),
   ...named(
-    'cat head tail nl tac rev fold fmt od hexdump strings cut paste expand unexpand cmp comm join column base64 base32',
+    'cat head tail nl tac rev fold fmt od hexdump strings cut paste expand unexpand cmp comm join column',
     SHOWS,
   ),
+  ...named('base64 base32', without(SHOWS, 'o', 'output')),
   ...named('tr', { ...SHOWS, paths: nothing }),
-  ['diff', { ...SHOWS, isWide: (part) => hasOption(part, 'r', 'recursive') }],
+  [
+    'diff',
+    // With `-N` of two folders it shows each file that only one of them has.
+    { ...SHOWS, isWide: (part) => mayHaveOption(part, 'rNP', 'recursive', ...NEW_FILES) },
+  ],
   ...named('grep egrep fgrep', GREP),
   ['rg', RIPGREP],
   ['find', FIND],
   ['sed', SED],
   ...named('awk gawk mawk', AWK),
   ['jq', JQ],
-  ['tree', without(LISTS, 'o', 'output')],
-  ['file', without(LISTS, 'Cz', 'compile')],
+  // With `-R` it writes a page into each folder.
+  ['tree', without(LISTS, 'oR', 'output')],
+  ['file', without(LISTS, 'CzZf', 'compile', 'uncompress-noreport', 'files-from')],
   [
     'sort',
     without(SHOWS, 'oT', 'output', 'temporary-directory', 'compress-program', 'files0-from'),
   ],
-  ['uniq', { ...SHOWS, proves: (part) => isStatic(part) && operandsOf(part).length < 2 }],
+  ['uniq', { ...SHOWS, proves: (part) => isFixed(part) && operandsOf(part).length < 2 }],
   [
     'date',
     {
       ...SPEAKS,
       proves: (part) =>
-        !hasOption(part, 'sfr', 'set', 'file', 'reference') &&
+        isFixed(part) &&
+        !mayHaveOption(part, 'sfr', 'set', 'file', 'reference') &&
         operandsOf(part).every(
           ({ text }) => /^\+|^[\w ,:+-]+$/.test(text) && !/^\d{8,}/.test(text),
         ),
     },
   ],
   ['hostname', { ...SPEAKS, proves: (part) => part.words.length === 1 }],
-  ['set', { ...SPEAKS, proves: (part) => isStatic(part) && part.words.length > 1 }],
+  ['set', { ...SPEAKS, proves: setsPlainly }],
   ['command', { ...SPEAKS, proves: (part) => /^-[vV]$/.test(part.words[1]?.text ?? '') }],
   ...named('cd pushd', {
     proves: (part) => isStatic(part) && !part.words.some(({ glob }) => glob),
@@ -222,7 +247,7 @@ const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
     {
       ...SHOWS,
       proves: readsWithGit,
-      isWide: (part) => argumentsOf(part).some(({ text }) => text === '--no-index'),
+      isWide: (part) => argumentsOf(part).some(({ text }) => BEYOND_GIT.test(text)),
     },
   ],
   ...named('node python python3 ruby rustc cargo java gcc make cmake', {

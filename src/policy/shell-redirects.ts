@@ -1,6 +1,7 @@
 /** Redirections of a command: the files, and what it reads where the command line itself says so. */
 import type { HereDoc, HereString, Redirection } from 'unbash';
-import type { ShellRedirect } from './shell-part.js';
+import type { Dirs } from './shell-dirs.js';
+import type { ShellPart, ShellRedirect } from './shell-part.js';
 import { type KnownValues, readWord, UNKNOWN } from './shell-words.js';
 
 /** Those that lead to files: `2>&1` leads nowhere. */
@@ -22,6 +23,15 @@ export const readRedirects = (
 export interface Stdin {
   /** The text, with UNKNOWN in it for what only the shell knows; undefined for a file. */
   readonly text: string | undefined;
+}
+
+/** What surrounds a command: where it runs, what runs it, and what it reads. */
+export interface Context {
+  readonly dirs: Dirs;
+  readonly within: readonly string[];
+  readonly depth: number;
+  readonly fedBy: readonly ShellPart[];
+  readonly stdin: Stdin | undefined;
 }
 
 /** The last redirection of standard input, if there is one. */

@@ -25,8 +25,14 @@ const SED_COMMAND = new RegExp(
   String.raw`^\s*(?:${ADDRESS}(?:\s*,\s*(?:[+~]?\d+|${ADDRESS}))?)?\s*!?\s*(?:[pdqlnNDPgGhHx=]|q\d+|s([/|#,@!:%])(?:(?!\1)[^\\]|\\.)*\1(?:(?!\1)[^\\]|\\.)*\1[gpiI\d]*)?\s*$`,
 );
 
+/** Some take a mark between brackets for a letter: then the command ends elsewhere. */
+const hidesMark = (command: string): boolean => {
+  const mark = /s([/|#,@!:%])/.exec(command)?.[1] ?? '/';
+  return new RegExp(`\\[\\^?\\]?[^\\]]*[/\\${mark}]`).test(command);
+};
+
 const isHarmlessSedCommand = (command: string): boolean =>
-  command.length < 300 && SED_COMMAND.test(command);
+  command.length < 300 && SED_COMMAND.test(command) && !hidesMark(command);
 
 /** No programs, no files but those that are named, and no extensions. */
 export const isHarmlessAwk = (part: ShellPart): boolean => {

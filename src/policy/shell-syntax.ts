@@ -57,13 +57,24 @@ export const evaluates = (node: SyntaxNode): boolean => {
       return node.prefix === '!' || (node.index !== undefined && !isPlainIndex(node.index.text));
     case 'Transform':
     case 'Unknown':
+    // A translation is expanded like any text in double quotes.
+    case 'LocaleString':
       return true;
+    case 'For':
+    case 'Select':
+    case 'While':
+    case 'ArithmeticFor':
+      return startsInBackground(node.body);
     case 'Slice':
       return [node.offset, node.length].some(
         (it) => it !== undefined && !/^[\s\d-]*$/.test(it.text),
       );
     case 'Assignment':
-      return node.index !== undefined && !isPlainIndex(node.index.text);
+      return (
+        (node.index !== undefined && !isPlainIndex(node.index.text)) ||
+        (node.value.type === 'ArrayValue' &&
+          node.value.elements.some(({ text }) => /^\[/.test(text)))
+      );
     case 'TestBinary':
       return (
         /^-(?:eq|ne|lt|le|gt|ge)$/.test(node.operator) &&
@@ -74,6 +85,35 @@ export const evaluates = (node: SyntaxNode): boolean => {
     default:
       return false;
   }
+};
+
+/** The variable that it sets without being an assignment: `for x in`, `{x}>file`, `${x:=y}`. */
+export const setsVariable = (node: SyntaxNode): string | undefined => {
+  switch (node.type) {
+    case 'For':
+    case 'Select':
+    case 'Coproc':
+      return node.name?.value;
+    case 'Redirect':
+      return node.descriptor?.type === 'FileDescriptorVariable' ? node.descriptor.name : undefined;
+    case 'ParameterExpansion':
+      return node.operation?.type === 'Default' && /=$/.test(node.operation.operator)
+        ? node.parameter
+        : undefined;
+    default:
+      return undefined;
+  }
+};
+
+/** A loop that starts programs and does not wait for them may start any number. */
+const startsInBackground = (body: SyntaxNode): boolean => {
+  let found = false;
+  const visit = (child: SyntaxNode): void => {
+    found ||= child.type === 'Statement' && child.background === true;
+    if (!found) forEachChild(child, visit);
+  };
+  visit(body);
+  return found;
 };
 
 const isPlainIndex = (text: string) => /^(?:\d+|[@*])$/.test(text);

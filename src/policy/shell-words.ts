@@ -62,9 +62,13 @@ interface Draft {
 
 const addPart = (draft: Draft, part: WordPart, known: KnownValues, quoted: boolean): void => {
   switch (part.type) {
+    case 'AnsiCQuoted':
+      // Some shells know these, others do not, and each in its own way.
+      if (/\\(?:x\{|c)/.test(part.text)) addUnknown(draft, true);
+      else draft.text += part.value;
+      return;
     case 'Literal':
     case 'SingleQuoted':
-    case 'AnsiCQuoted':
       draft.text += part.value;
       return;
     case 'DoubleQuoted':

@@ -5,6 +5,7 @@
  * inner command begins: that is a doubt.
  */
 
+import { PLAIN_SETTING } from './shell-builtins.js';
 import {
   doubtful,
   NOTHING,
@@ -74,10 +75,7 @@ const unwrapShell = (part: ShellPart, stdin: Stdin | undefined): Unwrapped => {
   if (!isClear) return unclearOptions(part);
   const [first] = rest;
   if (options.has('c')) {
-    // These run a file of somebody's before the script.
-    const isAlone = !['i', 'l', 'login', 'rcfile', 'init-file'].some((name) => options.has(name));
-    const unwrapped = runsSource(first, part);
-    return { ...unwrapped, transparent: unwrapped.transparent && isAlone };
+    return runsScript(first, part, options);
   }
   if (first !== undefined && !options.has('s') && !STDIN.test(first.text)) {
     return first.dynamic
@@ -86,14 +84,40 @@ const unwrapShell = (part: ShellPart, stdin: Stdin | undefined): Unwrapped => {
   }
   if (stdin !== undefined) {
     if (stdin.text === undefined) return NOTHING;
-    return runsSource({ ...plainWord(stdin.text), dynamic: stdin.text.includes(UNKNOWN) }, part);
+    const script = { ...plainWord(stdin.text), dynamic: stdin.text.includes(UNKNOWN) };
+    return runsScript(script, part, options);
   }
   if (part.fedBy.length === 0) return NOTHING;
   const said = spoken(part.fedBy);
   return said === undefined
     ? doubtful(`${quoted(part)} runs whatever the commands before it print.`)
-    : runsSource(plainWord(said), part);
+    : runsScript(plainWord(said), part, options);
 };
+
+/**
+ * A script as the shell would take it. Some options change what its words mean: with `-k` every
+ * `name=value` is an assignment, with `-H` a `!` is replaced, in posix mode there are aliases.
+ */
+const runsScript = (
+  script: ShellWord | undefined,
+  part: ShellPart,
+  options: ReadonlyMap<string, ShellWord>,
+): Unwrapped => {
+  const unwrapped = runsSource(script, part);
+  const isPlain =
+    [...options.keys()].every((name) => PLAIN_OPTION.test(name)) &&
+    part.words.every(({ text }, index) =>
+      /^[-+][a-z]*o$/.test(part.words[index - 1]?.text ?? '')
+        ? PLAIN_SETTING.test(text)
+        : !/^\+/.test(text),
+    );
+  if (!isPlain) return { ...unclearOptions(part), inner: unwrapped.inner };
+  // These run a file of somebody's before the script.
+  const isAlone = !['i', 'l', 'login', 'rcfile', 'init-file'].some((name) => options.has(name));
+  return { ...unwrapped, transparent: unwrapped.transparent && isAlone };
+};
+
+const PLAIN_OPTION = /^(?:[ceufxvnsoil]|norc|noprofile|verbose|login|rcfile|init-file)$/;
 
 /** What a lone echo or printf prints, so that a shell behind it can be looked into. */
 const spoken = (fedBy: readonly ShellPart[]): string | undefined => {
@@ -129,8 +153,9 @@ const unwrapEnv = (part: ShellPart): Unwrapped => {
   const split =
     attached === '' ? words[at + 1] : { ...(words[at] ?? plainWord('')), text: attached };
   const rest = words.slice(attached === '' ? at + 2 : at + 1);
-  if (split === undefined || split.dynamic) return unclearOptions(part);
-  // Its rules of quoting are close to those of the shell; what is not alike is too odd to be run unseen.
+  // Its rules of quoting are not those of the shell.
+  if (split === undefined || split.dynamic || /[\\'"$#]/.test(split.text))
+    return unclearOptions(part);
   return {
     inner: [{ kind: 'source', source: `env ${split.text} ${spellWords(rest)}` }],
     transparent: true,

@@ -62,6 +62,12 @@ describe('a grant', () => {
     );
   });
 
+  test('for a command without a word covers no other', () => {
+    for (const nothing of [' ', ':']) {
+      expect(granting(bash(nothing)).rule(bash('touch a')).behavior).toBe('ask');
+    }
+  });
+
   test('covers no other path but what is below', () => {
     fc.assert(
       fc.property(anything, anything, (one, other) => {

@@ -13,7 +13,10 @@ const WORLD = {
   realPath: (path: string) => path.replace(/^\/repo\/link/, '/etc/deep'),
 };
 const readingOf = (command: string) => readShell(command, '/repo', WORLD);
-const partsOf = (command: string) => readingOf(command).parts.map(({ words }) => joinWords(words));
+const partsOf = (command: string) =>
+  readingOf(command)
+    .parts.filter(({ words }) => words.length > 0)
+    .map(({ words }) => joinWords(words));
 const dirsOf = (command: string, program: string) =>
   readingOf(command)
     .parts.filter(({ words }) => words[0]?.text === program)
@@ -26,7 +29,7 @@ describe('the reading of a command line', () => {
     ['if a; then b; elif c; then d; else e; fi', ['a', 'b', 'c', 'd', 'e']],
     ['for x in $(a); do b; done; while c; do d; done', ['a', 'b', 'c', 'd']],
     ['case $(a) in x) b ;; y) c ;; esac', ['a', 'b', 'c']],
-    ['f() { a; }; (b; { c; })', ['a', 'b', 'c']],
+    ['f() { a; }; (b; { c; })', ['function f', 'a', 'b', 'c']],
     ['[[ $(a) ]] && (( $(b) ))', ['a', 'b']],
     ['env X=1 a b', ['env X=1 a b', 'a b']],
     ['timeout 5 nice -n 3 a', ['timeout 5 nice -n 3 a', 'nice -n 3 a', 'a']],

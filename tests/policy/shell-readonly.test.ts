@@ -37,6 +37,14 @@ describe('a command that only reads', () => {
     expect(policy.rule(bash('cd sub && git status')).behavior).toBe('ask');
   });
 
+  test.each([
+    'xargs -a /etc/passwd echo',
+    'xargs -a.env echo',
+    'xargs --arg-file=/etc/passwd echo',
+  ])('hands on no file that is not judged: %j', (command) => {
+    expect(policyOf().rule(bash(command)).behavior).toBe('ask');
+  });
+
   test('does not read through a link out of the workspace', () => {
     const realPath = (path: string) => path.replace(/^\/repo\/out/, '/etc');
     const policy = policyOf({ realPath });
