@@ -160,7 +160,7 @@ describe('text', () => {
 
   test('leaves what was denied and why it stopped to stderr', async () => {
     const { run } = await setScene([
-      { reply: { text: 'I will write.', tool_use: { name: 'Bash', input: { command: 'ls' } } } },
+      { reply: { text: 'I will write.', tool_use: { name: 'Bash', input: { command: 'make' } } } },
     ]);
     const { code, stdout, stderr } = await run(['-p', 'go', '--max-turns', '1']);
     expect({ code, stdout }).toEqual({ code: 3, stdout: 'I will write.\n' });
