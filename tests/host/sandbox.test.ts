@@ -20,14 +20,15 @@ import { watchdogLink } from '../../src/host/watchdog-link.js';
 import { needs } from '../setup/needs.js';
 import { WATCHDOG } from './processes.js';
 
+/** What is hidden lies in the workspace: elsewhere below the shared folder nothing could be seen anyway. */
 const place = () => {
   const top = realpathSync(mkdtempSync(join(tmpdir(), 'skein-cage-')));
   const at = (path: string) => join(top, path);
   for (const folder of [
     'repo/.git/hooks',
     'repo/.claude',
-    'home/.ssh',
-    'state/sessions',
+    'repo/home/.ssh',
+    'repo/state/sessions',
     'temp',
     'other',
   ]) {
@@ -36,12 +37,17 @@ const place = () => {
   writeFileSync(at('repo/.git/hooks/pre-push'), 'mine');
   writeFileSync(at('repo/.git/config'), 'mine');
   writeFileSync(at('repo/.claude/settings.json'), '{}');
-  writeFileSync(at('home/.ssh/id'), 'KEY');
-  writeFileSync(at('home/.netrc'), 'KEY');
-  writeFileSync(at('state/sessions/s'), 'KEY');
+  writeFileSync(at('repo/home/.ssh/id'), 'KEY');
+  writeFileSync(at('repo/home/.netrc'), 'KEY');
+  writeFileSync(at('repo/state/sessions/s'), 'KEY');
   const sandbox = sandboxOf({
     writable: [at('repo'), at('temp')],
-    hidden: [at('state'), at('home/.ssh'), at('home/.netrc'), at('home/nothing')],
+    hidden: [
+      at('repo/state'),
+      at('repo/home/.ssh'),
+      at('repo/home/.netrc'),
+      at('repo/home/nothing'),
+    ],
   });
   const watchdog = watchdogLink({ command: WATCHDOG, marker: ownerMarker('o_test') });
   onTestFinished(() => watchdog.dismiss());
@@ -98,7 +104,7 @@ needs.describe('bwrap')('a command in the sandbox', () => {
   test('sees neither the state of Skein nor credentials', async () => {
     const { at, run } = place();
     const { output } = await run(
-      `ls -A ${at('state')} ${at('home/.ssh')}; cat ${at('state/sessions/s')} ${at('home/.ssh/id')} ${at('home/.netrc')}`,
+      `ls -A ${at('repo/state')} ${at('repo/home/.ssh')}; cat ${at('repo/state/sessions/s')} ${at('repo/home/.ssh/id')} ${at('repo/home/.netrc')}`,
     );
     expect(output).not.toContain('KEY');
     expect(output).toContain('No such file');
