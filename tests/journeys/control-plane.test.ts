@@ -166,6 +166,10 @@ describe('a session with hooks, rules, questions and checkpoints', () => {
     const shown = await rewind('--dry-run');
     expect(shown.stdout).toMatch(/remove notes\.md[\s\S]*bring back old/);
     expect(shown.stdout).toContain('Not taken back: what these did beyond files');
+    expect(await json('rewind', session, '--dry-run')).toMatchObject({
+      ...{ session, done: false, prompt: 1, undo: false, conversation: true, promptsTakenBack: 1 },
+      notTakenBack: [`Bash ${CHANGES}`, `Bash ${CHECK}`],
+    });
     expect(place.tree()).toEqual(place.end);
     expect(await rewind('--yes')).toMatchObject({ code: 0, stderr: '' });
     expect(place.tree()).toEqual(place.start);
