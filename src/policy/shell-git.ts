@@ -52,7 +52,8 @@ const settingsOf = (part: ShellPart): readonly ShellWord[] => {
   return settings;
 };
 
-const PROGRAMS = /^--(?:upload-pack|receive-pack|exec|ext-diff|open-files-in-pager)(?:=|$)/;
+/** Git takes any beginning of a name that is the only one. */
+const PROGRAMS = /^--(?:upl|recei|exec?|ext-d|op)[a-z-]*(?:=|$)/;
 
 /** Keys of settings whose value is a program, a file of settings or a folder of hooks. */
 const RUNS =

@@ -181,7 +181,9 @@ const JQ: Kind = {
   paths: afterScript('', 'args'),
 };
 
-const NEW_FILES = ['new-file', 'unidirectional-new-file'];
+const isFolderDiff = (part: ShellPart) =>
+  mayHaveOption(part, 'rNP', 'recursive', 'new-file', 'unidirectional-new-file') ||
+  operandsOf(part).some(({ text }) => /(?:^|\/)\.{0,2}$/.test(text));
 /** Git then shows what it does not keep, and that is where secrets are. */
 const BEYOND_GIT = /^--(?:no-in|no-exc|untr)/;
 
@@ -206,8 +208,8 @@ const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ...named('tr', { ...SHOWS, paths: nothing }),
   [
     'diff',
-    // With `-N` of two folders it shows each file that only one of them has.
-    { ...SHOWS, isWide: (part) => mayHaveOption(part, 'rNP', 'recursive', ...NEW_FILES) },
+    // Of two folders it shows whatever they hold.
+    { ...SHOWS, isWide: (part) => isFolderDiff(part) },
   ],
   ...named('grep egrep fgrep', GREP),
   ['rg', RIPGREP],
