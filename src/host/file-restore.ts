@@ -21,7 +21,8 @@ export const refusalAt = (path: string, { roots, without }: RestoreBorders): str
   if (root === undefined) return 'it is outside of the workspace';
   if (without.some((it) => path === it || isBelow(path, it)))
     return 'it is where Skein keeps its state';
-  if (path.split(sep).includes('.git')) return 'it belongs to git';
+  // Some disks take `.GIT` for the same folder, and Windows has a short name for it.
+  if (path.split(sep).some((name) => /^(?:\.git|git~\d)$/i.test(name))) return 'it belongs to git';
   const link = linkOnTheWay(root, path);
   return link === undefined ? undefined : `${link} is a link now and leads elsewhere`;
 };
