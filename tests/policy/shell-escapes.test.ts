@@ -125,11 +125,17 @@ describe('a command that is denied', () => {
   });
 });
 
+/** Half a sentence means something else when more is put around it. */
+const isWhole = (command: string): boolean =>
+  !/no valid shell/.test(policyOf(everything).rule(bash(command)).reason);
+
 describe('a command that needs a person', () => {
   test('is not allowed by wrapping it when a rule allows every command', () => {
     const dangerous = CORPUS.filter(
       ({ ruling, about }) => ruling === 'ask@ask' && !about.startsWith('installations'),
-    ).flatMap(({ commands }) => commands);
+    )
+      .flatMap(({ commands }) => commands)
+      .filter(isWhole);
     fc.assert(
       fc.property(fc.constantFrom(...dangerous), wraps, (command, layers) => {
         const hidden = wrapped(command, layers);
@@ -145,7 +151,7 @@ describe('a command that needs a person', () => {
   });
 
   test('is not freed by standing beside others', () => {
-    const asked = commandsRuled('ask');
+    const asked = commandsRuled('ask').filter(isWhole);
     const other = fc.constantFrom(...commandsRuled('allow'));
     const seam = fc.constantFrom(' && ', '; ', ' || ', '\n', ' & ', ' | ');
     fc.assert(
