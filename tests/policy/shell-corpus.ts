@@ -1175,7 +1175,6 @@ export const CORPUS: readonly CorpusGroup[] = [
       'find . -name *.ts',
       'OPTIND=1',
       "sed 's/[a-z]*$/x/' a",
-      'git remote -v',
       '[ -f "$x" -a "$y" = z ]',
     ],
   },
