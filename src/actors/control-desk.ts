@@ -24,6 +24,8 @@ export interface ControlDesk {
   grantFor(request: PermissionRequest): string;
   /** What was allowed for the session before it was resumed. */
   recall(grants: Iterable<string>): void;
+  /** Whether the rule that a lasting answer is kept as would have allowed the call. */
+  heedsRule(request: PermissionRequest, said: Opinions): boolean;
   /** The same call is allowed for the rest of the session. */
   allowForSession(request: PermissionRequest): void;
   /** ... and in this project from now on. */
@@ -74,6 +76,18 @@ export const controlDesk = (options: ControlDeskOptions): ControlDesk => {
     leavePlan: () => options.mode.leavePlan(),
     rule: (request, said) => policy().rule(request, said),
     grantFor: (request) => policy().grantFor(request),
+    heedsRule(request, said) {
+      const text = policy().grantFor(request);
+      const { mode } = options.mode;
+      const rule = { behavior: 'allow', text, source: 'local' } as const;
+      const wiser = createPolicy({
+        ...options.policy,
+        rules: [...rules, rule],
+        mode,
+        surface: true,
+      });
+      return wiser.rule(request, said).behavior === 'allow';
+    },
     ...{ recall, allowForSession },
     allowForProject(request) {
       keepRule(policy().grantFor(request));

@@ -109,6 +109,7 @@ export class Gate {
     const question = questionAbout(call, ruling, {
       ...{ id: ids('question'), agent, call: job.wanted.id },
       ...(call.mayLast && { grant: desk.grantFor(call.request) }),
+      ...(this.isAlwaysAsked(call) && { isAlwaysAsked: true }),
     });
     if (!this.keeper.write(askedRecord(job.at, question))) return;
     this.keeper.asking(job);
@@ -130,6 +131,12 @@ export class Gate {
       },
     });
     if (!job.over) this.takeAnswer(job, call, answer);
+  }
+
+  private isAlwaysAsked({ tool, input, request, hook }: SoundCall): boolean {
+    const { desk } = this.deps;
+    const finding = tool.checkPermissions?.(input, desk.mode);
+    return !desk.heedsRule(request, { finding, hook });
   }
 
   private async askHooks(

@@ -15,7 +15,7 @@ import type { SoundCall } from './judge.js';
 export const questionAbout = (
   { tool, input, request }: SoundCall,
   { reason, risk, blockedPath }: Ruling,
-  identity: Pick<PermissionQuestion, 'id' | 'agent' | 'call' | 'grant'>,
+  identity: Pick<PermissionQuestion, 'id' | 'agent' | 'call' | 'grant' | 'isAlwaysAsked'>,
 ): PermissionQuestion => ({
   ...identity,
   tool: tool.name,

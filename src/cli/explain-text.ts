@@ -102,7 +102,7 @@ const tellSteps = ({ steps, outcome }: CallExplanation, paper: Paper): void => {
   } else if (steps.length === 0) paper.line('No ruling was written down.', '  ');
   const widest = Math.max(0, ...steps.map(({ step }) => step.length));
   for (const { step, fate } of steps) {
-    const mark = fate === 'passed' || fate === 'not reached' ? ' ' : '>';
+    const mark = ['passed', 'skipped', 'not reached'].includes(fate) ? ' ' : '>';
     paper.line(`${mark} ${step.padEnd(widest)}  ${fate.padEnd(11)}  ${STEP_WORDS[step]}`, ' ');
   }
 };

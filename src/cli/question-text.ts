@@ -28,7 +28,7 @@ export const questionLines = (
   question: PermissionQuestion,
   { asker, columns }: QuestionView,
 ): readonly string[] => {
-  const { tool, reason, risk, blockedPath, grant } = question;
+  const { tool, reason, risk, blockedPath, grant, isAlwaysAsked = false } = question;
   const parts = inputParts(question);
   const lines = parts
     .flatMap((part) => bothEnds(part, MOST_LINES))
@@ -47,7 +47,9 @@ export const questionLines = (
     ...remark('place', blockedPath),
     ...remark('reason', reason),
     ...remark('rule', grant),
-    ...(grant === undefined ? ONCE_ONLY : ANSWERS).flatMap((line) => answerRows(line, columns)),
+    ...(grant === undefined ? ONCE_ONLY : isAlwaysAsked ? ASKED_AGAIN : ANSWERS).flatMap((line) =>
+      answerRows(line, columns),
+    ),
   ];
 };
 
@@ -70,6 +72,13 @@ const ANSWERS = [
   'p  project: the same from now on, kept in .skein/settings.local.json',
   'd  deny: it is not run, and you may say why',
 ];
+
+/** No rule of the settings is heard where a person must look. */
+const ASKED_AGAIN = ANSWERS.map((line) =>
+  line.startsWith('p')
+    ? 'p  project: the same; other sessions ask again, whatever rules say'
+    : line,
+);
 
 const ONCE_ONLY = [
   'o  once: this call and no other; such calls are asked about each time',

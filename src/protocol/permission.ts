@@ -104,6 +104,8 @@ export interface PermissionQuestion {
   readonly cwd: string;
   /** The rule that an answer for the session or the project is kept as. */
   readonly grant?: string;
+  /** No allow rule answers it: one that is kept for the project is not heard in other sessions. */
+  readonly isAlwaysAsked?: boolean;
   readonly blockedPath?: string;
 }
 

@@ -42,7 +42,7 @@ export interface CallExplanation {
 
 export interface ExplainedStep {
   readonly step: PipelineStep;
-  readonly fate: 'passed' | 'asked' | 'allowed' | 'denied' | 'not reached';
+  readonly fate: 'passed' | 'skipped' | 'asked' | 'allowed' | 'denied' | 'not reached';
 }
 
 export interface ExplainedRuling {
@@ -239,9 +239,14 @@ const stepsOf = (
   for (const { step, behavior } of rulings) if (isStep(step)) decided.set(step, FATES[behavior]);
   if (decided.size === 0) return [];
   const last = Math.max(0, ...rulings.map(reach));
+  const asked = decided.get('ask') === 'asked' ? PIPELINE_STEPS.indexOf('ask') : last;
+  // What must be asked goes straight to the callback.
+  const isSkipped = (index: number) => index > asked;
   return PIPELINE_STEPS.map((step, index) => ({
     step,
-    fate: decided.get(step) ?? (index < last ? 'passed' : 'not reached'),
+    fate:
+      decided.get(step) ??
+      (index >= last ? 'not reached' : isSkipped(index) ? 'skipped' : 'passed'),
   }));
 };
 

@@ -239,6 +239,17 @@ describe('what a PermissionRequest hook says', () => {
   });
 });
 
+describe('a question', () => {
+  test.each([
+    ['says so', [{ behavior: 'ask', text: 'Change', source: 'user' }], true],
+    ['does not say so', [], undefined],
+  ] as const)('that no rule would answer: %s', async (_, rules, isAlwaysAsked) => {
+    const surface = scriptedSurface(denies('No.'));
+    await changing({}, { rules, surface });
+    expect(surface.questions[0]?.isAlwaysAsked).toBe(isAlwaysAsked);
+  });
+});
+
 describe('hooks after a call', () => {
   const free = { mode: 'bypassPermissions' } as const;
 

@@ -26,6 +26,14 @@ const inputOf = (tool: string, input: unknown) =>
 const NOT_ALL = '  Not all of it is shown: v shows it, and deny if in doubt.';
 
 describe('what a permission question shows', () => {
+  test.each([
+    [false, 'the same from now on, kept in .skein/settings.local.json'],
+    [true, 'the same; other sessions ask again, whatever rules say'],
+  ])('is what an answer for the project does, always asked: %s', (isAlwaysAsked, words) => {
+    const asked = { ...QUESTION, tool: 'Bash', input: {}, grant: 'Bash(make)', isAlwaysAsked };
+    expect(questionLines(asked, VIEW)).toContain(`  p  project: ${words}`);
+  });
+
   test('is the whole command, with every line of it', () => {
     expect(linesFor('Bash', { command: 'a &&\nb', description: 'Both' })).toEqual([
       'The leader asks to use Bash.',

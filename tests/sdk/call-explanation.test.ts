@@ -118,7 +118,9 @@ describe('the explanation of a call', () => {
       },
     ]);
     const fates = Object.fromEntries(steps.map(({ step, fate }) => [step, fate]));
-    expect(fates).toMatchObject({ deny: 'passed', ask: 'asked', callback: 'allowed' });
+    expect(fates).toMatchObject({
+      ...{ deny: 'passed', ask: 'asked', mode: 'skipped', allow: 'skipped', callback: 'allowed' },
+    });
   });
 
   test('tells which hooks ran for it and for no other call', async () => {
