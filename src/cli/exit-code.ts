@@ -9,8 +9,10 @@ export const exitCodeOf = (reason: StopReason): number => {
       return EXIT.done;
     case 'max_turns':
     case 'budget':
+    case 'time_limit':
       return EXIT.limit;
     case 'interrupted':
+    case 'stopped':
       return EXIT.interrupted;
     default:
       return EXIT.failed;

@@ -189,6 +189,8 @@ const STOPPED: Readonly<Partial<Record<Stop['reason'], string>>> = {
   denied: 'Stopped.',
   max_turns: 'Stopped at the limit of turns.',
   budget: 'Stopped at the budget.',
+  time_limit: 'Stopped at the limit of time.',
+  stopped: 'Stopped by a person.',
   compaction_failed: 'Stopped: the conversation does not fit any more.',
   repeated_tool_failure: 'Stopped: its calls kept failing.',
   refusal: 'The model refused to answer.',

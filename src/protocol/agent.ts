@@ -17,7 +17,11 @@ export const STOP_REASONS = [
   'end_turn',
   'max_turns',
   'budget',
+  /** A limit of wall or idle time. */
+  'time_limit',
   'interrupted',
+  /** A person stopped this very agent: only a person resumes it. */
+  'stopped',
   'denied',
   'compaction_failed',
   'repeated_tool_failure',

@@ -33,6 +33,10 @@ export const EVENT_TYPES = [
   'files.changed',
   'rewind.began',
   'session.rewound',
+  'agent.requested',
+  'agent.queued',
+  'fork.offered',
+  'budget.reserved',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 

@@ -3,6 +3,7 @@ import type { Stop } from './agent.js';
 import type { CallOutcome } from './journal.js';
 import type { StreamEvent } from './model.js';
 import type { PermissionQuestion, PersonQuestion } from './permission.js';
+import type { AgentTag, ChildReport, SpawnPreview } from './swarm.js';
 import type { Todo } from './todos.js';
 import type { Usage } from './usage.js';
 import type { RawJson } from './wire.js';
@@ -62,6 +63,20 @@ export type FeedItem =
   /** The agent's list of things to do, as it is from now on. */
   | { readonly type: 'todos.changed'; readonly todos: readonly Todo[] }
   | { readonly type: 'notice'; readonly text: string }
+  /** An agent of the tree is on record; `queued` waits for a place. */
+  | {
+      readonly type: 'agent.spawned';
+      readonly agent: AgentTag;
+      readonly model: string;
+      readonly isQueued: boolean;
+      /** What it is asked to do. */
+      readonly prompt: string;
+    }
+  /** What an agent below the lead says; every listener of the lead hears it. */
+  | { readonly type: 'agent.feed'; readonly agent: AgentTag; readonly item: FeedItem }
+  | { readonly type: 'agent.ended'; readonly report: ChildReport }
+  /** Shown before a large fan-out. */
+  | { readonly type: 'fan-out.previewed'; readonly preview: SpawnPreview }
   | { readonly type: 'run.ended'; readonly stop: Stop; readonly turns: number };
 
 export interface Denial {

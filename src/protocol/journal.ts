@@ -10,6 +10,7 @@ import { STOP_REASONS } from './agent.js';
 import { CACHE_CAUSES, CHANGES } from './cache-causes.js';
 import { attempt, callRuled, hookRan, questionAnswered, questionAsked } from './control-records.js';
 import { FILE_RECORDS } from './file-records.js';
+import { origin, SWARM_RECORDS } from './swarm-records.js';
 import { todo } from './todos.js';
 
 export const JOURNAL_VERSION = 1;
@@ -61,6 +62,8 @@ export const journalBody = z.discriminatedUnion('type', [
     prompt: z.string(),
     /** The session and agent whose records up to `seq` are this agent's beginning. */
     forkedFrom: z.object({ session: z.string(), agent: z.string() }).optional(),
+    /** Left out for a lead. */
+    origin: origin.optional(),
   }),
   z.object({ type: z.literal('epoch.began'), owner: z.string() }),
   z.object({ type: z.literal('run.started'), run: z.number().int() }),
@@ -154,6 +157,7 @@ export const journalBody = z.discriminatedUnion('type', [
   callRuled,
   hookRan,
   ...FILE_RECORDS,
+  ...SWARM_RECORDS,
   questionAsked,
   questionAnswered,
   z.object({

@@ -52,6 +52,10 @@ export const messageOf = (item: FeedItem, session_id: string): SkeinMessage | un
     case 'person.asked':
     case 'call.denied':
     case 'run.ended':
+    case 'agent.spawned':
+    case 'agent.feed':
+    case 'agent.ended':
+    case 'fan-out.previewed':
       return undefined;
     default:
       return item satisfies never;

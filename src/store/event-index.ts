@@ -15,6 +15,7 @@ const MAX_WAITING = 10_000;
 const QUOTING: ReadonlySet<JournalRecord['type']> = new Set([
   ...(['turn.failed', 'question.asked', 'call.ruled', 'call.started'] as const),
   ...(['call.ended', 'run.ended', 'bound.hit'] as const),
+  ...(['agent.created', 'agent.requested'] as const),
 ]);
 
 export class EventIndex {

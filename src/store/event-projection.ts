@@ -14,8 +14,9 @@ export const eventOf = (record: JournalRecord): ProjectedEvent => {
     'raw' in record ? { seq: record.seq, digest: digest(record.raw) } : { seq: record.seq };
   switch (record.type) {
     case 'agent.created': {
-      const { cwd, model, forkedFrom } = record;
-      return { type: 'agent.spawned', cites, cwd, model, ...(forkedFrom && { forkedFrom }) };
+      const { cwd, model, forkedFrom, origin } = record;
+      const from = { ...(forkedFrom && { forkedFrom }), ...(origin && { origin }) };
+      return { type: 'agent.spawned', cites, cwd, model, ...from };
     }
     case 'epoch.began':
       return { type: 'epoch.began', cites, epoch: record.epoch };
@@ -113,6 +114,18 @@ export const eventOf = (record: JournalRecord): ProjectedEvent => {
     case 'session.rewound': {
       const { to, conversation, changes, undoes } = record;
       return { type: 'session.rewound', cites, to, conversation, files: changes.length, undoes };
+    }
+    case 'agent.requested': {
+      const { call, child, kind, agentType, description } = record;
+      return { type: 'agent.requested', cites, call, child, kind, agentType, description };
+    }
+    case 'agent.queued':
+      return { type: 'agent.queued', cites, reason: record.reason };
+    case 'fork.offered':
+      return { type: 'fork.offered', cites, turn: record.turn };
+    case 'budget.reserved': {
+      const { turn, attempt, usd, left } = record;
+      return { type: 'budget.reserved', cites, turn, attempt, usd, left };
     }
     case 'bound.hit': {
       const { what, limit, detail } = record;

@@ -25,7 +25,9 @@ test('the reasons why an agent stops', () => {
     'end_turn',
     'max_turns',
     'budget',
+    'time_limit',
     'interrupted',
+    'stopped',
     'denied',
     'compaction_failed',
     'repeated_tool_failure',
@@ -69,6 +71,10 @@ test('the records of a journal', () => {
     'files.watched',
     'rewind.began',
     'session.rewound',
+    'agent.requested',
+    'agent.queued',
+    'fork.offered',
+    'budget.reserved',
     'question.asked',
     'question.answered',
     'call.started',
@@ -107,6 +113,10 @@ test('the events of a swarm', () => {
     'files.changed',
     'rewind.began',
     'session.rewound',
+    'agent.requested',
+    'agent.queued',
+    'fork.offered',
+    'budget.reserved',
   ]);
 });
 

@@ -1,0 +1,47 @@
+/**
+ * Letters between processes and agents. A letter that was sent survives its sender; it is given to its
+ * reader until it is acknowledged, so a reader that dies in between gets it again and must know it by
+ * its id (law 9).
+ */
+import { z } from 'zod';
+
+export const letterSchema = z.object({
+  id: z.string(),
+  /** Where an answer goes; the order of letters is kept per sender. */
+  from: z.string(),
+  to: z.string(),
+  /** Milliseconds since 1970, by the sender's clock. */
+  sentAt: z.number(),
+  body: z.unknown(),
+});
+export type MailLetter = z.infer<typeof letterSchema>;
+
+/** A letter may be this long, as JSON; a longer one is an error for its sender. */
+export const LONGEST_LETTER = 1_000_000;
+/** Letters that may wait at one address; one more is an error for its sender. */
+export const MOST_WAITING_LETTERS = 1_000;
+
+export interface Mailbox {
+  /** Resolves when it survives this process. Rejects with a UsageError that says what to do. */
+  send(letter: MailLetter): Promise<void>;
+  /** One reader at a time for each address. */
+  open(address: string): Promise<Inbox>;
+  /** Letters that could not be delivered, with the reason: for people. */
+  deadLetters(): Promise<readonly DeadLetter[]>;
+  close(): Promise<void>;
+}
+
+export interface Inbox {
+  /** The oldest letter that waits; undefined when the signal aborts first. */
+  next(signal: AbortSignal): Promise<MailLetter | undefined>;
+  /** It is journaled: nobody needs it any more. */
+  acknowledge(id: string): Promise<void>;
+  /** It cannot be delivered; it is kept where people can see it. */
+  bury(id: string, reason: string): Promise<void>;
+  /** Letters that are not acknowledged are given to the next reader again. */
+  close(): Promise<void>;
+}
+
+export interface DeadLetter extends MailLetter {
+  readonly reason: string;
+}

@@ -1,0 +1,59 @@
+/** Journal records of a swarm: who was asked for, where an agent comes from, and what forks share. */
+import { z } from 'zod';
+import { attempt } from './control-records.js';
+import { PERMISSION_MODES } from './permission.js';
+import { CHILD_KINDS } from './swarm.js';
+
+/** Of an agent that works for another. What it may do is fixed here, whatever its file says later. */
+export const origin = z.object({
+  kind: z.enum(CHILD_KINDS),
+  /** Its definition; null is a fork. */
+  type: z.string().nullable(),
+  name: z.string().optional(),
+  description: z.string(),
+  /** The call of its parent that asked for it. */
+  call: z.string(),
+  depth: z.number().int(),
+  color: z.string().optional(),
+  /** A fork begins with what this agent had on record up to here. */
+  inherits: z.object({ agent: z.string(), seq: z.number().int() }).optional(),
+  /** Names of the tools that it may use; left out, those of its parent. */
+  tools: z.array(z.string()).optional(),
+  /** Left out, its questions go to its parent. */
+  mode: z.enum(PERMISSION_MODES).optional(),
+  maxTurns: z.number().int().optional(),
+});
+export type Origin = z.infer<typeof origin>;
+
+export const SWARM_RECORDS = [
+  z.object({
+    /** In the parent's journal, before the child has one: a call that is taken up again finds it here. */
+    type: z.literal('agent.requested'),
+    call: z.string(),
+    child: z.string(),
+    kind: z.enum(CHILD_KINDS),
+    /** Null is a fork. */
+    agentType: z.string().nullable(),
+    description: z.string(),
+  }),
+  z.object({
+    /** In the child's journal: it waits for a place. */
+    type: z.literal('agent.queued'),
+    reason: z.string(),
+  }),
+  z.object({
+    /** What the forks of the newest message read in place of its results: one for all of them. */
+    type: z.literal('fork.offered'),
+    ...attempt,
+    /** An array of tool_result blocks. */
+    raw: z.string(),
+  }),
+  z.object({
+    /** Set aside before a request, where there is a limit to keep (law 10). */
+    type: z.literal('budget.reserved'),
+    ...attempt,
+    usd: z.number(),
+    /** What the pool had left, after it. */
+    left: z.number(),
+  }),
+] as const;

@@ -1,0 +1,106 @@
+/** Agents that work for another: how one is asked for, what it is called, and what it reports. */
+import type { Stop } from './agent.js';
+import { SkeinError } from './errors.js';
+
+/** `sync` and `fork` are waited for; a `background` one may be a fork too. */
+export const CHILD_KINDS = ['sync', 'background', 'fork'] as const;
+export type ChildKind = (typeof CHILD_KINDS)[number];
+
+/** An agent of the tree as everybody sees it. */
+export interface AgentTag {
+  readonly id: string;
+  readonly parent: string;
+  readonly kind: ChildKind;
+  /** Its definition; null is a fork, which is what its parent is. */
+  readonly type: string | null;
+  /** A label that it can be called by. */
+  readonly name?: string;
+  /** What it is for, in a few words. */
+  readonly description: string;
+  /** The call of its parent that asked for it. */
+  readonly call: string;
+  /** 1 for the children of the lead. */
+  readonly depth: number;
+  readonly color?: string;
+}
+
+/** What a Task call asks for. */
+export interface SpawnOrder {
+  readonly call: string;
+  readonly description: string;
+  readonly prompt: string;
+  /** Undefined: a fork. */
+  readonly type: string | undefined;
+  readonly background: boolean;
+  readonly name: string | undefined;
+  readonly model: string | undefined;
+}
+
+/** What came of an agent. */
+export interface ChildReport {
+  readonly agent: AgentTag;
+  readonly stop: Stop;
+  /** Its last words, bounded. */
+  readonly text: string;
+  readonly turns: number;
+  /** USD, with those of its own children; null when a price is not known. */
+  readonly cost: number | null;
+  readonly tokens: number;
+  /** Absolute paths. */
+  readonly changedFiles: readonly string[];
+}
+
+/** `queued` waits for a place; `lost`: nobody runs it, and it has not ended. */
+export type ChildStatus = 'queued' | 'running' | 'ended' | 'stopped' | 'lost';
+
+export interface ChildView {
+  readonly agent: AgentTag;
+  readonly status: ChildStatus;
+  /** The state of its machine while it runs. */
+  readonly state: string;
+  readonly turns: number;
+  readonly cost: number | null;
+  /** Of one that has ended. */
+  readonly report?: ChildReport;
+}
+
+/** What tools may do with the agents of a swarm. */
+export interface Agents {
+  /** By name; what can be asked for. */
+  readonly types: readonly { readonly name: string; readonly description: string }[];
+  /**
+   * Resolves with the report, or for a background agent as soon as it is on record. A call that was
+   * under way when a process died finds its child again. Rejects with a SpawnRefusal, and with the
+   * signal's reason when it aborts; then the child is interrupted.
+   */
+  spawn(order: SpawnOrder, signal: AbortSignal): Promise<Spawned>;
+  /** By id, by name or by the beginning of an id; those of the whole tree below this agent. */
+  find(address: string): ChildView | undefined;
+  list(): readonly ChildView[];
+  /** Resolves when it has ended, after `timeoutMs`, or when the signal says so. Never rejects. */
+  untilEnded(id: string, timeoutMs: number, signal: AbortSignal): Promise<void>;
+  /** Ends it and all below it; resolves when nothing of it works any more. */
+  stop(id: string): Promise<void>;
+  /** What so many agents of a type would cost; undefined when the price of the model is not known. */
+  preview(count: number, type: string | undefined): SpawnPreview | undefined;
+}
+
+export type Spawned =
+  | { readonly kind: 'ended'; readonly report: ChildReport }
+  | { readonly kind: 'started'; readonly agent: AgentTag; readonly isQueued: boolean };
+
+/** USD, from the least to the most that is likely. */
+export interface SpawnPreview {
+  readonly count: number;
+  readonly model: string;
+  readonly withCache: readonly [number, number];
+  readonly withoutCache: readonly [number, number];
+}
+
+/** Why no agent was started, in a sentence that may be shown to the model. */
+export class SpawnRefusal extends SkeinError {
+  readonly code = 'spawn-refusal';
+}
+
+/** Whom letters are from that say what became of a background agent. They wake. */
+export const CHILD_SENDER = 'agent';
