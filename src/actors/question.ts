@@ -1,6 +1,12 @@
 /** Puts one question to all who may answer it: the first answer that counts wins (law 6). */
 import { checkAnswer, REFUSAL_WORDS } from '../policy/answer-check.js';
-import type { AnswerHeard, Decision, KnownSurface, SurfaceKey } from '../protocol/answer.js';
+import {
+  type AnswerHeard,
+  type Decision,
+  type KnownSurface,
+  QuestionClosed,
+  type SurfaceKey,
+} from '../protocol/answer.js';
 import type { Clock } from '../protocol/clock.js';
 import type {
   PermissionAnswer,
@@ -144,7 +150,7 @@ class OpenQuestion {
     if (this.closed !== undefined) return;
     this.closed = closed;
     this.decide(decision);
-    this.over.abort();
+    this.over.abort(new QuestionClosed(decision));
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { canonicalJson } from './canonical-json.js';
+import { SkeinError } from './errors.js';
 import type {
   PermissionAnswer,
   PermissionQuestion,
@@ -88,6 +89,16 @@ export interface KnownSurface extends SurfaceKey {
   choose?(question: PersonQuestion, signal: AbortSignal): Promise<PersonAnswer>;
   /** Those whose answers it may hand on as they are. */
   readonly handsOn?: readonly SurfaceKey[];
+}
+
+/** Why somebody need not answer any more: what the signal of `ask` aborts with. */
+export class QuestionClosed extends SkeinError {
+  readonly code = 'question-closed';
+  readonly decision: Decision;
+  constructor(decision: Decision) {
+    super('The question is decided or withdrawn.');
+    this.decision = decision;
+  }
 }
 
 /** What came of a question, and whose answer it is; nobody's when there was none in time. */

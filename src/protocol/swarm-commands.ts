@@ -4,6 +4,8 @@ import { signedAnswer } from './answer.js';
 
 /** Where the owner of a swarm reads commands. */
 export const COMMAND_ADDRESS = 'commands';
+/** How long a sender waits for its reply. An older command is not carried out: nobody waits for it. */
+export const COMMAND_LIFETIME_MS = 30_000;
 
 export const swarmCommand = z.discriminatedUnion('type', [
   /** `agent` is an id, a name, or the beginning of an id. */
@@ -21,3 +23,22 @@ export const commandReply = z.object({
   agent: z.string().nullable(),
 });
 export type CommandReply = z.infer<typeof commandReply>;
+
+/** The letter that comes back, at the address that the command was sent from. */
+export const commandAnswer = z.object({
+  /** The id of the letter with the command. */
+  command: z.string(),
+  reply: commandReply,
+});
+
+/**
+ * A swarm as commands steer it. `agent` is an address: an id, a name, or the beginning of an id; one
+ * that fits nobody or several is a reply that says so. Rejects for defects alone.
+ */
+export interface SwarmControl {
+  /** `letter` is the id under which it is journaled: the same one again has no second effect. */
+  send(agent: string, text: string, from: string, letter: string): Promise<CommandReply>;
+  /** Resolves when nothing of it works any more. */
+  stop(agent: string): Promise<CommandReply>;
+  resume(agent: string): Promise<CommandReply>;
+}

@@ -1,0 +1,44 @@
+/** Questions where other processes can see them, until they are decided. */
+import { z } from 'zod';
+
+/** A PermissionQuestion as it is posted: whoever reads it may not trust whoever wrote it. */
+export const postedQuestion = z.object({
+  id: z.string(),
+  agent: z.string(),
+  call: z.string(),
+  tool: z.string(),
+  input: z.unknown(),
+  inputDigest: z.string(),
+  description: z.string(),
+  reason: z.string(),
+  risk: z.enum(['low', 'medium', 'high']),
+  cwd: z.string(),
+  grant: z.string().exactOptional(),
+  isAlwaysAsked: z.boolean().exactOptional(),
+  blockedPath: z.string().exactOptional(),
+  /** Milliseconds since 1970, by the clock of the process that asks. */
+  askedAt: z.number(),
+});
+export type PostedQuestion = z.infer<typeof postedQuestion>;
+
+/** A question may be this long, as JSON; a longer one is asked elsewhere or not at all. */
+export const LONGEST_QUESTION = 4_000_000;
+/** Questions of one session that are read at once; the rest is said to be there. */
+export const MOST_QUESTIONS = 1_000;
+
+/** Of one session, for its owner. */
+export interface QuestionBoard {
+  /** Rejects with a UsageError when it cannot be posted. */
+  post(question: PostedQuestion): Promise<void>;
+  /** Takes it away, also one that never was there. Never rejects. */
+  withdraw(id: string): Promise<void>;
+  /** What an owner that died has left. Never rejects. */
+  clear(): Promise<void>;
+}
+
+export interface PostedQuestions {
+  /** Oldest first. */
+  readonly questions: readonly PostedQuestion[];
+  /** Those that cannot be read, or are too many. */
+  readonly leftOut: number;
+}
