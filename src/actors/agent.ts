@@ -8,6 +8,7 @@ import type {
   AgentLimits,
   AgentReport,
   AgentState,
+  Stop,
 } from '../protocol/agent.js';
 import type { Checkpoints } from '../protocol/checkpoint.js';
 import type { Chance } from '../protocol/clock.js';
@@ -26,6 +27,8 @@ export interface AgentDeps extends Omit<CrewDeps, 'attempt' | 'defect'>, Omit<Tu
   /** Rests after a run instead of stopping. */
   readonly lingers: boolean;
   readonly checkpoints?: Checkpoints | undefined;
+  /** Background children that have not reported yet, of an agent that is taken up again. */
+  readonly expecting?: number;
 }
 
 export interface Agent {
@@ -34,7 +37,10 @@ export interface Agent {
   readonly isResting: boolean;
   /** Writes the letter down and lets the agent know. Throws a StorageError. */
   submit(from: string, blocks: RawJson): void;
-  interrupt(): void;
+  /** The run ends as soon as it can, for this reason; `interrupted` when none is given. */
+  interrupt(stop?: Stop): void;
+  /** So many of its background children have not reported yet. */
+  expect(live: number): void;
   /** Makes room now; resolves with what was done. Rejects with a UsageError when nothing was. */
   compact(instructions: string): Promise<string>;
   /** Begins the conversation anew. Throws a UsageError while a run is under way. */
@@ -110,7 +116,8 @@ export const startAgent = (deps: AgentDeps): Agent => {
       const isWindingDown = runs.isRunning && context.stop !== null;
       if (runs.mayInterject(isWindingDown)) actor.send({ type: 'prompt.submit' });
     },
-    interrupt: () => actor.send({ type: 'agent.interrupt' }),
+    interrupt: (stop = stops.INTERRUPTED) => actor.send({ type: 'agent.interrupt', stop }),
+    expect: (live) => actor.send({ type: 'children.changed', live }),
     async compact(instructions) {
       refuseUnlessIdle(actor, runs);
       return new Promise((resolve, reject) => {
@@ -156,6 +163,7 @@ const inputOf = (deps: AgentDeps): AgentInput => {
       return { id, completed: result !== null };
     }),
     waiting: history.waiting,
+    expecting: deps.expecting ?? 0,
     owesAnswer: history.owesAnswer,
     cutShort: history.cutShort,
   };

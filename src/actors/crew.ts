@@ -3,6 +3,7 @@
  * A call is journaled before it starts and after it ends (law 7).
  */
 import { fromCallback } from 'xstate';
+import * as stops from '../machines/stops.js';
 import type { AgentEvent, CrewInput, CrewOrder } from '../protocol/agent.js';
 import type { CallWatch, Checkpoints } from '../protocol/checkpoint.js';
 import { StorageError } from '../protocol/errors.js';
@@ -133,7 +134,7 @@ class Crew implements Gatekeeper {
   }
 
   halt(detail: string): void {
-    this.tell({ type: 'run.denied', detail });
+    this.tell({ type: 'agent.interrupt', stop: stops.denied(detail) });
   }
 
   refuse(job: CallJob, outcome: 'invalid' | 'denied', message: string): void {

@@ -1,5 +1,6 @@
 /** Lets Stop hooks look at a run before it ends: they may send it back with a reason. */
 import { lastAnswer } from '../context/last-answer.js';
+import * as stops from '../machines/stops.js';
 import type { AgentEvent, CrewOrder } from '../protocol/agent.js';
 import { StorageError } from '../protocol/errors.js';
 import type { Feed } from '../protocol/feed.js';
@@ -55,7 +56,7 @@ export class StopReview {
     if (signal.aborted) return;
     // Whoever says that the run is over has the last word, also about sending it back.
     if (verdict.halt !== undefined) {
-      this.tell({ type: 'run.denied', detail: verdict.halt });
+      this.tell({ type: 'agent.interrupt', stop: stops.denied(verdict.halt) });
       return;
     }
     const isBlocked = verdict.block !== undefined;

@@ -54,6 +54,9 @@ export const agentMachine = setup({
     needsRoom: ({ context }) => context.needsRoom !== null,
     isReviewDue: ({ context }) => context.hasReview && context.review === 'none',
     isCalledBack: ({ context }) => context.stop !== null && context.waiting > 0,
+    /** Its run goes on when one of its background children reports. */
+    isExpecting: ({ context }) => !context.lingers && context.expecting > 0,
+    isLingering: ({ context }) => context.lingers,
   },
   actions: {
     countLetter: assign({ waiting: ({ context }) => context.waiting + 1 }),
@@ -87,6 +90,7 @@ export const agentMachine = setup({
     endReview: assign(({ context }, { sentBack }: { sentBack: boolean }) =>
       outcome.afterReview(context, sentBack),
     ),
+    countChildren: assign({ expecting: (_, { live }: { live: number }) => live }),
     takeTurnBack: assign({ turn: ({ context }) => context.turn - 1 }),
     stopBecause: assign({ stop: ({ context }, stop: Stop) => context.stop ?? stop }),
     stopAfterAll: assign({ stop: (_, stop: Stop) => stop }),
@@ -154,16 +158,10 @@ export const agentMachine = setup({
     },
     'agent.interrupt': {
       target: '.waking',
-      actions: [{ type: 'stopBecause', params: stops.INTERRUPTED }, 'interruptCrew'],
+      actions: [{ type: 'stopBecause', params: ({ event }) => event.stop }, 'interruptCrew'],
     },
+    'children.changed': { actions: { type: 'countChildren', params: ({ event }) => event } },
     'run.reviewed': { actions: { type: 'endReview', params: ({ event }) => event } },
-    'run.denied': {
-      target: '.waking',
-      actions: [
-        { type: 'stopBecause', params: ({ event }) => stops.denied(event.detail) },
-        'interruptCrew',
-      ],
-    },
     'storage.failed': {
       target: '.stopped',
       actions: { type: 'stopAfterAll', params: ({ event }) => stops.storageFailed(event.detail) },
@@ -181,6 +179,7 @@ export const agentMachine = setup({
         { guard: and(['hasFailedAttempt', 'needsRoom']), target: 'compacting' },
         { guard: 'hasFailedAttempt', target: 'retrying' },
         { guard: 'keepsFailing', actions: { type: 'stopBecause', params: stops.KEEPS_FAILING } },
+        { guard: and(['hasNothingToDo', 'isExpecting']), target: 'idle' },
         {
           guard: and(['hasNothingToDo', 'isReviewDue']),
           actions: ['beginReview', 'reviewRun'],
@@ -193,14 +192,21 @@ export const agentMachine = setup({
       ],
     },
     idle: {
+      always: { guard: not(or(['isLingering', 'isExpecting'])), target: 'waking' },
       on: {
-        'prompt.submit': { target: 'waking', actions: ['beginRun', 'countLetter'] },
+        'prompt.submit': [
+          { guard: 'isExpecting', target: 'waking', actions: 'countLetter' },
+          { target: 'waking', actions: ['beginRun', 'countLetter'] },
+        ],
         'run.begin': {
           target: 'waking',
           actions: ['beginRun', { type: 'findLetters', params: ({ event }) => event }],
         },
         'context.compact': { target: 'compacting', actions: 'makeRoomNow' },
-        'agent.interrupt': {},
+        'agent.interrupt': [
+          { guard: 'isLingering' },
+          { target: 'waking', actions: { type: 'stopBecause', params: ({ event }) => event.stop } },
+        ],
       },
     },
     streaming: {
@@ -242,13 +248,7 @@ export const agentMachine = setup({
         },
         // The turn keeps what it has been given so far, and then says that it has ended.
         'agent.interrupt': {
-          actions: [{ type: 'stopBecause', params: stops.INTERRUPTED }, 'cancelTurn'],
-        },
-        'run.denied': {
-          actions: [
-            { type: 'stopBecause', params: ({ event }) => stops.denied(event.detail) },
-            'cancelTurn',
-          ],
+          actions: [{ type: 'stopBecause', params: ({ event }) => event.stop }, 'cancelTurn'],
         },
       },
     },

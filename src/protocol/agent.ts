@@ -99,6 +99,8 @@ export interface AgentInput {
   readonly openCalls: readonly { readonly id: string; readonly completed: boolean }[];
   /** Letters that are not in the history yet. */
   readonly waiting: number;
+  /** Background children that have not reported yet. */
+  readonly expecting: number;
   /** The history ends with something that the model has not answered. */
   readonly owesAnswer: boolean;
   /** The newest answer was cut at the output limit and has not been continued. */
@@ -115,6 +117,7 @@ export interface AgentContext {
   /** The message that asks for the calls has not ended: what has an effect must wait. */
   readonly isStreaming: boolean;
   readonly waiting: number;
+  readonly expecting: number;
   readonly owesAnswer: boolean;
   /** Turns of this run, and the attempt of the present one. */
   readonly turn: number;
@@ -160,7 +163,10 @@ export type AgentEvent =
   | { readonly type: 'prompt.submit' }
   /** So many letters have come that the last run did not answer. */
   | { readonly type: 'run.begin'; readonly waiting: number }
-  | { readonly type: 'agent.interrupt' }
+  /** The run is to end here: a person wants it, or a limit, or a denial. */
+  | { readonly type: 'agent.interrupt'; readonly stop: Stop }
+  /** So many of its background children have not reported yet. */
+  | { readonly type: 'children.changed'; readonly live: number }
   | { readonly type: 'context.compact' }
   // Facts, from the turn.
   | { readonly type: 'letters.taken'; readonly count: number }
@@ -174,7 +180,6 @@ export type AgentEvent =
   | ({ readonly type: 'call.ruled' } & CallClass)
   | ({ readonly type: 'call.asking' } & CallClass)
   | { readonly type: 'call.ended'; readonly id: string; readonly failed: boolean }
-  | { readonly type: 'run.denied'; readonly detail: string }
   /** The review has ended; a run that is sent back goes on with the letter that says why. */
   | { readonly type: 'run.reviewed'; readonly sentBack: boolean }
   // Facts, from the rest of the house.

@@ -63,7 +63,7 @@ export const agentInHand = ({ limits, ...input }: HandInput = {}): AgentInHand =
     {
       input: {
         ...{ id: 'a_1', lingers: false, hasFallback: false, hasReview: false, openCalls: [] },
-        ...{ waiting: 1, owesAnswer: false, cutShort: false },
+        ...{ waiting: 1, expecting: 0, owesAnswer: false, cutShort: false },
         ...input,
         limits: { ...DEFAULT_LIMITS, ...limits },
       },
@@ -108,7 +108,10 @@ export const callEnded = (id: string, failed = false): AgentEvent => ({
   id,
   failed,
 });
-export const interrupt: AgentEvent = { type: 'agent.interrupt' };
+export const interrupt: AgentEvent = {
+  type: 'agent.interrupt',
+  stop: { reason: 'interrupted', detail: null },
+};
 export const prompt: AgentEvent = { type: 'prompt.submit' };
 export const pauseOver: AgentEvent = { type: 'pause.over' };
 

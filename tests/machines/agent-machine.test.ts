@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { createActor, toPromise } from 'xstate';
 import { agentMachine } from '../../src/machines/agent-machine.js';
-import { type AgentEvent, DEFAULT_LIMITS, STOP_REASONS } from '../../src/protocol/agent.js';
+import {
+  type AgentEvent,
+  DEFAULT_LIMITS,
+  STOP_REASONS,
+  type StopReason,
+} from '../../src/protocol/agent.js';
 import {
   agentInHand,
   asking,
@@ -119,7 +124,7 @@ describe('an agent', () => {
       hasReview: false,
       limits: DEFAULT_LIMITS,
     };
-    const rest = { openCalls: [], waiting: 0, owesAnswer: true, cutShort: false };
+    const rest = { openCalls: [], waiting: 0, expecting: 0, owesAnswer: true, cutShort: false };
     const actor = createActor(agentMachine, { input: { ...input, ...rest } });
     const done = toPromise(actor);
     actor.start();
@@ -130,20 +135,25 @@ describe('an agent', () => {
 describe('every stop reason', () => {
   const tooLong = failed('prompt-too-long');
   const failingTurn: AgentEvent[] = [drafted('c'), callEnded('c', true), ended('tool_use')];
+  const cutBy = (reason: StopReason): AgentEvent => {
+    return { type: 'agent.interrupt', stop: { reason, detail: 'Enough.' } };
+  };
   const way = (events: readonly AgentEvent[], input: HandInput = {}) => ({ events, input });
 
   const ways: Record<string, { events: readonly AgentEvent[]; input: HandInput }> = {
     end_turn: way([taken(), ended()]),
     max_turns: way([taken(), ended('pause_turn')], { limits: { maxTurns: 1 } }),
     budget: way([taken(), { type: 'turn.refused', stop: { reason: 'budget', detail: 'Spent.' } }]),
+    time_limit: way([taken(), cutBy('time_limit'), ended('interrupted')]),
     interrupted: way([taken(), interrupt, ended('interrupted')]),
+    stopped: way([taken(), cutBy('stopped'), ended('interrupted')]),
     denied: way([
       taken(),
       drafted('c'),
       asking('c'),
       ended('tool_use'),
       callEnded('c', true),
-      { type: 'run.denied', detail: 'Stop it.' },
+      { type: 'agent.interrupt', stop: { reason: 'denied', detail: 'Stop it.' } },
       ended('interrupted'),
     ]),
     compaction_failed: way([tooLong, { type: 'compaction.failed', detail: 'Nothing to drop.' }]),
@@ -164,6 +174,45 @@ describe('every stop reason', () => {
     agent.tell(...events);
     expect(agent.state).toBe('stopped');
     expect(agent.actor.getSnapshot().output?.stop.reason).toBe(reason);
+  });
+});
+
+describe('an agent with children in the background', () => {
+  const children = (live: number): AgentEvent => ({ type: 'children.changed', live });
+
+  test('waits for them when it has nothing else to do, and goes on with what they report', () => {
+    const agent = agentInHand();
+    agent.tell(taken(), children(2), ended());
+    expect(agent.state).toBe('idle');
+    agent.tell(prompt, children(1));
+    expect(agent.state).toBe('streaming');
+    expect(agent.turns.at(-1)?.turn).toBe(2);
+    agent.tell(taken(), ended());
+    expect(agent.state).toBe('idle');
+    agent.tell(children(0));
+    expect(agent.stopReason()).toBe('end_turn');
+  });
+
+  test('waits for them also when it is taken up again', () => {
+    const agent = agentInHand({ waiting: 0, expecting: 1 });
+    expect(agent.state).toBe('idle');
+    agent.tell(children(0));
+    expect(agent.stopReason()).toBe('end_turn');
+  });
+
+  test('can be stopped while it waits', () => {
+    const agent = agentInHand({ waiting: 0, expecting: 1 });
+    agent.tell(interrupt);
+    expect(agent.stopReason()).toBe('interrupted');
+  });
+
+  test('rests as ever, where somebody talks to it, and begins a new run when they report', () => {
+    const agent = agentInHand({ lingers: true });
+    agent.tell(taken(), children(1), ended());
+    expect(agent.state).toBe('idle');
+    expect(agent.stopReason()).toBe('end_turn');
+    agent.tell(prompt);
+    expect(agent.turns.at(-1)?.turn).toBe(1);
   });
 });
 

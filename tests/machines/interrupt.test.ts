@@ -129,7 +129,10 @@ describe('an interrupt', () => {
 });
 
 describe('a person who denies a call and the run with it', () => {
-  const denied: AgentEvent = { type: 'run.denied', detail: 'Stop here.' };
+  const denied: AgentEvent = {
+    type: 'agent.interrupt',
+    stop: { reason: 'denied', detail: 'Stop here.' },
+  };
 
   test('ends the run after the other calls have been answered', () => {
     const agent = agentInHand();

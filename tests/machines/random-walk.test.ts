@@ -9,7 +9,10 @@ import { type AgentInHand, agentInHand } from './agent-in-hand.js';
  */
 const sayable = (agent: AgentInHand, fresh: () => string): readonly AgentEvent[] => {
   const { value, context } = agent.actor.getSnapshot();
-  const anywhere: AgentEvent[] = [{ type: 'prompt.submit' }, { type: 'agent.interrupt' }];
+  const anywhere: AgentEvent[] = [
+    { type: 'prompt.submit' },
+    { type: 'agent.interrupt', stop: { reason: 'interrupted', detail: null } },
+  ];
   const rare: AgentEvent[] = [{ type: 'storage.failed', detail: 'Full.' }];
   const crew = context.calls.flatMap(({ id, status }): AgentEvent[] => {
     const kinds = [true, false].flatMap((readOnly) =>
@@ -27,7 +30,10 @@ const sayable = (agent: AgentInHand, fresh: () => string): readonly AgentEvent[]
       ];
     }
     if (status !== 'asking') return [];
-    const denial: AgentEvent[] = [callEnded(id, true), { type: 'run.denied', detail: 'No.' }];
+    const denial: AgentEvent[] = [
+      callEnded(id, true),
+      { type: 'agent.interrupt', stop: { reason: 'denied', detail: 'No.' } },
+    ];
     return [...kinds.map((kind): AgentEvent => ({ type: 'call.ruled', ...kind })), ...denial];
   });
   if (value === 'streaming') {

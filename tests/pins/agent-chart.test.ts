@@ -24,18 +24,19 @@ test('the state chart of an agent is the one that the documents draw', () => {
       'call.asking → (stays)',
       'call.ended → (stays)',
       'agent.interrupt → waking',
+      'children.changed → (stays)',
       'run.reviewed → (stays)',
-      'run.denied → waking',
       'storage.failed → stopped',
     ],
     waking: [
-      'always → (stays) | tool-running | awaiting-permission | idle | stopped | compacting | retrying | (stays) | tool-running | (stays) | (stays) | compacting | streaming',
+      'always → (stays) | tool-running | awaiting-permission | idle | stopped | compacting | retrying | (stays) | idle | tool-running | (stays) | (stays) | compacting | streaming',
     ],
     idle: [
-      'prompt.submit → waking',
+      'prompt.submit → waking | waking',
       'run.begin → waking',
       'context.compact → compacting',
-      'agent.interrupt → (stays)',
+      'agent.interrupt → (stays) | waking',
+      'always → waking',
     ],
     streaming: [
       'letters.taken → (stays)',
@@ -45,7 +46,6 @@ test('the state chart of an agent is the one that the documents draw', () => {
       'room.needed → waking',
       'turn.refused → waking',
       'agent.interrupt → (stays)',
-      'run.denied → (stays)',
     ],
     'tool-running': ['always → waking'],
     'awaiting-permission': ['always → waking'],
@@ -77,12 +77,23 @@ test('an agent’s machine knows identities, counts and statuses, and no content
     limits: DEFAULT_LIMITS,
   };
   const machine = agentMachine.provide({ actors: { crew: fromCallback(() => {}) } });
-  const actor = createActor(machine, { input: { ...input, ...empty, cutShort: false } }).start();
+  const actor = createActor(machine, {
+    input: { ...input, ...empty, expecting: 0, cutShort: false },
+  }).start();
   const { context } = actor.getSnapshot();
   actor.stop();
   expect(Object.keys(context).sort()).toEqual([
     ...['attempt', 'calls', 'compactions', 'continuations', 'cutShort', 'declinedTurn', 'declines'],
-    ...['failedTurns', 'failure', 'hasFallback', 'hasReview', 'id', 'isStreaming', 'limits'],
+    ...[
+      'expecting',
+      'failedTurns',
+      'failure',
+      'hasFallback',
+      'hasReview',
+      'id',
+      'isStreaming',
+      'limits',
+    ],
     ...['lingers', 'needsRoom', 'onFallback', 'overloads', 'owesAnswer', 'retries', 'review'],
     ...['sentBack', 'stop', 'turn', 'waiting'],
   ]);
