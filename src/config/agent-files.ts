@@ -1,8 +1,9 @@
 /** The agents that people describe in Markdown files: found, read and chosen by name. */
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import type { AgentDefinition } from '../protocol/agent-definition.js';
 import { UsageError } from '../protocol/errors.js';
-import { type AgentDefinition, parseAgent } from './agent-definition.js';
+import { parseAgent } from './agent-definition.js';
 import { nearest } from './nearest-word.js';
 import {
   type PromptFolder,

@@ -1,10 +1,19 @@
 /** The YAML between two lines of dashes that a Markdown file may begin with. It is only ever data. */
-import { LineCounter, parseDocument, type YAMLError } from 'yaml';
+import {
+  type Document,
+  isMap,
+  isNode,
+  isScalar,
+  LineCounter,
+  parseDocument,
+  type YAMLError,
+} from 'yaml';
 import { isDeepYaml } from '../protocol/front-matter.js';
+import type { JsonPath } from './json-places.js';
 import { isObject, type JsonObject } from './settings-file.js';
 
 export type FrontMatter =
-  | { readonly fields: JsonObject; lineOf(key: string): number }
+  | { readonly fields: JsonObject; lineOf(...path: JsonPath): number }
   /** `line` counts from the beginning of the file. */
   | { readonly line: number; readonly fix: string };
 
@@ -38,11 +47,23 @@ export const parseFrontMatter = (head: string): FrontMatter => {
   if (!isObject(fields)) return { line: 2, fix: 'write lines such as "name: value"' };
   return {
     fields,
-    lineOf: (key) => {
-      const at = new RegExp(`^["']?${key}["']?\\s*:`, 'm').exec(head)?.index;
+    // Of a key that is not there: the first, where the front matter begins.
+    lineOf: (...path) => {
+      const at = offsetOf(document, path);
       return at === undefined ? 1 : lineAt(at);
     },
   };
+};
+
+/** Of the key, or of the item in a list. */
+const offsetOf = (document: Document, path: JsonPath): number | undefined => {
+  const around = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
+  const last = path.at(-1);
+  const pair =
+    isMap(around) &&
+    around.items.find(({ key }) => (isScalar(key) ? String(key.value) : undefined) === last);
+  const node = pair ? pair.key : document.getIn(path, true);
+  return isNode(node) ? node.range?.[0] : undefined;
 };
 
 const attempt = <T>(work: () => T): T | undefined => {

@@ -19,7 +19,7 @@ export interface PromptPlaces {
   readonly own?: string;
 }
 
-export type PromptFileSource = 'project' | 'user' | 'built-in';
+export type PromptFileSource = 'project' | 'user' | 'builtin';
 
 export interface PromptFolder {
   readonly path: string;
@@ -39,7 +39,7 @@ export const promptFolders = (
     return { path, source: 'user' as const };
   });
   const ofPackage =
-    own === undefined ? [] : [{ path: join(own, kind), source: 'built-in' as const }];
+    own === undefined ? [] : [{ path: join(own, kind), source: 'builtin' as const }];
   const ofProject = [...workspace.folders]
     .reverse()
     .flatMap((folder) =>

@@ -13,6 +13,10 @@ export interface AgentDefinition {
   /** The only tools that it has; left out, it has all that neither run commands nor write. */
   readonly tools?: readonly string[];
   readonly disallowedTools: readonly string[];
+  /** Rules such as `Bash(git diff:*)`: of a tool that one of them names, only calls that one allows. */
+  readonly limits: readonly string[];
+  /** Rules such as `Bash(rm:*)`: calls that are denied, whatever else allows them. */
+  readonly denials: readonly string[];
   /** Never `inherit`: that is the same as none. */
   readonly model?: string;
   /** Never one that allows more than its parent's. */
@@ -51,5 +55,12 @@ export const givesTool = (
   { tools, disallowedTools }: Pick<AgentDefinition, 'tools' | 'disallowedTools'>,
   name: string,
 ): boolean =>
-  !disallowedTools.includes(name) &&
-  (tools === undefined ? !EFFECT_TOOLS.has(name) : tools.includes(name));
+  !disallowedTools.some((entry) => namesTool(entry, name)) &&
+  (tools === undefined ? !EFFECT_TOOLS.has(name) : tools.some((entry) => namesTool(entry, name)));
+
+/** An entry is a name, the server of many (`mcp__github`), the beginning of names and a star, or a star. */
+export const namesTool = (entry: string, name: string): boolean => {
+  if (entry === name) return true;
+  if (entry.endsWith('*')) return name.startsWith(entry.slice(0, -1));
+  return entry.startsWith('mcp__') && name.startsWith(`${entry}__`);
+};

@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { AgentDefinition } from '../config/agent-definition.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import type { PromptPlaces } from '../config/prompt-files.js';
 import { isTyped } from '../config/settings-layers.js';
+import { type AgentDefinition, givesTool, namesTool } from '../protocol/agent-definition.js';
 import type { Tool } from '../protocol/tool.js';
 import type { RunOptions } from './run-options.js';
 import type { Surroundings } from './surroundings.js';
@@ -44,12 +44,13 @@ export interface LeftTools {
   readonly notices: readonly string[];
 }
 
-/** The tools that the agent's file lists, in their usual order; all of them when it lists none. */
+/** As a lead: the tools that its definition lists, in their usual order; all when it lists none. */
 export const toolsFor = (all: readonly Tool[], agent: AgentDefinition | undefined): LeftTools => {
   if (agent === undefined) return { tools: all, notices: [] };
-  const { tools: listed, path, warnings } = agent;
-  if (listed === undefined) return { tools: all, notices: warnings };
-  const unknown = listed.filter((name) => !all.some((tool) => tool.name === name));
+  const { tools: listed = ['*'], disallowedTools, path, warnings } = agent;
+  const unknown = listed.filter(
+    (entry) => !entry.endsWith('*') && !all.some(({ name }) => namesTool(entry, name)),
+  );
   const notices =
     unknown.length === 0
       ? []
@@ -57,7 +58,7 @@ export const toolsFor = (all: readonly Tool[], agent: AgentDefinition | undefine
           `${path} lists tools that are not here, so the agent goes without: ${unknown.join(', ')}.`,
         ];
   return {
-    tools: all.filter(({ name }) => listed.includes(name)),
+    tools: all.filter(({ name }) => givesTool({ tools: listed, disallowedTools }, name)),
     notices: [...warnings, ...notices],
   };
 };

@@ -2,7 +2,6 @@
 
 import { tmpdir } from 'node:os';
 import type { ModeSwitch } from '../actors/mode-switch.js';
-import type { AgentDefinition } from '../config/agent-definition.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import { findOutputStyle } from '../config/output-style.js';
 import { realPath } from '../config/real-path.js';
@@ -12,6 +11,7 @@ import { branchReader, findGit } from '../host/git-place.js';
 import { gitSnapshot, WITHIN_MS } from '../host/git-snapshot.js';
 import { chooseTtl } from '../prompt/cache-ttl.js';
 import { withoutTempPaths } from '../prompt/temp-paths.js';
+import type { AgentDefinition } from '../protocol/agent-definition.js';
 import type { Briefing } from '../protocol/briefing.js';
 import { localDate, systemClock } from '../protocol/clock.js';
 import type { MemoryPorts } from '../protocol/memory.js';

@@ -49,7 +49,9 @@ describe('an agent that a file describes', () => {
     expect(resolve('reviewer')).toEqual({
       ...{ name: 'reviewer', description: 'Reviews things', tools: ['Read', 'Grep', 'Bash'] },
       ...{ model: 'haiku', proactive: true, prompt: 'You review.\n\n---\n\nWith care.' },
-      ...{ path: join(folder.path, FILE), source: 'project', others: {}, warnings: [] },
+      ...{ disallowedTools: [], limits: [], denials: [], skills: [], mcpServers: [], hooks: [] },
+      ...{ background: false, ownPrompt: false, warnings: [] },
+      ...{ path: join(folder.path, FILE), source: 'project' },
     });
   });
 
@@ -73,15 +75,15 @@ describe('an agent that a file describes', () => {
     expect(prompt).toBe('You review.\nWith care.');
   });
 
-  test('keeps keys that mean nothing here, and says so but for those of others', () => {
+  test('says which of its keys mean nothing here', () => {
     const { folder, resolve } = agentsOf({
       [FILE]: described('reviewer', 'color: red\ncolour: {a: 1}\n__proto__: {tools: [Bash]}\n'),
     });
-    const { others, warnings, tools } = resolve('reviewer');
-    expect(Object.keys(others)).toEqual(['color', 'colour', '__proto__']);
+    const { color, warnings, tools } = resolve('reviewer');
+    expect(color).toBe('red');
     expect(tools).toBeUndefined();
     expect(warnings).toEqual([
-      `${join(folder.path, FILE)} has keys that Skein does not know and does not use: colour, __proto__.`,
+      `${join(folder.path, FILE)} has keys that Skein does not know and does not use: colour (did you mean color?), __proto__.`,
     ]);
   });
 
@@ -102,7 +104,7 @@ describe('an agent that a file describes', () => {
       expect(read().agents.map(({ prompt }) => prompt)).toEqual([left[0]]);
     }
     const { source } = agentsOf({ 'package/agents/g.md': described('x') }).resolve('x');
-    expect(source).toBe('built-in');
+    expect(source).toBe('builtin');
   });
 
   test('is ignored with a word when another in the same place has its name', () => {
@@ -124,7 +126,12 @@ describe('a file that describes no agent', () => {
     ['a name that is a path', described('../x'), 2, 'such as "name: reviewer"'],
     ['a number as its name', '---\ndescription: y\nname: 7\n---\nz', 3, '"name: reviewer"'],
     ['no description', '---\nname: reviewer\n---\nz', 1, 'say when to choose it'],
-    ['tools that are none', described('reviewer', 'tools: {Read: true}\n'), 4, 'list the names'],
+    [
+      'tools that are none',
+      described('reviewer', 'tools: {Read: true}\n'),
+      4,
+      'names of tools, such as',
+    ],
     ['a word for yes', described('reviewer', 'proactive: often\n'), 4, 'write true or false'],
     ['no prompt', described('reviewer', '', ''), 4, 'write the prompt of the agent below'],
     ['a colon', '---\nname: x\ndescription: Use it: always\n---\nz', 3, 'put the value in quotes'],

@@ -43,9 +43,9 @@ describe('a run as an agent that a file describes', () => {
     await all(ask('Look.'));
     await all(ask('Look.', { agent: 'looker' }));
     expect(shown()[1]).toEqual(shown()[0]);
-    const { ask: other, file, shown: few } = await withAgent('tools: [Read, Fly, Bash(ls:*)]\n');
+    const { ask: other, file, shown: few } = await withAgent('tools: [Read, Fly]\n');
     expect(notices(await all(other('Look.', { agent: 'looker' })))).toEqual([
-      `${file} lists tools that are not here, so the agent goes without: Fly, Bash(ls:*).`,
+      `${file} lists tools that are not here, so the agent goes without: Fly.`,
     ]);
     expect(few()[0]).toEqual(['Read']);
   });
