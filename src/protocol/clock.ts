@@ -3,8 +3,11 @@
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Calls back once, no earlier than `at`; the returned function forgets it. */
-  wakeAt(at: number, wake: () => void): () => void;
+  /**
+   * Calls back once, no earlier than `at`; the returned function forgets it. A process ends without
+   * waiting for a wake that does not hold it.
+   */
+  wakeAt(at: number, wake: () => void, holdsProcess?: boolean): () => void;
 }
 
 /** The day on the calendar of this machine, as YYYY-MM-DD whatever the locale. */
@@ -22,11 +25,12 @@ const LONGEST_LEG = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  wakeAt(at, wake) {
+  wakeAt(at, wake, holdsProcess = true) {
     let timer: NodeJS.Timeout;
     const sleep = () => {
       const left = Math.max(0, at - Date.now());
       timer = left > LONGEST_LEG ? setTimeout(sleep, LONGEST_LEG) : setTimeout(wake, left);
+      if (!holdsProcess) timer.unref();
     };
     sleep();
     return () => clearTimeout(timer);

@@ -21,10 +21,16 @@ export const LONGEST_LETTER = 1_000_000;
 /** Letters that may wait at one address; one more is an error for its sender. */
 export const MOST_WAITING_LETTERS = 1_000;
 
+/** Dead letters that are kept at one address; the oldest make room for newer ones. */
+export const MOST_DEAD_LETTERS = 1_000;
+
 export interface Mailbox {
-  /** Resolves when it survives this process. Rejects with a UsageError that says what to do. */
+  /**
+   * One with the id of a letter that still waits at the address is the same letter. Resolves when it
+   * survives this process. Rejects with a UsageError that says what to do.
+   */
   send(letter: MailLetter): Promise<void>;
-  /** One reader at a time for each address. */
+  /** One reader at a time for each address: a second one is refused. */
   open(address: string): Promise<Inbox>;
   /** Letters that could not be delivered, with the reason: for people. */
   deadLetters(): Promise<readonly DeadLetter[]>;
@@ -32,9 +38,12 @@ export interface Mailbox {
 }
 
 export interface Inbox {
-  /** The oldest letter that waits; undefined when the signal aborts first. */
+  /**
+   * The oldest letter that this reader was not given yet; undefined when the signal aborts first, and
+   * when the inbox is closed. Waiting keeps no process alive: who waits for an answer holds a deadline.
+   */
   next(signal: AbortSignal): Promise<MailLetter | undefined>;
-  /** It is journaled: nobody needs it any more. */
+  /** It is journaled: nobody needs it any more. Of a letter that is not here it is no error. */
   acknowledge(id: string): Promise<void>;
   /** It cannot be delivered; it is kept where people can see it. */
   bury(id: string, reason: string): Promise<void>;

@@ -1,6 +1,7 @@
-/** What outlives a process: sessions, their journals, their event index and their artifacts. */
+/** What outlives a process: sessions, their journals, their event index, artifacts and mailboxes. */
 import type { SwarmEvent } from './events.js';
 import type { JournalBody, JournalRecord } from './journal.js';
+import type { Mailbox } from './mailbox.js';
 
 export const SESSION_FORMAT = 1;
 
@@ -47,6 +48,8 @@ export interface SessionStore {
   peekArtifact(id: string, name: string): Promise<Uint8Array>;
   /** Where a session keeps large outputs; undefined where they do not outlive the process. */
   artifactsOf(id: string): string | undefined;
+  /** Letters to and from those who work on a session; costs nothing before somebody writes or reads. */
+  mailbox(id: string): Mailbox;
 }
 
 export interface SessionSurvey {

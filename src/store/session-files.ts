@@ -5,6 +5,7 @@ import type { Clock } from '../protocol/clock.js';
 import { StorageError, UsageError } from '../protocol/errors.js';
 import type { SwarmEvent } from '../protocol/events.js';
 import type { JournalRecord } from '../protocol/journal.js';
+import type { Mailbox } from '../protocol/mailbox.js';
 import type {
   EventWatch,
   JournalContents,
@@ -17,6 +18,7 @@ import type {
 import { readJournal, recordsOf } from './journal-lines.js';
 import { type LeaseOwner, leaseHolder, takeLease } from './lease-file.js';
 import { readLines, storageError } from './line-file.js';
+import { MailFolder } from './mail-folder.js';
 import { OwnedSession, readArtifact, writeAtomically } from './owned-session.js';
 import { checkSessionId } from './session-meta.js';
 import {
@@ -120,6 +122,10 @@ export class SessionFiles implements SessionStore {
 
   artifactsOf(id: string): string {
     return join(this.folder(id), 'artifacts');
+  }
+
+  mailbox(id: string): Mailbox {
+    return new MailFolder(this.folder(id), this.options.clock);
   }
 
   private folder(id: string): string {

@@ -11,6 +11,7 @@ import {
   type JournalBody,
   type JournalRecord,
 } from '../protocol/journal.js';
+import type { Mailbox } from '../protocol/mailbox.js';
 import type {
   EventWatch,
   Journal,
@@ -23,6 +24,7 @@ import type {
 } from '../protocol/store.js';
 import { EventIndex, parseEvent } from './event-index.js';
 import { readJournal } from './journal-lines.js';
+import { MailMemory } from './mail-memory.js';
 import { checkSessionId } from './session-meta.js';
 
 interface MemoryFolder {
@@ -34,6 +36,7 @@ interface MemoryFolder {
   readonly journals: Map<string, string[]>;
   readonly events: string[];
   readonly artifacts: Map<string, Uint8Array>;
+  readonly mail: MailMemory;
 }
 
 export class SessionMemory implements SessionStore {
@@ -48,7 +51,7 @@ export class SessionMemory implements SessionStore {
     if (this.folders.has(checkSessionId(meta.id))) {
       throw new UsageError(`Session ${meta.id} exists already.`);
     }
-    const fresh = { journals: new Map(), events: [], artifacts: new Map() };
+    const fresh = { journals: new Map(), events: [], artifacts: new Map(), mail: new MailMemory() };
     this.folders.set(meta.id, { meta, epoch: 0, owned: false, ...fresh });
     return this.open(meta.id);
   }
@@ -117,6 +120,10 @@ export class SessionMemory implements SessionStore {
 
   artifactsOf(): undefined {
     return undefined;
+  }
+
+  mailbox(id: string): Mailbox {
+    return this.folder(id).mail;
   }
 
   private folder(id: string): MemoryFolder {

@@ -1,0 +1,28 @@
+/** Lets those who wait know that there may be something new. */
+export class Doorbell {
+  private readonly waiting = new Set<() => void>();
+
+  ring(): void {
+    const woken = [...this.waiting];
+    this.waiting.clear();
+    for (const wake of woken) wake();
+  }
+
+  /** Resolves at the next ring, and when the signal aborts. */
+  wait(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const wake = () => {
+        this.waiting.delete(wake);
+        signal.removeEventListener('abort', wake);
+        resolve();
+      };
+      this.waiting.add(wake);
+      signal.addEventListener('abort', wake, { once: true });
+    });
+  }
+
+  get isAwaited(): boolean {
+    return this.waiting.size > 0;
+  }
+}

@@ -1,0 +1,222 @@
+/** What every mailbox keeps to, whatever it is made of. */
+import { describe, expect, onTestFinished, test } from 'vitest';
+import {
+  LONGEST_LETTER,
+  type Mailbox,
+  type MailLetter,
+  MOST_WAITING_LETTERS,
+} from '../../../src/protocol/mailbox.js';
+
+/** Each call of `sender` is another one who can reach the same letters. */
+export interface MailBackend {
+  sender(): Mailbox;
+}
+
+const never = new AbortController().signal;
+
+export const mail = (id: string, change: Partial<MailLetter> = {}): MailLetter => ({
+  ...{ id, from: 'ann', to: 'bob', sentAt: 1_000, body: { text: `letter ${id}` } },
+  ...change,
+});
+
+export const describeMailbox = (name: string, makeBackend: () => MailBackend): void => {
+  const setUp = async () => {
+    const backend = makeBackend();
+    const box = backend.sender();
+    onTestFinished(() => box.close());
+    return { backend, box, bob: await box.open('bob') };
+  };
+  /** What is there now, without waiting for more. */
+  const rest = async (box: Mailbox, address = 'bob') => {
+    const inbox = await box.open(address);
+    const ids: string[] = [];
+    for (;;) {
+      const letter = await nextOrNothing(inbox);
+      if (letter === undefined) break;
+      ids.push(letter.id);
+    }
+    await inbox.close();
+    return ids;
+  };
+
+  describe(`letters ${name}`, () => {
+    test('arrive as they were sent', async () => {
+      const { box, bob } = await setUp();
+      const body = { text: 'Grüße 🦢\u2028', list: [1, null, { deep: true }] };
+      await box.send(mail('l_1', { body }));
+      expect(await bob.next(never)).toEqual(mail('l_1', { body }));
+    });
+
+    test('wait for a reader that comes later', async () => {
+      const { backend } = await setUp();
+      await backend.sender().send(mail('l_1', { to: 'carol' }));
+      expect(await rest(backend.sender(), 'carol')).toEqual(['l_1']);
+    });
+
+    test('wake a reader that waits', async () => {
+      const { box, bob } = await setUp();
+      const waited = bob.next(never);
+      await box.send(mail('l_1'));
+      expect((await waited)?.id).toBe('l_1');
+    });
+
+    test('are given in the order in which they were sent, also by one who does not wait', async () => {
+      const { box, bob } = await setUp();
+      const ids = Array.from({ length: 40 }, (_, index) => `l_${index}`);
+      await Promise.all(ids.map((id) => box.send(mail(id))));
+      const given: (string | undefined)[] = [];
+      for (const _ of ids) given.push((await bob.next(never))?.id);
+      expect(given).toEqual(ids);
+    });
+
+    test('keep the order of each sender', async () => {
+      const { backend, bob } = await setUp();
+      const send = async (from: string) => {
+        const box = backend.sender();
+        for (let count = 0; count < 10; count += 1)
+          await box.send(mail(`${from}${count}`, { from }));
+      };
+      await Promise.all([send('x'), send('y')]);
+      const given: string[] = [];
+      for (let count = 0; count < 20; count += 1) given.push((await bob.next(never))?.id ?? '');
+      const ofSender = (from: string) => given.filter((id) => id.startsWith(from));
+      expect(ofSender('x')).toEqual(Array.from({ length: 10 }, (_, count) => `x${count}`));
+      expect(ofSender('y')).toEqual(Array.from({ length: 10 }, (_, count) => `y${count}`));
+    });
+
+    test('go to their address only', async () => {
+      const { box, bob } = await setUp();
+      await box.send(mail('l_1', { to: 'carol' }));
+      await box.send(mail('l_2'));
+      expect((await bob.next(never))?.id).toBe('l_2');
+    });
+
+    test('are given once to one reader, and again to the next until they are acknowledged', async () => {
+      const { box, bob } = await setUp();
+      for (const id of ['l_1', 'l_2', 'l_3']) await box.send(mail(id));
+      expect((await bob.next(never))?.id).toBe('l_1');
+      expect((await bob.next(never))?.id).toBe('l_2');
+      await bob.acknowledge('l_1');
+      await bob.close();
+      expect(await rest(box)).toEqual(['l_2', 'l_3']);
+    });
+
+    test('that are acknowledged twice, or were never there, are no error', async () => {
+      const { box, bob } = await setUp();
+      await box.send(mail('l_1'));
+      await bob.next(never);
+      await bob.acknowledge('l_1');
+      await bob.acknowledge('l_1');
+      await bob.acknowledge('l_9');
+      await bob.bury('l_9', 'no reason');
+      expect(await box.deadLetters()).toEqual([]);
+      await bob.close();
+      expect(await rest(box)).toEqual([]);
+    });
+
+    test('that are sent again while they wait are the same letter', async () => {
+      const { box, backend, bob } = await setUp();
+      await box.send(mail('l_1'));
+      await backend.sender().send(mail('l_1'));
+      await box.send(mail('l_2'));
+      expect((await bob.next(never))?.id).toBe('l_1');
+      expect((await bob.next(never))?.id).toBe('l_2');
+    });
+
+    test('that are buried are kept with the reason, and not given again', async () => {
+      const { box, bob } = await setUp();
+      await box.send(mail('l_1'));
+      await box.send(mail('l_2'));
+      await bob.next(never);
+      await bob.bury('l_1', 'There is no agent "x".');
+      const buried = [{ ...mail('l_1'), reason: 'There is no agent "x".' }];
+      expect(await box.deadLetters()).toEqual(buried);
+      await bob.close();
+      expect(await rest(box)).toEqual(['l_2']);
+      expect(await box.deadLetters()).toEqual(buried);
+    });
+
+    test.each([
+      ...['', '.', '..', '../up', 'a/b', 'a\\b', '.hidden', 'a b', '-rf', 'ü', 'a\0b', 'a\nb'],
+      'x'.repeat(129),
+    ])('cannot be addressed to %j', async (to) => {
+      const { box } = await setUp();
+      await expect(box.send(mail('l_1', { to }))).rejects.toMatchObject({ code: 'usage' });
+      await expect(box.open(to)).rejects.toMatchObject({ code: 'usage' });
+    });
+
+    test.each([{ id: '' }, { from: '' }])('need %j to be said', async (change) => {
+      const { box } = await setUp();
+      await expect(box.send(mail('l_1', change))).rejects.toThrow('needs an id and a sender');
+    });
+
+    test('may be so long and no longer', async () => {
+      const { box, bob } = await setUp();
+      const frame = JSON.stringify(mail('l_1', { body: '' })).length;
+      const body = 'x'.repeat(LONGEST_LETTER - frame);
+      await box.send(mail('l_1', { body }));
+      expect((await bob.next(never))?.body).toBe(body);
+      const tooLong = box.send(mail('l_2', { body: `${body}x` }));
+      await expect(tooLong).rejects.toThrow(`has ${LONGEST_LETTER + 1} bytes`);
+      await expect(tooLong).rejects.toMatchObject({ code: 'usage' });
+    });
+
+    test('may wait in such a number and no more, and again when some were read', async () => {
+      const { box, bob } = await setUp();
+      const ids = Array.from({ length: MOST_WAITING_LETTERS }, (_, index) => `l_${index}`);
+      await Promise.all(ids.map((id) => box.send(mail(id))));
+      await expect(box.send(mail('l_more'))).rejects.toThrow('1000 letters wait for bob already');
+      await bob.next(never);
+      await bob.acknowledge('l_0');
+      await box.send(mail('l_more'));
+      await box.send(mail('l_1', { to: 'carol' }));
+    });
+
+    test('have one reader at a time', async () => {
+      const { box, bob } = await setUp();
+      await expect(box.open('bob')).rejects.toThrow('Somebody reads the letters to bob already');
+      await bob.close();
+      await expect(box.open('bob')).resolves.toBeDefined();
+    });
+  });
+
+  describe(`a reader of letters ${name}`, () => {
+    test('gets nothing when it gives up first, and misses nothing by it', async () => {
+      const { box, bob } = await setUp();
+      const controller = new AbortController();
+      const waited = bob.next(controller.signal);
+      controller.abort();
+      expect(await waited).toBeUndefined();
+      expect(await bob.next(AbortSignal.abort())).toBeUndefined();
+      await box.send(mail('l_1'));
+      expect(await bob.next(AbortSignal.abort())).toBeUndefined();
+      expect((await bob.next(never))?.id).toBe('l_1');
+    });
+
+    test('that waits gets nothing when its inbox or the mailbox is closed', async () => {
+      const { box, bob } = await setUp();
+      const waited = bob.next(never);
+      await bob.close();
+      expect(await waited).toBeUndefined();
+      const again = (await box.open('bob')).next(never);
+      await box.close();
+      expect(await again).toBeUndefined();
+    });
+
+    test('can be two who wait at once: each letter goes to one', async () => {
+      const { box, bob } = await setUp();
+      const both = Promise.all([bob.next(never), bob.next(never)]);
+      await box.send(mail('l_1'));
+      await box.send(mail('l_2'));
+      expect(new Set((await both).map((letter) => letter?.id))).toEqual(new Set(['l_1', 'l_2']));
+    });
+  });
+};
+
+/** The next letter if there is one without waiting. */
+const nextOrNothing = async (inbox: Awaited<ReturnType<Mailbox['open']>>) => {
+  const controller = new AbortController();
+  const next = inbox.next(controller.signal);
+  setImmediate(() => controller.abort());
+  return next;
+};
