@@ -19,12 +19,16 @@ export interface Need {
   readonly inputTokens: number;
   readonly knownTokens: number;
   readonly maxOutputTokens: number;
+  /** False for another attempt of the same turn, and for a question beside the conversation. */
+  readonly isTurn: boolean;
 }
 
 export interface Reservation {
-  /** What it really cost, in place of what was set aside. May be called once. */
+  /** USD set aside, and what the pool has left after it; null where there is no limit to keep. */
+  readonly held: { readonly usd: number; readonly left: number } | null;
+  /** What it really cost, in place of what was set aside. Once; nothing after it counts. */
   settle(spent: { readonly usage: Usage; readonly cost: number | null }): void;
-  /** Nothing was sent. */
+  /** Nothing was sent. Does nothing to one that is settled. */
   cancel(): void;
 }
 
@@ -34,9 +38,9 @@ export interface Grant {
    * a Stop when it cannot be afforded at all. Rejects with the signal's reason.
    */
   reserve(need: Need, signal: AbortSignal): Promise<Reservation | Stop>;
-  /** For a child. */
+  /** For a child: as much as is asked, or what is left. */
   share(caps: Caps): Grant;
-  /** The agent is over: what it did not use goes back to its parent. */
+  /** The agent is over: what it did not use goes back to its parent, and nothing more is granted. */
   close(): void;
   /** USD of this agent and all below it; null when a price is not known. */
   readonly spent: number | null;
