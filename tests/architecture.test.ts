@@ -119,8 +119,8 @@ describe('the house rules', () => {
     ['the date', 'src/prompt/sections.ts', 'const today = `It is $' + '{new Date()}.`;'],
     ['chance', 'src/context/compaction.ts', 'const jitter = Math.random();'],
     ['the process', 'src/policy/paths.ts', 'const home = process.env.HOME;'],
-    ['a timer', 'src/machines/call-schedule.ts', 'setTimeout(wake, 10);'],
-    ['a log', 'src/machines/call-schedule.ts', 'console.log(calls);'],
+    ['a timer', 'src/machines/call-board.ts', 'setTimeout(wake, 10);'],
+    ['a log', 'src/machines/call-board.ts', 'console.log(calls);'],
   ])('catch %s in a pure room', (_, file, text) => {
     expect(rules.pureRoomsHaveNoEffects(house({ [file]: text }))).toHaveLength(1);
   });

@@ -1,15 +1,9 @@
 /** One living agent: the machine with its slots filled, and the few things others may do to it. */
 import { type Actor, createActor } from 'xstate';
+import type { AgentContext } from '../machines/agent-context.js';
 import { agentMachine } from '../machines/agent-machine.js';
 import * as stops from '../machines/stops.js';
-import type {
-  AgentContext,
-  AgentInput,
-  AgentLimits,
-  AgentReport,
-  AgentState,
-  Stop,
-} from '../protocol/agent.js';
+import type { AgentInput, AgentLimits, AgentReport, AgentState, Stop } from '../protocol/agent.js';
 import type { Checkpoints } from '../protocol/checkpoint.js';
 import type { Chance } from '../protocol/clock.js';
 import { UsageError } from '../protocol/errors.js';

@@ -119,8 +119,7 @@ class Crew implements Gatekeeper {
   }
 
   admit({ wanted, call }: CallJob): void {
-    const { readOnly = false, safe = false } = call ?? {};
-    this.tell({ type: 'call.ruled', id: wanted.id, readOnly, safe });
+    this.tell({ type: 'call.ruled', id: wanted.id, ...classOf(call) });
   }
 
   /** An answer may come when the agent is long over; its journal may be closed then. */
@@ -129,8 +128,7 @@ class Crew implements Gatekeeper {
   }
 
   asking({ wanted, call }: CallJob): void {
-    const { readOnly = false, safe = false } = call ?? {};
-    this.tell({ type: 'call.asking', id: wanted.id, readOnly, safe });
+    this.tell({ type: 'call.asking', id: wanted.id, ...classOf(call) });
   }
 
   halt(detail: string): void {
@@ -263,6 +261,12 @@ class Crew implements Gatekeeper {
     }
   }
 }
+
+const classOf = (call: SoundCall | undefined) => ({
+  readOnly: call?.readOnly ?? false,
+  safe: call?.safe ?? false,
+  onlyWaits: call?.tool.onlyWaits ?? false,
+});
 
 /** What a call may change on disk; undefined when that is nothing. */
 const watchedBy = (

@@ -15,7 +15,6 @@
  */
 import { and, assign, enqueueActions, not, or, sendTo, setup } from 'xstate';
 import type {
-  AgentContext,
   AgentEvent,
   AgentInput,
   AgentReport,
@@ -23,9 +22,9 @@ import type {
   Stop,
   TurnFailed,
 } from '../protocol/agent.js';
-import { FRESH_RUN, freshContext } from './agent-context.js';
+import { type AgentContext, FRESH_RUN, freshContext } from './agent-context.js';
 import { agentSlots } from './agent-slots.js';
-import * as schedule from './call-schedule.js';
+import { CallBoard, isDone } from './call-board.js';
 import * as stops from './stops.js';
 import * as outcome from './turn-outcome.js';
 
@@ -38,10 +37,10 @@ export const agentMachine = setup({
   },
   actors: agentSlots,
   guards: {
-    hasResults: ({ context }) => schedule.hasResults(context.calls),
+    hasResults: ({ context }) => context.calls.hasResults,
     isBusy: ({ context: { calls, stop, review } }) =>
-      schedule.isBusy(calls, stop !== null) || (review === 'running' && stop === null),
-    isAsking: ({ context }) => schedule.isAsking(context.calls),
+      calls.isBusy(stop !== null) || (review === 'running' && stop === null),
+    isAsking: ({ context }) => context.calls.isAsking,
     isStopping: ({ context }) => context.stop !== null,
     mayRest: ({ context: { stop, lingers } }) =>
       stop !== null && lingers && !stops.FINAL.includes(stop.reason),
@@ -68,7 +67,8 @@ export const agentMachine = setup({
     }),
     beginRun: assign(FRESH_RUN),
     beginTurn: assign({
-      ...{ attempt: 1, calls: [], isStreaming: true, review: 'none' },
+      ...{ attempt: 1, isStreaming: true, review: 'none' },
+      calls: () => new CallBoard(),
       turn: ({ context }) => context.turn + 1,
     }),
     beginAttempt: assign({
@@ -95,34 +95,24 @@ export const agentMachine = setup({
     stopBecause: assign({ stop: ({ context }, stop: Stop) => context.stop ?? stop }),
     stopAfterAll: assign({ stop: (_, stop: Stop) => stop }),
     draftCall: assign({
-      calls: ({ context }, { id }: { id: string }) => [...context.calls, schedule.newCall(id)],
+      calls: ({ context }, { id }: { id: string }) => context.calls.draft(id),
     }),
-    queueCall: assign({
-      calls: ({ context }, { id, readOnly, safe }: CallClass) =>
-        schedule.updateCall(context.calls, id, { status: 'queued', readOnly, safe }),
-    }),
-    askAboutCall: assign({
-      calls: ({ context }, { id, readOnly, safe }: CallClass) =>
-        schedule.updateCall(context.calls, id, { status: 'asking', readOnly, safe }),
-    }),
+    queueCall: assign({ calls: ({ context }, call: CallClass) => context.calls.queue(call) }),
+    askAboutCall: assign({ calls: ({ context }, call: CallClass) => context.calls.ask(call) }),
     completeCall: assign({
       calls: ({ context }, { id, failed }: { id: string; failed: boolean }) =>
-        schedule.updateCall(context.calls, id, { status: 'completed', failed }),
+        context.calls.complete(id, failed),
     }),
-    startReadyCalls: enqueueActions(({ context, enqueue }) => {
-      if (context.stop !== null) return;
-      const ready = schedule.startableCalls(context.calls, context.isStreaming);
-      if (ready.length === 0) return;
-      enqueue.assign({ calls: schedule.startCalls(context.calls, ready) });
-      for (const { id } of ready) enqueue.sendTo('crew', { type: 'call.start', id });
+    startReadyCalls: enqueueActions(({ context: { calls, stop, isStreaming }, enqueue }) => {
+      if (stop !== null) return;
+      for (const id of calls.start(isStreaming)) enqueue.sendTo('crew', { type: 'call.start', id });
     }),
     interruptIfStopping: enqueueActions(({ context, enqueue }) => {
       if (context.stop !== null) enqueue.sendTo('crew', { type: 'calls.interrupt' });
     }),
     yieldResults: assign({
-      calls: ({ context }) => schedule.yieldCalls(context.calls),
-      failedTurns: ({ context }) =>
-        context.calls.every(({ failed }) => failed) ? context.failedTurns + 1 : 0,
+      calls: ({ context }) => context.calls.yieldAll(),
+      failedTurns: ({ context }) => (context.calls.allFailed ? context.failedTurns + 1 : 0),
       owesAnswer: true,
     }),
     judgeCall: sendTo('crew', (_, { id }: { id: string }) => ({ type: 'call.judge', id }) as const),
@@ -142,7 +132,7 @@ export const agentMachine = setup({
     id: 'crew',
     src: 'crew',
     input: ({ context }) => ({
-      unjudged: context.calls.filter(schedule.isOpen).map(({ id }) => id),
+      unjudged: [...context.calls].flatMap((call) => (isDone(call) ? [] : [call.id])),
     }),
   },
   on: {

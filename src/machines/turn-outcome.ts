@@ -1,6 +1,8 @@
 /** What a turn's end or failure means for the agent: each recovery is counted and bounded here. */
-import type { AgentContext, TurnFailed } from '../protocol/agent.js';
+import type { TurnFailed } from '../protocol/agent.js';
 import { isPassing } from '../protocol/model.js';
+import type { AgentContext } from './agent-context.js';
+import { CallBoard } from './call-board.js';
 import * as stops from './stops.js';
 
 type Change = Partial<AgentContext>;
@@ -13,7 +15,7 @@ export const afterTurn = (context: AgentContext, stopReason: string): Change => 
   };
   if (context.stop !== null) return settled;
   // Without calls there are no results to go on with: the model is asked to.
-  const goOn: Change = context.calls.length > 0 ? {} : { owesAnswer: false, cutShort: true };
+  const goOn: Change = context.calls.size > 0 ? {} : { owesAnswer: false, cutShort: true };
   switch (stopReason) {
     case 'refusal':
       return { ...settled, stop: stops.REFUSED };
@@ -23,7 +25,7 @@ export const afterTurn = (context: AgentContext, stopReason: string): Change => 
       return { ...settled, ...makeRoom(context, null, 'The context window is full.'), ...goOn };
     case 'max_tokens':
       // Complete calls are run; their results are continuation enough.
-      return context.calls.length > 0 ? settled : { ...settled, ...continueCut(context) };
+      return context.calls.size > 0 ? settled : { ...settled, ...continueCut(context) };
     default:
       return settled;
   }
@@ -31,7 +33,7 @@ export const afterTurn = (context: AgentContext, stopReason: string): Change => 
 
 /** The request did not end. A change that leaves `failure` set asks for another attempt. */
 export const afterFailure = (context: AgentContext, failed: TurnFailed): Change => {
-  const discarded: Change = { calls: [], failure: null, isStreaming: false };
+  const discarded: Change = { calls: new CallBoard(), failure: null, isStreaming: false };
   if (context.stop !== null) return discarded;
   if (failed.kind === 'prompt-too-long') {
     const failure = failed;

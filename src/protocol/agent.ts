@@ -47,6 +47,8 @@ export interface Call {
   readonly readOnly: boolean;
   /** May run beside other safe calls. */
   readonly safe: boolean;
+  /** Takes no place among those that run side by side: what it waits for has limits of its own. */
+  readonly onlyWaits: boolean;
   /** It ended in an error, a denial or an invalid input. */
   readonly failed: boolean;
 }
@@ -107,43 +109,6 @@ export interface AgentInput {
   readonly cutShort: boolean;
 }
 
-export interface AgentContext {
-  readonly id: string;
-  readonly lingers: boolean;
-  readonly hasFallback: boolean;
-  readonly hasReview: boolean;
-  readonly limits: AgentLimits;
-  readonly calls: readonly Call[];
-  /** The message that asks for the calls has not ended: what has an effect must wait. */
-  readonly isStreaming: boolean;
-  readonly waiting: number;
-  readonly expecting: number;
-  readonly owesAnswer: boolean;
-  /** Turns of this run, and the attempt of the present one. */
-  readonly turn: number;
-  readonly attempt: number;
-  readonly retries: number;
-  readonly overloads: number;
-  /** How often in a row the model has had to be asked to go on with one answer. */
-  readonly continuations: number;
-  readonly compactions: number;
-  /** How often in a row making room in advance has failed, and the turn of the last time. */
-  readonly declines: number;
-  readonly declinedTurn: number | null;
-  readonly failedTurns: number;
-  /** Of the end that the run is about to come to, and how often it was sent back instead. */
-  readonly review: 'none' | 'running' | 'passed';
-  readonly sentBack: number;
-  readonly onFallback: boolean;
-  /** The next user message says that the output limit cut the last one. */
-  readonly cutShort: boolean;
-  /** The prompt did not fit: make room before the next request. */
-  readonly needsRoom: RoomNeeded | null;
-  readonly failure: TurnFailed | null;
-  /** Set while the agent winds down, and when it has stopped. */
-  readonly stop: Stop | null;
-}
-
 export interface RoomNeeded {
   /** `full`: the next prompt would be; `refused`: one was; `asked`: a person wants it. */
   readonly why: 'full' | 'refused' | 'asked';
@@ -195,11 +160,7 @@ export interface AgentReport {
   readonly turns: number;
 }
 
-export interface CallClass {
-  readonly id: string;
-  readonly readOnly: boolean;
-  readonly safe: boolean;
-}
+export type CallClass = Pick<Call, 'id' | 'readOnly' | 'safe' | 'onlyWaits'>;
 
 export interface CrewInput {
   /** Calls of a rebuilt agent that the crew must judge before anything else. */

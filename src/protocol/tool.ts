@@ -29,6 +29,8 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
   isReadOnly(input: z.output<Schema>): boolean;
   /** May run beside other calls that are safe too. Not the same as read-only. */
   isConcurrencySafe(input: z.output<Schema>): boolean;
+  /** It only waits for work that has limits of its own, so any number of its calls may run at once. */
+  readonly onlyWaits?: true;
   /** What is touched and how: the thing that permission rules and people judge. */
   subject(input: z.output<Schema>): PermissionSubject;
   /** The tool's own safety check; it belongs to the deny and ask steps, so no rule can skip it. */

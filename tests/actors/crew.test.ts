@@ -62,6 +62,19 @@ describe('the crew', () => {
     expect(hand.deeds.slice(2)).toEqual(['start a', 'end a', 'start late', 'end late']);
   });
 
+  test('runs 32 calls side by side, and any number of those that only wait', async () => {
+    const door = held();
+    const asked = (tool: string) =>
+      Array.from({ length: 100 }, (_, at) => calls(`${tool}${at}`, tool, { name: 'a' }));
+    const model = scriptedModel([...asked('Look'), ...asked('Wait')], done);
+    const hand = await leadInHand({ model, deeds: { a: door.deed } });
+    await hand.say('Go');
+    expect(hand.deeds).toHaveLength(32 + 100);
+    door.open();
+    await hand.lead.stopped;
+    expect(Object.keys(hand.results())).toHaveLength(200);
+  });
+
   test('tells a tool whether a person agreed to this very call; a rule that came of it is none', async () => {
     const said: boolean[] = [];
     const deed = ({ approved }: ToolContext) => {

@@ -175,9 +175,12 @@ interface Result {
 const none = () => Promise.reject(new Error('none'));
 const CWD = '/tmp';
 
-/** Look reads, Change writes, Note writes beside others, Stamp writes and finishes what it began. */
+/** Look reads, Change writes, Note writes beside others, Stamp writes and finishes what it began, Wait waits. */
 const fakeTools = (deeds: Deeds, log: string[]): Tool[] => {
-  const tool = (name: string, kind: Partial<Pick<Tool, 'interruptBehavior'>> & Class) =>
+  const tool = (
+    name: string,
+    kind: Partial<Pick<Tool, 'interruptBehavior' | 'onlyWaits'>> & Class,
+  ) =>
     defineTool({
       ...{ name, kind: 'builtin', prompt: name, interruptBehavior: 'cancel', ...kind },
       input: z.object({ name: z.string(), safe: z.boolean().optional() }),
@@ -202,6 +205,7 @@ const fakeTools = (deeds: Deeds, log: string[]): Tool[] => {
     tool('Change', { reads: false, safe: false }),
     tool('Note', { reads: false, safe: true }),
     tool('Stamp', { reads: false, safe: false, interruptBehavior: 'block' }),
+    tool('Wait', { reads: false, safe: true, onlyWaits: true }),
   ];
 };
 

@@ -94,7 +94,9 @@ export const agentInHand = ({ limits, ...input }: HandInput = {}): AgentInHand =
       for (const event of events) actor.send(event);
     },
     calls: () =>
-      Object.fromEntries(actor.getSnapshot().context.calls.map(({ id, status }) => [id, status])),
+      Object.fromEntries(
+        [...actor.getSnapshot().context.calls].map(({ id, status }) => [id, status]),
+      ),
     stopReason: () => actor.getSnapshot().context.stop?.reason,
   };
 };
@@ -115,11 +117,12 @@ export const interrupt: AgentEvent = {
 export const prompt: AgentEvent = { type: 'prompt.submit' };
 export const pauseOver: AgentEvent = { type: 'pause.over' };
 
-type Class = 'reads' | 'reads alone' | 'writes' | 'writes beside others';
+type Class = 'reads' | 'reads alone' | 'writes' | 'writes beside others' | 'waits';
 
 const classOf = (kind: Class) => ({
   readOnly: kind.startsWith('reads'),
-  safe: kind === 'reads' || kind === 'writes beside others',
+  safe: kind === 'reads' || kind === 'writes beside others' || kind === 'waits',
+  onlyWaits: kind === 'waits',
 });
 
 export const ruled = (id: string, kind: Class = 'reads'): AgentEvent => ({

@@ -14,9 +14,9 @@ const sayable = (agent: AgentInHand, fresh: () => string): readonly AgentEvent[]
     { type: 'agent.interrupt', stop: { reason: 'interrupted', detail: null } },
   ];
   const rare: AgentEvent[] = [{ type: 'storage.failed', detail: 'Full.' }];
-  const crew = context.calls.flatMap(({ id, status }): AgentEvent[] => {
+  const crew = [...context.calls].flatMap(({ id, status }): AgentEvent[] => {
     const kinds = [true, false].flatMap((readOnly) =>
-      [true, false].map((safe) => ({ id, readOnly, safe })),
+      [true, false].map((safe) => ({ id, readOnly, safe, onlyWaits: safe && !readOnly })),
     );
     if (status === 'executing') return [callEnded(id, false), callEnded(id, true)];
     if (context.stop !== null && status !== 'completed' && status !== 'yielded') {
@@ -48,7 +48,7 @@ const sayable = (agent: AgentInHand, fresh: () => string): readonly AgentEvent[]
     const letters = context.waiting > 0 ? [taken(context.waiting)] : [];
     const isFull = agent.turns.at(-1)?.mayCompact === true && context.attempt === 1;
     const room: AgentEvent[] =
-      isFull && context.calls.length === 0 ? [{ type: 'room.needed', gapTokens: 9 }] : [];
+      isFull && context.calls.size === 0 ? [{ type: 'room.needed', gapTokens: 9 }] : [];
     return [...anywhere, ...crew, ...turn, ...room, ...letters, ...rare];
   }
   if (value === 'retrying') return [...anywhere, { type: 'pause.over' }, ...rare];
@@ -164,7 +164,7 @@ describe('on any walk through its states, an agent', () => {
   test('is never left in a state where nothing can happen to it', () => {
     eachWalk(({ actor }) => {
       const { value, context } = actor.getSnapshot();
-      const open = context.calls.filter(({ status }) => !/completed|yielded/.test(status));
+      const open = [...context.calls].filter(({ status }) => !/completed|yielded/.test(status));
       const asks = open.some(({ status }) => status === 'asking') && context.stop === null;
       const isRight: Record<string, boolean> = {
         'tool-running': open.length > 0,
@@ -191,7 +191,7 @@ describe('on any walk through its states, an agent', () => {
   test('never has an unsafe call overlap another', () => {
     eachWalk(({ actor }) => {
       const { calls } = actor.getSnapshot().context;
-      const busy = calls.filter(({ status }) => status === 'executing');
+      const busy = [...calls].filter(({ status }) => status === 'executing');
       expect(busy.length < 2 || busy.every(({ safe }) => safe)).toBe(true);
     });
   });
@@ -200,7 +200,7 @@ describe('on any walk through its states, an agent', () => {
     eachWalk((agent) => {
       if (agent.state !== 'streaming') return;
       const { calls } = agent.actor.getSnapshot().context;
-      const busy = calls.filter(({ status }) => status === 'executing');
+      const busy = [...calls].filter(({ status }) => status === 'executing');
       expect(busy.every(({ readOnly }) => readOnly)).toBe(true);
     });
   });
@@ -210,7 +210,7 @@ describe('on any walk through its states, an agent', () => {
       const shown = orders.filter((order) => order === 'calls.yield').length;
       expect(shown).toBeLessThanOrEqual(1);
       const { calls } = agent.actor.getSnapshot().context;
-      const areThere = calls.every(({ status }) => status === 'yielded');
+      const areThere = [...calls].every(({ status }) => status === 'yielded');
       expect(shown === 0 || agent.state === 'streaming' || areThere).toBe(true);
     });
   });

@@ -97,7 +97,7 @@ test('an agent’s machine knows identities, counts and statuses, and no content
     ...['lingers', 'needsRoom', 'onFallback', 'overloads', 'owesAnswer', 'retries', 'review'],
     ...['sentBack', 'stop', 'turn', 'waiting'],
   ]);
-  expect(context.calls).toEqual([
-    { id: 'c', status: 'judging', readOnly: false, safe: false, failed: false },
+  expect([...context.calls]).toEqual([
+    { id: 'c', status: 'judging', readOnly: false, safe: false, onlyWaits: false, failed: false },
   ]);
 });

@@ -1,24 +1,27 @@
-/** Which calls may start, and what the crew is busy with: pure functions over the list of calls. */
-import type { Call, CallStatus } from '../protocol/agent.js';
+/** What the board of calls has to be like, in the plainest words: pure functions over a list. */
+import type { Call, CallStatus } from '../../src/protocol/agent.js';
 
-/** Calls that run side by side; the rest of a wide turn waits for a place. */
-export const MOST_AT_ONCE = 32;
+const MOST_AT_ONCE = 32;
 
 /**
  * The calls that may start now, in order. A safe call runs beside safe ones, an unsafe call alone,
  * and none overtakes an earlier call that it could disturb or that could disturb it. While the
- * stream is open only read-only calls start, so that a stream that is cut never had an effect.
+ * stream is open only read-only calls start, so that a stream that is cut never had an effect. No
+ * more than 32 run side by side, not counting those that only wait.
  */
 export const startableCalls = (calls: readonly Call[], streamOpen: boolean): readonly Call[] => {
   const startable: Call[] = [];
   // A later call may run already: one that was safe when it was asked about need not be any more.
-  const executing = calls.filter(({ status }) => status === 'executing').length;
-  let alone = executing === 0;
+  const executing = calls.filter(({ status }) => status === 'executing');
+  let alone = executing.length === 0;
+  let places = executing.filter(({ onlyWaits }) => !onlyWaits).length;
   for (const call of calls) {
     if (isDone(call)) continue;
-    if (executing + startable.length >= MOST_AT_ONCE) break;
-    if (call.status === 'queued' && (call.safe || alone)) {
-      if (call.readOnly || !streamOpen) startable.push(call);
+    const hasPlace = call.onlyWaits || places < MOST_AT_ONCE;
+    const isNext = call.status === 'queued' && (call.safe || alone);
+    if (isNext && hasPlace && (call.readOnly || !streamOpen)) {
+      startable.push(call);
+      if (!call.onlyWaits) places += 1;
     }
     alone = false;
     if (!call.safe || call.status === 'judging') break;
@@ -66,5 +69,6 @@ export const newCall = (id: string, status: CallStatus = 'judging'): Call => ({
   status,
   readOnly: false,
   safe: false,
+  onlyWaits: false,
   failed: false,
 });
