@@ -10,6 +10,10 @@ export class BetaLatch {
     for (const beta of betas) this.sent.add(beta);
   }
 
+  takeOver(other: BetaLatch): void {
+    this.take([...other.sent]);
+  }
+
   /** What the next request is sent with: those of every request before, and those wanted now. */
   with(wanted: readonly string[]): readonly string[] {
     return [...new Set([...this.sent, ...wanted])].sort();

@@ -37,6 +37,14 @@ export class CacheLog {
   /** A fork's journal begins with copies, and those carry the time of copying. */
   private copiedUnder: number | null = null;
 
+  /** What another agent has sent counts as this one's: a fork begins with its parent's prompt. */
+  takeOver(other: CacheLog): void {
+    this.shape = other.shape;
+    this.last = other.last;
+    this.messageId = other.messageId;
+    for (const digest of other.sent) this.sent.push(digest);
+  }
+
   /** `counts` is false for what a rewind took out of the conversation. */
   apply(record: JournalRecord, counts = true): void {
     switch (record.type) {

@@ -10,15 +10,23 @@ export interface HistoryMessage {
   readonly weight: number;
   /** A user message that answers calls: it cannot stand without the message before it. */
   readonly answersCalls: boolean;
+  /** Bytes up to the brace that closes the last block which other agents begin with too. */
+  readonly sharedEnd?: number;
 }
+
+const CONTENT_AT = '{"role":"user","content":['.length;
 
 export const messageOf = (
   role: 'user' | 'assistant',
   content: RawJson,
   answersCalls: boolean,
+  shared: RawJson = '',
 ): HistoryMessage => {
   const bytes = Buffer.from(`{"role":"${role}","content":${content}}`);
-  return { role, bytes, weight: weightOf(bytes.length, content), answersCalls };
+  return {
+    ...{ role, bytes, weight: weightOf(bytes.length, content), answersCalls },
+    ...(shared !== '' && { sharedEnd: CONTENT_AT + Buffer.byteLength(shared) - 1 }),
+  };
 };
 
 /**
@@ -37,7 +45,7 @@ const NOTHING_SAID = `[${rawText('(Nothing was said here.)')}]`;
 
 /** The blocks of a user message with the commas between them. */
 export const blocksIn = ({ bytes }: HistoryMessage): RawJson =>
-  bytes.subarray('{"role":"user","content":['.length, -2).toString();
+  bytes.subarray(CONTENT_AT, -2).toString();
 
 export const textIn = (content: RawJson, limit: number): string => {
   const blocks = JSON.parse(content) as WireBlock[];

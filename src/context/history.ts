@@ -2,13 +2,14 @@
  * What an agent knows, folded from its journal. The live agent applies each record right after it
  * was written, a rebuilt one applies them all: so both are in the same place by construction.
  */
-import type { CallOutcome, JournalRecord, UserPart } from '../protocol/journal.js';
+import type { JournalRecord, UserPart } from '../protocol/journal.js';
 import type { Todo } from '../protocol/todos.js';
-import type { FileStamp, ToolNote } from '../protocol/tool.js';
+import type { FileStamp } from '../protocol/tool.js';
 import { windowTokens } from '../protocol/usage.js';
 import { type RawJson, rawText, type WireBlock } from '../protocol/wire.js';
 import { applyNote } from './apply-note.js';
 import { BetaLatch } from './beta-latch.js';
+import { Family } from './family.js';
 import {
   blocksIn,
   type HistoryMessage,
@@ -17,6 +18,7 @@ import {
   withoutThoughts,
 } from './history-message.js';
 import { Letters } from './letters.js';
+import { OpenCalls } from './open-calls.js';
 import { Spending } from './spending.js';
 import { tokensOfBytes } from './tokens.js';
 import { blockOf, Told } from './user-parts.js';
@@ -29,22 +31,12 @@ const OPENING_CHARACTERS = 8_000;
 /** How an answer ends that has no room to end. */
 const CUT_SHORT: readonly string[] = ['max_tokens', 'model_context_window_exceeded'];
 
-/** A call of the newest assistant message, until its result is in the history. */
-export interface HistoryCall {
-  readonly id: string;
-  readonly tool: string;
-  readonly input: unknown;
-  started: { readonly readOnly: boolean } | null;
-  result: { readonly raw: RawJson; readonly outcome: CallOutcome } | null;
-  notes: readonly ToolNote[];
-}
-
 export class History {
   readonly messages: HistoryMessage[] = [];
   /** Received and not in a message yet, oldest first. */
   readonly letters = new Letters();
   /** In the order in which the model asked. */
-  readonly calls = new Map<string, HistoryCall>();
+  readonly calls = new OpenCalls();
   readonly seen = new Map<string, FileStamp>();
   todos: readonly Todo[] = [];
   /** How far it has read what each of its jobs prints. */
@@ -60,6 +52,7 @@ export class History {
   readonly spent = new Spending();
   readonly told = new Told();
   readonly betas = new BetaLatch();
+  readonly family = new Family();
   /** Rules that answers allow for the rest of the session. */
   readonly grants = new Set<string>();
   /** How the last run ended; null while one is under way. */
@@ -75,11 +68,7 @@ export class History {
   /** What the server counted with the last answer; 0 when nothing has been counted since a break. */
   countedTokens = 0;
   /** Of what came after the last count. */
-  private weightSince = 0;
-  /** Calls of attempts whose message has not landed; they count only if it does. */
-  private drafts = new Map<string, Pick<HistoryCall, 'started' | 'result' | 'notes'>>();
-  private inOrder: HistoryCall[] = [];
-  private applied = 0;
+  weightSince = 0;
 
   apply(record: JournalRecord): void {
     switch (record.type) {
@@ -103,8 +92,7 @@ export class History {
         this.requests += 1;
         this.model = record.model;
         this.betas.take(record.betas);
-        // Whatever an earlier attempt had begun is void.
-        this.drafts.clear();
+        this.calls.forgetDrafts();
         break;
       case 'assistant.received':
         this.addAssistantMessage(record);
@@ -117,10 +105,10 @@ export class History {
         if (record.granted !== undefined) this.grants.add(record.granted);
         break;
       case 'call.started':
-        this.callOf(record).started = { readOnly: record.readOnly };
+        this.calls.progressOf(record.call).started = { readOnly: record.readOnly };
         break;
       case 'call.ended': {
-        const call = this.callOf(record);
+        const call = this.calls.progressOf(record.call);
         call.result = { raw: record.raw, outcome: record.outcome };
         call.notes = record.notes ?? [];
         this.applyNotes();
@@ -142,6 +130,7 @@ export class History {
       default:
         break;
     }
+    this.family.apply(record);
   }
 
   /** Tokens of the next prompt: what the last answer counted, and the rest at four bytes each. */
@@ -164,19 +153,11 @@ export class History {
     ];
   }
 
-  /** A call whose message has not landed yet is a draft. */
-  private callOf({ call }: { call: string }) {
-    const known = this.calls.get(call) ?? this.drafts.get(call);
-    if (known !== undefined) return known;
-    const draft = { started: null, result: null, notes: [] };
-    this.drafts.set(call, draft);
-    return draft;
-  }
-
   private addUserMessage(parts: readonly UserPart[]): void {
     const cited = {
       letter: (id: string) => this.letters.get(id),
       result: (call: string) => this.calls.get(call)?.result?.raw,
+      offer: () => this.family.offer?.blocks,
     };
     // A damaged journal may have lost what the parts cite; a message without blocks is none.
     const blocksOf = (some: readonly UserPart[]) =>
@@ -185,20 +166,31 @@ export class History {
     const isSaid = (part: UserPart) => 'letter' in part && this.letters.isSaid(part.letter);
     if (this.opening === '')
       this.opening = textIn(`[${blocksOf(parts.filter(isSaid))}]`, OPENING_CHARACTERS);
-    if (content !== '') this.push('user', `[${content}]`, this.calls.size > 0);
+    if (content !== '') {
+      const isOffered = parts.some((part) => 'offer' in part);
+      this.push(
+        'user',
+        `[${content}]`,
+        this.calls.size > 0 || isOffered,
+        this.sharedIn(parts, blocksOf),
+      );
+    }
     this.told.take(parts, this.messages.length - 1);
     for (const part of parts) {
       if ('letter' in part) this.letters.delete(part.letter);
     }
-    this.forgetCalls();
+    this.calls.clear();
     this.owesAnswer = true;
     this.cutShort = false;
   }
 
-  private forgetCalls(): void {
-    this.calls.clear();
-    this.inOrder = [];
-    this.applied = 0;
+  /** Of the first message of a child: how much of it other children begin with too. */
+  private sharedIn(
+    parts: readonly UserPart[],
+    blocksOf: (some: readonly UserPart[]) => RawJson,
+  ): RawJson {
+    if (this.family.origin === null || this.turns > 0) return '';
+    return blocksOf(parts.filter((part) => 'offer' in part || 'briefing' in part));
   }
 
   private addAssistantMessage(record: JournalRecord & { type: 'assistant.received' }): void {
@@ -211,31 +203,22 @@ export class History {
       this.weightSince = 0;
     }
     this.owesAnswer = record.stopReason === 'pause_turn';
-    for (const block of JSON.parse(record.raw) as WireBlock[]) {
-      if (block.type !== 'tool_use') continue;
-      const id = String(block.id);
-      const draft = this.drafts.get(id) ?? { started: null, result: null, notes: [] };
-      const call = { id, tool: String(block.name), input: block.input, ...draft };
-      this.calls.set(id, call);
-      this.inOrder.push(call);
-    }
+    this.calls.land(JSON.parse(record.raw) as WireBlock[]);
     this.cutShort = CUT_SHORT.includes(record.stopReason) && this.calls.size === 0;
-    this.drafts.clear();
     this.applyNotes();
   }
 
-  /** In the order of the calls, whatever order they ended in. */
   private applyNotes(): void {
-    for (;;) {
-      const call = this.inOrder[this.applied];
-      if (call === undefined || call.result === null) return;
-      this.applied += 1;
-      for (const note of call.notes) applyNote(this, note);
-    }
+    for (const note of this.calls.takeNotes()) applyNote(this, note);
   }
 
-  private push(role: 'user' | 'assistant', content: RawJson, answersCalls: boolean): void {
-    const message = messageOf(role, content, answersCalls);
+  private push(
+    role: 'user' | 'assistant',
+    content: RawJson,
+    answersCalls: boolean,
+    shared: RawJson = '',
+  ): void {
+    const message = messageOf(role, content, answersCalls, shared);
     this.messages.push(message);
     this.weightSince += message.weight;
   }
@@ -271,7 +254,7 @@ export class History {
     this.rebuild([]);
     this.seen.clear();
     this.todos = [];
-    this.forgetCalls();
+    this.calls.clear();
     this.opening = '';
     this.told.forget();
     this.owesAnswer = false;

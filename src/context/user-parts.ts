@@ -7,12 +7,15 @@ import { type RawJson, rawText } from '../protocol/wire.js';
 export interface Cited {
   letter(id: string): RawJson | undefined;
   result(call: string): RawJson | undefined;
+  /** What stands for the results of the message that a fork goes on from. */
+  offer(): RawJson | undefined;
 }
 
 /** The block of a part; empty when there is nothing to say, or a damaged journal has lost it. */
 export const blockOf = (part: UserPart, cited: Cited): RawJson => {
   if ('briefing' in part) return part.briefing === '' ? '' : rawText(part.briefing);
   if ('text' in part) return rawText(part.text);
+  if ('offer' in part) return cited.offer() ?? '';
   if ('letter' in part) return cited.letter(part.letter) ?? '';
   return cited.result(part.call) ?? '';
 };
@@ -36,6 +39,12 @@ export class Told {
         this.add(part.facts);
       } else if ('reminder' in part) this.facts.set(part.reminder, part.value);
     }
+  }
+
+  /** Knows what another one knows: a fork has read what its parent has. */
+  takeOver(other: Told): void {
+    this.add(Object.fromEntries(other.facts));
+    this.opening = other.opening;
   }
 
   /** Everything begins with this opening; what else was told may be gone, and is told again. */

@@ -4,6 +4,41 @@ export interface SpeakerOf {
   readonly role: 'user' | 'assistant';
 }
 
+/** `shared`: not at the end of the message, but behind what other agents begin with too. */
+export interface Mark {
+  readonly index: number;
+  readonly at: 'end' | 'shared';
+}
+
+/** How the first request of an agent that works for another is marked. */
+export interface FirstMarks {
+  /** What it shares is cached already, or this request is the one that writes it. */
+  readonly shared: boolean;
+  /** What is its own is worth an entry. */
+  readonly own: boolean;
+}
+
+/**
+ * The first request of a child. The parent's last marked block is cached already; what siblings share
+ * is marked where somebody writes it, and else nobody does (law 4). Marks of the conversation are two
+ * at most: a fork's own words have to wait for its second request.
+ */
+export const firstMarks = (
+  messages: readonly SpeakerOf[],
+  { shared, own }: FirstMarks,
+): readonly Mark[] => {
+  const answered = newestAnswered(messages);
+  const newest = lastUser(messages, messages.length - 1);
+  const marks: Mark[] = [
+    ...(answered >= 0 ? [{ index: answered, at: 'end' } as const] : []),
+    ...(shared ? [{ index: newest, at: 'shared' } as const] : []),
+    ...(own ? [{ index: newest, at: 'end' } as const] : []),
+  ];
+  return marks.slice(0, MOST_MARKS);
+};
+
+const MOST_MARKS = 2;
+
 /**
  * The newest user message, so that the next request can read up to it, and the newest one that was
  * answered: the request that was answered has left an entry there, however many blocks came since.
@@ -14,6 +49,9 @@ export const markedMessages = (messages: readonly SpeakerOf[]): readonly number[
   const answered = newestAnswered(messages);
   return [...new Set([answered, newest])].filter((index) => index >= 0);
 };
+
+export const usualMarks = (messages: readonly SpeakerOf[]): readonly Mark[] =>
+  markedMessages(messages).map((index) => ({ index, at: 'end' }));
 
 /** The newest user message that an assistant message follows; -1 when there is none. */
 export const newestAnswered = (messages: readonly SpeakerOf[]): number => {

@@ -7,7 +7,7 @@ import { type Capabilities, capabilitiesOf } from '../protocol/providers.js';
 import type { RawJson } from '../protocol/wire.js';
 import { cacheControl } from './cache-control.js';
 import { type BodyMessage, editedMessage, plainMessage, type WireMessage } from './cache-edits.js';
-import { markedMessages, newestAnswered } from './message-marks.js';
+import { type Mark, newestAnswered, usualMarks } from './message-marks.js';
 
 export type { BodyMessage } from './cache-edits.js';
 
@@ -55,8 +55,11 @@ export const bodyHead = (
   };
 };
 
-export const requestBody = (head: BodyHead, messages: readonly BodyMessage[]): Buffer =>
-  Buffer.concat([head.bytes, ...piecesOf(head, messages, markedMessages(messages)), END]);
+export const requestBody = (
+  head: BodyHead,
+  messages: readonly BodyMessage[],
+  marks: readonly Mark[] = usualMarks(messages),
+): Buffer => Buffer.concat([head.bytes, ...piecesOf(head, messages, marks), END]);
 
 /**
  * The same conversation with one more block behind it, for a request that nothing will follow. Only
@@ -73,7 +76,7 @@ export const directiveBody = (
   const sent = open === undefined ? messages : messages.slice(0, -1);
   return Buffer.concat([
     head.bytes,
-    ...piecesOf(head, sent, [newestAnswered(sent)]),
+    ...piecesOf(head, sent, [{ index: newestAnswered(sent), at: 'end' }]),
     ...(sent.length > 0 ? [COMMA] : []),
     ...(open === undefined ? [USER] : [open, COMMA]),
     Buffer.from(`${directive}]}`),
@@ -81,19 +84,26 @@ export const directiveBody = (
   ]);
 };
 
-/** The messages with commas between them, and the mark at the end of those that have one. */
+/** The messages with commas between them, and the marks where they go. */
 const piecesOf = (
   { mark, wire }: BodyHead,
   messages: readonly BodyMessage[],
-  marked: readonly number[],
+  marks: readonly Mark[],
 ): readonly Buffer[] => {
   const pieces: Buffer[] = [];
   for (const [index, message] of messages.entries()) {
-    const { bytes, markAt } = wire(message);
+    const { bytes, markAt, sharedAt = markAt } = wire(message);
     if (index > 0) pieces.push(COMMA);
-    if (marked.includes(index))
-      pieces.push(bytes.subarray(0, markAt), mark, bytes.subarray(markAt));
-    else pieces.push(bytes);
+    let from = 0;
+    for (const it of marks) {
+      if (it.index !== index) continue;
+      const place = it.at === 'shared' ? sharedAt : markAt;
+      // One block takes one mark.
+      if (place === from) continue;
+      pieces.push(bytes.subarray(from, place), mark);
+      from = place;
+    }
+    pieces.push(from === 0 ? bytes : bytes.subarray(from));
   }
   return pieces;
 };

@@ -44,6 +44,8 @@ export const userPart = z.union([
   z.object({ briefing: z.string(), facts: told }),
   /** Something that is no longer as it was told, or a rule for a file that was touched. */
   z.object({ reminder: z.string(), value: z.string(), text: z.string() }),
+  /** The first words of a fork: what its parent offers in place of results. */
+  z.object({ offer: z.literal(true) }),
   z.object({ text: z.string() }),
 ]);
 export type UserPart = z.infer<typeof userPart>;

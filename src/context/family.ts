@@ -1,0 +1,55 @@
+/** Whom an agent works for and who works for it, folded from its journal. */
+import type { JournalRecord } from '../protocol/journal.js';
+import { CHILD_SENDER, type ChildKind } from '../protocol/swarm.js';
+import type { Origin } from '../protocol/swarm-records.js';
+import type { RawJson } from '../protocol/wire.js';
+
+/** What the forks of one message read in place of its results, and where that is on record. */
+export interface Offer {
+  readonly seq: number;
+  /** Blocks with commas between them. */
+  readonly blocks: RawJson;
+}
+
+export interface RequestedChild {
+  readonly id: string;
+  readonly kind: ChildKind;
+}
+
+export class Family {
+  /** Null for a lead. */
+  origin: Origin | null = null;
+  /** By the call that asked for them. */
+  readonly children = new Map<string, RequestedChild>();
+  /** Letters in which background children reported; each counts once. */
+  readonly reports = new Set<string>();
+  /** Of the newest message; null once its results are in the history. */
+  offer: Offer | null = null;
+  /** Files that its calls changed, as far as that was seen. */
+  readonly changedFiles = new Set<string>();
+
+  apply(record: JournalRecord): void {
+    switch (record.type) {
+      case 'agent.created':
+        this.origin = record.origin ?? null;
+        break;
+      case 'agent.requested':
+        this.children.set(record.call, { id: record.child, kind: record.kind });
+        break;
+      case 'letter.received':
+        if (record.from === CHILD_SENDER) this.reports.add(record.letter);
+        break;
+      case 'fork.offered':
+        this.offer = { seq: record.seq, blocks: record.raw.slice(1, -1) };
+        break;
+      case 'files.changed':
+        for (const { path } of record.changes) this.changedFiles.add(path);
+        break;
+      case 'user.sent':
+        this.offer = null;
+        break;
+      default:
+        break;
+    }
+  }
+}
