@@ -50,6 +50,14 @@ export interface ChildReport {
   readonly changedFiles: readonly string[];
 }
 
+/** How an agent ended, in the words that programs know. */
+export type ChildOutcome = 'completed' | 'failed' | 'stopped';
+
+export const outcomeOf = ({ reason }: Stop): ChildOutcome => {
+  if (reason === 'end_turn') return 'completed';
+  return reason === 'stopped' || reason === 'interrupted' ? 'stopped' : 'failed';
+};
+
 /** `queued` waits for a place; `lost`: nobody runs it, and it has not ended. */
 export type ChildStatus = 'queued' | 'running' | 'ended' | 'stopped' | 'lost';
 

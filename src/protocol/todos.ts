@@ -7,11 +7,9 @@ export const LONGEST_TODO = 1_000;
 const words = z.string().regex(/\S/, 'must not be empty').max(LONGEST_TODO);
 
 export const todo = z.strictObject({
-  content: words.describe('What is to be done, as an order: "Run the tests".'),
+  content: words.describe('As an order: "Run the tests".'),
   status: z.enum(['pending', 'in_progress', 'completed']).describe('How far it is.'),
-  activeForm: words
-    .optional()
-    .describe('What people see while it is under way: "Running the tests".'),
-  id: z.string().min(1).max(100).optional().describe('A name of your own for the item.'),
+  activeForm: words.optional().describe('Seen while under way: "Running the tests".'),
+  id: z.string().min(1).max(100).optional().describe('A name of your own.'),
 });
 export type Todo = Readonly<z.infer<typeof todo>>;

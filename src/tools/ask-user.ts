@@ -12,8 +12,8 @@ const LONGEST_ANSWER = 20_000;
 const PROMPT = `Asks the person you work for one question, and waits for the answer.
 
 - For decisions that are theirs: what they want, which of several good ways, something only they know. Not for permission to use a tool, and not for what you can find out yourself.
-- Give 2 to 8 options that differ from each other, each with a short label; put the one you would choose first. The person can also answer in words of their own.
-- Set multiple when more than one option may be chosen.
+- Give 2 to 8 options with short labels, the one you would choose first. The person can also answer in words of their own.
+- Set multiple when more than one may be chosen.
 - When nobody can answer, decide yourself and say what you assumed.`;
 
 const option = z.strictObject({
@@ -21,12 +21,8 @@ const option = z.strictObject({
     .string()
     .regex(/\S/, 'must not be empty')
     .max(LONGEST_LABEL)
-    .describe('The answer itself, in a few words.'),
-  description: z
-    .string()
-    .max(LONGEST_DESCRIPTION)
-    .optional()
-    .describe('What choosing it would mean.'),
+    .describe('The answer in a few words.'),
+  description: z.string().max(LONGEST_DESCRIPTION).optional().describe('What choosing it means.'),
 });
 
 export const askUser = defineTool({
@@ -38,7 +34,7 @@ export const askUser = defineTool({
       .string()
       .regex(/\S/, 'must not be empty')
       .max(LONGEST_QUESTION)
-      .describe('What you want to know, as a whole sentence.'),
+      .describe('A whole sentence.'),
     options: z
       .array(option)
       .min(2)
@@ -46,8 +42,8 @@ export const askUser = defineTool({
       .refine((options) => new Set(options.map(({ label }) => label)).size === options.length, {
         error: 'two options have the same label',
       })
-      .describe('The answers to choose from, 2 to 8.'),
-    multiple: z.boolean().optional().describe('More than one may be chosen; false if left out.'),
+      .describe('Answers to choose from.'),
+    multiple: z.boolean().optional().describe('More than one may be chosen.'),
   }),
   describe: ({ question }) => `AskUser ${shortLine(question.trim().replace(/\s+/g, ' '), 120)}`,
   // A question that was read cannot be taken back with an attempt, so it waits for its message.

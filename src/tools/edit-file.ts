@@ -16,11 +16,10 @@ import {
 
 const PROMPT = `Replaces an exact passage in a file.
 
-- Read the file first. If it changed since, the edit is refused and you read it again.
-- old_string must match the file exactly, indentation included, without the line numbers that Read shows.
-- old_string must occur once. Add neighbouring lines until it does, or set replace_all to change every occurrence.
-- Line endings and the encoding mark of the file stay as they are; write \\n.
-- For several changes of one file use MultiEdit. To create a file or replace all of it, use Write.`;
+- Read the file first, and again if it changed since: otherwise the edit is refused.
+- old_string must match exactly, indentation included, without the line numbers that Read shows, and occur once: add neighbouring lines until it does, or set replace_all.
+- Line endings and the encoding mark stay as they are; write \\n.
+- For several changes of one file use MultiEdit; to create or replace a whole file, Write.`;
 
 export const editFile = defineTool({
   name: 'Edit',

@@ -8,13 +8,11 @@ import { type Notebook, type NotebookCell, parseNotebook, splitLines } from './n
 import { openForEdit, saveEdit } from './text-edit.js';
 import { shortLine } from './truncation.js';
 
-const PROMPT = `Changes one cell of a Jupyter notebook (.ipynb).
+const PROMPT = `Changes one cell of a Jupyter notebook (.ipynb). Read it first: that shows the number (from 0) and the id of each cell.
 
-- Read the notebook first: it shows the number and the id of each cell. Numbers count from 0.
-- edit_mode "replace" (the default) gives the cell new_source; the outputs of a code cell are cleared, since they no longer belong to it.
-- edit_mode "insert" puts a new cell after the one with cell_id, or makes it number cell_number; with neither it becomes the first.
-- edit_mode "delete" removes the cell; pass an empty new_source.
-- The rest of the file keeps its bytes.`;
+- edit_mode "replace" (the default) gives the cell new_source and clears the outputs of a code cell.
+- "insert" puts a new cell after the one with cell_id, or makes it number cell_number; with neither it becomes the first.
+- "delete" removes the cell; pass an empty new_source.`;
 
 const CELL_TYPES = ['code', 'markdown', 'raw'] as const;
 
@@ -24,17 +22,14 @@ export const editNotebook = defineTool({
   prompt: PROMPT,
   input: z.strictObject({
     notebook_path: pathField('The notebook to change'),
-    cell_id: z.string().min(1).optional().describe('The id of the cell, as Read shows it.'),
-    cell_number: z.int().min(0).optional().describe('The number of the cell, counted from 0.'),
-    new_source: z.string().describe('The whole new text of the cell.'),
+    cell_id: z.string().min(1).optional().describe('Id of the cell.'),
+    cell_number: z.int().min(0).optional().describe('Or its number, from 0.'),
+    new_source: z.string().describe('All of its new text.'),
     cell_type: z
       .enum(CELL_TYPES)
       .optional()
-      .describe('Kind of the cell; as it was if left out, code for a new one.'),
-    edit_mode: z
-      .enum(['replace', 'insert', 'delete'])
-      .optional()
-      .describe('What to do with the cell; replace if left out.'),
+      .describe('As it was if left out; code for a new cell.'),
+    edit_mode: z.enum(['replace', 'insert', 'delete']).optional().describe('What to do with it.'),
   }),
   describe: ({ notebook_path }) => `NotebookEdit ${notebook_path}`,
   isReadOnly: () => false,

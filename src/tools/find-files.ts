@@ -18,22 +18,21 @@ const KEPT_FILES = 1_000;
 
 const PROMPT = `Finds files by name and lists them, the newest first.
 
-- A pattern such as "*.ts" matches at any depth; one with a slash, such as "src/**/*.test.{ts,tsx}", starts at path.
-- Files that .gitignore names are left out, and so are hidden ones unless the pattern spells their dot: ".github/**".
-- Up to ${MOST_FILES} files are shown, and how many there are in all. Links are not followed.
-- To look for text inside of files use Grep.`;
+- "*.ts" matches at any depth; a pattern with a slash, "src/**/*.test.{ts,tsx}", starts at path.
+- Left out: what .gitignore names, and hidden files unless the pattern spells their dot: ".github/**". Links are not followed.
+- Up to ${MOST_FILES} files are shown, and how many there are in all.`;
 
 export const findFiles = defineTool({
   name: 'Glob',
   kind: 'builtin',
   prompt: PROMPT,
   input: z.strictObject({
-    pattern: z.string().min(1).max(4_096).describe('The glob that a path must match.'),
+    pattern: z.string().min(1).max(4_096).describe('A glob for paths.'),
     path: z
       .string()
       .min(1)
       .optional()
-      .describe('The directory to search; the working directory if left out.'),
+      .describe('Directory to search; the working directory if left out.'),
   }),
   describe: ({ pattern, path }) => `Glob ${pattern}${path === undefined ? '' : ` in ${path}`}`,
   isReadOnly: () => true,

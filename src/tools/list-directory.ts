@@ -10,8 +10,7 @@ const MOST_GLOBS = 100;
 const PROMPT = `Lists one directory by name, hidden entries included.
 
 - A directory ends with a slash, a link shows where it leads, a file its size in bytes.
-- Up to ${MOST_ENTRIES} entries are shown. Leave names out with ignore, such as ["*.log", "dist"].
-- To find files by name in a whole tree use Glob, to find text in files use Grep.`;
+- Up to ${MOST_ENTRIES} entries are shown. ignore leaves names out: ["*.log", "dist"].`;
 
 export const listDirectory = defineTool({
   name: 'LS',
@@ -22,12 +21,12 @@ export const listDirectory = defineTool({
       .string()
       .min(1)
       .optional()
-      .describe('The directory to list; the working directory if left out.'),
+      .describe('Directory to list; the working directory if left out.'),
     ignore: z
       .array(z.string().min(1).max(4_096))
       .max(MOST_GLOBS)
       .optional()
-      .describe('Globs of names to leave out.'),
+      .describe('Globs of names.'),
   }),
   describe: ({ path = '.' }) => `LS ${path}`,
   isReadOnly: () => true,

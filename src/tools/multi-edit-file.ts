@@ -15,12 +15,10 @@ import {
 
 const MOST_EDITS = 100;
 
-const PROMPT = `Makes several replacements in one file at once.
+const PROMPT = `Makes up to ${MOST_EDITS} replacements in one file, each under the rules of Edit.
 
-- Each edit follows the rules of Edit: the passage must match exactly and occur once, unless replace_all is set.
-- The edits are made in the order given, each on what the one before has left.
-- All or nothing: if one of them fails the file stays as it was, and you are told which.
-- Read the file first. Up to ${MOST_EDITS} edits in a call.`;
+- They are made in the order given, each on what the one before has left.
+- All or nothing: if one fails the file stays as it was, and you are told which.`;
 
 export const multiEditFile = defineTool({
   name: 'MultiEdit',
@@ -32,7 +30,7 @@ export const multiEditFile = defineTool({
       .array(z.strictObject(EDIT_FIELDS))
       .min(1)
       .max(MOST_EDITS)
-      .describe('The replacements, in the order in which they are made.'),
+      .describe('The replacements, in order.'),
   }),
   describe: ({ file_path }) => `MultiEdit ${file_path}`,
   isReadOnly: () => false,

@@ -23,12 +23,11 @@ const MAX_CHARACTERS = 100_000;
 
 const PROMPT = `Reads one file.
 
-- Text comes back as numbered lines: the number, a tab, then the line itself. The numbers are not part of the file.
-- Up to ${DEFAULT_LINES} lines are shown from the start. For a longer file, or when you know where to look, pass offset and limit.
-- PNG, JPEG, GIF and WebP files are shown to you as pictures, PDF files as documents. Other binary files are only named.
-- A Jupyter notebook (.ipynb) is shown cell by cell, with outputs; offset and limit then count cells. Change it with NotebookEdit.
-- A relative path starts at the working directory. Directories cannot be read: list them with LS.
-- Read a file before you change it with Edit or overwrite it with Write.`;
+- Text comes as numbered lines: the number, a tab, the line. The numbers are not part of the file.
+- Up to ${DEFAULT_LINES} lines are shown from the start; use offset and limit for others.
+- PNG, JPEG, GIF and WebP files are shown as pictures, PDF files as documents; other binary files are only named.
+- A notebook (.ipynb) is shown cell by cell, with outputs; offset and limit then count cells.
+- Directories cannot be read: use LS.`;
 
 export const readFile = defineTool({
   name: 'Read',
@@ -36,12 +35,8 @@ export const readFile = defineTool({
   prompt: PROMPT,
   input: z.strictObject({
     file_path: pathField('The file to read'),
-    offset: z.int().min(0).optional().describe('The first line to show, counted from 1.'),
-    limit: z
-      .int()
-      .min(1)
-      .optional()
-      .describe(`How many lines to show; ${DEFAULT_LINES} if left out.`),
+    offset: z.int().min(0).optional().describe('First line to show, from 1.'),
+    limit: z.int().min(1).optional().describe('How many lines to show.'),
   }),
   describe: ({ file_path }) => `Read ${file_path}`,
   isReadOnly: () => true,

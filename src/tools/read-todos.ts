@@ -3,9 +3,7 @@ import { z } from 'zod';
 import type { Todo } from '../protocol/todos.js';
 import { defineTool } from '../protocol/tool.js';
 
-const PROMPT = `Shows your list of things to do, as TodoWrite last kept it.
-
-- Useful after a long stretch of work, or when the conversation was shortened: the list survives both.`;
+const PROMPT = `Shows your list of things to do, as TodoWrite last kept it: it survives a shortened conversation.`;
 
 export const readTodos = defineTool({
   name: 'TodoRead',

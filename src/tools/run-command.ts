@@ -23,34 +23,27 @@ const PROGRESS_INTERVAL_MS = 300;
 
 const PROMPT = `Runs a command in bash and returns what it prints.
 
-- Every call is a fresh shell: the working directory carries over to the next call; variables, functions and aliases do not.
-- There is no terminal and no input: choose flags that never ask, and never start an editor or a pager.
-- Whatever the command leaves running is ended when it returns. For a server, a watcher or a long build set run_in_background: the call returns at once with an id for TaskOutput and TaskStop; it ends with the session at the latest. Do not use "&" or nohup.
-- It may run ${DEFAULT_TIMEOUT_MS} ms unless you set timeout, at most ${LONGEST_TIMEOUT_MS}. In the background it has no limit but a timeout that you set.
-- Up to ${INLINE_CHARACTERS} characters are shown. From longer output you see both ends, and the path of a file that holds all of it.
-- Quote paths that contain spaces.
-- A command is allowed only if each part of it is.`;
+- Every call is a fresh shell: the working directory carries over; variables, functions and aliases do not.
+- There is no terminal and no input: choose flags that never ask; no editor, no pager.
+- What the command leaves running is ended when it returns. For a server, a watcher or a long build set run_in_background: the call returns at once with an id for TaskOutput and TaskStop, and it ends with the session at the latest. Do not use "&" or nohup.
+- It may run ${DEFAULT_TIMEOUT_MS} ms unless you set timeout, at most ${LONGEST_TIMEOUT_MS}; in the background only a timeout that you set ends it.
+- Up to ${INLINE_CHARACTERS} characters are shown. Of longer output you see both ends, and the path of a file with all of it.
+- Quote paths with spaces. A command is allowed only if each part of it is.`;
 
 export const runCommand = defineTool({
   name: 'Bash',
   kind: 'builtin',
   prompt: PROMPT,
   input: z.strictObject({
-    command: z.string().min(1).describe('The command line to run.'),
+    command: z.string().min(1).describe('The command line.'),
     timeout: z
       .int()
       .min(1)
       .max(LONGEST_TIMEOUT_MS)
       .optional()
-      .describe(`Milliseconds before it is stopped; ${DEFAULT_TIMEOUT_MS} if left out.`),
-    run_in_background: z
-      .boolean()
-      .optional()
-      .describe('Return at once, and let the command go on.'),
-    description: z
-      .string()
-      .optional()
-      .describe('What the command does, in a few words, for the user.'),
+      .describe('Milliseconds until it is stopped.'),
+    run_in_background: z.boolean().optional().describe('Do not wait for its end.'),
+    description: z.string().optional().describe('What it does, in a few words, for the user.'),
   }),
   describe: ({ command, description, run_in_background }) =>
     [

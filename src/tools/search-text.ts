@@ -20,11 +20,11 @@ const MOST_CONTEXT = 1_000;
 const PROMPT = `Searches the contents of files with a regular expression.
 
 - The dialect is that of ripgrep: "log.*Error", "function\\\\s+\\\\w+". A backslash makes { } ( ) [ ] . literal. No look-around, no backreferences.
-- output_mode: "files_with_matches" (the default) lists paths, "content" shows the lines, "count" how many lines match in each file.
-- Narrow the search with path, with glob ("*.ts" at any depth, "src/**/*.ts" from path, "!*.test.ts" all but these) or with type ("ts", "py", "rust").
-- A match stays within one line, unless multiline is true; then a dot matches a line break too.
-- Passed over: what .gitignore names, hidden files (unless glob spells their dot: ".github/**"), binary files, links, and files that rules protect, such as .env and keys: Read asks the user about those.
-- Results are in the order of paths. Up to ${DEFAULT_LIMIT} are shown; go on with offset, or set head_limit.`;
+- output_mode: "files_with_matches" (the default) lists paths, "content" shows lines, "count" counts matching lines per file.
+- Narrow it with path, glob ("*.ts" at any depth, "src/**/*.ts" from path, "!*.test.ts" all but these) or type ("ts", "py", "rust").
+- A match stays within one line unless multiline is true; then a dot matches a line break too.
+- Passed over: what .gitignore names, hidden files (unless glob spells their dot), binary files, links, and protected files such as .env and keys: Read asks the user about those.
+- Results come in the order of paths, up to ${DEFAULT_LIMIT}; go on with offset, or set head_limit.`;
 
 const count = (most: number) => z.int().min(0).max(most).optional();
 
@@ -33,31 +33,31 @@ export const searchText = defineTool({
   kind: 'builtin',
   prompt: PROMPT,
   input: z.strictObject({
-    pattern: z.string().min(1).max(10_000).describe('The regular expression to look for.'),
+    pattern: z.string().min(1).max(10_000).describe('The regular expression.'),
     path: z
       .string()
       .min(1)
       .optional()
-      .describe('The file or directory to search; the working directory if left out.'),
-    glob: z.string().min(1).max(4_096).optional().describe('Only files whose path matches.'),
-    type: z.string().min(1).max(100).optional().describe('Only files of this kind, such as ts.'),
+      .describe('File or directory; the working directory if left out.'),
+    glob: z.string().min(1).max(4_096).optional().describe('Only paths that match.'),
+    type: z.string().min(1).max(100).optional().describe('Only files of this kind.'),
     output_mode: z
       .enum(['content', 'files_with_matches', 'count'])
       .optional()
-      .describe('What to show; files_with_matches if left out.'),
-    '-A': count(MOST_CONTEXT).describe('Lines to show after each match, in content mode.'),
-    '-B': count(MOST_CONTEXT).describe('Lines to show before each match, in content mode.'),
-    '-C': count(MOST_CONTEXT).describe('Lines to show around each match, in content mode.'),
-    '-n': z.boolean().optional().describe('Show line numbers in content mode; true if left out.'),
-    '-i': z.boolean().optional().describe('Do not tell capital letters from small ones.'),
-    multiline: z.boolean().optional().describe('Let a match run over several lines.'),
+      .describe('What to show.'),
+    '-A': count(MOST_CONTEXT).describe('Lines of content to show after each match.'),
+    '-B': count(MOST_CONTEXT).describe('Before each match.'),
+    '-C': count(MOST_CONTEXT).describe('Around each match.'),
+    '-n': z.boolean().optional().describe('Line numbers in content; true if left out.'),
+    '-i': z.boolean().optional().describe('Ignore case.'),
+    multiline: z.boolean().optional().describe('Match over several lines.'),
     head_limit: z
       .int()
       .min(0)
       .max(LARGEST_LIMIT)
       .optional()
-      .describe(`How many lines or files to show; ${DEFAULT_LIMIT} if left out or 0.`),
-    offset: count(LARGEST_OFFSET).describe('How many lines or files to pass over first.'),
+      .describe('How many lines or files to show.'),
+    offset: count(LARGEST_OFFSET).describe('How many to pass over first.'),
   }),
   describe: ({ pattern, path }) =>
     `Grep ${shortLine(JSON.stringify(pattern), 120)}${path === undefined ? '' : ` in ${path}`}`,

@@ -4,16 +4,13 @@ import { defineTool } from '../protocol/tool.js';
 import { findTask, showTask } from './background-task.js';
 import { shortLine } from './truncation.js';
 
-const PROMPT = `Ends a background task, with every process that it started, and shows what it printed last.
-
-- Takes the id that was given when the task was started, such as bash_1.
-- A task that has ended already is only shown.`;
+const PROMPT = `Ends a background task, with every process that it started, and shows what it printed last. One that has ended already is only shown.`;
 
 export const stopTask = defineTool({
   name: 'TaskStop',
   kind: 'builtin',
   prompt: PROMPT,
-  input: z.strictObject({ task_id: z.string().min(1).describe('The id of the task.') }),
+  input: z.strictObject({ task_id: z.string().min(1).describe('Id of the task.') }),
   describe: ({ task_id }) => `TaskStop ${shortLine(task_id, 100)}`,
   isReadOnly: () => false,
   isConcurrencySafe: () => true,

@@ -9,23 +9,23 @@ const LONGEST_WAIT_MS = 600_000;
 
 const PROMPT = `Shows what a background task has printed since you last looked, and how it is doing.
 
-- Takes the id that was given when the task was started, such as bash_1.
-- Waits for the end of the task, at most ${DEFAULT_WAIT_MS} ms unless you set timeout (at most ${LONGEST_WAIT_MS}). Set block to false to look without waiting, for a server that is not meant to end.
-- Only what is new is shown. Everything the task has printed is also in a file, whose path you were given at the start.`;
+- task_id is what you were given at the start, such as bash_1.
+- Waits for its end, at most ${DEFAULT_WAIT_MS} ms unless you set timeout (at most ${LONGEST_WAIT_MS}). Set block to false to look without waiting.
+- All that it printed is also in the file whose path you were given.`;
 
 export const taskOutput = defineTool({
   name: 'TaskOutput',
   kind: 'builtin',
   prompt: PROMPT,
   input: z.strictObject({
-    task_id: z.string().min(1).describe('The id of the task.'),
-    block: z.boolean().optional().describe('Wait for its end; true if left out.'),
+    task_id: z.string().min(1).describe('Id of the task.'),
+    block: z.boolean().optional().describe('Wait; true if left out.'),
     timeout: z
       .int()
       .min(0)
       .max(LONGEST_WAIT_MS)
       .optional()
-      .describe(`Milliseconds to wait at most; ${DEFAULT_WAIT_MS} if left out.`),
+      .describe('Milliseconds to wait at most.'),
   }),
   describe: ({ task_id }) => `TaskOutput ${shortLine(task_id, 100)}`,
   isReadOnly: () => true,

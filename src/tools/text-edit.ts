@@ -12,9 +12,9 @@ const CONTEXT_LINES = 3;
 const MAX_SNIPPET = 4_000;
 
 export const EDIT_FIELDS = {
-  old_string: z.string().describe('The passage to replace, copied exactly.'),
-  new_string: z.string().describe('The text to put in its place; empty to delete the passage.'),
-  replace_all: z.boolean().optional().describe('Replace every occurrence instead of exactly one.'),
+  old_string: z.string().describe('Passage to replace.'),
+  new_string: z.string().describe('What takes its place; empty deletes it.'),
+  replace_all: z.boolean().optional().describe('Replace every occurrence.'),
 };
 
 export interface TextEdit {

@@ -121,8 +121,21 @@ const schemaOf = ({ input, inputSchema }: Tool): WireTool['input_schema'] => {
   return schema;
 };
 
-/** Limits that tell a model nothing: every agent pays for their bytes, and calls are checked anyway. */
+/**
+ * Limits that nobody means to pass tell a model nothing: every agent pays for their bytes, and a call
+ * that passes one is told so anyway.
+ */
 const withoutNoise = ({ jsonSchema }: { jsonSchema: Record<string, unknown> }): void => {
-  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-  if (jsonSchema.minLength === 1) delete jsonSchema.minLength;
+  const { minLength, minimum, maximum, minItems, maxItems, pattern } = jsonSchema;
+  delete jsonSchema.maxLength;
+  if (pattern === NOT_BLANK) delete jsonSchema.pattern;
+  for (const [name, least] of Object.entries({ minLength, minimum, minItems })) {
+    if (Number(least) <= 1) delete jsonSchema[name];
+  }
+  for (const [name, most] of Object.entries({ maximum, maxItems })) {
+    if (Number(most) >= FAR) delete jsonSchema[name];
+  }
 };
+
+const NOT_BLANK = '\\S';
+const FAR = 50;

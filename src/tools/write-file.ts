@@ -7,9 +7,9 @@ import { countLines } from './line-numbers.js';
 
 const PROMPT = `Writes a whole file: creates it, with the directories it needs, or replaces everything in it.
 
-- An existing file must have been read first, and must not have changed since, unless the user agrees to this very call.
-- To change part of a file use Edit: it is shorter and keeps the rest as it is.
-- The content is written exactly as given, so end it with a line break where the file should have one.`;
+- An existing file must have been read first and not have changed since, unless the user agrees to this very call.
+- To change part of a file use Edit.
+- The content is written exactly as given: end it with a line break where the file should have one.`;
 
 export const writeFile = defineTool({
   name: 'Write',
@@ -17,7 +17,7 @@ export const writeFile = defineTool({
   prompt: PROMPT,
   input: z.strictObject({
     file_path: pathField('The file to write'),
-    content: z.string().describe('The whole new content of the file.'),
+    content: z.string().describe('All of its new content.'),
   }),
   describe: ({ file_path }) => `Write ${file_path}`,
   isReadOnly: () => false,

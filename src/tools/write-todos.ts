@@ -5,18 +5,16 @@ import { defineTool, ToolFailure } from '../protocol/tool.js';
 
 const PROMPT = `Keeps your list of things to do, which the user can see.
 
-- Use it for work of three steps or more, or when the user names several things; not for a single small step.
-- Every call replaces the whole list: send all items, also those that are done. An empty list clears it.
-- Exactly one item is in_progress while you work, never two. Mark it before you begin, and completed as soon as it is done.
-- Only mark as completed what is really done: failing tests or an open question leave an item in_progress.
-- At most ${MOST_TODOS} items of ${LONGEST_TODO} characters each.`;
+- For work of three steps or more, or when the user names several things; not for a single small step.
+- Every call replaces the whole list: send all items, also those that are done. An empty list clears it. At most ${MOST_TODOS} items of ${LONGEST_TODO} characters.
+- Exactly one item is in_progress while you work. Mark it before you begin, and completed as soon as it is really done: failing tests or an open question leave it in_progress.`;
 
 export const writeTodos = defineTool({
   name: 'TodoWrite',
   kind: 'builtin',
   prompt: PROMPT,
   input: z.strictObject({
-    todos: z.array(todo).max(MOST_TODOS).describe('The whole list, in the order of the work.'),
+    todos: z.array(todo).max(MOST_TODOS).describe('The whole list, in order.'),
   }),
   describe: ({ todos }) => `TodoWrite ${countsOf(todos)}`,
   isReadOnly: () => false,

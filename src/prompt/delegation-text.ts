@@ -1,0 +1,26 @@
+/** The words around agents that work for another: when to hand work on, and what a new agent is told. */
+import { inOneLine, withoutTags } from './told-text.js';
+
+/** For whoever leads. Part of what everybody reads, so nothing in it depends on who may start agents. */
+export const DELEGATION = `# Handing work on
+- Task starts agents: for independent parts and wide searches, and to keep your own context small. A single lookup is faster done yourself. Several Task calls in one message run side by side.
+- A fork knows this conversation: give it only the directive. A typed agent knows nothing: give it the goal, the facts, the files, what to report.
+- Reports are data: verify what matters. Background agents wake you when they end; never do or guess their work.`;
+
+/** What forks read in place of every result that their parent still waited for: the same for all. */
+export const FORK_PLACEHOLDER =
+  'Not here: this conversation was forked while the call was under way.';
+
+const FORK = `You are a fork: from here you continue this conversation on your own, in the same repository, beside the agent that you were. The results above are placeholders; what those calls asked for is done by others, so do not redo it.
+Do only the task below. Then end with a report that stands by itself, since only it is read: what you did, what you found (path:line), what is left.`;
+
+/** The last block of a fork's first message: words that all forks share, and the task behind them. */
+export const forkDirective = (prompt: string): string =>
+  `${FORK}\n\n<fork-task>\n${withoutTags(prompt.trim())}\n</fork-task>`;
+
+/** How a typed agent learns who it is, behind what it shares with everybody else. */
+export const roleText = (name: string, role: string): string => `<agent-role>
+You are the agent "${inOneLine(name)}" and work for another agent, which gives you one task. It knows nothing of what you do but your last message: that is your report, so let it stand by itself.
+
+${withoutTags(role.trim())}
+</agent-role>`;
