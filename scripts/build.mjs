@@ -3,7 +3,7 @@
  * in chunks of their own, loaded when first needed.
  */
 import { execFile } from 'node:child_process';
-import { chmod, cp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -44,25 +44,44 @@ const writeTypes = async (outdir) => {
   await rm(all, { recursive: true });
 };
 
-/** The schemas of the built-in tools, made by the very code that would make them at every start. */
-const builtinSchemas = async (outdir) => {
-  const outfile = resolve(outdir, 'tools.mjs');
+/** What the very code that would make it at every start makes now: schemas of tools, agents. */
+const prepare = async (outdir) => {
+  const outfile = resolve(outdir, 'prepare.mjs');
   await build({
     stdin: {
       contents: `export { builtinTools } from './src/tools/builtin-tools.ts';
-        export { toolbox } from './src/tools/toolbox.ts';`,
+        export { toolbox } from './src/tools/toolbox.ts';
+        export { parseAgent } from './src/config/agent-definition.ts';`,
       resolveDir: process.cwd(),
     },
     ...{ outfile, bundle: true, format: 'esm', platform: 'node', target: 'node20.19' },
     banner: { js: REQUIRE },
   });
   try {
-    const { builtinTools, toolbox } = await import(pathToFileURL(outfile).href);
+    const { builtinTools, toolbox, parseAgent } = await import(pathToFileURL(outfile).href);
     const wire = toolbox(builtinTools).wireTools();
-    return Object.fromEntries(wire.map((tool) => [tool.name, tool.input_schema]));
+    return {
+      schemas: Object.fromEntries(wire.map((tool) => [tool.name, tool.input_schema])),
+      agents: await builtinAgents(parseAgent),
+    };
   } finally {
     await rm(outfile);
   }
+};
+
+const builtinAgents = async (parseAgent) => {
+  const files = (await readdir('agents')).filter((name) => name.endsWith('.md')).sort();
+  return Promise.all(
+    files.map(async (file) => {
+      const text = await readFile(join('agents', file), 'utf8');
+      const { path, ...agent } = parseAgent(text, { path: `agents/${file}`, source: 'builtin' });
+      // A hook has functions, which no text can hold.
+      const isPlain = agent.fix === undefined && agent.hooks.length === 0;
+      if (!isPlain || agent.warnings.length > 0)
+        throw new Error(`agents/${file}: ${JSON.stringify(agent)}`);
+      return { ...agent, file };
+    }),
+  );
 };
 
 /** Bundled CommonJS packages still call require() for Node's own modules. */
@@ -74,6 +93,7 @@ const digest = inputsDigest(process.cwd());
 const { version } = JSON.parse(await readFile('package.json', 'utf8'));
 // Built aside and moved into place, so that a program that is being run is not pulled away for long.
 const outdir = `dist.${process.pid}`;
+const { schemas, agents } = await prepare(outdir);
 await build({
   entryPoints: {
     skein: 'src/cli/main.ts',
@@ -93,7 +113,8 @@ await build({
   plugins: [onlyEnglish],
   define: {
     SKEIN_VERSION: JSON.stringify(version),
-    BUILTIN_SCHEMAS: JSON.stringify(await builtinSchemas(outdir)),
+    BUILTIN_SCHEMAS: JSON.stringify(schemas),
+    BUILTIN_AGENTS: JSON.stringify(agents),
   },
   legalComments: 'none',
   banner: { js: REQUIRE },

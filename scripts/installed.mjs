@@ -46,7 +46,8 @@ export const STAMP = 'dist/.inputs';
 
 /** Stands for everything the bundle is made from. By content: a checkout changes times at will. */
 export const inputsDigest = (root) => {
-  const sources = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
+  const sources = ['src', 'agents']
+    .flatMap((name) => readdirSync(join(root, name), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
   const others = ['scripts/build.mjs', 'package.json', 'package-lock.json'];

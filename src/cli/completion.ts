@@ -3,7 +3,7 @@
  * a tab and what it means; `:files` and `:directories` leave the rest to the shell.
  */
 import type { Argument, Command, Option } from 'commander';
-import { readAgents } from '../config/agent-files.js';
+import { readRoster } from '../config/agent-roster.js';
 import { MODEL_ALIASES } from '../config/model-aliases.js';
 import { resolveSkeinHome } from '../config/state-directory.js';
 import { findWorkspace } from '../config/workspace-root.js';
@@ -128,13 +128,12 @@ const valuesOf = async (given: Option | Argument, machine: Machine): Promise<rea
   }
 };
 
-const agentNames = (machine: Machine): readonly string[] => {
+const agentNames = async (machine: Machine): Promise<readonly string[]> => {
   const { cwd, home } = machine;
   const workspace = findWorkspace(cwd, home);
   const settings = { workspace, skeinHome: resolveSkeinHome(machine), trust: 'untrusted' as const };
-  return readAgents(placesOf(settings, machine)).agents.map(
-    ({ name, description }) => `${name}\t${plainText(description, 60)}`,
-  );
+  const { agents } = await readRoster(placesOf(settings, machine));
+  return agents.map(({ name, description }) => `${name}\t${plainText(description, 60)}`);
 };
 
 const MOST_SESSIONS = 50;

@@ -2,6 +2,13 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readAgentsFlag } from '../config/agent-flag.js';
+import {
+  type AgentRoster,
+  type RosterPlaces,
+  readRoster,
+  resolveAgent,
+} from '../config/agent-roster.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import type { PromptPlaces } from '../config/prompt-files.js';
 import { isTyped } from '../config/settings-layers.js';
@@ -12,21 +19,29 @@ import type { Surroundings } from './surroundings.js';
 
 /** Undefined when none was asked for. Throws a UsageError for one that cannot be had. */
 export const agentFor = async (
-  { agent }: RunOptions,
+  flags: RunOptions,
   settings: LoadedSettings,
   machine: Surroundings,
-): Promise<AgentDefinition | undefined> => {
-  if (agent === undefined) return undefined;
-  // It brings a parser along that no other run needs.
-  const { resolveAgent } = await import('../config/agent-files.js');
-  const found = resolveAgent(agent, placesOf(settings, machine));
-  if (found.source !== 'project' || settings.trust === 'trusted') return found;
-  const { model, ...rest } = found;
-  if (model === undefined) return found;
-  // Words are free and models are not: like the settings of such a workspace, it may not choose one.
-  const warning = `The workspace is not trusted, so the model ${model} of ${found.path} does not apply; run skein trust or pass --trust.`;
-  return { ...rest, warnings: [...found.warnings, warning] };
-};
+): Promise<AgentDefinition | undefined> =>
+  flags.agent === undefined
+    ? undefined
+    : resolveAgent(flags.agent, rosterPlaces(flags, settings, machine));
+
+/** All agents that can be asked for. Throws a UsageError for those of the command that are wrong. */
+export const rosterFor = (
+  flags: RunOptions,
+  settings: LoadedSettings,
+  machine: Surroundings,
+): Promise<AgentRoster> => readRoster(rosterPlaces(flags, settings, machine));
+
+const rosterPlaces = (
+  { agents }: RunOptions,
+  settings: LoadedSettings,
+  machine: Surroundings,
+): RosterPlaces => ({
+  ...placesOf(settings, machine),
+  ...(agents !== undefined && { ofCommand: readAgentsFlag(agents) }),
+});
 
 /** Where files with words for the prompt are. */
 export const placesOf = (

@@ -1,5 +1,6 @@
 /** What a program may ask of a run. */
 import { z } from 'zod';
+import type { AgentDescription } from '../config/agent-flag.js';
 import { UsageError } from '../protocol/errors.js';
 import { HOOK_EVENTS } from '../protocol/hooks.js';
 import { PERMISSION_MODES, type PermissionMode } from '../protocol/permission.js';
@@ -9,10 +10,12 @@ import type { HookFunctions } from './run-hooks.js';
 import type { RunOptions } from './run-options.js';
 
 export interface QueryOptions
-  extends Omit<RunOptions, 'jsonSchema' | 'permissionMode' | 'settings'> {
+  extends Omit<RunOptions, 'agents' | 'jsonSchema' | 'permissionMode' | 'settings'> {
   readonly permissionMode?: PermissionMode;
   /** Settings, JSON of them, or the path of a file. */
   readonly settings?: string | Readonly<Record<string, unknown>>;
+  /** More agents by their names, or JSON of them; stronger than those in files. */
+  readonly agents?: string | Readonly<Record<string, AgentDescription>>;
   /** Asks the model for JSON of this schema; it is then in `structured_output` of the result. */
   readonly jsonSchema?: string | Readonly<Record<string, unknown>>;
   /** Tools of the program's own, made with `tool()`. */
@@ -59,6 +62,8 @@ const schema = z.strictObject({
   appendSystemPrompt: text,
   overrideSystemPrompt: text,
   agent: text,
+  // What is wrong in it is told with its name when it is read.
+  agents: z.union([text, object]),
   bare: z.boolean(),
   settings: z.union([text, object]),
   addDir: list,

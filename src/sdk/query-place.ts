@@ -6,9 +6,10 @@ import type { QueryOptions } from './query-options.js';
 import type { RunOptions } from './run-options.js';
 
 export const runOptionsOf = (given: QueryOptions): RunOptions => {
-  const { settings, jsonSchema, ...rest } = given;
+  const { agents, settings, jsonSchema, ...rest } = given;
   return {
     ...rest,
+    ...(agents !== undefined && { agents: written(agents) }),
     ...(settings !== undefined && { settings: written(settings) }),
     ...(jsonSchema !== undefined && { jsonSchema: written(jsonSchema) }),
   };

@@ -12,8 +12,10 @@ export interface RunOptions {
   readonly appendSystemPrompt?: string;
   /** Stands instead of the whole system prompt; nothing is appended to it. */
   readonly overrideSystemPrompt?: string;
-  /** The name of an agent whose definition is in a file. */
+  /** The name of an agent that somebody has described. */
   readonly agent?: string;
+  /** JSON: more agents by their names, stronger than those in files. */
+  readonly agents?: string;
   /** Leaves out what was not asked for: memory files, but for those of `addDir`. */
   readonly bare?: boolean;
   /** A file, or JSON. */

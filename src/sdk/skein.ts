@@ -12,6 +12,7 @@ export const query: QueryFunction = queryWith(watchdog);
 export const openSession: OpenSession = openSessionWith(watchdog);
 
 export { z } from 'zod';
+export type { AgentDescription } from '../config/agent-flag.js';
 export type { StopReason } from '../protocol/agent.js';
 export { SkeinError, StorageError, UsageError } from '../protocol/errors.js';
 export type { HookFunction } from '../protocol/hook-setup.js';

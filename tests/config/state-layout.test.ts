@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readAgents } from '../../src/config/agent-files.js';
+import { readRoster } from '../../src/config/agent-roster.js';
 import { findOutputStyle } from '../../src/config/output-style.js';
 import { projectFiles } from '../../src/config/project-files.js';
 import { openStateDirectory, stateLayout } from '../../src/config/state-directory.js';
@@ -37,9 +37,9 @@ describe('what is read of a user and of a repository', () => {
     expect(Object.keys(env).sort()).toEqual(['L2', 'L3', 'S0', 'S1', 'S2', 'S3']);
   });
 
-  test('is their agents and their output styles', () => {
+  test('is their agents and their output styles', async () => {
     const { promptPlaces } = furnished();
-    const names = readAgents(promptPlaces).agents.map(({ name }) => name);
+    const names = (await readRoster(promptPlaces)).agents.map(({ name }) => name);
     expect(names).toEqual(['agent-0', 'agent-1', 'agent-2', 'agent-3']);
     for (const index of [0, 1, 2, 3]) {
       expect(findOutputStyle(`style-${index}`, promptPlaces).style?.text).toBe('Words.');

@@ -14,6 +14,7 @@ test('the flags of a run', () => {
   expect(shapeOf(program).sort()).toEqual([
     '--add-dir <dirs...>',
     '--agent <agent>',
+    '--agents <json>',
     '--allowed-tools <rules...>',
     '--append-system-prompt <text>',
     '--bare',
