@@ -43,8 +43,8 @@ export interface SessionStore {
   records(id: string, agent: string): AsyncIterable<JournalRecord>;
   /** Takes a session away, and says how many bytes that freed; rejects when somebody holds it. */
   remove(id: string): Promise<number>;
-  /** A journal as it stands, without the lease. */
-  peek(id: string, agent: string): Promise<JournalContents>;
+  /** A journal as it stands, without the lease; up to and with the record `upTo` if it is said. */
+  peek(id: string, agent: string, upTo?: number): Promise<JournalContents>;
   peekArtifact(id: string, name: string): Promise<Uint8Array>;
   /** Where a session keeps large outputs; undefined where they do not outlive the process. */
   artifactsOf(id: string): string | undefined;
@@ -73,6 +73,11 @@ export interface Session {
   /** The fencing number of the lease. Every record carries it. */
   readonly epoch: number;
   journal(agent: string, parent: string | null): Promise<Journal>;
+  /**
+   * Everything in it is on disk, and nothing is held for it any more: for agents that have ended.
+   * Asked for again, the journal is opened again. Of one that is not open it is no error.
+   */
+  closeJournal(agent: string): Promise<void>;
   /** Where it is on disk; undefined where it does not outlive the process. */
   journalFile(agent: string): string | undefined;
   readEvents(from?: number, to?: number): Promise<readonly SwarmEvent[]>;

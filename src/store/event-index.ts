@@ -2,12 +2,15 @@
 
 import { EVENTS_VERSION, type SwarmEvent, swarmEvent } from '../protocol/events.js';
 import type { JournalRecord } from '../protocol/journal.js';
+import type { Citations } from './event-lag.js';
 import { eventOf } from './event-projection.js';
 
 export interface EventSink {
   append(text: string): void;
 }
 
+/** Lines that wait for the end of a tick; more are written at once. */
+const MANY = 1_000;
 /** Lines that may wait for a disk that does not take them. The next owner adds the rest. */
 const MAX_WAITING = 10_000;
 
@@ -19,12 +22,10 @@ const QUOTING: ReadonlySet<JournalRecord['type']> = new Set([
 ]);
 
 export class EventIndex {
-  private seq = 0;
   private waiting: string[] = [];
   private isFull = false;
   private flushing: NodeJS.Immediate | undefined;
-  /** The newest journal entry of each agent that the index already cites. */
-  private readonly cited = new Map<string, number>();
+  private readonly cited: Citations;
   private readonly swarm: string;
   private readonly sink: EventSink;
   private readonly redact: (text: string) => string;
@@ -33,28 +34,27 @@ export class EventIndex {
   constructor(
     swarm: string,
     sink: EventSink,
-    past: readonly SwarmEvent[],
+    cited: Citations,
     redact: (text: string) => string = (text) => text,
   ) {
     this.swarm = swarm;
     this.sink = sink;
     this.redact = redact;
-    for (const { seq, agent, cites } of past) {
-      this.seq = Math.max(this.seq, seq);
-      this.cited.set(agent, Math.max(this.cited.get(agent) ?? 0, cites.seq));
-    }
+    this.cited = cited;
   }
 
   add(agent: string, parent: string | null, record: JournalRecord): void {
-    if (record.seq <= (this.cited.get(agent) ?? 0)) return;
+    if (record.seq <= this.cited.of(agent)) return;
     // Without gaps: what comes after an event that is not there would hide that it is missing.
     this.isFull ||= this.waiting.length >= MAX_WAITING;
     if (this.isFull) return;
-    this.cited.set(agent, record.seq);
-    this.seq += 1;
-    const place = { seq: this.seq, swarm: this.swarm, agent, parent };
-    this.waiting.push(`${eventLine(place, record, this.redact)}\n`);
-    this.flushing ??= setImmediate(() => this.flush());
+    const seq = this.cited.seq + 1;
+    this.cited.add({ seq, agent, cites: record });
+    this.waiting.push(
+      `${eventLine({ seq, swarm: this.swarm, agent, parent }, record, this.redact)}\n`,
+    );
+    if (this.waiting.length % MANY === 0) this.flush();
+    else this.flushing ??= setImmediate(() => this.flush());
   }
 
   flush(): void {

@@ -6,31 +6,40 @@ import { linesOf } from './line-tail.js';
 
 /**
  * A corrupt line is reported and left out. Records of an older epoch after a newer one were
- * written by an owner that had lost the session, and are dropped (law 8).
+ * written by an owner that had lost the session, and are dropped (law 8). What follows the record
+ * `upTo` is not read.
  */
-export const readJournal = (lines: readonly string[], path: string): JournalContents => {
+export const readJournal = (
+  lines: Iterable<string>,
+  path: string,
+  upTo = Number.POSITIVE_INFINITY,
+): JournalContents => {
   const records: JournalRecord[] = [];
   const damage: string[] = [];
   let epoch = 0;
-  for (const [index, line] of lines.entries()) {
+  let number = 0;
+  for (const line of lines) {
+    number += 1;
     const record = parseRecord(line);
     if (record === undefined) {
       refuseNewer(line, path);
-      damage.push(`${path}:${index + 1} cannot be read and was put aside`);
+      damage.push(`${path}:${number} cannot be read and was put aside`);
     } else if (record.epoch < epoch) {
-      damage.push(`${path}:${index + 1} was written by an owner that had lost the session`);
+      damage.push(`${path}:${number} was written by an owner that had lost the session`);
     } else {
+      if (record.seq > upTo) break;
       epoch = record.epoch;
       records.push(record);
+      if (record.seq === upTo) break;
     }
   }
   return { records, damage };
 };
 
 /** The same for a file of any size, one record at a time; what cannot be read is passed over. */
-export function* recordsOf(path: string): Generator<JournalRecord, void> {
+export function* recordsOf(path: string, piece?: number): Generator<JournalRecord, void> {
   let epoch = 0;
-  for (const line of linesOf(path)) {
+  for (const line of linesOf(path, piece)) {
     const record = parseRecord(line);
     if (record === undefined) refuseNewer(line, path);
     else if (record.epoch >= epoch) {

@@ -1,25 +1,37 @@
 /** A file of JSON lines that is only ever appended to, and that survives being cut off anywhere. */
 import fs from 'node:fs';
+import { promisify } from 'node:util';
 import { StorageError } from '../protocol/errors.js';
+import { OpenFiles, type RestingFile } from './open-files.js';
 import { openRegular, readRegular } from './regular-file.js';
 
-export class LineFile {
+export class LineFile implements RestingFile {
   readonly path: string;
-  private readonly fd: number;
+  /** It had no lines when it was opened. */
+  readonly startedEmpty: boolean;
+  private readonly open: OpenFiles;
+  private fd: number | undefined;
+  private isClosed = false;
+  /** Something may be in it that would not survive the machine. */
+  private isDirty: boolean;
+  private syncs = 0;
+  private syncing: Promise<void> | undefined;
 
   /**
    * Cuts a torn last line off (into `<path>.torn`), so that the next line starts clean. Whoever
    * still has the file open can only add to it, never write over it (law 8).
    */
-  constructor(path: string) {
+  constructor(path: string, open = new OpenFiles()) {
     this.path = path;
+    this.open = open;
     try {
-      const { O_APPEND, O_CREAT, O_RDWR } = fs.constants;
-      this.fd = openRegular(path, O_APPEND | O_CREAT | O_RDWR);
-      cutTornLine(this.fd, path);
+      this.fd = openRegular(path, APPENDING | fs.constants.O_CREAT);
+      this.startedEmpty = cutTornLine(this.fd, path) === 0;
+      this.isDirty = !this.startedEmpty;
     } catch (error) {
       throw storageError(error, path);
     }
+    open.use(this);
   }
 
   /** Returns when write() has returned. A line that did not fit is taken back whole. */
@@ -27,8 +39,10 @@ export class LineFile {
     const bytes = Buffer.from(text);
     let written = 0;
     try {
+      const fd = this.descriptor();
+      this.isDirty = true;
       while (written < bytes.length) {
-        written += fs.writeSync(this.fd, bytes, written, bytes.length - written);
+        written += fs.writeSync(fd, bytes, written, bytes.length - written);
       }
     } catch (error) {
       if (written > 0) this.takeBack(written);
@@ -36,19 +50,51 @@ export class LineFile {
     }
   }
 
+  /** Resolves when everything appended so far survives the machine. */
   sync(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      fs.fdatasync(this.fd, (error) =>
-        error === null ? resolve() : reject(storageError(error, this.path)),
-      );
-    });
+    if (!this.isDirty) return this.syncing ?? Promise.resolve();
+    this.isDirty = false;
+    const syncing = this.syncNow();
+    this.syncing = syncing;
+    return syncing;
   }
 
+  /** What waits for a sync still gets it. */
   close(): void {
-    fs.closeSync(this.fd);
+    this.isClosed = true;
+    this.open.forget(this);
+    this.rest();
+  }
+
+  rest(): boolean {
+    if (this.syncs > 0) return false;
+    if (this.fd !== undefined) fs.closeSync(this.fd);
+    this.fd = undefined;
+    return true;
+  }
+
+  private descriptor(): number {
+    if (this.isClosed) throw Object.assign(new Error('closed'), { code: 'EBADF' });
+    this.fd ??= openRegular(this.path, APPENDING);
+    this.open.use(this);
+    return this.fd;
+  }
+
+  private async syncNow(): Promise<void> {
+    this.syncs += 1;
+    try {
+      await fdatasync(this.descriptor());
+    } catch (error) {
+      this.isDirty = true;
+      throw storageError(error, this.path);
+    } finally {
+      this.syncs -= 1;
+      if (this.isClosed) this.rest();
+    }
   }
 
   private takeBack(written: number): void {
+    if (this.fd === undefined) return;
     try {
       fs.ftruncateSync(this.fd, fs.fstatSync(this.fd).size - written);
     } catch {
@@ -56,6 +102,9 @@ export class LineFile {
     }
   }
 }
+
+const APPENDING = fs.constants.O_APPEND | fs.constants.O_RDWR;
+const fdatasync = promisify(fs.fdatasync);
 
 export const readLines = (path: string): readonly string[] => {
   let text: string;
@@ -83,14 +132,16 @@ const WHY: Record<string, string> = {
   EROFS: 'the file system is read-only; set SKEIN_HOME to a directory that can be written',
   EACCES: 'permission is denied; check its owner and mode, or set SKEIN_HOME elsewhere',
   EFBIG: 'the file may not grow any further; raise the file size limit and resume',
+  EMFILE: 'too many files are open; raise the limit (ulimit -n) and resume',
   ENOENT: 'its directory is gone; was the session deleted while it ran?',
 };
 
 const CHUNK = 64 * 1024;
 
-/** The file ends with its last newline; whatever stood behind it is kept aside. */
-const cutTornLine = (fd: number, path: string): void => {
+/** The file ends with its last newline; whatever stood behind it is kept aside. How long it is now. */
+const cutTornLine = (fd: number, path: string): number => {
   const size = fs.fstatSync(fd).size;
+  if (size === 0) return 0;
   const chunk = Buffer.alloc(CHUNK);
   let end = size;
   while (end > 0) {
@@ -109,4 +160,5 @@ const cutTornLine = (fd: number, path: string): void => {
     fs.appendFileSync(`${path}.torn`, Buffer.concat([torn, Buffer.from('\n')]), { mode: 0o600 });
     fs.ftruncateSync(fd, end);
   }
+  return end;
 };

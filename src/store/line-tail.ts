@@ -3,7 +3,8 @@ import fs from 'node:fs';
 import { StorageError } from '../protocol/errors.js';
 import { openRegular } from './regular-file.js';
 
-const CHUNK = 256 * 1024;
+const PIECE = 256 * 1024;
+const SMALLEST_PIECE = 4 * 1024;
 /** A longer line is read as an empty one, which is no record. */
 const MAX_LINE = 64 * 1024 * 1024;
 const NEWLINE = 10;
@@ -11,15 +12,18 @@ const NEWLINE = 10;
 export class LineTail {
   private readonly path: string;
   private readonly maxLine: number;
+  private readonly piece: number;
   private offset = 0;
   private file: number | undefined;
   private begun: Buffer[] = [];
   private begunBytes = 0;
   private isOverlong = false;
 
-  constructor(path: string, maxLine = MAX_LINE) {
+  /** `piece` is how much of the file is read at once. */
+  constructor(path: string, maxLine = MAX_LINE, piece = PIECE) {
     this.path = path;
     this.maxLine = maxLine;
+    this.piece = Math.min(PIECE, Math.max(SMALLEST_PIECE, piece));
   }
 
   /**
@@ -47,7 +51,7 @@ export class LineTail {
       fd = openRegular(this.path);
       const { ino, size } = fs.fstatSync(fd);
       if (ino !== this.file || size < this.offset) this.startAgain(ino);
-      const chunk = Buffer.alloc(Math.min(CHUNK, size - this.offset));
+      const chunk = Buffer.alloc(Math.min(this.piece, size - this.offset));
       const read = fs.readSync(fd, chunk, 0, chunk.length, this.offset);
       this.offset += read;
       return read === 0 ? undefined : chunk.subarray(0, read);
@@ -83,8 +87,8 @@ export class LineTail {
 }
 
 /** Every whole line of a file as it stands; what follows the last newline was never finished. */
-export function* linesOf(path: string): Generator<string, void> {
-  const tail = new LineTail(path);
+export function* linesOf(path: string, piece?: number): Generator<string, void> {
+  const tail = new LineTail(path, MAX_LINE, piece);
   for (let lines = tail.next(); lines !== undefined; lines = tail.next()) yield* lines;
 }
 
@@ -108,7 +112,7 @@ export const lastLineStart = (path: string, length = 256): string | undefined =>
 
 /** Where the last newline ahead of `end` stands, or -1. */
 const newlineBefore = (fd: number, end: number): number => {
-  const chunk = Buffer.alloc(64 * 1024);
+  const chunk = Buffer.allocUnsafe(Math.min(end, 64 * 1024));
   for (let at = end; at > 0; ) {
     const start = Math.max(0, at - chunk.length);
     const read = fs.readSync(fd, chunk, 0, at - start, start);

@@ -1,23 +1,19 @@
 /** A session that this process owns, as a folder of files: the only writer of its journals and index. */
-import fs from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../protocol/clock.js';
 import { UsageError } from '../protocol/errors.js';
 import type { SwarmEvent } from '../protocol/events.js';
-import {
-  formatRecord,
-  JOURNAL_VERSION,
-  type JournalBody,
-  type JournalRecord,
-  parseRecord,
-} from '../protocol/journal.js';
-import type { Journal, JournalContents, Session, SessionMeta } from '../protocol/store.js';
+import type { Journal, Session, SessionMeta } from '../protocol/store.js';
 import { EventIndex, parseEvent } from './event-index.js';
-import { readJournal } from './journal-lines.js';
+import { citationsIn, seqOf, uncited } from './event-lag.js';
+import { JournalFile } from './journal-file.js';
+import { journalPath } from './journal-place.js';
 import type { Lease } from './lease-file.js';
-import { LineFile, readLines, storageError } from './line-file.js';
+import { LineFile } from './line-file.js';
+import { linesOf } from './line-tail.js';
+import { OpenFiles } from './open-files.js';
 import { readRegular } from './regular-file.js';
-import { journalPath } from './session-reading.js';
+import { writeAtomically } from './write-atomically.js';
 
 export class OwnedSession implements Session {
   meta: SessionMeta;
@@ -25,6 +21,7 @@ export class OwnedSession implements Session {
   private readonly folder: string;
   private readonly lease: Lease;
   private readonly clock: Clock;
+  private readonly open = new OpenFiles();
   private readonly eventFile: LineFile;
   private readonly index: EventIndex;
   private readonly journals = new Map<string, JournalFile>();
@@ -42,20 +39,30 @@ export class OwnedSession implements Session {
     this.epoch = lease.epoch;
     this.clock = clock;
     const events = join(folder, 'events.jsonl');
-    putAsideIfDamaged(events);
+    const citations = citationsIn(events);
     this.eventFile = new LineFile(events);
-    this.index = new EventIndex(meta.id, this.eventFile, readEvents(events), redact);
+    this.index = new EventIndex(meta.id, this.eventFile, citations, redact);
+    for (const { agent, parent, record } of uncited(folder, citations)) {
+      this.index.add(agent, parent, record);
+    }
   }
 
   async journal(agent: string, parent: string | null): Promise<Journal> {
     const open = this.journals.get(agent);
     if (open !== undefined) return open;
     const path = journalPath(this.folder, agent);
-    const journal = new JournalFile(path, this.epoch, this.clock, (record) =>
+    const journal = new JournalFile(path, this.epoch, this.clock, this.open, (record) =>
       this.index.add(agent, parent, record),
     );
     this.journals.set(agent, journal);
     return journal;
+  }
+
+  async closeJournal(agent: string): Promise<void> {
+    const journal = this.journals.get(agent);
+    if (journal === undefined) return;
+    this.journals.delete(agent);
+    await journal.end();
   }
 
   journalFile(agent: string): string {
@@ -64,7 +71,14 @@ export class OwnedSession implements Session {
 
   async readEvents(from = 1, to = Number.POSITIVE_INFINITY): Promise<readonly SwarmEvent[]> {
     this.index.flush();
-    return readEvents(this.eventFile.path).filter(({ seq }) => seq >= from && seq <= to);
+    const found: SwarmEvent[] = [];
+    for (const line of linesOf(this.eventFile.path)) {
+      const seq = seqOf(line) ?? from;
+      if (seq > to) break;
+      const event = seq < from ? undefined : parseEvent(line);
+      if (event !== undefined) found.push(event);
+    }
+    return found;
   }
 
   async updateMeta(change: Partial<SessionMeta>): Promise<void> {
@@ -86,99 +100,18 @@ export class OwnedSession implements Session {
 
   async close(): Promise<void> {
     this.index.flush();
-    for (const journal of this.journals.values()) {
-      await journal.sync();
-      journal.close();
-    }
+    const journals = [...this.journals.values()];
+    this.journals.clear();
+    await Promise.all(journals.map((journal) => journal.end()));
     this.eventFile.close();
     this.lease.release();
   }
 }
-
-class JournalFile implements Journal {
-  readonly past: JournalContents;
-  private readonly file: LineFile;
-  private readonly epoch: number;
-  private readonly clock: Clock;
-  private readonly written: (record: JournalRecord) => void;
-  private seq: number;
-
-  constructor(path: string, epoch: number, clock: Clock, written: (record: JournalRecord) => void) {
-    let file = new LineFile(path);
-    const lines = readLines(path);
-    this.past = readJournal(lines, path);
-    if (this.past.damage.length > 0) {
-      file.close();
-      putAside(path, lines);
-      file = new LineFile(path);
-    }
-    this.file = file;
-    this.epoch = epoch;
-    this.clock = clock;
-    this.written = written;
-    this.seq = this.past.records.at(-1)?.seq ?? 0;
-    for (const record of this.past.records) written(record);
-  }
-
-  append(body: JournalBody): JournalRecord {
-    const head = { v: JOURNAL_VERSION, seq: this.seq + 1, ts: this.clock.now(), epoch: this.epoch };
-    const record = { ...head, ...body } as JournalRecord;
-    this.file.append(`${formatRecord(record)}\n`);
-    this.seq += 1;
-    this.written(record);
-    return record;
-  }
-
-  sync(): Promise<void> {
-    return this.file.sync();
-  }
-
-  close(): void {
-    this.file.close();
-  }
-}
-
-/** Moves lines that are no records to a file beside the journal, where somebody can look at them. */
-const putAside = (path: string, lines: readonly string[]): void => {
-  const isRecord = (line: string) => parseRecord(line) !== undefined;
-  const corrupt = lines.filter((line) => !isRecord(line));
-  if (corrupt.length === 0) return;
-  fs.appendFileSync(`${path}.corrupt`, corrupt.map((line) => `${line}\n`).join(''), {
-    mode: 0o600,
-  });
-  writeAtomically(
-    path,
-    lines
-      .filter(isRecord)
-      .map((line) => `${line}\n`)
-      .join(''),
-  );
-};
 
 export const readArtifact = (directory: string, name: string): Uint8Array => {
   try {
     return readRegular(join(directory, name));
   } catch (error) {
     throw new UsageError(`There is no artifact "${name}".`, { cause: error });
-  }
-};
-
-/** An index with a hole is drawn again from the journals, as one that was lost is. */
-const putAsideIfDamaged = (path: string): void => {
-  const isDamaged = readLines(path).some((line) => parseEvent(line) === undefined);
-  if (isDamaged) fs.renameSync(path, `${path}.damaged`);
-};
-
-const readEvents = (path: string): readonly SwarmEvent[] =>
-  readLines(path).flatMap((line) => parseEvent(line) ?? []);
-
-export const writeAtomically = (path: string, content: string | Uint8Array): void => {
-  const draft = `${path}.${process.pid}.draft`;
-  try {
-    fs.writeFileSync(draft, content, { mode: 0o600 });
-    fs.renameSync(draft, path);
-  } catch (error) {
-    fs.rmSync(draft, { force: true });
-    throw storageError(error, path);
   }
 };

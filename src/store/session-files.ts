@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../protocol/clock.js';
-import { StorageError, UsageError } from '../protocol/errors.js';
+import { SkeinError, UsageError } from '../protocol/errors.js';
 import type { SwarmEvent } from '../protocol/events.js';
 import type { JournalRecord } from '../protocol/journal.js';
 import type { Mailbox } from '../protocol/mailbox.js';
@@ -16,20 +16,16 @@ import type {
   SessionSurvey,
 } from '../protocol/store.js';
 import { readJournal, recordsOf } from './journal-lines.js';
+import { agentsOf, journalPath } from './journal-place.js';
 import { type LeaseOwner, leaseHolder, takeLease } from './lease-file.js';
-import { readLines, storageError } from './line-file.js';
+import { storageError } from './line-file.js';
+import { linesOf } from './line-tail.js';
 import { MailFolder } from './mail-folder.js';
-import { OwnedSession, readArtifact, writeAtomically } from './owned-session.js';
+import { OwnedSession, readArtifact } from './owned-session.js';
 import { checkSessionId } from './session-meta.js';
-import {
-  agentsOf,
-  eventsOf,
-  journalPath,
-  readMeta,
-  surveySessions,
-  watchEvents,
-} from './session-reading.js';
+import { eventsOf, readMeta, surveySessions, watchEvents } from './session-reading.js';
 import { removeFolder, sweepRemoved } from './session-removal.js';
+import { writeAtomically } from './write-atomically.js';
 
 export interface FileStoreOptions {
   /** The `sessions` folder of the state directory. */
@@ -111,9 +107,9 @@ export class SessionFiles implements SessionStore {
     return removeFolder(this.options.root, id);
   }
 
-  async peek(id: string, agent: string): Promise<JournalContents> {
+  async peek(id: string, agent: string, upTo?: number): Promise<JournalContents> {
     const path = journalPath(this.folder(id), agent);
-    return readJournal(readLines(path), path);
+    return readJournal(linesOf(path), path, upTo);
   }
 
   async peekArtifact(id: string, name: string): Promise<Uint8Array> {
@@ -142,7 +138,7 @@ export class SessionFiles implements SessionStore {
       return new OwnedSession(folder, meta, lease, clock, redact);
     } catch (error) {
       lease.release();
-      throw error instanceof StorageError ? error : storageError(error, folder);
+      throw error instanceof SkeinError ? error : storageError(error, folder);
     }
   }
 }

@@ -23,6 +23,7 @@ import type {
   SessionSurvey,
 } from '../protocol/store.js';
 import { EventIndex, parseEvent } from './event-index.js';
+import { Citations } from './event-lag.js';
 import { readJournal } from './journal-lines.js';
 import { MailMemory } from './mail-memory.js';
 import { checkSessionId } from './session-meta.js';
@@ -110,8 +111,8 @@ export class SessionMemory implements SessionStore {
     return [...journals.values(), events].flat().reduce((sum, line) => sum + line.length + 1, 0);
   }
 
-  async peek(id: string, agent: string): Promise<JournalContents> {
-    return readJournal(this.folder(id).journals.get(agent) ?? [], agent);
+  async peek(id: string, agent: string, upTo?: number): Promise<JournalContents> {
+    return readJournal(this.folder(id).journals.get(agent) ?? [], agent, upTo);
   }
 
   async peekArtifact(id: string, name: string): Promise<Uint8Array> {
@@ -145,9 +146,10 @@ class MemorySession implements Session {
     this.folder = folder;
     this.epoch = folder.epoch;
     this.clock = clock;
-    const past = folder.events.flatMap((line) => parseEvent(line) ?? []);
+    const cited = new Citations();
+    for (const event of folder.events.flatMap((line) => parseEvent(line) ?? [])) cited.add(event);
     const sink = { append: (text: string) => void folder.events.push(...lines(text)) };
-    this.index = new EventIndex(folder.meta.id, sink, past);
+    this.index = new EventIndex(folder.meta.id, sink, cited);
     folder.index = this.index;
   }
 
@@ -173,6 +175,10 @@ class MemorySession implements Session {
     const journal: Journal = { past, append, sync: async () => {} };
     this.open.set(agent, journal);
     return journal;
+  }
+
+  async closeJournal(agent: string): Promise<void> {
+    this.open.delete(agent);
   }
 
   journalFile(): undefined {

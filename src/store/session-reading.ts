@@ -5,8 +5,8 @@ import { UsageError } from '../protocol/errors.js';
 import type { SwarmEvent } from '../protocol/events.js';
 import type { EventWatch, SessionMeta, SessionSurvey } from '../protocol/store.js';
 import { eventLine, parseEvent } from './event-index.js';
-import { recordsOf } from './journal-lines.js';
-import { LineTail, lastLineStart, linesOf } from './line-tail.js';
+import { Citations, uncited } from './event-lag.js';
+import { LineTail, linesOf } from './line-tail.js';
 import { readRegular } from './regular-file.js';
 import { isSessionId, parseMeta } from './session-meta.js';
 
@@ -53,54 +53,26 @@ export const readMeta = (folder: string, id: string): SessionMeta => {
   return parseMeta(text, path);
 };
 
-export const agentsOf = (folder: string): readonly string[] => {
-  const agents = join(folder, 'agents');
-  if (!fs.existsSync(agents)) return [];
-  const names = fs.readdirSync(agents).filter((name) => name.endsWith('.jsonl'));
-  return names.map((name) => name.slice(0, -'.jsonl'.length)).sort();
-};
-
-export const journalPath = (folder: string, agent: string): string =>
-  join(folder, 'agents', `${agent}.jsonl`);
-
-/**
- * The index is written a tick late and its owner may be killed in that tick, so what it lacks is drawn
- * from the journals. At a line that cannot be read its word counts no further.
- */
+/** The index, and from the journals what it lacks. At a line that cannot be read its word counts no further. */
 export function* eventsOf(
   folder: string,
   swarm: string,
   redact: (text: string) => string,
 ): Generator<SwarmEvent, void> {
-  const cited = new Map<string, number>();
-  let seq = 0;
+  const citations = new Citations();
   for (const line of linesOf(join(folder, 'events.jsonl'))) {
     const event = parseEvent(line);
     if (event === undefined) break;
-    seq = Math.max(seq, event.seq);
-    cited.set(event.agent, Math.max(cited.get(event.agent) ?? 0, event.cites.seq));
+    citations.add(event);
     yield event;
   }
-  for (const agent of agentsOf(folder)) {
-    const path = journalPath(folder, agent);
-    const known = cited.get(agent) ?? 0;
-    if (lastSeq(path) === known) continue;
-    let parent: string | null = null;
-    for (const record of recordsOf(path)) {
-      if (record.type === 'agent.created') parent = record.parent;
-      if (record.seq <= known) continue;
-      seq += 1;
-      const event = parseEvent(eventLine({ seq, swarm, agent, parent }, record, redact));
-      if (event !== undefined) yield event;
-    }
+  let { seq } = citations;
+  for (const { agent, parent, record } of uncited(folder, citations)) {
+    seq += 1;
+    const event = parseEvent(eventLine({ seq, swarm, agent, parent }, record, redact));
+    if (event !== undefined) yield event;
   }
 }
-
-/** The number of the newest record; undefined when it cannot be told at a glance. */
-const lastSeq = (path: string): number | undefined => {
-  const found = /^\{"v":\d+,"seq":(\d+),/.exec(lastLineStart(path) ?? '')?.[1];
-  return found === undefined ? undefined : Number(found);
-};
 
 /** Follows the index alone: while its owner lives it is never more than a tick behind. */
 export const watchEvents = (folder: string): EventWatch => {

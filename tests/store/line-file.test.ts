@@ -56,7 +56,8 @@ test.each([
   ['EROFS', 'the file system is read-only'],
   ['EACCES', 'permission is denied'],
   ['EFBIG', 'the file may not grow'],
-  ['EMFILE', 'it failed with EMFILE'],
+  ['EMFILE', 'too many files are open; raise the limit'],
+  ['EIO', 'it failed with EIO'],
 ])('a disk that says %s is quoted in words', (code, words) => {
   const cause = Object.assign(new Error(code), { code });
   const error = storageError(cause, '/x');
