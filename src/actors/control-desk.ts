@@ -1,7 +1,9 @@
 /** Where calls are judged: the policy of the moment, and who can be asked. */
 
 import { createPolicy, type Opinions, type Policy, type PolicyOptions } from '../policy/policy.js';
+import type { Toolset } from '../policy/policy-facts.js';
 import type { KnownSurface } from '../protocol/answer.js';
+import { UsageError } from '../protocol/errors.js';
 import type {
   AgentMode,
   PermissionMode,
@@ -30,6 +32,17 @@ export interface ControlDesk {
   allowForSession(request: PermissionRequest): void;
   /** ... and in this project from now on. */
   allowForProject(request: PermissionRequest): void;
+  /** The desk of an agent that works for this one's. */
+  under(child: ChildTerms): ControlDesk;
+}
+
+export interface ChildTerms {
+  /** What it has of the tools; undefined when it has all that its parent has. */
+  readonly tools: Toolset | undefined;
+  /** `bubble` where it has none of its own. */
+  readonly mode: AgentMode;
+  /** Its parent as the one whom it asks. */
+  readonly surfaces: readonly KnownSurface[];
 }
 
 export interface ControlDeskOptions {
@@ -45,6 +58,45 @@ export interface ControlDeskOptions {
 }
 
 export const controlDesk = (options: ControlDeskOptions): ControlDesk => {
+  const desk: ControlDesk = Object.assign(deskOf(options), {
+    under: (child: ChildTerms) => deskUnder(desk, options, child),
+  });
+  return desk;
+};
+
+/**
+ * Under the same rules. What these would put to a person goes to the parent first, whose own rules and
+ * mode may settle it (law 6: by policy, and never by its model).
+ */
+const deskUnder = (
+  parent: ControlDesk,
+  options: ControlDeskOptions,
+  { tools, mode, surfaces }: ChildTerms,
+): ControlDesk => {
+  const own = controlDesk({
+    ...options,
+    ...{ surfaces, mode: fixedMode(mode), answersByHook: options.answersByHook ?? false },
+    policy: { ...options.policy, ...(tools !== undefined && { tools }) },
+  });
+  const rule = own.rule.bind(own);
+  return Object.assign(own, {
+    rule(request: PermissionRequest, said: Opinions) {
+      const ruling = rule(request, said);
+      if (ruling.behavior !== 'ask') return ruling;
+      const above = parent.rule(request, said);
+      return above.behavior === 'ask' ? ruling : above;
+    },
+  });
+};
+
+const fixedMode = (mode: AgentMode): ControlDeskOptions['mode'] => {
+  const refuse = (): never => {
+    throw new UsageError('The mode of an agent that works for another cannot be changed.');
+  };
+  return { mode, change: refuse, leavePlan: refuse };
+};
+
+const deskOf = (options: ControlDeskOptions): Omit<ControlDesk, 'under'> => {
   const { surfaces, permissionTimeoutMs, keepRule, answersByHook = false } = options;
   let { rules } = options.policy;
   let made: { readonly mode: AgentMode; readonly policy: Policy } | undefined;

@@ -2,15 +2,40 @@
 import { CacheLog } from '../context/cache-log.js';
 import { accountFor, conversationOf, stepOf } from '../context/conversation.js';
 import { History } from '../context/history.js';
+import { inherit } from '../context/inherit.js';
 import { StorageError } from '../protocol/errors.js';
 import type { JournalBody, JournalRecord } from '../protocol/journal.js';
 import type { Journal } from '../protocol/store.js';
 import type { WantedCall } from '../protocol/wire.js';
 
-export class Notebook {
-  readonly history = new History();
+/** What is known of an agent, without the means to write. */
+export interface Knowledge {
+  readonly history: History;
   /** What the server has in its cache of it. */
-  readonly cache = new CacheLog();
+  readonly cache: CacheLog;
+}
+
+/** Folds records; `base` is what the agent inherits from the one that it is a fork of. */
+export const recall = (past: readonly JournalRecord[], base?: Knowledge): Knowledge => {
+  const history = new History();
+  const cache = new CacheLog();
+  if (base !== undefined) {
+    inherit(history, base.history);
+    cache.takeOver(base.cache);
+  }
+  const conversation = conversationOf(past.map(stepOf));
+  for (const record of past) {
+    const counts = conversation.has(record.seq);
+    if (counts) history.apply(record);
+    else accountFor(history, record);
+    cache.apply(record, counts);
+  }
+  return { history, cache };
+};
+
+export class Notebook implements Knowledge {
+  readonly history: History;
+  readonly cache: CacheLog;
   private readonly journal: Journal;
   private failure: StorageError | undefined;
   private isOver = false;
@@ -18,15 +43,11 @@ export class Notebook {
   private readonly wanted = new Map<string, WantedCall>();
 
   /** `past` is all that the journal holds already. */
-  constructor(journal: Journal, past: readonly JournalRecord[]) {
+  constructor(journal: Journal, past: readonly JournalRecord[], base?: Knowledge) {
     this.journal = journal;
-    const conversation = conversationOf(past.map(stepOf));
-    for (const record of past) {
-      const counts = conversation.has(record.seq);
-      if (counts) this.history.apply(record);
-      else accountFor(this.history, record);
-      this.cache.apply(record, counts);
-    }
+    const { history, cache } = recall(past, base);
+    this.history = history;
+    this.cache = cache;
   }
 
   /** Throws a StorageError; then nothing was written and nothing is known. */

@@ -46,6 +46,11 @@ const hookDenies: Step['judge'] = ({ hook }) =>
     : undefined;
 
 const deny: Step['judge'] = (call, facts) => {
+  const { tools } = facts;
+  if (tools !== undefined && !tools.names.has(call.request.tool)) {
+    const why = because.notGiven(call.request.tool, tools.owner, [...tools.names]);
+    return { behavior: 'deny', step: 'deny', ...why };
+  }
   const rule = facts.firstMatch('deny', call);
   if (rule) return { behavior: 'deny', step: 'deny', ...because.deniedBy(rule), rule };
   if (call.finding?.behavior === 'deny') {

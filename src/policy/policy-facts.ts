@@ -12,10 +12,19 @@ import type { JudgedCall } from './judged-call.js';
 import { isInside, type PathWorld, placesOf } from './path-policy.js';
 import type { CompiledRule, Rulebook } from './rule-matcher.js';
 
+/** The tools of an agent that is shown more than it may use. */
+export interface Toolset {
+  /** Whose they are: `explorer`. */
+  readonly owner: string;
+  readonly names: ReadonlySet<string>;
+}
+
 export interface PolicyFacts {
   readonly mode: AgentMode;
   /** Somebody can answer a question, or passes it on to somebody who can. */
   readonly canAsk: boolean;
+  /** Undefined when it may use whatever it is shown. */
+  readonly tools: Toolset | undefined;
   firstMatch(behavior: RuleBehavior, call: JudgedCall): PermissionRule | undefined;
   /** A command line that only reads, and writes only what the mode lets it. */
   isFreeCommand(call: JudgedCall): boolean;
@@ -42,6 +51,7 @@ export const policyFacts = (
   book: Rulebook,
   folders: Folders,
   world: PathWorld,
+  tools?: Toolset,
 ): PolicyFacts => {
   // What is forbidden is so in any spelling; what is free only as the disk spells it.
   const within = (paths: readonly string[], ignoreCase = world.ignoreCase) => {
@@ -69,7 +79,7 @@ export const policyFacts = (
     return found === 'free' ? undefined : found;
   };
   return {
-    mode,
+    ...{ mode, tools },
     canAsk: surface || mode === 'bubble',
     isNamedByRule: (call) => {
       const narrow = allowing.filter(({ isNarrow }) => isNarrow);

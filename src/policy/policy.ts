@@ -13,7 +13,7 @@ import type {
 import type { SafetyFinding } from '../protocol/tool.js';
 import { judgedCall } from './judged-call.js';
 import { judge, PIPELINE, type Step } from './pipeline.js';
-import { policyFacts } from './policy-facts.js';
+import { policyFacts, type Toolset } from './policy-facts.js';
 import { compileRules, type RuleProblem } from './rule-matcher.js';
 import type { ShellWorld } from './shell-part.js';
 
@@ -30,6 +30,8 @@ export interface PolicyOptions {
   readonly realPath: (path: string) => string;
   /** Folders of this session's large outputs: readable although they lie in SKEIN_HOME. */
   readonly artifacts?: readonly string[];
+  /** Of the tools that it is shown, those that an agent may use; left out, all of them. */
+  readonly tools?: Toolset;
   /** True where `README` and `readme` are one file, as on macOS. */
   readonly ignoreCase?: boolean;
 }
@@ -56,7 +58,7 @@ export const createPolicy = (
   const { mode, surface, roots, home, realPath, ignoreCase = false } = options;
   const world: ShellWorld = { home, realPath, ignoreCase, roots };
   const book = compileRules(options.rules, roots[0], world);
-  const facts = policyFacts(mode, surface, book, options, world);
+  const facts = policyFacts(mode, surface, book, options, world, options.tools);
   return {
     problems: book.problems,
     grantFor: facts.grantFor,

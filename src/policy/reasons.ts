@@ -44,6 +44,12 @@ export const deniedByTool = (reason: string): Because => ({
   instead: 'No rule, no mode and no person can allow it; do it in another way.',
 });
 
+/** An agent is shown the tools of its lead, and may use those of its definition. */
+export const notGiven = (tool: string, owner: string, names: readonly string[]): Because => ({
+  reason: `The ${owner} has no ${tool}: its definition gives it ${names.join(', ') || 'no tools'}.`,
+  instead: 'Work with those, and say in the report what is left for somebody who has it.',
+});
+
 export const askedBy = (rule: PermissionRule): Because => ({
   reason: `A person must agree, says ${nameRule(rule)}.`,
   instead: 'Without that rule the mode and the allow rules would decide.',

@@ -1,0 +1,97 @@
+/**
+ * The leader of a swarm: who may start, who waits for a place, who is refused.
+ *
+ *   leading ──swarm.close──▶ over
+ *
+ * Pure: it counts agents and never knows them, so a thousand of them cost it nothing. actors/swarm.ts
+ * fills the slot `nursery`, which knows who waits and starts them. An agent that waits for a child of
+ * its own lends it its place, so a tree of waiting agents can never stand in its own way.
+ */
+import { assign, sendTo, setup } from 'xstate';
+import type { LeaderContext, LeaderEvent, NurseryOrder, SwarmLimits } from '../protocol/leader.js';
+import { slot } from './slot.js';
+
+export const leaderMachine = setup({
+  types: {} as { input: SwarmLimits; context: LeaderContext; events: LeaderEvent },
+  actors: { nursery: slot<NurseryOrder, undefined>('nursery') },
+  guards: {
+    isTooDeep: ({ context }, { depth }: { depth: number }) => depth > context.limits.maxDepth,
+    isOneTooMany: ({ context }, { isNew }: { isNew: boolean }) =>
+      isNew && context.spawned >= context.limits.maxAgents,
+    isFull: ({ context }, { borrows }: { borrows: boolean }) =>
+      !borrows && context.live >= context.limits.maxConcurrentAgents,
+    isLent: (_, { borrowed }: { borrowed: boolean }) => borrowed,
+    isAwaited: ({ context }) => context.waiting > 0,
+  },
+  actions: {
+    countSpawn: assign({
+      spawned: ({ context }, { isNew }: { isNew: boolean }) => context.spawned + (isNew ? 1 : 0),
+    }),
+    takePlace: assign({
+      live: ({ context }, { borrows }: { borrows: boolean }) => context.live + (borrows ? 0 : 1),
+    }),
+    givePlaceBack: assign({ live: ({ context }) => context.live - 1 }),
+    joinQueue: assign({ waiting: ({ context }) => context.waiting + 1 }),
+    leaveQueue: assign({ waiting: ({ context }) => context.waiting - 1 }),
+    forgetSpawns: assign({ spawned: 0 }),
+    start: sendTo('nursery', (_, { id }: { id: string }) => ({ type: 'child.start', id }) as const),
+    queue: sendTo('nursery', (_, { id }: { id: string }) => ({ type: 'child.queue', id }) as const),
+    startNext: sendTo('nursery', { type: 'child.next' } as const),
+    refuse: sendTo('nursery', (_, { id, why }: { id: string; why: 'depth' | 'total' | 'over' }) => {
+      return { type: 'child.refuse', id, why } as const;
+    }),
+  },
+}).createMachine({
+  id: 'leader',
+  context: ({ input }) => ({ limits: input, spawned: 0, live: 0, waiting: 0 }),
+  invoke: { id: 'nursery', src: 'nursery' },
+  initial: 'leading',
+  states: {
+    leading: {
+      on: {
+        'agent.spawn': [
+          {
+            guard: { type: 'isTooDeep', params: ({ event }) => event },
+            actions: { type: 'refuse', params: ({ event: { id } }) => ({ id, why: 'depth' }) },
+          },
+          {
+            guard: { type: 'isOneTooMany', params: ({ event }) => event },
+            actions: { type: 'refuse', params: ({ event: { id } }) => ({ id, why: 'total' }) },
+          },
+          {
+            guard: { type: 'isFull', params: ({ event }) => event },
+            actions: [
+              { type: 'countSpawn', params: ({ event }) => event },
+              'joinQueue',
+              { type: 'queue', params: ({ event }) => event },
+            ],
+          },
+          {
+            actions: [
+              { type: 'countSpawn', params: ({ event }) => event },
+              { type: 'takePlace', params: ({ event }) => event },
+              { type: 'start', params: ({ event }) => event },
+            ],
+          },
+        ],
+        'agent.stopped': [
+          { guard: { type: 'isLent', params: ({ event }) => event } },
+          // The place goes to whoever has waited longest.
+          { guard: 'isAwaited', actions: ['leaveQueue', 'startNext'] },
+          { actions: 'givePlaceBack' },
+        ],
+        // One that waited has gone, or got its parent's place.
+        'agent.withdraw': { actions: 'leaveQueue' },
+        'run.begin': { actions: 'forgetSpawns' },
+        'swarm.close': 'over',
+      },
+    },
+    over: {
+      on: {
+        'agent.spawn': {
+          actions: { type: 'refuse', params: ({ event: { id } }) => ({ id, why: 'over' }) },
+        },
+      },
+    },
+  },
+});
