@@ -12,6 +12,7 @@ import type { Provider } from '../sdk/provider.js';
 import { untilResting } from '../sdk/resting.js';
 import { RunTally } from '../sdk/run-tally.js';
 import { feedLine, initMessage } from '../sdk/stream-json.js';
+import { TaskBook } from '../sdk/task-messages.js';
 import { ControlLines } from './control-lines.js';
 import { EXIT, exitCodeOf } from './exit-code.js';
 import { harmless } from './harmless-text.js';
@@ -116,6 +117,7 @@ class Printer {
   lastStop: Stop | undefined;
   private tally: RunTally;
   private readonly session: LeadSession;
+  private readonly tasks: TaskBook;
   private readonly flags: RunFlags;
   private readonly machine: Machine;
   private readonly line: (text: string) => void;
@@ -129,6 +131,7 @@ class Printer {
   ) {
     this.session = session;
     this.tally = new RunTally(said);
+    this.tasks = new TaskBook(session.id);
     this.flags = flags;
     this.machine = machine;
     this.line = line;
@@ -139,6 +142,8 @@ class Printer {
     if (this.flags.outputFormat === 'stream-json') {
       const text = feedLine(item, this.session.id);
       if (text !== undefined) this.line(text);
+      const task = this.tasks.take(item);
+      if (task !== undefined) this.line(JSON.stringify(task));
     }
     if (item.type === 'notice') this.machine.notify(item.text);
     if (item.type === 'run.ended') this.finish(item.stop);

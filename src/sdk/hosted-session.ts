@@ -12,6 +12,7 @@ import { placeOf, providerFrom, runOptionsOf } from './query-place.js';
 import { untilResting } from './resting.js';
 import { RunTally } from './run-tally.js';
 import { initMessage } from './stream-json.js';
+import { TaskBook } from './task-messages.js';
 
 export interface HostedOptions {
   /** Program and arguments that start the watchdog. */
@@ -24,6 +25,7 @@ export interface HostedOptions {
 export class HostedSession {
   readonly id: string;
   private readonly run: OpenRun;
+  private readonly tasks: TaskBook;
   private readonly wantsJson: boolean;
   /** Sentences for people that no message has carried yet. */
   private readonly notices: string[];
@@ -34,6 +36,7 @@ export class HostedSession {
   private constructor(run: OpenRun, wantsJson: boolean, notices: string[]) {
     this.id = run.session.id;
     this.run = run;
+    this.tasks = new TaskBook(this.id);
     this.isUnnamed = run.session.meta.title === '';
     this.wantsJson = wantsJson;
     this.notices = notices;
@@ -90,8 +93,9 @@ export class HostedSession {
         const { value: item, done } = await next;
         if (done) return;
         tally.take(item);
-        const message = messageOf(item, this.id);
-        if (message !== undefined) yield message;
+        for (const message of [messageOf(item, this.id), this.tasks.take(item)]) {
+          if (message !== undefined) yield message;
+        }
         yield* this.takeNotices();
         if (item.type === 'run.ended') {
           yield tally.result(session, item.stop, randomUUID(), this.wantsJson);
@@ -128,6 +132,8 @@ export class HostedSession {
   }
 
   private *takeNotices(): Generator<SkeinMessage> {
-    for (const text of this.notices.splice(0)) yield noticeMessage(text, this.id);
+    for (const text of this.notices.splice(0)) {
+      yield noticeMessage(text, { parent_tool_use_id: null, session_id: this.id });
+    }
   }
 }

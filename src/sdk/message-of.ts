@@ -12,13 +12,17 @@ import type {
 import { wireUsage } from './run-tally.js';
 
 /** Undefined for what has another message of its own: a denial and the end are in the result. */
-export const messageOf = (item: FeedItem, session_id: string): SkeinMessage | undefined => {
-  const belonging = { parent_tool_use_id: null, session_id };
+export const messageOf = (
+  item: FeedItem,
+  session_id: string,
+  parent_tool_use_id: string | null = null,
+): SkeinMessage | undefined => {
+  const belonging = { parent_tool_use_id, session_id };
   switch (item.type) {
     case 'request.started': {
       const { turn, attempt, model } = item;
       const type = { type: 'system', subtype: 'request_started' } as const;
-      return { ...type, turn, attempt, model, session_id };
+      return { ...type, turn, attempt, model, ...belonging };
     }
     case 'stream.event':
       return { type: 'stream_event', event: item.event, ...belonging };
@@ -26,10 +30,10 @@ export const messageOf = (item: FeedItem, session_id: string): SkeinMessage | un
       return assistantMessage(item, belonging);
     case 'tool.started': {
       const { call, tool, input, description } = item;
-      return { type: 'tool_call', tool_use_id: call, name: tool, input, description, session_id };
+      return { type: 'tool_call', tool_use_id: call, name: tool, input, description, ...belonging };
     }
     case 'tool.progress':
-      return { type: 'tool_progress', tool_use_id: item.call, note: item.note, session_id };
+      return { type: 'tool_progress', tool_use_id: item.call, note: item.note, ...belonging };
     case 'tool.results':
       return userMessage(item.content, belonging);
     case 'attempt.discarded': {
@@ -38,22 +42,24 @@ export const messageOf = (item: FeedItem, session_id: string): SkeinMessage | un
       return { ...type, turn, attempt, reason, ...belonging };
     }
     case 'question.asked':
-      return { type: 'permission_request', request: item.question, session_id };
+      return { type: 'permission_request', request: item.question, ...belonging };
     case 'context.compacted':
       return {
         ...{ type: 'system', subtype: 'compact_boundary', summary: item.summary },
         ...belonging,
       };
     case 'notice':
-      return noticeMessage(item.text, session_id);
+      return noticeMessage(item.text, belonging);
     case 'todos.changed':
-      return { type: 'system', subtype: 'todos', todos: item.todos, session_id };
+      return { type: 'system', subtype: 'todos', todos: item.todos, ...belonging };
+    case 'agent.feed':
+      return messageOf(item.item, session_id, item.agent.call);
     case 'tool.ended':
     case 'person.asked':
     case 'call.denied':
     case 'run.ended':
+    // Of agents as such the task book tells.
     case 'agent.spawned':
-    case 'agent.feed':
     case 'agent.ended':
     case 'fan-out.previewed':
       return undefined;
@@ -62,8 +68,8 @@ export const messageOf = (item: FeedItem, session_id: string): SkeinMessage | un
   }
 };
 
-export const noticeMessage = (text: string, session_id: string): NoticeMessage => ({
-  ...{ type: 'system', subtype: 'notice', text, session_id },
+export const noticeMessage = (text: string, belonging: Belonging): NoticeMessage => ({
+  ...{ type: 'system', subtype: 'notice', text, ...belonging },
 });
 
 const assistantMessage = (

@@ -5,6 +5,7 @@
 import type { StopReason } from '../protocol/agent.js';
 import type { StreamEvent } from '../protocol/model.js';
 import type { PermissionMode, PermissionQuestion } from '../protocol/permission.js';
+import type { ChildKind, ChildOutcome } from '../protocol/swarm.js';
 import type { Todo } from '../protocol/todos.js';
 import type { ResultBlock } from '../protocol/tool.js';
 
@@ -15,6 +16,7 @@ export type SkeinMessage =
   | AttemptDiscardedMessage
   | CompactBoundaryMessage
   | TodosMessage
+  | TaskMessage
   | StreamEventMessage
   | AssistantMessage
   | PermissionRequestMessage
@@ -31,6 +33,7 @@ export interface InitMessage {
   readonly cwd: string;
   readonly model: string;
   readonly tools: readonly string[];
+  /** Types of agents that can be asked for. */
   readonly agents: readonly string[];
   readonly mcp_servers: readonly string[];
   readonly permissionMode: PermissionMode;
@@ -39,20 +42,18 @@ export interface InitMessage {
 }
 
 /** A sentence that a person should see: a setting that was ignored, a retry, a bound that was hit. */
-export interface NoticeMessage {
+export interface NoticeMessage extends Belonging {
   readonly type: 'system';
   readonly subtype: 'notice';
   readonly text: string;
-  readonly session_id: string;
 }
 
-export interface RequestStartedMessage {
+export interface RequestStartedMessage extends Belonging {
   readonly type: 'system';
   readonly subtype: 'request_started';
   readonly turn: number;
   readonly attempt: number;
   readonly model: string;
-  readonly session_id: string;
 }
 
 /** A tombstone: whatever this attempt streamed does not count. */
@@ -72,11 +73,70 @@ export interface CompactBoundaryMessage extends Belonging {
 }
 
 /** The agent's list of things to do, as it is from now on. */
-export interface TodosMessage {
+export interface TodosMessage extends Belonging {
   readonly type: 'system';
   readonly subtype: 'todos';
   readonly todos: readonly Todo[];
+}
+
+export type TaskMessage = TaskStartedMessage | TaskProgressMessage | TaskNotificationMessage;
+
+/** The agent that a message is about, which works for another. */
+export interface TaskBelonging {
+  /** Its id. What it says itself carries `tool_use_id` as `parent_tool_use_id`. */
+  readonly task_id: string;
+  /** The call that asked for it. */
+  readonly tool_use_id: string;
+  readonly description: string;
+  /** Null is a fork of whoever asked. */
+  readonly subagent_type: string | null;
+  readonly name?: string;
+  /** The agent that asked for it; null is the lead. */
+  readonly parent_task_id: string | null;
   readonly session_id: string;
+}
+
+export interface TaskStartedMessage extends TaskBelonging {
+  readonly type: 'system';
+  readonly subtype: 'task_started';
+  readonly task_type: ChildKind;
+  readonly model: string;
+  /** It waits for a place. */
+  readonly is_queued: boolean;
+  /** Its beginning, where it is long. */
+  readonly prompt: string;
+}
+
+/** At the end of a turn, once in a second at most. */
+export interface TaskProgressMessage extends TaskBelonging {
+  readonly type: 'system';
+  readonly subtype: 'task_progress';
+  readonly num_turns: number;
+  readonly usage: TaskUsage;
+  readonly cost_usd: number | null;
+  readonly last_tool_name?: string;
+}
+
+/** It has ended. */
+export interface TaskNotificationMessage extends TaskBelonging {
+  readonly type: 'system';
+  readonly subtype: 'task_notification';
+  readonly status: ChildOutcome;
+  readonly stop_reason: StopReason;
+  /** Why, where the reason does not say it all. */
+  readonly detail?: string;
+  /** Its report, or the beginning of a long one. */
+  readonly summary: string;
+  readonly num_turns: number;
+  readonly usage: TaskUsage;
+  readonly cost_usd: number | null;
+  readonly changed_files: readonly string[];
+}
+
+export interface TaskUsage {
+  readonly total_tokens: number;
+  readonly tool_uses: number;
+  readonly duration_ms: number;
 }
 
 /** A raw event of an unfinished message; only with `includePartialMessages`. */
@@ -101,14 +161,13 @@ export interface AssistantMessage extends Belonging {
 }
 
 /** A person, or `canUseTool`, is asked about a call. */
-export interface PermissionRequestMessage {
+export interface PermissionRequestMessage extends Belonging {
   readonly type: 'permission_request';
   readonly request: PermissionQuestion;
-  readonly session_id: string;
 }
 
 /** A call starts. Its result comes in a user message, with those of its neighbours. */
-export interface ToolCallMessage {
+export interface ToolCallMessage extends Belonging {
   readonly type: 'tool_call';
   readonly tool_use_id: string;
   readonly name: string;
@@ -116,15 +175,13 @@ export interface ToolCallMessage {
   readonly input: unknown;
   /** One short line for people. */
   readonly description: string;
-  readonly session_id: string;
 }
 
 /** How far a call is. The model never reads it. */
-export interface ToolProgressMessage {
+export interface ToolProgressMessage extends Belonging {
   readonly type: 'tool_progress';
   readonly tool_use_id: string;
   readonly note: string;
-  readonly session_id: string;
 }
 
 /** The results of a turn, in the order of its calls. */
@@ -147,6 +204,7 @@ export interface ResultMessage {
   /** What the model had said when the run ended without an answer. */
   readonly partial_result?: string;
   readonly stop_reason: StopReason;
+  /** Those of the lead. */
   readonly num_turns: number;
   readonly duration_ms: number;
   readonly duration_api_ms: number;
@@ -210,4 +268,6 @@ export interface PermissionDenial {
   readonly tool_use_id: string;
   readonly tool_input: unknown;
   readonly reason: string;
+  /** Who was denied it, when it was not the lead. */
+  readonly agent_id?: string;
 }

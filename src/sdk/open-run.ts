@@ -37,7 +37,7 @@ export const openRun = async (request: WorkbenchRequest): Promise<OpenRun> => {
   };
   return {
     ...{ session, settings, store: options.store },
-    facts: { tools: shown, permissionMode: settings.mode.value, version: VERSION },
+    facts: { tools: shown, agents: [], permissionMode: settings.mode.value, version: VERSION },
     notices: [...notices, ...toolNotices(shown, toolNames, request), ...session.damage],
     close(reason) {
       closing ??= close(reason);

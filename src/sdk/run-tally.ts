@@ -3,6 +3,7 @@ import type { LeadSession } from '../actors/session.js';
 import { textOf } from '../context/last-answer.js';
 import type { Stop } from '../protocol/agent.js';
 import type { Denial, FeedItem } from '../protocol/feed.js';
+import type { AgentTag } from '../protocol/swarm.js';
 import type { Usage } from '../protocol/usage.js';
 import type { WireBlock } from '../protocol/wire.js';
 import type { MessageUsage, ModelUsage, ResultMessage } from './messages.js';
@@ -11,7 +12,8 @@ export class RunTally {
   text: string;
   turns = 0;
   stop: Stop | undefined;
-  readonly denials: Denial[] = [];
+  /** Also those of agents that work for the lead. */
+  readonly denials: (Denial & { readonly agent?: AgentTag })[] = [];
   private readonly began = performance.now();
   private apiMs = 0;
   private requestBegan = 0;
@@ -36,6 +38,11 @@ export class RunTally {
         break;
       case 'call.denied':
         this.denials.push(item.denial);
+        break;
+      case 'agent.feed':
+        if (item.item.type === 'call.denied') {
+          this.denials.push({ ...item.item.denial, agent: item.agent });
+        }
         break;
       case 'run.ended':
         this.stop = item.stop;
@@ -67,8 +74,9 @@ export class RunTally {
           modelUsage(usage, cost),
         ]),
       ),
-      permission_denials: this.denials.map(({ tool, call, input, reason }) => ({
+      permission_denials: this.denials.map(({ tool, call, input, reason, agent }) => ({
         ...{ tool_name: tool, tool_use_id: call, tool_input: input, reason },
+        ...(agent !== undefined && { agent_id: agent.id }),
       })),
       session_id: session.id,
       uuid,

@@ -7,6 +7,8 @@ import { wireUsage } from './run-tally.js';
 
 export interface InitFacts {
   readonly tools: readonly string[];
+  /** Types of agents that can be asked for. */
+  readonly agents: readonly string[];
   readonly permissionMode: PermissionMode;
   readonly version: string;
 }
@@ -14,13 +16,17 @@ export interface InitFacts {
 /** The first message of a run; the same as a line and as an object. */
 export const initMessage = (session: LeadSession, facts: InitFacts, uuid: string): InitMessage => ({
   ...{ type: 'system', subtype: 'init', session_id: session.id, cwd: session.meta.cwd },
-  ...{ model: session.model, tools: facts.tools, agents: [], mcp_servers: [] },
+  ...{ model: session.model, tools: facts.tools, agents: facts.agents, mcp_servers: [] },
   ...{ permissionMode: facts.permissionMode, version: facts.version, uuid },
 });
 
 /** Undefined for what only people see. Contents are spliced in as they are kept. */
-export const feedLine = (item: FeedItem, session: string): string | undefined => {
-  const tail = `"parent_tool_use_id":null,"session_id":${JSON.stringify(session)}}`;
+export const feedLine = (
+  item: FeedItem,
+  session: string,
+  parent: string | null = null,
+): string | undefined => {
+  const tail = `"parent_tool_use_id":${JSON.stringify(parent)},"session_id":${JSON.stringify(session)}}`;
   switch (item.type) {
     case 'stream.event':
       return `{"type":"stream_event","event":${JSON.stringify(item.event)},${tail}`;
@@ -42,6 +48,8 @@ export const feedLine = (item: FeedItem, session: string): string | undefined =>
       const head = { type: 'system', subtype: 'compact_boundary', summary: item.summary };
       return `${open(head)},${tail}`;
     }
+    case 'agent.feed':
+      return feedLine(item.item, session, item.agent.call);
     default:
       return undefined;
   }

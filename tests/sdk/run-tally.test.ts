@@ -5,6 +5,7 @@ import type { Stop, StopReason } from '../../src/protocol/agent.js';
 import type { FeedItem } from '../../src/protocol/feed.js';
 import { NO_USAGE } from '../../src/protocol/usage.js';
 import { RunTally } from '../../src/sdk/run-tally.js';
+import { childSays, fed } from '../fakes/child-agents.js';
 
 const said = (...texts: readonly string[]): FeedItem => ({
   ...{ type: 'assistant.message', messageId: 'msg_1', model: 'm', stopReason: 'end_turn' },
@@ -54,6 +55,18 @@ describe('the result of a run', () => {
           reason: 'No rule.',
         },
       ],
+    });
+  });
+
+  test('counts what agents of the lead were denied, and neither their turns nor their words', () => {
+    const denial = { tool: 'Bash', call: 't', input: {}, reason: 'Not given.' };
+    const result = resultOf(
+      ...(['end_turn', null, said('Mine.')] as const),
+      ...[childSays('[{"type":"text","text":"Theirs."}]'), fed({ type: 'call.denied', denial })],
+    );
+    expect(result).toMatchObject({
+      ...{ result: 'Mine.', num_turns: 1 },
+      permission_denials: [{ tool_name: 'Bash', reason: 'Not given.', agent_id: 'ag_1' }],
     });
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { FeedItem } from '../../src/protocol/feed.js';
 import { feedLine } from '../../src/sdk/stream-json.js';
+import { childSays, fed } from '../fakes/child-agents.js';
 
 const USAGE = { input: 1, output: 2, cacheRead: 3, cacheWrite5m: 4, cacheWrite1h: 5 };
 
@@ -61,6 +62,17 @@ describe('a line of stream-json', () => {
     expect(parsed({ type: 'context.compacted', summary: 'Dropped 4.' })).toEqual({
       ...{ type: 'system', subtype: 'compact_boundary', summary: 'Dropped 4.', ...tail },
     });
+  });
+
+  test('of an agent that works for another names the call that asked for it', () => {
+    const content = '[{"type":"tool_result","tool_use_id":"t","content":"x"}]';
+    expect(parsed(fed({ type: 'tool.results', content }))).toMatchObject({
+      ...{ type: 'user', parent_tool_use_id: 'toolu_1', session_id: 's_1' },
+    });
+    expect(parsed(childSays('[{"type":"text","text":"Here."}]'))).toMatchObject({
+      ...{ type: 'assistant', parent_tool_use_id: 'toolu_1' },
+    });
+    expect(lineOf(fed({ type: 'notice', text: 'Behind.' }))).toBeUndefined();
   });
 
   test.each([
