@@ -18,7 +18,7 @@ const TOLERANCE = 0.01;
 
 export const calibrate = async (arena: Arena): Promise<Calibrated> => {
   const head = join(arena.root, 'head.json');
-  const pair = contenders(arena, head);
+  const pair = contenders(arena, { head });
   const simulator = await startSimulatorProcess(arena);
   const bodiesOf = async (name: Name): Promise<readonly Buffer[]> => {
     const recorder = await startRecorder(simulator.url);
@@ -44,7 +44,7 @@ export const calibrate = async (arena: Arena): Promise<Calibrated> => {
   }
 };
 
-const headOf = (body: Buffer | undefined): object => {
+export const headOf = (body: Buffer | undefined): object => {
   if (body === undefined) throw new Error('Skein sent no request.');
   const {
     messages: _,

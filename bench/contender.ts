@@ -11,12 +11,21 @@ export interface Sample {
   readonly ms: number;
   /** µs of all threads, user and system. */
   readonly cpu: number;
-  /** Bytes; taken now and then. */
+  /** Bytes; taken now and then, and at the end the most that there ever were. */
   readonly memory: number | null;
 }
 
 /** One sample at each request and one at the end. */
 export type Trace = readonly Sample[];
+
+/** What the two are given besides a prompt. */
+export interface Kit {
+  /** The file with what Skein sends ahead of its messages; the floor sends the same. */
+  readonly head: string;
+  readonly floorArgs?: readonly string[];
+  readonly skeinArgs?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
 
 export interface Contenders {
   start(name: Name, prompt: string, url: string, nodeArgs?: readonly string[]): ChildProcess;
@@ -26,15 +35,15 @@ export interface Contenders {
 
 const here = (file: string) => join(import.meta.dirname, file);
 
-/** `head` is the file with what Skein sends ahead of its messages; the floor sends the same. */
-export const contenders = (arena: Arena, head: string): Contenders => {
+export const contenders = (arena: Arena, kit: Kit): Contenders => {
+  const { head, floorArgs = [], skeinArgs = [], env = {} } = kit;
   const probed = join(arena.root, 'probe.json');
   const outputFile = join(arena.root, 'stdout');
   const command = (name: Name, prompt: string): readonly string[] => {
-    if (name === 'floor') return [here('floor.mjs'), head, prompt];
+    if (name === 'floor') return [here('floor.mjs'), head, prompt, ...floorArgs];
     const format = ['--output-format', 'stream-json'];
     const watched = name === 'watched' ? ['--include-partial-messages'] : [];
-    return [arena.skein, '-p', prompt, ...format, ...watched];
+    return [arena.skein, '-p', prompt, ...format, ...watched, ...skeinArgs];
   };
   const start: Contenders['start'] = (name, prompt, url, nodeArgs = []) => {
     const output = openSync(outputFile, 'w');
@@ -44,6 +53,7 @@ export const contenders = (arena: Arena, head: string): Contenders => {
         env: {
           ...{ PATH: process.env.PATH, HOME: arena.home, SKEIN_HOME: arena.skeinHome },
           ...{ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'bench', BENCH_PROBE: probed },
+          ...env,
         },
         stdio: ['ignore', output, 'inherit'],
       });

@@ -6,8 +6,10 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import Anthropic from '@anthropic-ai/sdk';
 
-const [headFile, prompt] = process.argv.slice(2);
+const [headFile, prompt, childFile] = process.argv.slice(2);
 const head = JSON.parse(readFileSync(headFile, 'utf8'));
+/** What Skein tells an agent that works for another, and how its report is handed back. */
+const child = childFile === undefined ? undefined : JSON.parse(readFileSync(childFile, 'utf8'));
 const client = new Anthropic();
 
 /** Raw events: cheaper than `messages.stream`, which keeps a snapshot up to date. */
@@ -36,23 +38,34 @@ const read = async ({ file_path }) => {
   return lines.map((line, index) => `${String(index + 1).padStart(6)}\t${line}`).join('\n');
 };
 
-/** On the newest user message and the one before it. */
-const marked = [];
-const mark = (block) => {
-  block.cache_control = { type: 'ephemeral' };
-  marked.push(block);
-  if (marked.length > 2) delete marked.shift().cache_control;
+const say = (text) => ({ type: 'text', text });
+
+/** Marks go on the newest user message and on the one before it. Resolves with the last words. */
+const converse = async (opening) => {
+  const marked = [];
+  const messages = [{ role: 'user', content: opening }];
+  for (;;) {
+    const newest = messages.at(-1).content.at(-1);
+    newest.cache_control = { type: 'ephemeral' };
+    marked.push(newest);
+    if (marked.length > 2) delete marked.shift().cache_control;
+    const { content, stopReason } = await turn(messages);
+    messages.push({ role: 'assistant', content });
+    if (stopReason !== 'tool_use') return content.at(-1).text;
+    const calls = content.filter(({ type }) => type === 'tool_use');
+    const results = calls.map(async ({ id, name, input }) => {
+      const result = await (name === 'Task' ? handOut(input) : read(input));
+      return { type: 'tool_result', tool_use_id: id, content: result };
+    });
+    messages.push({ role: 'user', content: await Promise.all(results) });
+  }
 };
 
-const messages = [{ role: 'user', content: [{ type: 'text', text: prompt }] }];
-for (;;) {
-  mark(messages.at(-1).content.at(-1));
-  const { content, stopReason } = await turn(messages);
-  messages.push({ role: 'assistant', content });
-  if (stopReason !== 'tool_use') break;
-  const calls = content.filter(({ type }) => type === 'tool_use');
-  const results = calls.map(async ({ id, input }) => {
-    return { type: 'tool_result', tool_use_id: id, content: await read(input) };
-  });
-  messages.push({ role: 'user', content: await Promise.all(results) });
-}
+const handOut = async (input) => {
+  const words = await converse(
+    child.opening.map((text) => say(text.replace('{{prompt}}', () => input.prompt))),
+  );
+  return child.report.replace('{{words}}', () => words);
+};
+
+await converse([say(prompt)]);

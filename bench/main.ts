@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openArena } from './arena.js';
 import { type Bench, benchOf } from './bench.js';
+import { billed } from './billed-rows.js';
 import { calibrate } from './calibrate.js';
 import { deltas } from './delta-rows.js';
 import { asJson, asTable } from './report.js';
 import { judge, type Row } from './row.js';
 import { coldStart, idleMemory } from './start-rows.js';
+import { fanOut, swarmDeltas } from './swarm-rows.js';
 import { longRun, toolLoop } from './turn-rows.js';
 
 const MEASURES: Readonly<Record<string, (bench: Bench) => Promise<readonly Row[]>>> = {
@@ -16,6 +18,9 @@ const MEASURES: Readonly<Record<string, (bench: Bench) => Promise<readonly Row[]
   delta: deltas,
   long: longRun,
   memory: idleMemory,
+  'fan-out': fanOut,
+  'swarm-deltas': swarmDeltas,
+  billed,
 };
 
 const USAGE = `npm run bench -- [options]

@@ -46,16 +46,20 @@ export const asTable = (rows: readonly Row[], sizes: Calibrated['sizes']): strin
 /** The row's name, its unit and its verdict. */
 const IS_TEXT: ReadonlySet<number> = new Set([0, 3, 7]);
 
+/** Three digits say enough, and none of them as a power of ten. */
+const figure = (value: number): string =>
+  Math.abs(value) >= 1000 ? Math.round(value).toLocaleString('en') : value.toPrecision(3);
+
 const cells = (row: Row): string[] => {
   const { floor, ours, ratio, lowest, highest, verdict } = judge(row);
   return [
     row.what,
-    floor.toPrecision(3),
-    ours.toPrecision(3),
+    figure(floor),
+    figure(ours),
     row.unit,
     ratio.toFixed(2),
     `(${lowest.toFixed(2)}–${highest.toFixed(2)})`,
-    row.target === undefined ? '' : `≤ ${row.target.toFixed(1)}`,
+    row.target === undefined ? '' : `≤ ${row.target.toFixed(2)}`,
     verdict,
   ];
 };

@@ -1,7 +1,7 @@
 /** One line of the table: what the floor needed, what Skein needed, run by run. */
 import { median } from './statistics.js';
 
-export type Unit = 'ms' | 'µs' | 'µs per 100 turns' | 'MB' | 'KB';
+export type Unit = 'ms' | 'µs' | 'µs per 100 turns' | 'MB' | 'KB' | 'tokens';
 
 /** The i-th figures of both were taken right after each other. */
 export interface Row {

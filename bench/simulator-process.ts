@@ -9,17 +9,21 @@ import { PLAYBOOK } from './playbook.js';
 
 export interface SimulatorProcess {
   readonly url: string;
+  readonly pid: number;
   close(): Promise<void>;
 }
 
-export const startSimulatorProcess = async (arena: Arena): Promise<SimulatorProcess> => {
+export const startSimulatorProcess = async (
+  arena: Arena,
+  playbook: object = PLAYBOOK,
+): Promise<SimulatorProcess> => {
   const script = join(arena.root, 'playbook.json');
-  writeFileSync(script, JSON.stringify(PLAYBOOK));
+  writeFileSync(script, JSON.stringify(playbook));
   const child = spawn(process.execPath, [arena.skein, 'sim', '--script', script], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [url] = (await once(createInterface(child.stdout), 'line')) as [string];
-  return { url, close: () => end(child) };
+  return { url, pid: child.pid ?? 0, close: () => end(child) };
 };
 
 export const end = async (child: ChildProcess): Promise<void> => {

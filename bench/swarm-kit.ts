@@ -1,0 +1,106 @@
+/** Takes from a small fan-out of Skein's what the floor must send in a large one, and checks both. */
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Block, MessagesRequest } from '../src/simulator/messages-request.js';
+import type { Arena } from './arena.js';
+import { headOf } from './calibrate.js';
+import { type Contenders, contenders, type Name } from './contender.js';
+import { startRecorder } from './recorder.js';
+import { startSimulatorProcess } from './simulator-process.js';
+import { READERS, SWARM_PROMPTS, swarmPlaybook } from './swarm-playbook.js';
+
+export interface SwarmKit {
+  /** Limits of a swarm of this width: nothing waits for a place. */
+  contenders(width: number): Contenders;
+}
+
+const TOLERANCE = 0.01;
+const FEW = 2;
+/** Of the lead, and of each child. */
+const LEAD_REQUESTS = 2;
+const CHILD_REQUESTS = 3;
+
+export const swarmKit = async (arena: Arena): Promise<SwarmKit> => {
+  const head = join(arena.root, 'swarm-head.json');
+  const child = join(arena.root, 'child.json');
+  const kit: SwarmKit = {
+    contenders: (width) =>
+      contenders(arena, {
+        ...{ head, floorArgs: [child], skeinArgs: ['--agents', JSON.stringify(READERS)] },
+        env: limitsFor(width),
+      }),
+  };
+  const simulator = await startSimulatorProcess(arena, swarmPlaybook([FEW]));
+  const bodiesOf = async (name: Name): Promise<readonly Buffer[]> => {
+    const recorder = await startRecorder(simulator.url);
+    try {
+      const prompt = SWARM_PROMPTS.fanOut(FEW);
+      await once(kit.contenders(FEW).start(name, prompt, recorder.url), 'exit');
+      return recorder.bodies;
+    } finally {
+      recorder.close();
+    }
+  };
+  try {
+    const ours = await bodiesOf('ours');
+    const requests = ours.map((body) => JSON.parse(body.toString()) as MessagesRequest);
+    writeFileSync(head, JSON.stringify(headOf(ours[0])));
+    writeFileSync(child, JSON.stringify(childOf(requests)));
+    check(await bodiesOf('floor'), ours);
+    return kit;
+  } finally {
+    await simulator.close();
+  }
+};
+
+export const limitsFor = (width: number): Record<string, string> => ({
+  SKEIN_MAX_AGENTS: String(width),
+  SKEIN_MAX_CONCURRENT_AGENTS: String(width),
+  SKEIN_MAX_CONCURRENT_REQUESTS: String(width),
+});
+
+/** The first message of a child, and what the lead was given of its last, as templates. */
+const childOf = (requests: readonly MessagesRequest[]): { opening: string[]; report: string } => {
+  const isChild = ({ messages }: MessagesRequest) => /Look at part \d+/.test(textIn(messages[0]));
+  const first = requests.find((request) => isChild(request) && request.messages.length === 1);
+  const lead = requests.findLast((request) => !isChild(request));
+  const [result] = blocksIn(lead?.messages.at(-1));
+  if (first === undefined || result?.type !== 'tool_result') {
+    throw new Error('Skein handed nothing out, or got no report back.');
+  }
+  const content = result.content as string | readonly Block[];
+  const report = typeof content === 'string' ? content : content.map(({ text }) => text).join('');
+  return {
+    opening: blocksIn(first.messages[0]).map(({ text = '' }) =>
+      text.replace(/Look at part \d+ and report\./, '{{prompt}}'),
+    ),
+    report: report.replace('Both files compute values, and nothing else.', '{{words}}'),
+  };
+};
+
+const blocksIn = (message: MessagesRequest['messages'][number] | undefined): readonly Block[] =>
+  typeof message?.content === 'string' ? [] : (message?.content ?? []);
+
+const textIn = (message: MessagesRequest['messages'][number] | undefined): string =>
+  blocksIn(message)
+    .map(({ text = '' }) => text)
+    .join('\n');
+
+/** Children run side by side, so requests come in any order; their lengths tell them apart. */
+const check = (floor: readonly Buffer[], ours: readonly Buffer[]): void => {
+  const expected = LEAD_REQUESTS + FEW * CHILD_REQUESTS;
+  if (floor.length !== expected || ours.length !== expected) {
+    throw new Error(
+      `A fan-out of ${FEW} should send ${expected} requests: floor ${floor.length}, ours ${ours.length}.`,
+    );
+  }
+  const [theirs, own] = [floor, ours].map((bodies) =>
+    bodies.map(({ length }) => length).toSorted((a, b) => a - b),
+  );
+  for (const [index, length] of (own ?? []).entries()) {
+    const other = theirs?.[index] ?? 0;
+    if (Math.abs(length / other - 1) <= TOLERANCE) continue;
+    throw new Error(`A request of the fan-out has ${length} bytes and the floor's ${other}.`);
+  }
+};
