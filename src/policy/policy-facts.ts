@@ -17,6 +17,10 @@ export interface Toolset {
   /** Whose they are: `explorer`. */
   readonly owner: string;
   readonly names: ReadonlySet<string>;
+  /** Rules: of a tool that one of them names, only calls that one allows. */
+  readonly limits?: readonly string[];
+  /** Rules: calls that are denied, whatever else allows them. */
+  readonly denials?: readonly string[];
 }
 
 export interface PolicyFacts {

@@ -11,6 +11,7 @@ import type {
   Ruling,
 } from '../protocol/permission.js';
 import type { SafetyFinding } from '../protocol/tool.js';
+import { boundsCheck } from './agent-bounds.js';
 import { judgedCall } from './judged-call.js';
 import { judge, PIPELINE, type Step } from './pipeline.js';
 import { policyFacts, type Toolset } from './policy-facts.js';
@@ -58,14 +59,23 @@ export const createPolicy = (
   const { mode, surface, roots, home, realPath, ignoreCase = false } = options;
   const world: ShellWorld = { home, realPath, ignoreCase, roots };
   const book = compileRules(options.rules, roots[0], world);
+  const refusal = boundsCheck(options.tools, options, world);
   const facts = policyFacts(mode, surface, book, options, world, options.tools);
   return {
     problems: book.problems,
     grantFor: facts.grantFor,
-    rule: (request, said = {}) =>
-      judge(pipeline, judgedCall(request, said, world), facts) ?? UNDECIDED,
+    rule(request, said = {}) {
+      const call = judgedCall(request, said, world);
+      const why = refusal(call);
+      if (why === undefined) return judge(pipeline, call, facts) ?? UNDECIDED;
+      return (
+        judge([{ name: 'deny', judge: () => ({ ...DENIED, ...why }) }], call, facts) ?? UNDECIDED
+      );
+    },
   };
 };
+
+const DENIED = { behavior: 'deny', step: 'deny' } as const;
 
 /** A pipeline without its last step must still allow nothing. */
 const UNDECIDED: Ruling = {

@@ -8,11 +8,15 @@ import {
   type RosterPlaces,
   readRoster,
   resolveAgent,
+  type UnusableAgent,
 } from '../config/agent-roster.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import type { PromptPlaces } from '../config/prompt-files.js';
 import { isTyped } from '../config/settings-layers.js';
+import { rulesOf } from '../policy/agent-bounds.js';
+import { ruleProblems } from '../policy/rule-matcher.js';
 import { type AgentDefinition, givesTool, namesTool } from '../protocol/agent-definition.js';
+import { UsageError } from '../protocol/errors.js';
 import type { Tool } from '../protocol/tool.js';
 import type { RunOptions } from './run-options.js';
 import type { Surroundings } from './surroundings.js';
@@ -28,11 +32,32 @@ export const agentFor = async (
     : resolveAgent(flags.agent, rosterPlaces(flags, settings, machine));
 
 /** All agents that can be asked for. Throws a UsageError for those of the command that are wrong. */
-export const rosterFor = (
+export const rosterFor = async (
   flags: RunOptions,
   settings: LoadedSettings,
   machine: Surroundings,
-): Promise<AgentRoster> => readRoster(rosterPlaces(flags, settings, machine));
+): Promise<AgentRoster> => {
+  const { agents, unusable, warnings } = await readRoster(rosterPlaces(flags, settings, machine));
+  const checked = agents.map(withReadableRules);
+  return {
+    agents: checked.filter((it): it is AgentDefinition => !('problem' in it)),
+    unusable: [...unusable, ...checked.filter((it): it is UnusableAgent => 'problem' in it)],
+    warnings,
+  };
+};
+
+/** A part of a tool that is denied in words nobody can read is not denied: then there is no agent. */
+const withReadableRules = (agent: AgentDefinition): AgentDefinition | UnusableAgent => {
+  const { name, path, source } = agent;
+  const problems = ruleProblems(rulesOf(agent).map((rule) => ({ ...rule, file: path })));
+  if (problems.length === 0) return agent;
+  const problem = problems.find(({ fatal }) => fatal)?.message;
+  if (problem === undefined) {
+    return { ...agent, warnings: [...agent.warnings, ...problems.map(({ message }) => message)] };
+  }
+  if (source === 'command') throw new UsageError(problem);
+  return { name, path, problem };
+};
 
 const rosterPlaces = (
   { agents }: RunOptions,
@@ -62,19 +87,24 @@ export interface LeftTools {
 /** As a lead: the tools that its definition lists, in their usual order; all when it lists none. */
 export const toolsFor = (all: readonly Tool[], agent: AgentDefinition | undefined): LeftTools => {
   if (agent === undefined) return { tools: all, notices: [] };
-  const { tools: listed = ['*'], disallowedTools, path, warnings } = agent;
+  const { tools: listed = ['*'], disallowedTools, limits, denials, path, warnings } = agent;
   const unknown = listed.filter(
     (entry) => !entry.endsWith('*') && !all.some(({ name }) => namesTool(entry, name)),
   );
-  const notices =
-    unknown.length === 0
+  // A session that is resumed no longer knows its definition, only which tools it was shown.
+  const partly = [...limits, ...denials];
+  const forbidden = [...disallowedTools, ...partly.map((text) => text.replace(/\(.*$/s, ''))];
+  const goesWithout = (entries: readonly string[], what: string) =>
+    entries.length === 0
       ? []
-      : [
-          `${path} lists tools that are not here, so the agent goes without: ${unknown.join(', ')}.`,
-        ];
+      : [`${path} lists ${what}, so the agent goes without: ${entries.join(', ')}.`];
   return {
-    tools: all.filter(({ name }) => givesTool({ tools: listed, disallowedTools }, name)),
-    notices: [...warnings, ...notices],
+    tools: all.filter(({ name }) => givesTool({ tools: listed, disallowedTools: forbidden }, name)),
+    notices: [
+      ...warnings,
+      ...goesWithout(unknown, 'tools that are not here'),
+      ...goesWithout(partly, 'parts of tools, which a lead cannot have'),
+    ],
   };
 };
 

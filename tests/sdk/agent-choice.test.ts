@@ -76,7 +76,9 @@ describe('a run as an agent that a file describes', () => {
     const { ask, bodies } = await withAgent('');
     const asked = all(ask('Look.', { agent: 'loker' }));
     await expect(asked).rejects.toThrow(UsageError);
-    await expect(asked).rejects.toThrow('Did you mean looker? The agents are: looker.');
+    await expect(asked).rejects.toThrow(
+      'Did you mean looker? The agents are: explorer, implementer, looker, ',
+    );
     expect(bodies()).toEqual([]);
   });
 
