@@ -182,7 +182,14 @@ const summarise = async (
   const directive = rawText(summaryDirective(instructions));
   const body = directiveBody(deps.shelf.headFor(deps.modelName), read, directive);
   try {
-    const { text } = await consult(deps, { purpose: 'summary', call: null, body }, signal);
+    const { countedTokens } = deps.notebook.history;
+    const isWhole = read === messages;
+    const knownTokens = isWhole
+      ? countedTokens
+      : Math.min(countedTokens, tokensOfBytes(body.length));
+    const maxOutputTokens = deps.shelf.outputLimit(deps.modelName);
+    const wanted = { purpose: 'summary', call: null, body, knownTokens, maxOutputTokens };
+    const { text } = await consult(deps, wanted, signal);
     signal.throwIfAborted();
     return text.trim() === '' ? { why: 'the model gave no summary.' } : text.trim();
   } catch (error) {

@@ -1,4 +1,5 @@
-/** Asks a model something beside the conversation, within the budget and on the books. */
+/** Asks a model something beside the conversation, within what is granted and on the books. */
+import { tokensOfBytes } from '../context/tokens.js';
 import { consultBody } from '../prompt/consult-body.js';
 import { type ConsultAnswer, ConsultFailure, type ConsultRequest } from '../protocol/consult.js';
 import { ModelFailure } from '../protocol/model.js';
@@ -6,10 +7,11 @@ import { costOf } from '../protocol/prices.js';
 import { NO_USAGE, type Usage } from '../protocol/usage.js';
 import type { EndedBlock, WireBlock } from '../protocol/wire.js';
 import type { TurnDeps } from './model-turn.js';
+import { isRefusal } from './run-grant.js';
 
 export type ConsultDeps = Pick<
   TurnDeps,
-  'notebook' | 'model' | 'governor' | 'clock' | 'budget' | 'modelName' | 'betas'
+  'notebook' | 'model' | 'governor' | 'clock' | 'grant' | 'modelName' | 'betas'
 >;
 
 /** `call` is what it is done for; null is the agent itself. `body` where the request is special. */
@@ -17,6 +19,9 @@ export interface Consultation {
   readonly purpose: string;
   readonly call: string | null;
   readonly body: Uint8Array;
+  readonly maxOutputTokens: number;
+  /** Of the body: what the server has counted before, and so has cached. */
+  readonly knownTokens?: number;
 }
 
 export const consultFor =
@@ -24,27 +29,39 @@ export const consultFor =
   (request: ConsultRequest, signal: AbortSignal): Promise<ConsultAnswer> =>
     consult(
       deps,
-      { purpose: request.purpose, call, body: consultBody(deps.modelName, request) },
+      {
+        ...{ purpose: request.purpose, call, maxOutputTokens: request.maxTokens },
+        body: consultBody(deps.modelName, request),
+      },
       signal,
     );
 
 /** Rejects with a ConsultFailure, with a StorageError, or with the signal's reason. */
 export const consult = async (
   deps: ConsultDeps,
-  { purpose, call, body }: Consultation,
+  { purpose, call, body, maxOutputTokens, knownTokens = 0 }: Consultation,
   signal: AbortSignal,
 ): Promise<ConsultAnswer> => {
-  const { notebook, clock, budget, modelName: model } = deps;
-  const refusal = budget.refusal(model, notebook.history);
-  if (refusal !== null) throw new ConsultFailure(refusal.detail ?? refusal.reason, false);
-  const leave = await deps.governor.enter(signal);
+  const { notebook, clock, grant, modelName: model } = deps;
+  const inputTokens = Math.max(knownTokens, tokensOfBytes(body.length));
+  const need = { model, inputTokens, knownTokens, maxOutputTokens, isTurn: false };
+  const reservation = await grant.reserve(need, signal);
+  if (isRefusal(reservation)) {
+    throw new ConsultFailure(reservation.detail ?? reservation.reason, false);
+  }
+  const leave = await deps.governor.enter(signal).catch((reason: unknown) => {
+    reservation.cancel();
+    throw reason;
+  });
   const began = clock.now();
-  const record = (outcome: 'ok' | 'failed' | 'aborted', usage: Usage) =>
+  const record = (outcome: 'ok' | 'failed' | 'aborted', usage: Usage) => {
+    const cost = usage === NO_USAGE ? 0 : (costOf(model, usage) ?? null);
+    reservation.settle({ usage, cost });
+    const durationMs = clock.now() - began;
     notebook.record({
-      ...{ type: 'consultation.ended', purpose, call, outcome, model, usage },
-      cost: usage === NO_USAGE ? 0 : (costOf(model, usage) ?? null),
-      durationMs: clock.now() - began,
+      ...{ type: 'consultation.ended', purpose, call, outcome, model, usage, cost, durationMs },
     });
+  };
   const blocks: EndedBlock[] = [];
   const sink = { started: () => {}, blockEnded: (block: EndedBlock) => void blocks.push(block) };
   try {
@@ -59,6 +76,7 @@ export const consult = async (
     throw new ConsultFailure(error.message, error.kind === 'rejected', { cause: error });
   } finally {
     leave();
+    reservation.cancel();
   }
 };
 

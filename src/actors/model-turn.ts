@@ -9,16 +9,17 @@ import type { Briefing } from '../protocol/briefing.js';
 import type { Clock } from '../protocol/clock.js';
 import { StorageError } from '../protocol/errors.js';
 import type { Feed } from '../protocol/feed.js';
+import type { Grant, Reservation } from '../protocol/grant.js';
 import { ModelFailure, type ModelPort, type StreamEvent, type TurnEnd } from '../protocol/model.js';
 import { costOf } from '../protocol/prices.js';
 import { NO_USAGE } from '../protocol/usage.js';
 import { type EndedBlock, rawText } from '../protocol/wire.js';
-import type { Budget } from './budget.js';
 import { CacheWatch } from './cache-watch.js';
 import { nextMessage, saidInTime } from './next-message.js';
 import type { Notebook } from './notebook.js';
 import type { PromptShelf } from './prompt-shelf.js';
 import { RoomWatch } from './room-watch.js';
+import { isRefusal, needOf } from './run-grant.js';
 
 export interface TurnDeps {
   readonly notebook: Notebook;
@@ -26,7 +27,7 @@ export interface TurnDeps {
   readonly governor: Governor;
   readonly clock: Clock;
   readonly feed: Feed;
-  readonly budget: Budget;
+  readonly grant: Grant;
   readonly modelName: string;
   readonly fallbackModel: string | undefined;
   /** An error that is ours: it fails the agent, and whoever started it decides. */
@@ -45,6 +46,11 @@ export interface TurnDeps {
 interface Turns extends TurnDeps {
   readonly room: RoomWatch;
   readonly watch: CacheWatch;
+}
+
+/** One request of it, and what is set aside for that. */
+interface Sending extends Turns {
+  readonly reservation: Reservation;
 }
 
 const TWICE =
@@ -85,7 +91,7 @@ const runTurn = async (
   signal: AbortSignal,
   tell: (event: AgentEvent) => void,
 ): Promise<void> => {
-  const { notebook, feed, clock, budget, room, watch } = deps;
+  const { notebook, feed, clock, room, watch } = deps;
   const { turn, attempt } = input;
   const { history } = notebook;
   if (attempt === 1) {
@@ -97,11 +103,17 @@ const runTurn = async (
   const model = chooseModel(deps, input);
   const gapTokens = room.gapFor(model, input);
   if (gapTokens > 0) return tell({ type: 'room.needed', gapTokens });
-  const refusal = budget.refusal(model, history);
-  if (refusal !== null) return tell({ type: 'turn.refused', stop: refusal });
+  const need = needOf(notebook, deps.shelf, model, attempt === 1);
+  const reservation = await deps.grant.reserve(need, signal).catch(() => undefined);
+  if (reservation === undefined) return tell({ type: 'turn.ended', stopReason: 'interrupted' });
+  if (isRefusal(reservation)) return tell({ type: 'turn.refused', stop: reservation });
+  const sending = { ...deps, reservation };
 
   const leave = await deps.governor.enter(signal).catch(() => undefined);
-  if (leave === undefined) return tell({ type: 'turn.ended', stopReason: 'interrupted' });
+  if (leave === undefined) {
+    reservation.cancel();
+    return tell({ type: 'turn.ended', stopReason: 'interrupted' });
+  }
   const began = clock.now();
   const blocks: EndedBlock[] = [];
   const betas = deps.betas();
@@ -109,6 +121,8 @@ const runTurn = async (
   try {
     notebook.forgetDrafts();
     const { sections } = deps.shelf.head;
+    const { held } = reservation;
+    if (held !== null) notebook.record({ type: 'budget.reserved', turn, attempt, ...held });
     const sent = watch.before({ head, sections, betas, messages: history.messages });
     notebook.record({
       ...{ type: 'turn.started', turn, attempt, model },
@@ -136,16 +150,17 @@ const runTurn = async (
       const body = requestBody(asking, history.messages);
       return deps.model.stream({ model, body, betas }, sink, signal);
     });
-    keepAnswer(deps, input, end, blocks, clock.now() - began);
+    keepAnswer(sending, input, end, blocks, clock.now() - began);
     tell({ type: 'turn.ended', stopReason: end.stopReason });
   } catch (error) {
     if (!(error instanceof ModelFailure)) throw error;
     if (error.kind === 'aborted') {
-      keepInterrupted(deps, input, model, error, blocks, clock.now() - began);
+      keepInterrupted(sending, input, model, error, blocks, clock.now() - began);
       tell({ type: 'turn.ended', stopReason: 'interrupted' });
-    } else giveUpAttempt(deps, input, model, error, clock.now() - began, tell);
+    } else giveUpAttempt(sending, input, model, error, clock.now() - began, tell);
   } finally {
     leave();
+    reservation.cancel();
   }
   // Nobody waits for it: what failed is what the next record fails with.
   notebook.sync().catch(() => undefined);
@@ -182,7 +197,7 @@ const chooseModel = (
 };
 
 const keepAnswer = (
-  { notebook, feed, watch }: Turns,
+  { notebook, feed, watch, reservation }: Sending,
   input: TurnInput,
   end: TurnEnd,
   blocks: readonly EndedBlock[],
@@ -194,6 +209,8 @@ const keepAnswer = (
   const kept = isOpen ? [...blocks, NO_ANSWER] : blocks;
   const raw = `[${kept.map((block) => block.raw).join(',')}]`;
   const cost = costOf(model, usage) ?? null;
+  // It is spent, whether or not it can be written down.
+  reservation.settle({ usage, cost });
   notebook.record({
     ...{ type: 'assistant.received', turn, attempt, model, messageId, requestId },
     ...{ stopReason, usage, cost, durationMs, raw },
@@ -204,7 +221,7 @@ const keepAnswer = (
 
 /** Complete blocks and unfinished text are kept; unfinished thinking and tool_use are dropped. */
 const keepInterrupted = (
-  deps: Turns,
+  deps: Sending,
   input: TurnInput,
   model: string,
   failure: ModelFailure,
@@ -228,7 +245,7 @@ const keepInterrupted = (
 
 /** With what it cost: a stream that was cut is paid for as far as it went. */
 const recordFailure = (
-  { notebook, watch }: Turns,
+  { notebook, watch, reservation }: Sending,
   input: TurnInput,
   model: string,
   { kind, message, status, partial }: ModelFailure,
@@ -237,6 +254,7 @@ const recordFailure = (
   const { turn, attempt } = input;
   const usage = partial?.usage ?? NO_USAGE;
   const cost = usage === NO_USAGE ? 0 : (costOf(model, usage) ?? null);
+  reservation.settle({ usage, cost });
   notebook.record({
     ...{ type: 'turn.failed', turn, attempt, kind, message, status },
     ...{ durationMs, model, usage, cost },
@@ -255,7 +273,7 @@ const withoutOrphans = (blocks: readonly EndedBlock[]): EndedBlock[] => {
 };
 
 const giveUpAttempt = (
-  deps: Turns,
+  deps: Sending,
   input: TurnInput,
   model: string,
   failure: ModelFailure,

@@ -56,6 +56,11 @@ export class PromptShelf {
     return made;
   }
 
+  /** Tokens that an answer may have. */
+  outputLimit(model: string): number {
+    return this.options.requestSettings(model).maxTokens;
+  }
+
   /** The conversation has begun anew: before the next request everything is looked at again. */
   expire(): void {
     this.options.briefing.renew();

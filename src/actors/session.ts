@@ -14,12 +14,12 @@ import { type Capabilities, capabilitiesOf } from '../protocol/providers.js';
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
 import type { RawJson } from '../protocol/wire.js';
 import { type Agent, type AgentDeps, startAgent } from './agent.js';
-import { runBudget } from './budget.js';
 import type { Checkpointer } from './checkpointer.js';
 import { FeedHub } from './feed-hub.js';
 import { Notebook } from './notebook.js';
 import { PromptGate } from './prompt-gate.js';
 import { PromptShelf } from './prompt-shelf.js';
+import { runGrant } from './run-grant.js';
 import { type BeginOptions, beginSession } from './session-begin.js';
 import { type EndReason, type HookEquipment, openDesk, SessionHooks } from './session-hooks.js';
 import { sessionJobs } from './session-jobs.js';
@@ -32,7 +32,7 @@ type Given =
   | 'betas'
   | 'briefing'
   | 'diagnostics'
-  | 'budget'
+  | 'grant'
   | 'agent'
   | 'modelName'
   | 'ids'
@@ -137,7 +137,10 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     ...{ hooks, notebook, feed, shelf, briefing, modelName: model, agent: meta.lead },
     ...{ ids, clock, jobs: jobs.table, diagnostics: capabilities.diagnostics, checkpoints },
     betas: () => (capabilities.betas ? notebook.history.betas.with(options.betas ?? []) : []),
-    budget: runBudget(options.maxBudgetUsd, notebook.history.spent.cost ?? 0),
+    grant: runGrant(
+      { usd: options.maxBudgetUsd, turns: equipment.limits.maxTurns },
+      notebook.history,
+    ),
   };
   let agent: Agent | undefined;
   let settle: (report: Promise<AgentReport>) => void;

@@ -6,7 +6,6 @@
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { runBudget } from '../../../src/actors/budget.js';
 import { resultBlock } from '../../../src/actors/call-result.js';
 import { controlDesk } from '../../../src/actors/control-desk.js';
 import { judgeCall } from '../../../src/actors/judge.js';
@@ -15,6 +14,7 @@ import { Notebook } from '../../../src/actors/notebook.js';
 import { signingSurface } from '../../../src/actors/signing-surface.js';
 import { runTool, type ToolWorld } from '../../../src/actors/tool-run.js';
 import { realPath } from '../../../src/config/real-path.js';
+import { rootGrant } from '../../../src/context/ledger.js';
 import { openArtifactFile } from '../../../src/host/artifact-file.js';
 import { childEnvironment, OWNER_VARIABLE } from '../../../src/host/child-environment.js';
 import { diskWorkspace } from '../../../src/host/disk-workspace.js';
@@ -151,7 +151,7 @@ export const openBench = async (options: BenchOptions = {}): Promise<Bench> => {
       ...{ env: {}, clock, userAgent: 'bench', allowPrivateAddresses: [web.host] },
       limits: { idleMs: 400, totalMs: 5_000 },
     }),
-    ...{ budget: runBudget(null, 0), governor: governor(clock, 4) },
+    ...{ grant: rootGrant({ usd: null, turns: null }), governor: governor(clock, 4) },
     openArtifact: (name) => openArtifactFile(place('artifacts'), name),
     feed: { emit: () => {}, wantsStreamEvents: false },
   };

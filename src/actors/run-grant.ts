@@ -1,0 +1,43 @@
+/**
+ * What a lead and all its agents may use up. The ceiling of money is one for as long as the session is
+ * open; the turns begin anew with each run of the lead.
+ */
+import type { History } from '../context/history.js';
+import { rootGrant } from '../context/ledger.js';
+import type { Stop } from '../protocol/agent.js';
+import type { Caps, Grant, Need, Reservation } from '../protocol/grant.js';
+import type { Notebook } from './notebook.js';
+import type { PromptShelf } from './prompt-shelf.js';
+
+export const runGrant = (caps: Caps, history: Pick<History, 'runs'>): Grant => {
+  const root = rootGrant(caps);
+  let run = history.runs;
+  return {
+    reserve(need, signal) {
+      if (history.runs !== run) root.renewTurns();
+      run = history.runs;
+      return root.reserve(need, signal);
+    },
+    share: (wanted) => root.share(wanted),
+    close: () => root.close(),
+    get spent() {
+      return root.spent;
+    },
+    get overshoot() {
+      return root.overshoot;
+    },
+  };
+};
+
+/** What the next request of a conversation may cost. */
+export const needOf = (
+  { history }: Notebook,
+  shelf: PromptShelf,
+  model: string,
+  isTurn: boolean,
+): Need => ({
+  ...{ model, isTurn, maxOutputTokens: shelf.outputLimit(model) },
+  ...{ inputTokens: history.tokens, knownTokens: history.countedTokens },
+});
+
+export const isRefusal = (answer: Reservation | Stop): answer is Stop => 'reason' in answer;
