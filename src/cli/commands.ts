@@ -12,6 +12,7 @@ import type { PruneFlags } from './prune-command.js';
 import type { RewindFlags } from './rewind-command.js';
 import { type RunFlags, wholeNumber } from './run-flags.js';
 import type { SessionsFlags } from './sessions-command.js';
+import { addSwarmCommands } from './swarm-commands.js';
 import type { TrustFlags } from './trust-command.js';
 
 /** Adds them to the program; `end` is told the exit code. */
@@ -42,6 +43,9 @@ export const addCommands = (program: Command, machine: Machine, end: (code: numb
       const { runDoctor } = await import('./doctor-command.js');
       end(await runDoctor(command.optsWithGlobals<DoctorFlags>(), machine));
     });
+
+  program.commandsGroup('Running swarms:');
+  addSwarmCommands((...given) => child(program, ...given), machine, end);
 
   program.commandsGroup('What happened:');
   const sessions = child(

@@ -2,11 +2,11 @@
 import { Command, CommanderError } from 'commander';
 import { nearest } from '../config/nearest-word.js';
 import { SkeinError, UsageError } from '../protocol/errors.js';
-import type { Provider } from '../sdk/provider.js';
 import { addCommands } from './commands.js';
 import { EXIT } from './exit-code.js';
 import { HELP_TEXT } from './help-text.js';
 import type { Machine } from './machine.js';
+import { runAgent } from './run-agent.js';
 import { addRunFlags, type RunFlags } from './run-flags.js';
 
 /** Columns of the help. */
@@ -49,16 +49,7 @@ export const buildProgram = (machine: Machine, end: (code: number) => void): Com
     .showSuggestionAfterError();
   addRunFlags(program).action(async (prompt: string | undefined, flags: RunFlags) => {
     if (flags.print !== true) refuseTypo(prompt, program);
-    const isInteractive = talksToAPerson(flags, machine);
-    const { host } = isInteractive
-      ? { host: (await import('./repl.js')).repl }
-      : { host: (await import('./print-mode.js')).printMode };
-    const run = (provider?: Provider) => host(prompt, flags, machine, provider);
-    const { withSimulator } = flags.simulate === undefined ? {} : await import('./simulated.js');
-    const code = withSimulator === undefined ? await run() : await withSimulator(flags, run);
-    end(code);
-    // Whatever an agent left running must not keep a person from leaving.
-    if (isInteractive) machine.quit(code);
+    await runAgent(prompt, flags, machine, end);
   });
   addCommands(program, machine, end);
   return program;
@@ -84,18 +75,6 @@ const refuseTypo = (prompt: string | undefined, program: Command): void => {
   throw new UsageError(
     `There is no command "${prompt}". Did you mean skein ${meant}? As a prompt, give it with -p.`,
   );
-};
-
-/** Throws a UsageError where it cannot be told, or makes no sense. */
-const talksToAPerson = (flags: RunFlags, { stdin }: Machine): boolean => {
-  const { print = false, plain = false, inputFormat, outputFormat } = flags;
-  if (plain && print) throw new UsageError('--plain is an interactive session: leave out -p.');
-  if (print || inputFormat !== 'text') return false;
-  const isAsked = plain || stdin.isTTY === true;
-  if (isAsked && outputFormat !== 'text') {
-    throw new UsageError(`--output-format ${outputFormat} needs -p, as in skein -p "…".`);
-  }
-  return isAsked;
 };
 
 /** Commander's errors begin otherwise, and one of them leaves a person without an id. */

@@ -26,9 +26,23 @@ export interface QuestionView {
 
 export const questionLines = (
   question: PermissionQuestion,
-  { asker, columns }: QuestionView,
+  view: QuestionView,
 ): readonly string[] => {
-  const { tool, reason, risk, blockedPath, grant, isAlwaysAsked = false } = question;
+  const { grant, isAlwaysAsked = false } = question;
+  const answers = grant === undefined ? ONCE_ONLY : isAlwaysAsked ? ASKED_AGAIN : ANSWERS;
+  return [
+    ...questionFacts(question, view, 'v shows it'),
+    ...answers.flatMap((line) => answerRows(line, view.columns)),
+  ];
+};
+
+/** Without the answers; `howToSee` is what a person can do to see what is left out. */
+export const questionFacts = (
+  question: PermissionQuestion,
+  { asker, columns }: QuestionView,
+  howToSee: string,
+): readonly string[] => {
+  const { tool, reason, risk, blockedPath, grant } = question;
   const parts = inputParts(question);
   const lines = parts
     .flatMap((part) => bothEnds(part, MOST_LINES))
@@ -42,14 +56,11 @@ export const questionLines = (
   return [
     `${asker} asks to use ${oneLine(exactText(tool))}.`,
     ...rows,
-    ...(isWhole ? [] : ['  Not all of it is shown: v shows it, and deny if in doubt.']),
+    ...(isWhole ? [] : [`  Not all of it is shown: ${howToSee}, and deny if in doubt.`]),
     ...remark('risk', RISKS[risk]),
     ...remark('place', blockedPath),
     ...remark('reason', reason),
     ...remark('rule', grant),
-    ...(grant === undefined ? ONCE_ONLY : isAlwaysAsked ? ASKED_AGAIN : ANSWERS).flatMap((line) =>
-      answerRows(line, columns),
-    ),
   ];
 };
 
@@ -84,6 +95,12 @@ const ONCE_ONLY = [
   'o  once: this call and no other; such calls are asked about each time',
   'd  deny: it is not run, and you may say why',
 ];
+
+/** What the model is told of a no. */
+export const denialOf = (reason: string): string =>
+  reason === '' ? DENIED : `${DENIED} Reason: ${reason}`;
+
+const DENIED = 'The user denied this call.';
 
 const GUTTER = '  | ';
 const GOES_ON = '  … ';

@@ -60,6 +60,7 @@ export const addRunFlags = (command: Command): Command =>
     )
     .option('--allowed-tools <rules...>', 'calls that need no question: "Bash(npm test:*)" Edit')
     .option('--disallowed-tools <rules...>', 'calls that are never run')
+    .option('--ask', 'questions wait for skein approve in another terminal')
     .option('--settings <file-or-json>', 'more settings, stronger than the files')
     .option('--trust', 'trust this workspace for this run')
     .optionsGroup('Sessions:')

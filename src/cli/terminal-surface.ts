@@ -9,7 +9,7 @@ import type {
   Surface,
 } from '../protocol/permission.js';
 import { exactText, oneLine } from './harmless-text.js';
-import { questionLines, wholeInput } from './question-text.js';
+import { denialOf, questionLines, wholeInput } from './question-text.js';
 import type { Reply, Terminal } from './terminal.js';
 
 const LABEL = 'Allow it? o once, s session, p project, d deny: ';
@@ -104,7 +104,7 @@ export class TerminalSurface implements Surface {
       if (reply.kind === 'cancelled') return this.withoutAnswer(reply);
       if (reply.kind === 'line') reason = reply.text.trim();
     }
-    return { behavior: 'deny', reason: reason === '' ? DENIED : `${DENIED} Reason: ${reason}` };
+    return { behavior: 'deny', reason: denialOf(reason) };
   }
 
   /** A permission that nobody gave is none. Throws where there is no answer: another may have one. */
@@ -116,7 +116,11 @@ export class TerminalSurface implements Surface {
     }
     if (kind === 'gone') throw new Error(GONE);
     say('(Denied, and the run is interrupted.)');
-    return { behavior: 'deny', reason: `${DENIED} The run was interrupted.`, interrupt: true };
+    return {
+      behavior: 'deny',
+      reason: `${denialOf('')} The run was interrupted.`,
+      interrupt: true,
+    };
   }
 
   private async putChoice(question: PersonQuestion, signal: AbortSignal): Promise<PersonAnswer> {
@@ -151,7 +155,6 @@ export class TerminalSurface implements Surface {
   }
 }
 
-const DENIED = 'The user denied this call.';
 const WITHDRAWN = 'The question was withdrawn.';
 const GONE = 'Nobody is there to answer any more.';
 

@@ -20,6 +20,8 @@ export interface StateLayout {
   readonly agents: string;
   readonly skills: string;
   readonly commands: string;
+  /** The person's, for answers. */
+  readonly keys: string;
 }
 
 /** The path of the state directory; touches nothing. */
@@ -41,6 +43,7 @@ export const stateLayout = (skeinHome: string): StateLayout => ({
   agents: join(skeinHome, 'agents'),
   skills: join(skeinHome, 'skills'),
   commands: join(skeinHome, 'commands'),
+  keys: join(skeinHome, 'keys'),
 });
 
 /** Makes what is missing. Throws a UsageError when the state cannot be kept there. */

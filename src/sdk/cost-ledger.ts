@@ -187,7 +187,7 @@ const attemptOf = ({ agent, turn, attempt }: SwarmEvent): string =>
   JSON.stringify([agent, turn, attempt]);
 
 /** Whatever names a model and a usage was paid for. */
-const spendingOf = ({ type, model, usage, cost }: SwarmEvent): Spending | undefined => {
+export const spendingOf = ({ type, model, usage, cost }: SwarmEvent): Spending | undefined => {
   if (typeof model !== 'string' || typeof usage !== 'object' || usage === null) return undefined;
   const given = usage as Readonly<Record<string, unknown>>;
   const paid = typeof cost === 'number' && Number.isFinite(cost) ? cost : null;

@@ -4,6 +4,7 @@ import type { EndReason } from '../actors/session-hooks.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import { sweepOrphans } from '../host/orphans.js';
 import type { SessionStore } from '../protocol/store.js';
+import { leadControl } from './lead-control.js';
 import type { InitFacts } from './stream-json.js';
 import { shownTools } from './tool-names.js';
 import { VERSION } from './version.js';
@@ -24,13 +25,15 @@ export interface OpenRun {
 
 /** Throws a UsageError for what cannot be used as it is; then nothing is left open. */
 export const openRun = async (request: WorkbenchRequest): Promise<OpenRun> => {
-  const { settings, notices, toolNames, options, release } = await setUpWorkbench(request);
+  const { settings, notices, toolNames, options, inbox, release } = await setUpWorkbench(request);
   const session = await openSession(options);
   // The prompt of a former session is what it was: it may show other tools than there are now.
   const shown = options.choice.kind === 'new' ? toolNames : shownTools(session.head.tools);
   sweepLater(session);
+  const desk = inbox.openDesk(session.id, leadControl(session));
   let closing: Promise<void> | undefined;
   const close = async (reason?: EndReason) => {
+    await desk?.close();
     // A disk that failed has been reported as the reason of the stop.
     await session.close(reason).catch(() => undefined);
     release();

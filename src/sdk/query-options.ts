@@ -75,6 +75,7 @@ const schema = z.strictObject({
   jsonSchema: z.union([text, object]),
   sessionPersistence: z.boolean(),
   trust: z.boolean(),
+  ask: z.boolean(),
   tools: z.array(
     z.custom<Tool>((it) => (it as Tool | null)?.kind === 'sdk', 'must be made with tool()'),
   ),

@@ -32,4 +32,6 @@ export interface RunOptions {
   /** False keeps nothing on disk. */
   readonly sessionPersistence?: boolean;
   readonly trust?: boolean;
+  /** Questions wait for an answer from another terminal. */
+  readonly ask?: boolean;
 }

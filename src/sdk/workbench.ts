@@ -44,6 +44,7 @@ import { checkMode } from './mode-check.js';
 import { type Provider, providerOf } from './provider.js';
 import { answerFormat, requestSettings } from './request-settings.js';
 import { type HookFunctions, runHooks } from './run-hooks.js';
+import { type RunInbox, runInbox } from './run-inbox.js';
 import type { RunOptions } from './run-options.js';
 import { PROVIDER, promptFor } from './run-prompt.js';
 import { shellForRun } from './run-sandbox.js';
@@ -62,6 +63,8 @@ export interface Workbench {
   /** Sentences that a person should see before anything runs. */
   readonly notices: readonly string[];
   readonly options: SessionOptions;
+  /** What other terminals can do with the run. */
+  readonly inbox: RunInbox;
   /** Lets go of what outlives the session: nothing that it started goes on. */
   release(): void;
 }
@@ -135,6 +138,10 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
   const surfaces = Object.entries(request.surfaces).map(([name, surface]) =>
     signingSurface(name, surface, systemClock),
   );
+  const isAsked = flags.ask === true;
+  const isInteractive = 'terminal' in request.surfaces;
+  const { skeinHome } = settings;
+  const inbox = runInbox({ machine, flags, skeinHome, isInteractive });
   const mode = modeSwitch(settings.mode.value, (wanted) => checkMode(wanted, machine, settings));
   const shared = governor(systemClock, skein.maxConcurrentRequests);
   const options: SessionOptions = {
@@ -160,7 +167,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
         defaultModel: alias('default'),
       },
       ...{ cwd: workplace, model: modelName ?? alias('default') },
-      ...{ isInteractive: Object.keys(request.surfaces).length > 0, isOneShot: !request.lingers },
+      ...{ isInteractive: isAsked || surfaces.length > 0, isOneShot: !request.lingers },
       ...{ querySource: querySourceOf(request), loaded: hooks.loaded },
     }),
     hooks: hooks.equipment,
@@ -212,7 +219,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
           realPath,
           ignoreCase: machine.platform === 'darwin',
         },
-        ...{ mode, surfaces },
+        ...{ mode, surfaces: [...surfaces, ...inbox.surfaces(meta.id)] },
         answersByHook: hooks.equipment?.setups.some(isAnswering) ?? false,
         permissionTimeoutMs: skein.permissionTimeoutMs,
         keepRule: (text) => keepRule(text, settings, machine),
@@ -221,7 +228,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
   };
   const toolNames = tools.visible.map(({ name }) => name);
   const notices = [...told, ...hooks.warnings, ...caged.notices];
-  return { settings, notices, toolNames, options, release: caged.release };
+  return { settings, notices, toolNames, options, inbox, release: caged.release };
 };
 
 const isAnswering = ({ event }: { readonly event: string }) => event === 'PermissionRequest';

@@ -1,0 +1,57 @@
+/** `skein approve` and `skein deny`: the person's answer to a question, from any terminal. */
+import { UsageError } from '../protocol/errors.js';
+import type { AnswerScope, PermissionAnswer } from '../protocol/permission.js';
+import { answerQuestion, openQuestions, questionNamed } from '../sdk/open-questions.js';
+import { openArchive } from '../sdk/session-archive.js';
+import { chartStyle } from './bar-chart.js';
+import { EXIT } from './exit-code.js';
+import { plainText } from './harmless-text.js';
+import { askerOf, questionForPrograms } from './inbox-command.js';
+import type { Machine } from './machine.js';
+import { denialOf, questionFacts } from './question-text.js';
+
+export interface ApproveFlags {
+  readonly for?: AnswerScope;
+  readonly json?: boolean;
+}
+
+export interface DenyFlags {
+  readonly reason?: string;
+  readonly json?: boolean;
+}
+
+export const approve = (wanted: string, flags: ApproveFlags, machine: Machine): Promise<number> =>
+  answer(wanted, { behavior: 'allow', scope: flags.for ?? 'once' }, flags, machine);
+
+const LONGEST_REASON = 4_000;
+
+export const deny = (wanted: string, flags: DenyFlags, machine: Machine): Promise<number> => {
+  const reason = flags.reason?.trim() ?? '';
+  if (reason.length > LONGEST_REASON) {
+    throw new UsageError(`A reason has ${LONGEST_REASON} characters at most.`);
+  }
+  return answer(wanted, { behavior: 'deny', reason: denialOf(reason) }, flags, machine);
+};
+
+const answer = async (
+  wanted: string,
+  given: PermissionAnswer,
+  { json }: { readonly json?: boolean },
+  machine: Machine,
+): Promise<number> => {
+  const store = openArchive(machine);
+  const { questions } = await openQuestions(machine, store);
+  const open = questionNamed(questions, wanted);
+  const reply = await answerQuestion(machine, store, open, given);
+  if (json === true) {
+    const document = { ...reply, question: questionForPrograms(open) };
+    machine.out(`${JSON.stringify(document, null, 2)}\n`);
+  } else if (reply.ok) {
+    const { width: columns } = chartStyle(machine);
+    const deed = given.behavior === 'allow' ? `Allowed (${given.scope ?? 'once'})` : 'Denied';
+    const [, ...facts] = questionFacts(open.question, { asker: '', columns }, '--json has it');
+    const head = `${deed}: ${plainText(open.question.tool, 60)} for ${askerOf(open)}`;
+    machine.out(`${[head, ...facts].join('\n')}\n`);
+  } else machine.err(`skein: ${plainText(reply.sentence, 500)}\n`);
+  return reply.ok ? EXIT.done : EXIT.failed;
+};

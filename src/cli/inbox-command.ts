@@ -1,0 +1,74 @@
+/** `skein inbox`: the questions of all running swarms that wait for an answer. */
+import { redact } from '../policy/redaction.js';
+import { type OpenQuestion, openQuestions } from '../sdk/open-questions.js';
+import { openArchive, sessionNamed } from '../sdk/session-archive.js';
+import { calledOf } from '../sdk/swarm-view.js';
+import { isoTime } from './ages.js';
+import { chartStyle } from './bar-chart.js';
+import { EXIT } from './exit-code.js';
+import { plural } from './figures.js';
+import { plainText } from './harmless-text.js';
+import type { Machine } from './machine.js';
+import { questionFacts } from './question-text.js';
+import { shortAge } from './swarm-text.js';
+
+export interface InboxFlags {
+  readonly json?: boolean;
+}
+
+export const showInbox = async (
+  wanted: string | undefined,
+  flags: InboxFlags,
+  machine: Machine,
+): Promise<number> => {
+  const store = openArchive(machine);
+  const session = wanted === undefined ? undefined : await sessionNamed(store, wanted, machine.cwd);
+  const { questions, leftOut } = await openQuestions(machine, store, session);
+  if (flags.json === true) {
+    const document = { questions: questions.map(questionForPrograms), leftOut };
+    machine.out(`${JSON.stringify(document, null, 2)}\n`);
+    return EXIT.done;
+  }
+  const { width } = chartStyle(machine);
+  machine.out(questions.map((open) => `${questionText(open, width)}\n`).join('\n'));
+  if (questions.length === 0) machine.err('No question is open.\n');
+  if (leftOut > 0) machine.err(`${plural(leftOut, 'question')} could not be read.\n`);
+  return EXIT.done;
+};
+
+/** Who asks, and for whom it works. */
+export const askerOf = ({ agent, parent, question, session }: OpenQuestion): string => {
+  const who = agent === undefined ? '' : `${plainText(calledOf(agent), 60)} `;
+  const whom = parent === undefined ? '' : `, working for ${plainText(calledOf(parent), 60)}`;
+  return `${who}${plainText(question.agent, 40)} of ${session.id}${whom}`;
+};
+
+const questionText = (open: OpenQuestion, columns: number): string => {
+  const { question, agent } = open;
+  const { id, grant, askedAt } = question;
+  const asker = agent === undefined ? 'An agent' : capital(plainText(calledOf(agent), 60));
+  const scope = grant === undefined ? '' : ' [--for session|project]';
+  return [
+    `${id}  ${shortAge(Date.now() - askedAt)}  ${askerOf(open)}`,
+    ...questionFacts(question, { asker, columns }, '--json has it'),
+    `  skein approve ${id}${scope}`,
+    `  skein deny ${id} [--reason "…"]`,
+  ].join('\n');
+};
+
+const capital = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+
+/** The keys are a contract: programs read them. The input is what an answer would be about, to the byte. */
+export const questionForPrograms = ({ question, session, agent, parent }: OpenQuestion) => {
+  const { id, call, tool, description, input, inputDigest, reason, risk, cwd, askedAt } = question;
+  return {
+    ...{ id, session: session.id, agent: question.agent, call },
+    ...{ name: agent?.name ?? null, type: agent?.type ?? null, kind: agent?.kind ?? null },
+    parent: parent?.id ?? null,
+    ...{ tool, description: redact(description), input, inputDigest, reason, risk, cwd },
+    blockedPath: question.blockedPath ?? null,
+    /** The rule that --for session and --for project would keep. */
+    grant: question.grant ?? null,
+    ...{ askedAt: isoTime(askedAt), ageMs: Math.max(0, Date.now() - askedAt) },
+  };
+};

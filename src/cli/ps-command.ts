@@ -1,0 +1,88 @@
+/** `skein ps`: the swarms of this machine as trees of agents, with what each is doing now. */
+import type { SessionMeta, SessionStore } from '../protocol/store.js';
+import { newestFirst, openArchive, sessionNamed } from '../sdk/session-archive.js';
+import { type AgentView, type SwarmView, viewOfSwarm } from '../sdk/swarm-view.js';
+import { isoTime } from './ages.js';
+import { chartStyle } from './bar-chart.js';
+import { EXIT } from './exit-code.js';
+import { plainText } from './harmless-text.js';
+import type { Machine } from './machine.js';
+import { swarmText } from './swarm-text.js';
+
+export interface PsFlags {
+  readonly all?: boolean;
+  readonly json?: boolean;
+}
+
+/** How many former ones `--all` adds. */
+const MOST_FORMER = 10;
+/** A table gains by what a text does not. */
+const WIDEST = 240;
+
+export const listSwarms = async (
+  wanted: string | undefined,
+  flags: PsFlags,
+  machine: Machine,
+): Promise<number> => {
+  const store = openArchive(machine);
+  const sessions =
+    wanted === undefined
+      ? await runningOrRecent(store, flags.all === true)
+      : [await sessionNamed(store, wanted, machine.cwd)];
+  const swarms: SwarmView[] = [];
+  for (const session of sessions) swarms.push(await viewOfSwarm(store, session));
+  if (flags.json === true) {
+    machine.out(`${JSON.stringify({ swarms: swarms.map(forPrograms) }, null, 2)}\n`);
+    return EXIT.done;
+  }
+  const { width, unicode } = chartStyle(machine);
+  const columns = Math.max(width, Math.min(WIDEST, machine.stdout.columns ?? 0));
+  const paper = { width: columns, unicode, now: Date.now() };
+  machine.out(swarms.map((swarm) => `${swarmText(swarm, paper)}\n`).join('\n'));
+  if (swarms.length === 0) {
+    const more = flags.all === true ? '' : '; `skein ps --all` shows what ran last';
+    machine.err(`Nothing runs on this machine${more}.\n`);
+  }
+  return EXIT.done;
+};
+
+const runningOrRecent = async (
+  store: SessionStore,
+  isAll: boolean,
+): Promise<readonly SessionMeta[]> => {
+  const running: SessionMeta[] = [];
+  const former: SessionMeta[] = [];
+  for (const session of newestFirst(await store.list())) {
+    if ((await store.holder(session.id)) !== undefined) running.push(session);
+    else if (isAll && former.length < MOST_FORMER) former.push(session);
+  }
+  return [...running, ...former];
+};
+
+/** The keys are a contract: programs read them. */
+const forPrograms = ({ session, holder, agents }: SwarmView) => ({
+  session: session.id,
+  isRunning: holder !== undefined,
+  pid: holder?.pid ?? null,
+  host: holder?.host ?? null,
+  cwd: session.cwd,
+  title: plainText(session.title, 1_000),
+  lead: session.lead,
+  agents: agents.map(agentForPrograms),
+});
+
+const agentForPrograms = ({
+  since,
+  lastActiveAt,
+  endedAt,
+  calls,
+  questions,
+  ...rest
+}: AgentView) => ({
+  ...rest,
+  calls: calls.map(({ since: at, ...call }) => ({ ...call, startedAt: isoTime(at) })),
+  questions: questions.map(({ since: at, ...question }) => ({ ...question, askedAt: isoTime(at) })),
+  startedAt: isoTime(since),
+  lastActiveAt: isoTime(lastActiveAt),
+  endedAt: endedAt === null ? null : isoTime(endedAt),
+});

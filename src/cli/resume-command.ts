@@ -1,0 +1,36 @@
+/** `skein resume`: a session that nobody runs goes on here; an agent of one that runs, where it is. */
+import { UsageError } from '../protocol/errors.js';
+import { openArchive } from '../sdk/session-archive.js';
+import { findSession } from '../sdk/session-choice.js';
+import { commandSwarm } from '../sdk/swarm-remote.js';
+import type { Machine } from './machine.js';
+import { runAgent } from './run-agent.js';
+import type { RunFlags } from './run-flags.js';
+import { runningAgent, type SteerFlags, tellReply } from './steer-command.js';
+
+export type ResumeFlags = RunFlags & SteerFlags;
+
+export const resume = async (
+  wanted: string,
+  prompt: string | undefined,
+  flags: ResumeFlags,
+  machine: Machine,
+  end: (code: number) => void,
+): Promise<void> => {
+  const store = openArchive(machine);
+  const sessions = await store.list();
+  const session = wanted === '' ? undefined : findSession(sessions, wanted);
+  const isKnown = sessions.some(({ id }) => id === session);
+  if (session !== undefined && isKnown && (await store.holder(session)) === undefined) {
+    const json = flags.json === true ? ({ print: true, outputFormat: 'json' } as const) : {};
+    await runAgent(prompt, { ...flags, ...json, resume: session }, machine, end);
+    return;
+  }
+  const { swarm, agent } = await runningAgent(wanted, machine);
+  if (prompt !== undefined) {
+    throw new UsageError(`It runs already: \`skein send ${agent.id} "…"\` tells it something.`);
+  }
+  const { id } = swarm.session;
+  const reply = await commandSwarm(machine, store, id, { type: 'resume', agent: agent.id });
+  end(tellReply(reply, { session: id }, flags, machine));
+};

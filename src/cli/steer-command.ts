@@ -1,0 +1,87 @@
+/** `skein send` and `skein stop`: what a person wants of an agent of a running swarm. */
+import { UsageError } from '../protocol/errors.js';
+import { LONGEST_LETTER } from '../protocol/mailbox.js';
+import type { CommandReply, SwarmCommand } from '../protocol/swarm-commands.js';
+import { openArchive, sessionNamed } from '../sdk/session-archive.js';
+import { commandSwarm, liveSwarms, refuseUnlessLive } from '../sdk/swarm-remote.js';
+import { type AgentHit, agentNamed, agentsNamed, viewOfSwarm } from '../sdk/swarm-view.js';
+import { EXIT } from './exit-code.js';
+import { plainText } from './harmless-text.js';
+import type { Machine } from './machine.js';
+import { readPrompt } from './prompt-text.js';
+
+export interface SteerFlags {
+  readonly json?: boolean;
+}
+
+export const sendToAgent = async (
+  wanted: string,
+  given: string | undefined,
+  flags: SteerFlags,
+  machine: Machine,
+): Promise<number> => {
+  const text = given ?? (await readPiped(machine));
+  if (Buffer.byteLength(text) > LONGEST_LETTER / 2) {
+    throw new UsageError('The text is too long to be sent; put it in a file and send its path.');
+  }
+  return steer(wanted, (agent) => ({ type: 'send', agent, text }), flags, machine);
+};
+
+const readPiped = (machine: Machine): Promise<string> => {
+  if (machine.stdin.isTTY !== true) return readPrompt(undefined, machine);
+  throw new UsageError('There is no text: give one, as in skein send lead "…", or pipe one in.');
+};
+
+export const stopAgent = (wanted: string, flags: SteerFlags, machine: Machine): Promise<number> =>
+  steer(wanted, (agent) => ({ type: 'stop', agent }), flags, machine);
+
+const steer = async (
+  wanted: string,
+  command: (agent: string) => SwarmCommand,
+  flags: SteerFlags,
+  machine: Machine,
+): Promise<number> => {
+  const { swarm, agent } = await runningAgent(wanted, machine);
+  const store = openArchive(machine);
+  const reply = await commandSwarm(machine, store, swarm.session.id, command(agent.id));
+  return tellReply(reply, { session: swarm.session.id }, flags, machine);
+};
+
+/** Of a running swarm. Throws a UsageError that says what to do instead. */
+export const runningAgent = async (wanted: string, machine: Machine): Promise<AgentHit> => {
+  const store = openArchive(machine);
+  const swarms = await liveSwarms(store);
+  if (agentsNamed(swarms, wanted).length === 0) {
+    const former = await formerAgent(wanted, machine);
+    if (former !== undefined) refuseUnlessLive(former.swarm);
+  }
+  return agentNamed(swarms, wanted);
+};
+
+/** A session that nobody runs, or an agent of one. */
+const formerAgent = async (wanted: string, machine: Machine): Promise<AgentHit | undefined> => {
+  const store = openArchive(machine);
+  for (const session of await store.list()) {
+    const isMeant =
+      session.id.startsWith(wanted) ||
+      (await store.agents(session.id)).some((agent) => agent.startsWith(wanted));
+    if (!isMeant || wanted === '') continue;
+    const swarm = await viewOfSwarm(store, await sessionNamed(store, session.id, machine.cwd));
+    const [agent] = swarm.agents;
+    if (agent !== undefined) return { swarm, agent };
+  }
+  return undefined;
+};
+
+/** One sentence, on stderr when nothing came of it. */
+export const tellReply = (
+  reply: CommandReply,
+  about: object,
+  { json }: SteerFlags,
+  machine: Machine,
+): number => {
+  if (json === true) machine.out(`${JSON.stringify({ ...about, ...reply }, null, 2)}\n`);
+  else if (reply.ok) machine.out(`${plainText(reply.sentence, 1_000)}\n`);
+  else machine.err(`skein: ${plainText(reply.sentence, 1_000)}\n`);
+  return reply.ok ? EXIT.done : EXIT.failed;
+};

@@ -1,0 +1,204 @@
+/** One agent of a swarm as its events tell it. Values of events are not trusted to be what they say. */
+import type { SwarmEvent } from '../protocol/events.js';
+import { CHILD_KINDS, type ChildKind } from '../protocol/swarm.js';
+import { addUsage, NO_USAGE, type Usage, windowTokens } from '../protocol/usage.js';
+import { spendingOf } from './cost-ledger.js';
+
+/** The states of the design that events can tell apart; a compaction is seen when it is over. */
+export type SeenState =
+  | 'queued'
+  | 'streaming'
+  | 'tool-running'
+  | 'awaiting-permission'
+  | 'retrying'
+  | 'idle'
+  | 'stopped';
+
+export interface SeenCall {
+  readonly call: string;
+  readonly tool: string;
+  readonly description: string;
+  /** Milliseconds since 1970. */
+  readonly since: number;
+}
+
+export interface SeenQuestion extends SeenCall {
+  readonly question: string;
+}
+
+/** What it is known by: from its own first record, and before that from its parent's request. */
+export interface Identity {
+  readonly kind: 'lead' | ChildKind;
+  readonly type: string | null;
+  readonly name: string | null;
+  readonly description: string;
+  readonly depth: number;
+}
+
+const LEAD: Identity = { kind: 'lead', type: null, name: null, description: '', depth: 0 };
+
+export class AgentFold {
+  readonly id: string;
+  parent: string | null;
+  identity: Identity = LEAD;
+  model: string | null = null;
+  turns = 0;
+  usage: Usage = NO_USAGE;
+  /** USD; null once a price was not known. */
+  cost: number | null = 0;
+  readonly running = new Map<string, SeenCall>();
+  /** By call: a call has one open question at most. */
+  readonly questions = new Map<string, SeenQuestion>();
+  stop: { readonly reason: string; readonly detail: string | null } | null = null;
+  readonly since: number;
+  lastActiveAt: number;
+  endedAt: number | null = null;
+  /** It has a record of its own. */
+  isSpawned = false;
+  #phase: 'queued' | 'streaming' | 'between' | 'retrying' | 'idle' | 'stopped' = 'idle';
+  #wantsTools = false;
+  /** It begins with records of another session, which paid for them, until its next epoch. */
+  #isCopy = false;
+
+  constructor(id: string, parent: string | null, ts: number) {
+    this.id = id;
+    this.parent = parent;
+    this.since = ts;
+    this.lastActiveAt = ts;
+  }
+
+  /** A priority: the stream, then what executes, then what cannot go on without an answer. */
+  get state(): SeenState {
+    if (this.#phase !== 'between') return this.#phase;
+    if (this.running.size > 0) return 'tool-running';
+    if (this.questions.size > 0) return 'awaiting-permission';
+    return this.#wantsTools ? 'tool-running' : 'streaming';
+  }
+
+  /** Its parent has asked for it. */
+  request(event: SwarmEvent, depth: number): void {
+    this.#phase = 'queued';
+    this.identity = {
+      kind: kindOf(event.kind),
+      type: textOr(event.agentType, null),
+      name: null,
+      description: textOr(event.description, ''),
+      depth,
+    };
+  }
+
+  take(event: SwarmEvent): void {
+    this.lastActiveAt = Math.max(this.lastActiveAt, event.ts);
+    switch (event.type) {
+      case 'agent.spawned':
+        this.#spawned(event);
+        break;
+      case 'agent.queued':
+        this.#phase = 'queued';
+        break;
+      case 'epoch.began':
+        this.#taken(event);
+        break;
+      case 'run.started':
+        this.#begin();
+        break;
+      case 'turn.started':
+        this.#begin();
+        this.model = textOr(event.model, this.model);
+        break;
+      case 'turn.ended':
+        this.turns += 1;
+        this.#spend(event);
+        this.#phase = 'between';
+        this.#wantsTools = event.stopReason === 'tool_use';
+        break;
+      case 'turn.failed':
+        this.#spend(event);
+        this.#phase = 'retrying';
+        break;
+      case 'consultation.ended':
+        this.#spend(event);
+        break;
+      case 'run.ended':
+      case 'agent.stopped':
+        this.#end(event);
+        break;
+      default:
+        this.#takeCall(event);
+    }
+  }
+
+  #takeCall(event: SwarmEvent): void {
+    const call = textOr(event.call, '');
+    const seen = {
+      ...{ call, tool: textOr(event.tool, '?'), description: textOr(event.description, '') },
+      since: event.ts,
+    };
+    if (event.type === 'permission.requested') {
+      this.questions.set(call, { ...seen, question: textOr(event.question, '') });
+    } else if (event.type === 'permission.ruled' && event.behavior !== 'ask') {
+      this.questions.delete(call);
+    } else if (event.type === 'tool.started') this.running.set(call, seen);
+    else if (event.type === 'tool.ended') {
+      this.questions.delete(call);
+      this.running.delete(call);
+      if (this.running.size === 0 && this.questions.size === 0) this.#wantsTools = false;
+    }
+  }
+
+  #spawned({ model, origin, forkedFrom }: SwarmEvent): void {
+    this.isSpawned = true;
+    this.#isCopy = forkedFrom !== undefined;
+    this.model = textOr(model, null);
+    if (typeof origin !== 'object' || origin === null) return;
+    const { kind, type, name, description, depth } = origin as Readonly<Record<string, unknown>>;
+    this.identity = {
+      kind: kindOf(kind),
+      type: textOr(type, null),
+      name: textOr(name, null),
+      description: textOr(description, ''),
+      depth: typeof depth === 'number' ? depth : 1,
+    };
+  }
+
+  /** By a process that finds out for itself what is still to be done. */
+  #taken({ epoch }: SwarmEvent): void {
+    this.#forgetCalls();
+    if (this.#phase === 'stopped') this.#phase = 'idle';
+    if (!this.#isCopy || !(Number(epoch) > 1)) return;
+    this.#isCopy = false;
+    [this.turns, this.usage, this.cost] = [0, NO_USAGE, 0];
+  }
+
+  #begin(): void {
+    this.#phase = 'streaming';
+    this.#wantsTools = false;
+    [this.stop, this.endedAt] = [null, null];
+  }
+
+  #end({ type, ts, reason, detail }: SwarmEvent): void {
+    this.#phase = type === 'run.ended' ? 'idle' : 'stopped';
+    this.stop = { reason: textOr(reason, 'unknown'), detail: textOr(detail, null) };
+    this.endedAt = type === 'run.ended' ? null : ts;
+    this.#forgetCalls();
+  }
+
+  #forgetCalls(): void {
+    this.running.clear();
+    this.questions.clear();
+  }
+
+  #spend(event: SwarmEvent): void {
+    const spent = spendingOf(event);
+    if (spent === undefined) return;
+    this.usage = addUsage(this.usage, spent.usage);
+    // An attempt that came to nothing cost nothing.
+    const paid = windowTokens(spent.usage) === 0 ? 0 : spent.cost;
+    this.cost = this.cost === null || paid === null ? null : this.cost + paid;
+  }
+}
+
+const textOr = <Otherwise>(value: unknown, otherwise: Otherwise): string | Otherwise =>
+  typeof value === 'string' ? value : otherwise;
+
+const kindOf = (value: unknown): ChildKind => CHILD_KINDS.find((kind) => kind === value) ?? 'sync';

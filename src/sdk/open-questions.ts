@@ -1,0 +1,107 @@
+/** Questions of running swarms as the person sees them from any terminal, and their answers to them. */
+
+import { INBOX } from '../actors/inbox-surface.js';
+import { inputDigest } from '../actors/input-digest.js';
+import { signClaims } from '../actors/signing-surface.js';
+import { resolveSkeinHome, stateLayout } from '../config/state-directory.js';
+import { systemClock } from '../protocol/clock.js';
+import { UsageError } from '../protocol/errors.js';
+import type { PermissionAnswer } from '../protocol/permission.js';
+import type { PostedQuestion } from '../protocol/question-board.js';
+import type { SessionMeta, SessionStore } from '../protocol/store.js';
+import type { CommandReply } from '../protocol/swarm-commands.js';
+import { openPersonKey } from '../store/person-key.js';
+import { readQuestions } from '../store/question-files.js';
+import type { Surroundings } from './surroundings.js';
+import { commandSwarm, liveSessions, sessionFolder } from './swarm-remote.js';
+import { type AgentView, viewOfSwarm } from './swarm-view.js';
+
+export interface OpenQuestion {
+  readonly question: PostedQuestion;
+  readonly session: SessionMeta;
+  /** Whoever asks; undefined when its events do not tell of it yet. */
+  readonly agent: AgentView | undefined;
+  /** Whom it works for. */
+  readonly parent: AgentView | undefined;
+}
+
+export interface OpenQuestions {
+  /** Oldest first. */
+  readonly questions: readonly OpenQuestion[];
+  /** Questions that cannot be read. */
+  readonly leftOut: number;
+}
+
+type Place = Pick<Surroundings, 'env' | 'home' | 'cwd'>;
+
+/** Of one session, or of all that run. Nothing is read of a session that nobody runs. */
+export const openQuestions = async (
+  machine: Place,
+  store: SessionStore,
+  session?: SessionMeta,
+): Promise<OpenQuestions> => {
+  const sessions = await liveSessions(store);
+  const questions: OpenQuestion[] = [];
+  let leftOut = 0;
+  for (const live of sessions) {
+    if (session !== undefined && live.id !== session.id) continue;
+    const posted = readQuestions(sessionFolder(machine, live.id));
+    leftOut += posted.leftOut;
+    if (posted.questions.length === 0) continue;
+    const { agents } = await viewOfSwarm(store, live);
+    const byId = new Map(agents.map((agent) => [agent.id, agent]));
+    for (const question of posted.questions) {
+      const agent = byId.get(question.agent);
+      questions.push({ question, session: live, agent, parent: byId.get(agent?.parent ?? '') });
+    }
+  }
+  questions.sort((a, b) => a.question.askedAt - b.question.askedAt);
+  return { questions, leftOut };
+};
+
+/** By its id or the beginning of it. Throws a UsageError with candidates. */
+export const questionNamed = (questions: readonly OpenQuestion[], wanted: string): OpenQuestion => {
+  const fitting =
+    wanted === '' ? [] : questions.filter(({ question }) => question.id.startsWith(wanted));
+  const exact = fitting.find(({ question }) => question.id === wanted);
+  const [only] = fitting;
+  if (exact !== undefined) return exact;
+  if (only !== undefined && fitting.length === 1) return only;
+  const shown = wanted.slice(0, 80);
+  const some = (from: readonly OpenQuestion[]) =>
+    from
+      .slice(0, 5)
+      .map(({ question }) => `${question.id} (${question.tool})`)
+      .join(', ');
+  if (only !== undefined) {
+    throw new UsageError(
+      `"${shown}" fits ${fitting.length} questions: ${some(fitting)}. Give more of the id.`,
+    );
+  }
+  const others = questions.length === 0 ? 'No question is open.' : `Open: ${some(questions)}.`;
+  throw new UsageError(
+    `There is no open question "${shown}"; it may have been answered or withdrawn. ${others}`,
+  );
+};
+
+/** Signs with the person's key what was shown: the answer holds for that very input and no other. */
+export const answerQuestion = async (
+  machine: Place,
+  store: SessionStore,
+  { question, session }: OpenQuestion,
+  answer: PermissionAnswer,
+): Promise<CommandReply> => {
+  if (answer.behavior === 'allow' && (answer.scope ?? 'once') !== 'once' && !question.grant) {
+    throw new UsageError('Such calls are asked about each time: allow it without --for.');
+  }
+  const { privateKey } = openPersonKey(stateLayout(resolveSkeinHome(machine)).keys);
+  const { id, agent, call, input } = question;
+  const signed = signClaims(
+    {
+      ...{ question: id, agent, call, inputDigest: inputDigest(input), answer },
+      ...{ surface: INBOX, issuedAt: systemClock.now() },
+    },
+    privateKey,
+  );
+  return commandSwarm(machine, store, session.id, { type: 'answer', signed });
+};

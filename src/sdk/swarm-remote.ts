@@ -1,0 +1,105 @@
+/** Steers a swarm from another process: a letter to its owner, and the owner's reply. */
+import { join } from 'node:path';
+import { resolveSkeinHome, stateLayout } from '../config/state-directory.js';
+import { systemClock } from '../protocol/clock.js';
+import { UsageError } from '../protocol/errors.js';
+import { randomIds } from '../protocol/ids.js';
+import type { Inbox, MailLetter } from '../protocol/mailbox.js';
+import type { SessionMeta, SessionStore } from '../protocol/store.js';
+import {
+  COMMAND_ADDRESS,
+  COMMAND_LIFETIME_MS,
+  type CommandReply,
+  commandAnswer,
+  type SwarmCommand,
+} from '../protocol/swarm-commands.js';
+import { MailFolder } from '../store/mail-folder.js';
+import { newestFirst } from './session-archive.js';
+import type { Surroundings } from './surroundings.js';
+import { type SwarmView, viewOfSwarm } from './swarm-view.js';
+
+type Place = Pick<Surroundings, 'env' | 'home' | 'cwd'>;
+
+/** Where a session is kept. */
+export const sessionFolder = (machine: Place, session: string): string =>
+  join(stateLayout(resolveSkeinHome(machine)).sessions, session);
+
+/** Those that a process works on now, newest first. */
+export const liveSessions = async (store: SessionStore): Promise<readonly SessionMeta[]> => {
+  const live: SessionMeta[] = [];
+  for (const session of newestFirst(await store.list())) {
+    if ((await store.holder(session.id)) !== undefined) live.push(session);
+  }
+  return live;
+};
+
+export const liveSwarms = async (store: SessionStore): Promise<readonly SwarmView[]> => {
+  const swarms: SwarmView[] = [];
+  for (const session of await liveSessions(store)) swarms.push(await viewOfSwarm(store, session));
+  return swarms;
+};
+
+/** Throws a UsageError when nobody runs the session. */
+export const refuseUnlessLive = ({ session, holder }: SwarmView): void => {
+  if (holder !== undefined) return;
+  throw new UsageError(
+    `Nobody runs session ${session.id}; \`skein --resume ${session.id}\` goes on with it.`,
+  );
+};
+
+/** How often it is looked whether somebody is still there to reply. */
+const LOOK_EVERY_MS = 500;
+
+/**
+ * Resolves with what the owner says, or with a reply of our own when it says nothing: then the
+ * command may or may not have taken effect.
+ */
+export const commandSwarm = async (
+  machine: Place,
+  store: Pick<SessionStore, 'holder'>,
+  session: string,
+  command: SwarmCommand,
+): Promise<CommandReply> => {
+  const mailbox = new MailFolder(sessionFolder(machine, session), systemClock);
+  const from = randomIds('owner');
+  const inbox = await mailbox.open(from);
+  const over = new AbortController();
+  let isLeft = false;
+  const deadline = setTimeout(() => over.abort(), COMMAND_LIFETIME_MS);
+  const look = setInterval(() => {
+    void store.holder(session).then((holder) => {
+      if (holder !== undefined) return;
+      isLeft = true;
+      over.abort();
+    });
+  }, LOOK_EVERY_MS);
+  try {
+    const sentAt = systemClock.now();
+    const letter = { id: randomIds('letter'), from, to: COMMAND_ADDRESS, sentAt, body: command };
+    await mailbox.send(letter);
+    const reply = await replyTo(letter, inbox, over.signal);
+    if (reply !== undefined) return reply;
+    const sentence = isLeft
+      ? `The process that ran session ${session} ended before it answered.`
+      : `The process that runs session ${session} did not answer within ${COMMAND_LIFETIME_MS / 1_000} seconds; \`skein logs ${session}\` shows whether it did anything.`;
+    return { ok: false, sentence, agent: null };
+  } finally {
+    clearTimeout(deadline);
+    clearInterval(look);
+    await mailbox.close();
+  }
+};
+
+const replyTo = async (
+  { id }: MailLetter,
+  inbox: Inbox,
+  signal: AbortSignal,
+): Promise<CommandReply | undefined> => {
+  for (;;) {
+    const letter = await inbox.next(signal);
+    if (letter === undefined) return undefined;
+    await inbox.acknowledge(letter.id);
+    const { data } = commandAnswer.safeParse(letter.body);
+    if (data?.command === id) return data.reply;
+  }
+};
