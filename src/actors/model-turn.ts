@@ -2,13 +2,13 @@
 import { fromCallback } from 'xstate';
 import type { WindowMarks } from '../context/window.js';
 import { gapOf } from '../model/failure.js';
-import type { Governor } from '../model/governor.js';
 import { requestBody } from '../prompt/request-body.js';
 import type { AgentEvent, TurnInput, TurnOrder } from '../protocol/agent.js';
 import type { Briefing } from '../protocol/briefing.js';
 import type { Clock } from '../protocol/clock.js';
 import { StorageError } from '../protocol/errors.js';
 import type { Feed } from '../protocol/feed.js';
+import type { Governor } from '../protocol/governor.js';
 import type { Grant, Reservation } from '../protocol/grant.js';
 import { ModelFailure, type ModelPort, type StreamEvent, type TurnEnd } from '../protocol/model.js';
 import { costOf } from '../protocol/prices.js';

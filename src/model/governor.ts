@@ -3,20 +3,11 @@
  * limit, holds all new ones back until it has passed.
  */
 import type { Clock } from '../protocol/clock.js';
-
-export interface Governor {
-  /** Resolves with the function that gives the place back. Rejects when the signal aborts. */
-  enter(signal: AbortSignal): Promise<() => void>;
-  /** Nobody starts before `until`. */
-  holdUntil(until: number): void;
-}
-
-interface Waiter {
-  admit(): void;
-}
+import type { Governor } from '../protocol/governor.js';
+import { WaitingLine } from './waiting-line.js';
 
 export const governor = (clock: Clock, maxConcurrent: number): Governor => {
-  const waiting = new Set<Waiter>();
+  const line = new WaitingLine();
   let inFlight = 0;
   let heldUntil = 0;
   let wake: (() => void) | undefined;
@@ -25,7 +16,7 @@ export const governor = (clock: Clock, maxConcurrent: number): Governor => {
     admitAll();
   };
   const admitAll = () => {
-    if (waiting.size === 0) return;
+    if (line.isEmpty) return;
     if (clock.now() < heldUntil) {
       wake ??= clock.wakeAt(heldUntil, () => {
         wake = undefined;
@@ -33,11 +24,9 @@ export const governor = (clock: Clock, maxConcurrent: number): Governor => {
       });
       return;
     }
-    for (const waiter of waiting) {
-      if (inFlight >= maxConcurrent) return;
-      waiting.delete(waiter);
+    while (inFlight < maxConcurrent && !line.isEmpty) {
       inFlight += 1;
-      waiter.admit();
+      line.callFirst();
     }
   };
   return {
@@ -51,17 +40,14 @@ export const governor = (clock: Clock, maxConcurrent: number): Governor => {
           leave();
         };
         const giveUp = () => {
-          waiting.delete(waiter);
+          line.leave(waiter);
           reject(signal.reason);
         };
-        const waiter: Waiter = {
-          admit() {
-            signal.removeEventListener('abort', giveUp);
-            resolve(giveBack);
-          },
-        };
+        const waiter = line.join(() => {
+          signal.removeEventListener('abort', giveUp);
+          resolve(giveBack);
+        });
         signal.addEventListener('abort', giveUp, { once: true });
-        waiting.add(waiter);
         admitAll();
       });
     },

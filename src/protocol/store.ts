@@ -1,6 +1,7 @@
 /** What outlives a process: sessions, their journals, their event index, artifacts and mailboxes. */
 import type { SwarmEvent } from './events.js';
 import type { JournalBody, JournalRecord } from './journal.js';
+import type { LeaseHolder } from './leases.js';
 import type { Mailbox } from './mailbox.js';
 
 export const SESSION_FORMAT = 1;
@@ -55,11 +56,6 @@ export interface SessionStore {
 export interface SessionSurvey {
   readonly sessions: readonly SessionMeta[];
   readonly unreadable: readonly { readonly id: string; readonly reason: string }[];
-}
-
-export interface LeaseHolder {
-  readonly pid: number;
-  readonly host: string;
 }
 
 export interface EventWatch {

@@ -7,9 +7,11 @@ import fs from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { UsageError } from '../protocol/errors.js';
-import type { LeaseHolder } from '../protocol/store.js';
+import type { Lease, LeaseHolder, Leases } from '../protocol/leases.js';
+import { refuseIfHeld } from './lease-refusal.js';
 import { storageError } from './line-file.js';
 import { readRegular } from './regular-file.js';
+import { checkSessionId } from './session-meta.js';
 
 export interface LeaseOwner {
   /** Names the process so that a reused pid is not taken for it. */
@@ -17,7 +19,7 @@ export interface LeaseOwner {
   readonly pid: number;
 }
 
-export interface Lease {
+export interface LeaseFile {
   readonly epoch: number;
   release(): void;
 }
@@ -26,17 +28,45 @@ interface LeaseRecord extends LeaseOwner {
   readonly host: string;
 }
 
+/** The leases of the sessions in a folder, `<root>/<session>/lease`. */
+export class LeaseFiles implements Leases {
+  private readonly root: string;
+  private readonly owner: LeaseOwner;
+  private readonly lives: (marker: string) => boolean;
+
+  constructor(root: string, owner: LeaseOwner, lives: (marker: string) => boolean) {
+    this.root = root;
+    this.owner = owner;
+    this.lives = lives;
+  }
+
+  async take(name: string): Promise<Lease> {
+    const { epoch, release } = takeLease(this.directory(name), this.owner, this.lives);
+    return { epoch, release: async () => release() };
+  }
+
+  async holder(name: string): Promise<LeaseHolder | undefined> {
+    const directory = this.directory(name);
+    if (!fs.existsSync(directory)) return undefined;
+    return holderAt(directory, newestEpoch(directory), this.lives);
+  }
+
+  private directory(name: string): string {
+    return join(this.root, checkSessionId(name), 'lease');
+  }
+}
+
 const ATTEMPTS = 100;
 
 export const takeLease = (
   directory: string,
   owner: LeaseOwner,
   lives: (marker: string) => boolean,
-): Lease => {
+): LeaseFile => {
   fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const newest = newestEpoch(directory);
-    refuseIfOwned(holderAt(directory, newest, lives));
+    refuseIfHeld(holderAt(directory, newest, lives));
     const epoch = newest + 1;
     if (!claim(directory, epoch, { ...owner, host: hostname() })) continue;
     // Others may have come and gone meanwhile, and have tidied this very epoch away.
@@ -51,13 +81,6 @@ export const takeLease = (
   }
   throw new UsageError('Too many processes are trying to open this session; try again.');
 };
-
-/** Who holds the lease now, without wanting it. */
-export const leaseHolder = (
-  directory: string,
-  lives: (marker: string) => boolean,
-): LeaseHolder | undefined =>
-  fs.existsSync(directory) ? holderAt(directory, newestEpoch(directory), lives) : undefined;
 
 const holderAt = (
   directory: string,
@@ -74,16 +97,6 @@ const holderAt = (
 
 const newestEpoch = (directory: string): number =>
   Math.max(0, ...fs.readdirSync(directory).map((name) => Number.parseInt(name, 10) || 0));
-
-const refuseIfOwned = (holder: LeaseHolder | undefined): void => {
-  if (holder === undefined) return;
-  const { pid, host } = holder;
-  throw new UsageError(
-    host === hostname()
-      ? `The session is open in another process (pid ${pid}); stop that one first, or use --fork-session.`
-      : `The session is open on ${host} (pid ${pid}); stop it there first.`,
-  );
-};
 
 const readLease = (path: string): LeaseRecord | undefined => {
   try {

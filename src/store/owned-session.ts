@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import type { Clock } from '../protocol/clock.js';
 import { UsageError } from '../protocol/errors.js';
 import type { SwarmEvent } from '../protocol/events.js';
+import type { Lease } from '../protocol/leases.js';
 import type { Journal, Session, SessionMeta } from '../protocol/store.js';
 import { EventIndex, parseEvent } from './event-index.js';
 import { citationsIn, seqOf, uncited } from './event-lag.js';
 import { JournalFile } from './journal-file.js';
 import { journalPath } from './journal-place.js';
-import type { Lease } from './lease-file.js';
 import { LineFile } from './line-file.js';
 import { linesOf } from './line-tail.js';
 import { OpenFiles } from './open-files.js';
@@ -104,7 +104,7 @@ export class OwnedSession implements Session {
     this.journals.clear();
     await Promise.all(journals.map((journal) => journal.end()));
     this.eventFile.close();
-    this.lease.release();
+    await this.lease.release();
   }
 }
 

@@ -5,11 +5,11 @@ import type { Clock } from '../protocol/clock.js';
 import { SkeinError, UsageError } from '../protocol/errors.js';
 import type { SwarmEvent } from '../protocol/events.js';
 import type { JournalRecord } from '../protocol/journal.js';
+import type { LeaseHolder, Leases } from '../protocol/leases.js';
 import type { Mailbox } from '../protocol/mailbox.js';
 import type {
   EventWatch,
   JournalContents,
-  LeaseHolder,
   Session,
   SessionMeta,
   SessionStore,
@@ -17,7 +17,7 @@ import type {
 } from '../protocol/store.js';
 import { readJournal, recordsOf } from './journal-lines.js';
 import { agentsOf, journalPath } from './journal-place.js';
-import { type LeaseOwner, leaseHolder, takeLease } from './lease-file.js';
+import { LeaseFiles, type LeaseOwner } from './lease-file.js';
 import { storageError } from './line-file.js';
 import { linesOf } from './line-tail.js';
 import { MailFolder } from './mail-folder.js';
@@ -39,11 +39,13 @@ export interface FileStoreOptions {
 
 export class SessionFiles implements SessionStore {
   private readonly options: FileStoreOptions;
+  private readonly leases: Leases;
   /** Once is enough, however many sessions are removed. */
   private isSwept = false;
 
   constructor(options: FileStoreOptions) {
     this.options = options;
+    this.leases = new LeaseFiles(options.root, options.owner, options.ownerLives);
   }
 
   async create(meta: SessionMeta): Promise<Session> {
@@ -60,12 +62,11 @@ export class SessionFiles implements SessionStore {
       throw storageError(error, folder);
     }
     writeAtomically(join(folder, 'session.json'), JSON.stringify(meta, null, 2));
-    return this.own(folder, meta);
+    return this.own(meta.id, meta);
   }
 
   async open(id: string): Promise<Session> {
-    const folder = this.folder(id);
-    return this.own(folder, readMeta(folder, id));
+    return this.own(id, readMeta(this.folder(id), id));
   }
 
   async list(): Promise<readonly SessionMeta[]> {
@@ -77,7 +78,7 @@ export class SessionFiles implements SessionStore {
   }
 
   async holder(id: string): Promise<LeaseHolder | undefined> {
-    return leaseHolder(join(this.folder(id), 'lease'), this.options.ownerLives);
+    return this.leases.holder(id);
   }
 
   async agents(id: string): Promise<readonly string[]> {
@@ -97,11 +98,9 @@ export class SessionFiles implements SessionStore {
   }
 
   async remove(id: string): Promise<number> {
-    const folder = this.folder(id);
-    readMeta(folder, id);
-    const { owner, ownerLives } = this.options;
+    readMeta(this.folder(id), id);
     // Never released: with it goes the file that says so.
-    takeLease(join(folder, 'lease'), owner, ownerLives);
+    await this.leases.take(id);
     if (!this.isSwept) sweepRemoved(this.options.root);
     this.isSwept = true;
     return removeFolder(this.options.root, id);
@@ -128,16 +127,17 @@ export class SessionFiles implements SessionStore {
     return join(this.options.root, checkSessionId(id));
   }
 
-  private own(folder: string, meta: SessionMeta): Session {
-    const { owner, ownerLives, clock, redact } = this.options;
-    const lease = takeLease(join(folder, 'lease'), owner, ownerLives);
+  private async own(id: string, meta: SessionMeta): Promise<Session> {
+    const { clock, redact } = this.options;
+    const folder = this.folder(id);
+    const lease = await this.leases.take(id);
     try {
       for (const name of ['agents', 'artifacts']) {
         fs.mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
       }
       return new OwnedSession(folder, meta, lease, clock, redact);
     } catch (error) {
-      lease.release();
+      await lease.release();
       throw error instanceof SkeinError ? error : storageError(error, folder);
     }
   }

@@ -1,6 +1,6 @@
 /** Sessions that end with the process: for `--no-session-persistence` and for tests. */
 import fs from 'node:fs';
-import { hostname, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../protocol/clock.js';
 import { UsageError } from '../protocol/errors.js';
@@ -11,12 +11,12 @@ import {
   type JournalBody,
   type JournalRecord,
 } from '../protocol/journal.js';
+import type { Lease, LeaseHolder } from '../protocol/leases.js';
 import type { Mailbox } from '../protocol/mailbox.js';
 import type {
   EventWatch,
   Journal,
   JournalContents,
-  LeaseHolder,
   Session,
   SessionMeta,
   SessionStore,
@@ -25,13 +25,12 @@ import type {
 import { EventIndex, parseEvent } from './event-index.js';
 import { Citations } from './event-lag.js';
 import { readJournal } from './journal-lines.js';
+import { LeaseMemory } from './lease-memory.js';
 import { MailMemory } from './mail-memory.js';
 import { checkSessionId } from './session-meta.js';
 
 interface MemoryFolder {
   meta: SessionMeta;
-  epoch: number;
-  owned: boolean;
   /** Of the present or last owner. */
   index?: EventIndex;
   readonly journals: Map<string, string[]>;
@@ -43,6 +42,11 @@ interface MemoryFolder {
 export class SessionMemory implements SessionStore {
   private readonly folders = new Map<string, MemoryFolder>();
   private readonly clock: Clock;
+  private readonly leases = new LeaseMemory(
+    new Map(),
+    { marker: 'memory', pid: process.pid },
+    () => true,
+  );
 
   constructor(clock: Clock) {
     this.clock = clock;
@@ -53,16 +57,13 @@ export class SessionMemory implements SessionStore {
       throw new UsageError(`Session ${meta.id} exists already.`);
     }
     const fresh = { journals: new Map(), events: [], artifacts: new Map(), mail: new MailMemory() };
-    this.folders.set(meta.id, { meta, epoch: 0, owned: false, ...fresh });
+    this.folders.set(meta.id, { meta, ...fresh });
     return this.open(meta.id);
   }
 
   async open(id: string): Promise<Session> {
     const folder = this.folder(id);
-    if (folder.owned) throw new UsageError(openElsewhere());
-    folder.owned = true;
-    folder.epoch += 1;
-    return new MemorySession(folder, this.clock);
+    return new MemorySession(folder, await this.leases.take(id), this.clock);
   }
 
   async list(): Promise<readonly SessionMeta[]> {
@@ -74,7 +75,7 @@ export class SessionMemory implements SessionStore {
   }
 
   async holder(id: string): Promise<LeaseHolder | undefined> {
-    return this.folder(id).owned ? { pid: process.pid, host: hostname() } : undefined;
+    return this.leases.holder(id);
   }
 
   async agents(id: string): Promise<readonly string[]> {
@@ -105,9 +106,10 @@ export class SessionMemory implements SessionStore {
   }
 
   async remove(id: string): Promise<number> {
-    const { owned, journals, events } = this.folder(id);
-    if (owned) throw new UsageError(openElsewhere());
+    const { journals, events } = this.folder(id);
+    const lease = await this.leases.take(id);
     this.folders.delete(id);
+    await lease.release();
     return [...journals.values(), events].flat().reduce((sum, line) => sum + line.length + 1, 0);
   }
 
@@ -137,14 +139,16 @@ export class SessionMemory implements SessionStore {
 class MemorySession implements Session {
   readonly epoch: number;
   private readonly folder: MemoryFolder;
+  private readonly lease: Lease;
   private readonly clock: Clock;
   private readonly index: EventIndex;
   private readonly open = new Map<string, Journal>();
   private outputs: string | undefined;
 
-  constructor(folder: MemoryFolder, clock: Clock) {
+  constructor(folder: MemoryFolder, lease: Lease, clock: Clock) {
     this.folder = folder;
-    this.epoch = folder.epoch;
+    this.lease = lease;
+    this.epoch = lease.epoch;
     this.clock = clock;
     const cited = new Citations();
     for (const event of folder.events.flatMap((line) => parseEvent(line) ?? [])) cited.add(event);
@@ -212,11 +216,9 @@ class MemorySession implements Session {
   async close(): Promise<void> {
     this.index.flush();
     if (this.outputs !== undefined) fs.rmSync(this.outputs, { recursive: true, force: true });
-    this.folder.owned = false;
+    await this.lease.release();
   }
 }
-
-const openElsewhere = (): string => `The session is open in another process (pid ${process.pid}).`;
 
 const artifactOf = (folder: MemoryFolder, name: string): Uint8Array => {
   const bytes = folder.artifacts.get(name);

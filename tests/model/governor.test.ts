@@ -1,99 +1,29 @@
 import { describe, expect, test } from 'vitest';
 import { governor } from '../../src/model/governor.js';
-import { settled, virtualClock } from '../fakes/virtual-clock.js';
+import { virtualClock } from '../fakes/virtual-clock.js';
+import { describeGovernor } from '../store/contracts/governor.js';
 
-/** A governor and people who want in; each is `waiting`, `in` or `out`. */
-const gate = (places: number) => {
-  const clock = virtualClock();
-  const guard = governor(clock, places);
-  const arrive = () => {
-    const controller = new AbortController();
-    const visitor = {
-      state: 'waiting',
-      leave: () => {},
-      abort: () => controller.abort(),
-    };
-    guard.enter(controller.signal).then(
-      (leave) => Object.assign(visitor, { state: 'in', leave }),
-      () => Object.assign(visitor, { state: 'out' }),
+describeGovernor('of one process', governor);
+
+describe('a crowd at the governor', () => {
+  test('costs each of a hundred thousand the same, whether it goes in or gives up', async () => {
+    const guard = governor(virtualClock(), 1);
+    const first = await guard.enter(new AbortController().signal);
+    const controllers = Array.from({ length: 100_000 }, () => new AbortController());
+    const visits = controllers.map(({ signal }) =>
+      guard.enter(signal).then(
+        (leave) => {
+          leave();
+          return 'in';
+        },
+        () => 'out',
+      ),
     );
-    return visitor;
-  };
-  return { clock, guard, arrive };
-};
-
-describe('the governor', () => {
-  test('lets as many in as there are places, and the rest in the order they came', async () => {
-    const { arrive } = gate(2);
-    const visitors = [arrive(), arrive(), arrive(), arrive()];
-    const states = () => visitors.map(({ state }) => state);
-    await settled();
-    expect(states()).toEqual(['in', 'in', 'waiting', 'waiting']);
-    visitors[1]?.leave();
-    await settled();
-    expect(states()).toEqual(['in', 'in', 'in', 'waiting']);
-  });
-
-  test('counts a place once, however often it is given back', async () => {
-    const { arrive } = gate(1);
-    const [first, second, third] = [arrive(), arrive(), arrive()];
-    await settled();
-    first.leave();
-    first.leave();
-    first.leave();
-    await settled();
-    expect([second.state, third.state]).toEqual(['in', 'waiting']);
-  });
-
-  test('holds everybody back until the rate limit has passed', async () => {
-    const { arrive, guard, clock } = gate(5);
-    const early = arrive();
-    await settled();
-    guard.holdUntil(clock.now() + 1_000);
-    const late = [arrive(), arrive()];
-    await clock.advance(999);
-    expect([early, ...late].map(({ state }) => state)).toEqual(['in', 'waiting', 'waiting']);
-    await clock.advance(1);
-    expect(late.map(({ state }) => state)).toEqual(['in', 'in']);
-    expect(clock.sleepers).toBe(0);
-  });
-
-  test('holds for the longest time that anybody asked for', async () => {
-    const { arrive, guard, clock } = gate(5);
-    guard.holdUntil(clock.now() + 1_000);
-    const visitor = arrive();
-    guard.holdUntil(clock.now() + 3_000);
-    guard.holdUntil(clock.now() + 2_000);
-    await clock.advance(2_999);
-    expect(visitor.state).toBe('waiting');
-    await clock.advance(1);
-    expect(visitor.state).toBe('in');
-    expect(clock.sleepers).toBe(0);
-  });
-
-  test('forgets those who gave up, without giving their place away', async () => {
-    const { arrive } = gate(1);
-    const [first, second, third] = [arrive(), arrive(), arrive()];
-    await settled();
-    second.abort();
-    await settled();
-    expect(second.state).toBe('out');
-    first.leave();
-    await settled();
-    expect(third.state).toBe('in');
-  });
-
-  test('does not let in who had given up before', async () => {
-    const { guard } = gate(1);
-    await expect(guard.enter(AbortSignal.abort())).rejects.toThrow('aborted');
-  });
-
-  test('keeps the place of one who is in and then gives up, until it leaves', async () => {
-    const { arrive } = gate(1);
-    const [first, second] = [arrive(), arrive()];
-    await settled();
-    first.abort();
-    await settled();
-    expect([first.state, second.state]).toEqual(['in', 'waiting']);
+    // From the end, which is the longest way for whoever searches.
+    for (const controller of controllers.slice(50_000).reverse()) controller.abort();
+    first();
+    const outcomes = await Promise.all(visits);
+    expect(outcomes.filter((outcome) => outcome === 'in')).toHaveLength(50_000);
+    expect(outcomes.indexOf('out')).toBe(50_000);
   });
 });

@@ -6,9 +6,32 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { describe, expect, test } from 'vitest';
-import { takeLease } from '../../src/store/lease-file.js';
+import type { Leases } from '../../src/protocol/leases.js';
+import { LeaseFiles, type LeaseOwner, takeLease } from '../../src/store/lease-file.js';
+import { LeaseMemory } from '../../src/store/lease-memory.js';
 import { needs } from '../setup/needs.js';
+import { describeLeases } from './contracts/leases.js';
 import { meta, sessionFiles, temporaryFolder } from './session-folder.js';
+
+/** Everybody lives until the test says otherwise. */
+const backend = (make: (owner: LeaseOwner, lives: (marker: string) => boolean) => Leases) => {
+  const dead = new Set<string>();
+  const lives = (marker: string) => !dead.has(marker);
+  return {
+    as: (pid: number) => make({ marker: `owner-${pid}`, pid }, lives),
+    kill: (pid: number) => void dead.add(`owner-${pid}`),
+  };
+};
+
+describeLeases('in files', () => {
+  const root = temporaryFolder();
+  return backend((owner, lives) => new LeaseFiles(root, owner, lives));
+});
+
+describeLeases('in memory', () => {
+  const held = new Map();
+  return backend((owner, lives) => new LeaseMemory(held, owner, lives));
+});
 
 const nobody = () => false;
 const everybody = () => true;
