@@ -1,13 +1,12 @@
 /** One living agent: the machine with its slots filled, and the few things others may do to it. */
-import { type Actor, createActor } from 'xstate';
 import type { AgentContext } from '../machines/agent-context.js';
-import { agentMachine } from '../machines/agent-machine.js';
 import * as stops from '../machines/stops.js';
 import type { AgentInput, AgentLimits, AgentReport, AgentState, Stop } from '../protocol/agent.js';
 import type { Checkpoints } from '../protocol/checkpoint.js';
 import type { Chance } from '../protocol/clock.js';
 import { UsageError } from '../protocol/errors.js';
 import type { RawJson } from '../protocol/wire.js';
+import { type AgentActor, agentActor } from './agent-actor.js';
 import { type AskedCompaction, compactor } from './compactor.js';
 import { type CrewDeps, crew } from './crew.js';
 import { modelTurn, type TurnDeps } from './model-turn.js';
@@ -56,17 +55,12 @@ export const startAgent = (deps: AgentDeps): Agent => {
   };
   const fails = { defect: (error: unknown) => defect(error) };
   const attempt = () => attemptOf(actor.getSnapshot().context);
-  const actor: Actor<typeof agentMachine> = createActor(
-    agentMachine.provide({
-      actors: {
-        crew: crew({ ...deps, ...fails, attempt }),
-        modelTurn: modelTurn({ ...deps, ...fails }),
-        compactor: compactor({ ...deps, ...fails }, takeAsked),
-        pause: pause(deps.clock, deps.chance, feed),
-      },
-    }),
-    { input: inputOf(deps) },
-  );
+  const actor: AgentActor = agentActor(inputOf(deps), {
+    crew: crew({ ...deps, ...fails, attempt }),
+    modelTurn: modelTurn({ ...deps, ...fails }),
+    compactor: compactor({ ...deps, ...fails }, takeAsked),
+    pause: pause(deps.clock, deps.chance, feed),
+  });
   const runs = new RunBook(notebook, feed, (waiting) => actor.send({ type: 'run.begin', waiting }));
   let isCutOff = false;
   let dismiss: () => void;
@@ -129,7 +123,7 @@ export const startAgent = (deps: AgentDeps): Agent => {
   };
 };
 
-const refuseUnlessIdle = (actor: Actor<typeof agentMachine>, { isResting }: RunBook): void => {
+const refuseUnlessIdle = (actor: AgentActor, { isResting }: RunBook): void => {
   const { value, status } = actor.getSnapshot();
   if (status !== 'active') throw new UsageError(OVER);
   if (value === 'idle' && isResting) return;

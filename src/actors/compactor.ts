@@ -4,13 +4,14 @@
  * The older messages become a summary that the model writes in one request on the same prefix. When
  * there is none to be had and the server has refused the prompt, the oldest rounds are dropped.
  */
-import { type EventObject, fromCallback } from 'xstate';
+import type { EventObject } from 'xstate';
 import { planCompaction } from '../context/compaction.js';
 import type { History } from '../context/history.js';
 import { withoutThoughts } from '../context/history-message.js';
 import { tokensOfBytes } from '../context/tokens.js';
 import { planTruncation, TRUNCATION_NOTICE } from '../context/truncation.js';
 import type { WindowMarks } from '../context/window.js';
+import type { Work } from '../machines/slot.js';
 import { summaryDirective, summaryText } from '../prompt/compaction-text.js';
 import { directiveBody } from '../prompt/request-body.js';
 import type { AgentEvent, RoomNeeded } from '../protocol/agent.js';
@@ -50,8 +51,12 @@ const NOTHING_TO_DROP =
 const NOTHING_OLDER = 'There is too little to summarise yet.';
 const GIVEN_UP = new UsageError('The summary was given up.');
 
-export const compactor = (deps: CompactorDeps, takeAsked: () => AskedCompaction | undefined) =>
-  fromCallback<EventObject, RoomNeeded>(({ input, sendBack }) => {
+export const compactor =
+  (
+    deps: CompactorDeps,
+    takeAsked: () => AskedCompaction | undefined,
+  ): Work<EventObject, RoomNeeded> =>
+  ({ input, sendBack }) => {
     const controller = new AbortController();
     const asked = input.why === 'asked' ? takeAsked() : undefined;
     let over = false;
@@ -85,7 +90,7 @@ export const compactor = (deps: CompactorDeps, takeAsked: () => AskedCompaction 
       over = true;
       controller.abort();
     };
-  });
+  };
 
 /** What is left must suit the model that is asked next, which need not be the one that spoke last. */
 const smallerOf = (one: WindowMarks, other: WindowMarks): WindowMarks =>

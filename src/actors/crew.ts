@@ -2,7 +2,7 @@
  * Fills the slot `crew`: judges calls, asks about them and runs them, for the agent's whole life.
  * A call is journaled before it starts and after it ends (law 7).
  */
-import { fromCallback } from 'xstate';
+import type { Work } from '../machines/slot.js';
 import * as stops from '../machines/stops.js';
 import type { AgentEvent, CrewInput, CrewOrder } from '../protocol/agent.js';
 import type { CallWatch, Checkpoints } from '../protocol/checkpoint.js';
@@ -33,13 +33,14 @@ export interface CrewDeps extends ToolWorld, Pick<ReviewDeps, 'hooks'>, Pick<Gat
   readonly attempt: () => { turn: number; attempt: number };
 }
 
-export const crew = (deps: CrewDeps) =>
-  fromCallback<CrewOrder, CrewInput>(({ input, receive, sendBack }) => {
+export const crew =
+  (deps: CrewDeps): Work<CrewOrder, CrewInput> =>
+  ({ input, receive, sendBack }) => {
     const members = new Crew(deps, sendBack);
     for (const id of input.unjudged) members.takeUp(id);
     receive((order) => members.obey(order));
     return () => members.dismiss();
-  });
+  };
 
 class Crew implements Gatekeeper {
   private readonly jobs = new Map<string, CallJob>();

@@ -1,6 +1,6 @@
 /** Fills the slot `modelTurn`: one request, from the user message that it sends to the answer. */
-import { fromCallback } from 'xstate';
 import type { WindowMarks } from '../context/window.js';
+import type { Work } from '../machines/slot.js';
 import { gapOf } from '../model/failure.js';
 import { requestBody } from '../prompt/request-body.js';
 import type { AgentEvent, TurnInput, TurnOrder } from '../protocol/agent.js';
@@ -65,9 +65,9 @@ const CONTINUE =
 /** An assistant message may not end with thinking; one that was cut off can. */
 const NO_ANSWER: EndedBlock = { type: 'text', raw: rawText('(The message ended here.)') };
 
-export const modelTurn = (given: TurnDeps) => {
+export const modelTurn = (given: TurnDeps): Work<TurnOrder, TurnInput> => {
   const deps = { ...given, room: new RoomWatch(given), watch: new CacheWatch(given) };
-  return fromCallback<TurnOrder, TurnInput>(({ input, sendBack, receive }) => {
+  return ({ input, sendBack, receive }) => {
     const controller = new AbortController();
     let over = false;
     const tell = (event: AgentEvent) => {
@@ -82,7 +82,7 @@ export const modelTurn = (given: TurnDeps) => {
       over = true;
       controller.abort(OVER);
     };
-  });
+  };
 };
 
 const runTurn = async (

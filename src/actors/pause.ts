@@ -1,5 +1,6 @@
 /** Fills the slot `pause`: waits before another attempt, as long as the server asks or longer each time. */
-import { type EventObject, fromCallback } from 'xstate';
+import type { EventObject } from 'xstate';
+import type { Work } from '../machines/slot.js';
 import type { PauseInput } from '../protocol/agent.js';
 import type { Chance, Clock } from '../protocol/clock.js';
 import type { Feed } from '../protocol/feed.js';
@@ -22,12 +23,13 @@ export const backoffMs = (
 /** Below this nobody wonders what is going on. */
 const WORTH_SAYING_MS = 1_000;
 
-export const pause = (clock: Clock, chance: Chance, feed: Feed) =>
-  fromCallback<EventObject, PauseInput>(({ input, sendBack }) => {
+export const pause =
+  (clock: Clock, chance: Chance, feed: Feed): Work<EventObject, PauseInput> =>
+  ({ input, sendBack }) => {
     const ms = backoffMs(input, chance);
     if (ms >= WORTH_SAYING_MS) {
       const text = `Trying again in ${Math.ceil(ms / 1000)} s. ${input.reason}`;
       feed.emit({ type: 'notice', text });
     }
     return clock.wakeAt(clock.now() + ms, () => sendBack({ type: 'pause.over' }));
-  });
+  };
