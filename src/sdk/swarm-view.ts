@@ -4,7 +4,8 @@
  */
 import { UsageError } from '../protocol/errors.js';
 import type { SwarmEvent } from '../protocol/events.js';
-import type { LeaseHolder, SessionMeta, SessionStore } from '../protocol/store.js';
+import type { LeaseHolder } from '../protocol/leases.js';
+import type { SessionMeta, SessionStore } from '../protocol/store.js';
 import type { ChildStatus } from '../protocol/swarm.js';
 import { windowTokens } from '../protocol/usage.js';
 import { AgentFold, type SeenCall, type SeenQuestion, type SeenState } from './agent-fold.js';
