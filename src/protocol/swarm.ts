@@ -103,6 +103,8 @@ export interface SpawnPreview {
   readonly model: string;
   readonly withCache: readonly [number, number];
   readonly withoutCache: readonly [number, number];
+  /** How many agents that have ended it is judged by; left out or 0, it is a guess. */
+  readonly observed?: number;
 }
 
 /** Why no agent was started, in a sentence that may be shown to the model. */
