@@ -8,6 +8,7 @@ export const eventWords = (event: SwarmEvent): string => {
   const words = new Words(event);
   switch (event.type) {
     case 'agent.spawned':
+      if (event.origin !== undefined) return words.origin();
       return `agent ${words.text('agent')} began in ${words.text('cwd')} with ${words.text('model')}`;
     case 'epoch.began':
       return `a process took the session (epoch ${words.number('epoch')})`;
@@ -73,6 +74,16 @@ export const eventWords = (event: SwarmEvent): string => {
       const verb = event.undoes === undefined ? 'taken back' : 'brought back';
       return `${verb}: ${what}${plural(words.number('files'), 'file')} (to record ${words.number('to')})`;
     }
+    case 'agent.requested': {
+      const type = typeof event.agentType === 'string' ? words.text('agentType') : 'a fork';
+      return `asked for ${type}, ${words.text('kind')}, as ${words.text('child')}: ${words.text('description')}`;
+    }
+    case 'agent.queued':
+      return `waits for a place: ${words.text('reason')}`;
+    case 'fork.offered':
+      return `forks begin from turn ${words.number('turn')}`;
+    case 'budget.reserved':
+      return `${money(words.number('usd'))} set aside for turn ${words.number('turn')}, ${money(words.number('left'))} left`;
     default:
       return words.plain();
   }
@@ -100,6 +111,15 @@ class Words {
   number(key: string): number {
     const value = this.event[key];
     return typeof value === 'number' ? value : 0;
+  }
+
+  /** An agent that works for another. */
+  origin(): string {
+    const origin = (this.event.origin ?? {}) as Readonly<Record<string, unknown>>;
+    const text = (key: string) => plainText(words(origin[key]));
+    const what = text('type') === '' ? 'a fork' : text('type');
+    const name = text('name') === '' ? '' : ` called ${text('name')}`;
+    return `agent ${this.text('agent')} began as ${what}${name} with ${this.text('model')}: ${text('description')}`;
   }
 
   duration(): string {

@@ -5,6 +5,7 @@ import { subjectText } from '../sdk/call-subject.js';
 import { clockTime, seconds } from './ages.js';
 import { folded, plural } from './figures.js';
 import { exactText, firstLines, plainText, uncoloured } from './harmless-text.js';
+import { shortIds } from './swarm-text.js';
 
 /** Each block is a question with its answer below. */
 export const explainText = (call: CallExplanation, width: number): string => {
@@ -37,8 +38,10 @@ export const callsText = (calls: readonly ListedCall[], width: number): string =
   if (calls.length === 0) return 'The session has no calls.\n';
   const digits = String(calls.length).length;
   const shown = calls.slice(-MOST_CALLS);
-  const lines = shown.map(({ number, tool, outcome, subject, cwd, call }) => {
-    const head = `${String(number).padStart(digits)}  ${plainText(tool, 30)}  ${outcome ?? 'open'}`;
+  const ids = shortIds([...new Set(calls.map(({ agent }) => agent))]);
+  const lines = shown.map(({ number, tool, outcome, subject, cwd, call, agent }) => {
+    const who = ids.size > 1 ? `${plainText(ids.get(agent) ?? agent, 20)}  ` : '';
+    const head = `${String(number).padStart(digits)}  ${who}${plainText(tool, 30)}  ${outcome ?? 'open'}`;
     const room = Math.max(10, width - head.length - call.slice(0, 14).length - 4);
     return `${head}  ${call.slice(0, 14)}  ${plainText(subjectText(subject, cwd), room)}`.trimEnd();
   });

@@ -29,9 +29,16 @@ export const showLogs = async (
 ): Promise<number> => {
   const store = openArchive(machine);
   const target = await agentOrSession(store, wanted, resolve(machine.cwd, flags.cwd ?? ''));
-  const line = (event: SwarmEvent) => machine.out(`${lineOf(event, target, flags)}\n`);
-  const isWanted = ({ agent }: SwarmEvent) => target.agent === undefined || agent === target.agent;
-  const output = { isWanted, line, machine };
+  const names = new Map<string, string>();
+  const line = (event: SwarmEvent) => machine.out(`${lineOf(event, target, flags, names)}\n`);
+  let isOver = false;
+  const isWanted = (event: SwarmEvent) => {
+    noteName(event, names);
+    if (target.agent === undefined) return true;
+    if (event.agent === target.agent) isOver = event.type === 'agent.stopped';
+    return event.agent === target.agent;
+  };
+  const output = { isWanted, line, machine, isOver: () => isOver };
   if (flags.follow !== true) await showPast(store, target.session.id, flags, output);
   else {
     // Before the first line: who reads it may want to stop at once.
@@ -47,6 +54,8 @@ interface Output {
   readonly isWanted: (event: SwarmEvent) => boolean;
   readonly line: (event: SwarmEvent) => void;
   readonly machine: Machine;
+  /** The agent that was asked for has ended. */
+  readonly isOver: () => boolean;
 }
 
 /** Keeps no more than it will print. Returns the number of the newest event. */
@@ -79,12 +88,12 @@ const showPast = async (
   return newest;
 };
 
-/** Until the session has no owner any more, the reader is gone, or Ctrl-C. */
+/** Until the agent has ended, the session has no owner any more, the reader is gone, or Ctrl-C. */
 const follow = async (
   store: SessionStore,
   id: string,
   seen: number,
-  { isWanted, line, machine }: Output,
+  { isWanted, line, machine, isOver }: Output,
   stopped: AbortSignal,
 ): Promise<void> => {
   const watch = store.watch(id);
@@ -100,16 +109,30 @@ const follow = async (
     for (let events = await watch.next(); events.length > 0; events = await watch.next()) {
       for (const event of events) show(event);
     }
-    if (!isHeld) break;
+    if (!isHeld || isOver()) break;
     await pause(LOOK_EVERY_MS, undefined, { signal: stopped }).catch(() => undefined);
   }
   // An owner that was killed may have left its last facts in the journals alone.
   if (!stopped.aborted) for await (const event of store.events(id)) show(event);
 };
 
-const lineOf = (event: SwarmEvent, { session, agent }: Addressed, { json }: LogsFlags): string => {
+const lineOf = (
+  event: SwarmEvent,
+  { session, agent }: Addressed,
+  { json }: LogsFlags,
+  names: ReadonlyMap<string, string>,
+): string => {
   if (json === true) return JSON.stringify(event);
   const isLead = event.agent === session.lead || agent !== undefined;
-  const who = isLead ? '' : `${plainText(event.agent, 64)}  `;
+  const id = plainText(event.agent, 64);
+  const who = isLead ? '' : `[${names.get(event.agent) ?? id}]  `;
   return `${clockTime(event.ts)}  ${who}${eventWords(event)}`;
+};
+
+/** Children are called by their name, or by what they are and the beginning of their id. */
+const noteName = ({ type, agent, origin }: SwarmEvent, names: Map<string, string>): void => {
+  if (type !== 'agent.spawned' || typeof origin !== 'object' || origin === null) return;
+  const { name, type: kind } = origin as Readonly<Record<string, unknown>>;
+  const called = typeof name === 'string' ? name : typeof kind === 'string' ? kind : 'fork';
+  names.set(agent, plainText(`${called} ${agent.slice(0, 8)}`, 64));
 };

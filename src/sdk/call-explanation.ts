@@ -86,9 +86,37 @@ export const explainCall = async (
   calls: readonly ListedCall[],
   target: ListedCall,
 ): Promise<CallExplanation> => {
-  const fold = new Explanation(calls, target);
+  const lineage = await lineageOf(store, session, target.agent);
+  const fold = new Explanation(calls, target, lineage);
+  for (const [agent, last] of lineage) {
+    for await (const record of store.records(session, agent)) {
+      if (record.seq > last) break;
+      fold.inherit(record);
+    }
+  }
   for await (const record of store.records(session, target.agent)) fold.take(record);
   return fold.report(session);
+};
+
+/** Whose records a fork began with and up to which, the oldest first. */
+const lineageOf = async (
+  store: Pick<SessionStore, 'records'>,
+  session: string,
+  agent: string,
+): Promise<ReadonlyMap<string, number>> => {
+  const found: [string, number][] = [];
+  const seen = new Set<string>();
+  for (let next: string | undefined = agent; next !== undefined && !seen.has(next); ) {
+    seen.add(next);
+    let from: { readonly agent: string; readonly seq: number } | undefined;
+    for await (const record of store.records(session, next)) {
+      if (record.type === 'agent.created') from = record.origin?.inherits;
+      break;
+    }
+    if (from !== undefined) found.unshift([from.agent, from.seq]);
+    next = from?.agent;
+  }
+  return new Map(found);
 };
 
 class Explanation {
@@ -104,14 +132,23 @@ class Explanation {
   /** After each rewind, when the call was taken back; null while it counts. */
   readonly #fates: { readonly seq: number; readonly rewoundAt: number | null }[] = [];
 
-  constructor(calls: readonly ListedCall[], target: ListedCall) {
+  constructor(
+    calls: readonly ListedCall[],
+    target: ListedCall,
+    lineage: ReadonlyMap<string, number>,
+  ) {
     this.#calls = calls;
     this.#target = target;
-    this.#sightings = new Sightings(calls, target);
+    this.#sightings = new Sightings(calls, target, lineage);
+  }
+
+  /** What its agent knew when it began. */
+  inherit(record: JournalRecord): void {
+    this.#sightings.take(record);
   }
 
   take(record: JournalRecord): void {
-    this.#sightings.take(record);
+    if (record.seq <= this.#target.seq) this.#sightings.take(record);
     if (record.type === 'assistant.received') {
       const block = record.seq === this.#target.seq ? wantedIn(record.raw) : [];
       this.#input = block.find(({ id }) => id === this.#target.call)?.input ?? this.#input;

@@ -30,16 +30,23 @@ export class Sightings {
   #seen: SeenBefore[] = [];
   #count = 0;
 
-  constructor(calls: readonly ListedCall[], target: ListedCall) {
+  /** `lineage`: whose records the model had before its own, by agent, each up to this one. */
+  constructor(
+    calls: readonly ListedCall[],
+    target: ListedCall,
+    lineage: ReadonlyMap<string, number> = new Map(),
+  ) {
     this.#target = target;
     this.#needles = needlesOf(target.subject, target.cwd);
-    // Another agent's results are not in this one's messages.
-    const own = calls.filter(({ agent, seq }) => agent === target.agent && seq < target.seq);
+    // Another agent's results are not in this one's messages, unless it began with them.
+    const own = calls.filter(({ agent, seq }) =>
+      agent === target.agent ? seq < target.seq : seq <= (lineage.get(agent) ?? 0),
+    );
     this.#byCall = new Map(own.map((call) => [call.call, call]));
   }
 
   take(record: JournalRecord): void {
-    if (record.type !== 'call.ended' || record.seq > this.#target.seq) return;
+    if (record.type !== 'call.ended') return;
     const call = this.#byCall.get(record.call);
     if (call === undefined) return;
     const text = resultText(record.raw).slice(0, MOST_TEXT);

@@ -9,6 +9,7 @@ import type { SessionMeta, SessionStore } from '../protocol/store.js';
 import { SessionFiles } from '../store/session-files.js';
 import { findSession } from './session-choice.js';
 import type { Surroundings } from './surroundings.js';
+import { agentsNamed, viewOfSwarm } from './swarm-view.js';
 
 /** Makes no directory: looking leaves no trace. */
 export const openArchive = (machine: Pick<Surroundings, 'env' | 'home' | 'cwd'>): SessionStore =>
@@ -53,7 +54,7 @@ export interface Addressed {
   readonly agent?: string;
 }
 
-/** A session, or an agent by its id or the beginning of it. */
+/** A session, or an agent by its name, its id or the beginning of it. */
 export const agentOrSession = async (
   store: SessionStore,
   wanted: string | undefined,
@@ -72,6 +73,7 @@ export const agentOrSession = async (
       if (agent.startsWith(wanted)) found.push({ session, agent });
     }
   }
+  if (found.length === 0) found.push(...(await agentsCalled(store, wanted)));
   const [only] = found;
   if (only === undefined) return { session: await sessionNamed(store, wanted, cwd) };
   if (found.length === 1) return only;
@@ -79,4 +81,27 @@ export const agentOrSession = async (
   throw new UsageError(
     `"${wanted}" fits ${found.length} agents: ${some.join(', ')}. Give the id of the session.`,
   );
+};
+
+/** Sessions that are looked through for a name. */
+const MOST_LOOKED_THROUGH = 50;
+
+/** By name: those of running sessions, else those of the newest session that has such. */
+const agentsCalled = async (
+  store: SessionStore,
+  wanted: string,
+): Promise<readonly Required<Addressed>[]> => {
+  const running: Required<Addressed>[] = [];
+  let former: readonly Required<Addressed>[] = [];
+  let left = MOST_LOOKED_THROUGH;
+  for (const session of newestFirst(await store.list())) {
+    if ((await store.agents(session.id)).length < 2) continue;
+    left -= 1;
+    if (left < 0) break;
+    const swarm = await viewOfSwarm(store, session);
+    const hits = agentsNamed([swarm], wanted).map(({ agent }) => ({ session, agent: agent.id }));
+    if (swarm.holder !== undefined) running.push(...hits);
+    else if (former.length === 0) former = hits;
+  }
+  return running.length > 0 ? running : former;
 };

@@ -61,9 +61,10 @@ describe('a question of a run with --ask', () => {
     });
     expect(await run(['inbox'])).toMatchObject({ code: 0, stdout: '' });
     const key = join(skeinHome, 'keys', 'person.pem');
-    expect([(await stat(join(skeinHome, 'keys'))).mode & 0o777, (await stat(key)).mode & 0o777]).toEqual([
-      ...[0o700, 0o600],
-    ]);
+    expect([
+      (await stat(join(skeinHome, 'keys'))).mode & 0o777,
+      (await stat(key)).mode & 0o777,
+    ]).toEqual([...[0o700, 0o600]]);
     expect(readdirSync(join(skeinHome, 'sessions', session, 'questions'))).toEqual([]);
   });
 
@@ -113,7 +114,10 @@ describe('a question of a run with --ask', () => {
 describe('a running session', () => {
   test('is written to and stopped from a second terminal', async () => {
     const scene = await setScene([
-      { match: { lastUser: 'and the docs' }, reply: calls('Bash', { command: 'touch second; sleep 60' }) },
+      {
+        match: { lastUser: 'and the docs' },
+        reply: calls('Bash', { command: 'touch second; sleep 60' }),
+      },
       { reply: calls('Bash', { command: 'touch first; until [ -e go ]; do sleep 0.1; done' }) },
     ]);
     const flags = ['--allowed-tools', 'Bash', '--session-id', 'live'];
