@@ -4,6 +4,7 @@ import type { Stop } from '../protocol/agent.js';
 import type { FeedItem } from '../protocol/feed.js';
 import type { StreamEvent } from '../protocol/model.js';
 import { harmless, oneLine } from './harmless-text.js';
+import { type SwarmLine, SwarmLines } from './swarm-lines.js';
 import type { Terminal } from './terminal.js';
 import { reportCall, todoLines } from './tool-lines.js';
 
@@ -26,9 +27,21 @@ export class Narration {
   /** What is told later; undefined while nothing is held back. */
   private held: FeedItem[] | undefined;
   private lost = 0;
+  /** A paragraph is being written: lines about others would cut it in two. */
+  private isTalking = false;
+  private readonly asides: SwarmLine[] = [];
+  /** The agents that work for others. */
+  readonly swarm: SwarmLines;
 
-  constructor(terminal: Terminal) {
+  constructor(terminal: Terminal, isVerbose = false) {
     this.terminal = terminal;
+    this.swarm = new SwarmLines({
+      isVerbose,
+      show: (line) => {
+        this.asides.push(line);
+        this.showAsides();
+      },
+    });
   }
 
   tell(item: FeedItem): void {
@@ -48,6 +61,7 @@ export class Narration {
       this.held = undefined;
       this.lost = 0;
       for (const item of held) this.show(item);
+      this.showAsides();
       if (lost > 0) this.remark(`${lost} more things happened meanwhile; skein logs shows them.`);
     };
   }
@@ -66,9 +80,12 @@ export class Narration {
         break;
       case 'assistant.message':
         this.lastFailure = '';
+        this.hushed();
         break;
       case 'tool.started':
         this.running.set(item.call, oneLine(harmless(redact(item.description))));
+        // The agent that it starts has lines of its own.
+        if (item.tool === 'Task') break;
         this.line(`  ${this.running.get(item.call)}`);
         this.newest = item.call;
         this.lastProgress = performance.now();
@@ -77,7 +94,14 @@ export class Narration {
         this.progress(item.call, item.note);
         break;
       case 'tool.ended':
-        this.end(item);
+        if (item.tool === 'Task' && this.swarm.knows(item.call)) this.running.delete(item.call);
+        else this.end(item);
+        break;
+      case 'agent.spawned':
+      case 'agent.feed':
+      case 'agent.ended':
+      case 'fan-out.previewed':
+        this.swarm.take(item);
         break;
       case 'todos.changed':
         for (const line of todoLines(item.todos)) this.line(`    ${line}`);
@@ -89,6 +113,8 @@ export class Narration {
         this.remark(this.unsaid(item.text));
         break;
       case 'run.ended':
+        this.hushed();
+        this.swarm.flush();
         this.running.clear();
         this.stop(item.stop);
         this.lastFailure = '';
@@ -109,12 +135,32 @@ export class Narration {
   }
 
   private line(text: string): void {
+    this.swarm.flush();
+    this.put(text);
+  }
+
+  private put(text: string): void {
     this.newest = undefined;
     this.terminal.freshLine();
     this.terminal.write(`${text}\n`);
   }
 
+  /** Lines about others wait until a paragraph, or a question, is over. */
+  private showAsides(): void {
+    if (this.held !== undefined || this.isTalking) return;
+    const { paint } = this.terminal;
+    for (const { text, isAlarming } of this.asides.splice(0)) {
+      this.put(isAlarming ? paint.alarm(text) : text);
+    }
+  }
+
+  private hushed(): void {
+    this.isTalking = false;
+    this.showAsides();
+  }
+
   private discard(reason: string): void {
+    this.hushed();
     const isNew = reason !== this.lastFailure;
     this.lastFailure = reason;
     if (this.hasSpoken) this.remark(`The text above was cut off and does not count: ${reason}`);
@@ -135,11 +181,16 @@ export class Narration {
       if (typeof text === 'string') this.terminal.write(harmless(text));
     } else if (type === 'content_block_start') {
       this.begin(event.content_block as { readonly type?: string; readonly name?: unknown });
-    } else if (type === 'content_block_stop') this.terminal.freshLine();
+    } else if (type === 'content_block_stop') {
+      this.terminal.freshLine();
+      this.hushed();
+    }
   }
 
   private begin(block: { readonly type?: string; readonly name?: unknown }): void {
     if (block.type === 'text') {
+      this.swarm.flush();
+      this.isTalking = true;
       this.hasSpoken = true;
       this.newest = undefined;
       this.terminal.freshLine();
@@ -155,6 +206,7 @@ export class Narration {
   /** Only where a line more does no harm: a screen reader would read out every one. */
   private progress(call: string, note: string): void {
     const now = performance.now();
+    if (this.swarm.knows(call)) return;
     if (!this.terminal.isCapable || now - this.lastProgress < PROGRESS_EVERY_MS) return;
     this.lastProgress = now;
     const name = this.newest === call ? '' : `${this.running.get(call) ?? 'a call'}: `;

@@ -19,6 +19,7 @@ import { harmless } from './harmless-text.js';
 import type { Machine } from './machine.js';
 import { readPrompt } from './prompt-text.js';
 import type { RunFlags } from './run-flags.js';
+import { type SwarmLine, SwarmLines, waitingText } from './swarm-lines.js';
 
 export const printMode = async (
   given: string | undefined,
@@ -113,11 +114,14 @@ const drive = async (
   machine.stdin.destroy();
 };
 
+const MOST_DENIALS = 20;
+
 class Printer {
   lastStop: Stop | undefined;
   private tally: RunTally;
   private readonly session: LeadSession;
   private readonly tasks: TaskBook;
+  private readonly swarm: SwarmLines;
   private readonly flags: RunFlags;
   private readonly machine: Machine;
   private readonly line: (text: string) => void;
@@ -132,21 +136,35 @@ class Printer {
     this.session = session;
     this.tally = new RunTally(said);
     this.tasks = new TaskBook(session.id);
+    const show = ({ text }: SwarmLine) => machine.notify(text.trimStart());
+    this.swarm = new SwarmLines({ show, isVerbose: flags.verbose === true });
     this.flags = flags;
     this.machine = machine;
     this.line = line;
   }
 
   take(item: FeedItem): void {
+    const { outputFormat } = this.flags;
     this.tally.take(item);
-    if (this.flags.outputFormat === 'stream-json') {
+    if (outputFormat === 'stream-json') {
       const text = feedLine(item, this.session.id);
       if (text !== undefined) this.line(text);
       const task = this.tasks.take(item);
       if (task !== undefined) this.line(JSON.stringify(task));
     }
     if (item.type === 'notice') this.machine.notify(item.text);
+    if (outputFormat === 'text') this.tellOfAgents(item);
     if (item.type === 'run.ended') this.finish(item.stop);
+  }
+
+  /** On stderr: who works for the lead, and that it waits for those that nobody asked to be waited for. */
+  private tellOfAgents(item: FeedItem): void {
+    this.swarm.take(item);
+    const isAnswer = item.type === 'assistant.message' && item.stopReason === 'end_turn';
+    if (!isAnswer && item.type !== 'run.ended') return;
+    this.swarm.flush();
+    const waiting = this.swarm.background();
+    if (isAnswer && waiting.length > 0) this.machine.notify(waitingText(waiting));
   }
 
   private finish(stop: Stop): void {
@@ -165,12 +183,25 @@ class Printer {
     // A program gets it as it is; a terminal would obey it.
     const shown = this.machine.stdout.isTTY === true ? harmless(text) : text;
     if (text !== '') this.machine.out(`${shown}\n`);
-    for (const { tool, reason } of this.tally.denials) {
-      this.machine.notify(`${tool} was not run: ${reason}`);
-    }
+    this.denialLines().forEach(this.machine.notify);
     if (stop.reason !== 'end_turn') {
       const detail = stop.detail === null ? '' : `: ${stop.detail}`;
       this.machine.notify(`stopped (${stop.reason})${detail}`);
     }
+  }
+
+  /** What many agents were denied alike is said once. */
+  private denialLines(): readonly string[] {
+    const times = new Map<string, number>();
+    for (const { tool, reason, agent } of this.tally.denials) {
+      const who = agent === undefined ? '' : ` for ${agent.type ?? 'a fork'}`;
+      const line = `${tool} was not run${who}: ${reason}`;
+      times.set(line, (times.get(line) ?? 0) + 1);
+    }
+    const lines = [...times].map(([line, many]) => (many === 1 ? line : `${line} (${many} times)`));
+    const more = lines.length - MOST_DENIALS;
+    return more <= 0
+      ? lines
+      : [...lines.slice(0, MOST_DENIALS), `${more} more denials; skein logs shows them.`];
   }
 }

@@ -21,6 +21,8 @@ const LONGEST_REMARK = 200;
 export interface QuestionView {
   /** How people call the agent that asks. */
   readonly asker: string;
+  /** Whom it works for, and on what. */
+  readonly purpose?: string;
   readonly columns: number;
 }
 
@@ -39,7 +41,7 @@ export const questionLines = (
 /** Without the answers; `howToSee` is what a person can do to see what is left out. */
 export const questionFacts = (
   question: PermissionQuestion,
-  { asker, columns }: QuestionView,
+  { asker, purpose, columns }: QuestionView,
   howToSee: string,
 ): readonly string[] => {
   const { tool, reason, risk, blockedPath, grant } = question;
@@ -55,6 +57,7 @@ export const questionFacts = (
     text === undefined ? [] : remarkRows(name, text, columns);
   return [
     `${asker} asks to use ${oneLine(exactText(tool))}.`,
+    ...(purpose === undefined ? [] : purposeRows(purpose, columns)),
     ...rows,
     ...(isWhole ? [] : [`  Not all of it is shown: ${howToSee}, and deny if in doubt.`]),
     ...remark('risk', RISKS[risk]),
@@ -63,6 +66,10 @@ export const questionFacts = (
     ...remark('rule', grant),
   ];
 };
+
+/** For whom an agent that works for another asks. */
+export const purposeRows = (purpose: string, columns: number): readonly string[] =>
+  remarkRows('for', purpose, columns);
 
 /** Everything that the call was given and that a lasting answer would allow, however long it is. */
 export const wholeInput = (question: PermissionQuestion, columns: number): readonly string[] => {

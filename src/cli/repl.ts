@@ -68,12 +68,13 @@ class Repl {
       this.finish = resolve;
       this.fail = reject;
     });
-    this.narration = new Narration(terminal);
+    this.narration = new Narration(terminal, flags.verbose === true);
     const surface = new TerminalSurface({
       terminal,
       say: (...lines) => this.narration.say(...lines),
       hold: () => this.narration.hold(),
-      nameOf: (agent) => (agent === this.lead.session?.meta.lead ? 'The leader' : `Agent ${agent}`),
+      nameOf: (agent) => this.nameOf(agent),
+      purposeOf: (agent) => this.narration.swarm.purposeOf(agent),
       interruptRun: () => this.lead.session?.interrupt(),
     });
     this.lead = new ReplLead({
@@ -106,6 +107,11 @@ class Repl {
       forget();
       await this.lead.close();
     }
+  }
+
+  private nameOf(agent: string): string {
+    if (agent === this.lead.session?.meta.lead) return 'The leader';
+    return `Agent ${this.narration.swarm.nameOf(agent) ?? agent}`;
   }
 
   /** Whatever is typed from now on is not heard. */

@@ -9,7 +9,7 @@ import type {
   Surface,
 } from '../protocol/permission.js';
 import { exactText, oneLine } from './harmless-text.js';
-import { denialOf, questionLines, wholeInput } from './question-text.js';
+import { denialOf, purposeRows, questionLines, wholeInput } from './question-text.js';
 import type { Reply, Terminal } from './terminal.js';
 
 const LABEL = 'Allow it? o once, s session, p project, d deny: ';
@@ -35,6 +35,8 @@ export interface TerminalSurfaceOptions {
   readonly hold: () => () => void;
   /** How people call an agent. */
   readonly nameOf: (agent: string) => string;
+  /** Whom it works for, and on what; undefined for the lead. */
+  readonly purposeOf?: (agent: string) => string | undefined;
   readonly interruptRun: () => void;
 }
 
@@ -74,10 +76,14 @@ export class TerminalSurface implements Surface {
     question: PermissionQuestion,
     signal: AbortSignal,
   ): Promise<PermissionAnswer> {
-    const { terminal, say, nameOf } = this.options;
+    const { terminal, say, nameOf, purposeOf } = this.options;
     if (signal.aborted) throw new Error(WITHDRAWN);
     const { paint, columns } = terminal;
-    const view = { asker: nameOf(question.agent), columns };
+    const purpose = purposeOf?.(question.agent);
+    const view = {
+      ...{ asker: nameOf(question.agent), columns },
+      ...(purpose !== undefined && { purpose }),
+    };
     const [head = '', ...lines] = questionLines(question, view);
     const alarmed = lines.map((line) =>
       line.startsWith('  risk: high') ? paint.alarm(line) : line,
@@ -124,12 +130,14 @@ export class TerminalSurface implements Surface {
   }
 
   private async putChoice(question: PersonQuestion, signal: AbortSignal): Promise<PersonAnswer> {
-    const { terminal, say, nameOf } = this.options;
+    const { terminal, say, nameOf, purposeOf } = this.options;
     if (signal.aborted) throw new Error(WITHDRAWN);
     const { options, multiple } = question;
     const head = `${nameOf(question.agent)} has a question.`;
+    const purpose = purposeOf?.(question.agent);
+    const rows = purpose === undefined ? [] : purposeRows(purpose, terminal.columns);
     say(
-      ...['', terminal.paint.strong(head), `  ${shownText(question.question)}`],
+      ...['', terminal.paint.strong(head), ...rows, `  ${shownText(question.question)}`],
       ...options.map((option, index) => `  ${index + 1}. ${optionText(option)}`),
     );
     const label = `${labelFor(options.length, multiple)}: `;

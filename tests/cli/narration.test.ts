@@ -3,6 +3,7 @@ import { Narration } from '../../src/cli/narration.js';
 import { STOP_REASONS, type StopReason } from '../../src/protocol/agent.js';
 import type { FeedItem } from '../../src/protocol/feed.js';
 import type { StreamEvent } from '../../src/protocol/model.js';
+import { childEnded, childSays, childUses, spawned } from '../fakes/child-agents.js';
 import { scriptedTerminal } from '../fakes/scripted-terminal.js';
 
 /** Everything that is said about these items. */
@@ -162,4 +163,47 @@ test('a call is told without the keys that are in it', () => {
     },
   });
   expect(said).toContain('Bash curl ghp_[redacted]');
+});
+
+describe('a narration of agents that work for others', () => {
+  const task = (call: string): FeedItem => ({
+    ...{ type: 'tool.started', call, tool: 'Task', input: {}, description: 'Task Find it' },
+  });
+  const taskEnded = (call: string, outcome: 'ok' | 'error', content = 'x'): FeedItem => ({
+    ...{ type: 'tool.ended', call, tool: 'Task', outcome },
+    raw: JSON.stringify({ type: 'tool_result', content, is_error: outcome !== 'ok' }),
+  });
+
+  test('has lines of the agent, and none of the call that asked for it', () => {
+    expect(
+      told(
+        ...[task('toolu_1'), spawned(), childUses('Grep'), childSays(), childEnded()],
+        ...[taskEnded('toolu_1', 'ok'), stop('end_turn')],
+      ),
+    ).toBe('  explorer ag_1 started: Find the parser\n  explorer ag_1 done, 3 turns, $0.0123\n');
+  });
+
+  test('says that a call started nobody', () => {
+    expect(told(task('toolu_1'), taskEnded('toolu_1', 'error', 'No such agent.'))).toBe(
+      '    failed Task Find it\n      No such agent.\n',
+    );
+  });
+
+  test('does not break into a paragraph of the lead', () => {
+    expect(
+      told(request, block('text'), delta('One '), spawned(), delta('two.'), end, stop('end_turn')),
+    ).toBe('\nOne two.\n  explorer ag_1 started: Find the parser\n');
+  });
+
+  test('waits with them while a question is open', () => {
+    const terminal = scriptedTerminal();
+    const narration = new Narration(terminal);
+    const release = narration.hold();
+    narration.tell(spawned());
+    narration.swarm.flush();
+    narration.tell(stop('end_turn'));
+    expect(terminal.text()).toBe('');
+    release();
+    expect(terminal.text()).toBe('  explorer ag_1 started: Find the parser\n');
+  });
 });

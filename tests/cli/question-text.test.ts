@@ -34,6 +34,17 @@ describe('what a permission question shows', () => {
     expect(questionLines(asked, VIEW)).toContain(`  p  project: ${words}`);
   });
 
+  test('is for whom an agent asks that works for another, and its words cannot leave their place', () => {
+    const purpose = `the leader, ${'Find it\n\u001b[2J '.repeat(20)}`;
+    const asked = { ...QUESTION, tool: 'Bash', input: { command: 'ls' } };
+    const [head, first, second] = questionLines(asked, { asker: 'Agent x', purpose, columns: 80 });
+    expect([head, first?.slice(0, 26)]).toEqual([
+      ...['Agent x asks to use Bash.', '  for: the leader, Find it'],
+    ]);
+    expect(second).toMatch(/^ {2}… /);
+    expect(`${first}${second}`).not.toContain('\u001b');
+  });
+
   test('is the whole command, with every line of it', () => {
     expect(linesFor('Bash', { command: 'a &&\nb', description: 'Both' })).toEqual([
       'The leader asks to use Bash.',

@@ -43,6 +43,7 @@ const personWho = (...answers: readonly ScriptedAnswer[]) => {
       };
     },
     nameOf: (agent) => `Agent ${agent}`,
+    purposeOf: (agent) => (agent === 'a_child' ? 'the leader, Find it' : undefined),
     interruptRun: () => {
       interrupts += 1;
     },
@@ -54,6 +55,21 @@ const personWho = (...answers: readonly ScriptedAnswer[]) => {
 /** A question stands open. */
 const isAsked = (terminal: ScriptedTerminal) =>
   eventually('a question is asked', () => /: $/.test(terminal.text()));
+
+describe('a question of an agent that works for another', () => {
+  test('says who asks and for whom', async () => {
+    const { surface, terminal, controller } = personWho('o', 'Blue');
+    await surface.ask({ ...question, agent: 'a_child' }, controller.signal);
+    await surface.choose(
+      { id: 'q', agent: 'a_child', call: 'c', question: 'Which?', options: [], multiple: false },
+      controller.signal,
+    );
+    expect(terminal.text()).toMatch(/Agent a_child asks to use .*\n {2}for: the leader, Find it\n/);
+    expect(terminal.text()).toMatch(
+      /Agent a_child has a question.\n {2}for: the leader, Find it\n/,
+    );
+  });
+});
 
 describe('a permission question', () => {
   test('that is too long to be shown is shown as a whole when somebody asks for that', async () => {
