@@ -1,6 +1,7 @@
 /** The commands beside a run, each with its flags and an example. Their work is loaded when called. */
 import { Argument, type Command } from 'commander';
 import { VERSION } from '../sdk/version.js';
+import type { AgentsFlags } from './agents-command.js';
 import type { ContextFlags } from './context-command.js';
 import type { CostFlags } from './cost-command.js';
 import type { DoctorFlags } from './doctor-command.js';
@@ -169,6 +170,17 @@ export const addCommands = (program: Command, machine: Machine, end: (code: numb
     .action(async (_: unknown, command: Command) => {
       const { showPrompt } = await import('./prompt-command.js');
       end(await showPrompt(command.optsWithGlobals<PromptFlags>(), machine));
+    });
+  child(
+    program,
+    'agents',
+    'the agents that can be asked for here: where each comes from, its tools, what is wrong',
+    'skein agents --json',
+  )
+    .option('--json', 'as JSON')
+    .action(async (_: unknown, command: Command) => {
+      const { showAgents } = await import('./agents-command.js');
+      end(await showAgents(command.optsWithGlobals<AgentsFlags>(), machine));
     });
   child(
     program,

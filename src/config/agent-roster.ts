@@ -14,6 +14,8 @@ export interface AgentRoster {
   readonly agents: readonly AgentDefinition[];
   /** Those that no usable one of a stronger place stands before. They hide weaker ones. */
   readonly unusable: readonly UnusableAgent[];
+  /** Those of a workspace that nobody trusts, of which not all applies. */
+  readonly withheld: readonly string[];
   /** Sentences for people about what was left out. */
   readonly warnings: readonly string[];
 }
@@ -43,6 +45,7 @@ export const readRoster = async (places: RosterPlaces): Promise<AgentRoster> => 
     : undefined;
   const known = new Map<string, AgentDefinition | UnusableAgent>();
   const warnings: string[] = [];
+  const withheld = new Set<AgentDefinition>();
   const take = (found: AgentDefinition | UnusableAgent) => {
     const before = known.get(found.name);
     if (before === undefined) known.set(found.name, found);
@@ -60,12 +63,17 @@ export const readRoster = async (places: RosterPlaces): Promise<AgentRoster> => 
     }
     for (const name of names.slice(0, MOST_FILES)) {
       const read = files?.readAgentFile(join(path, name), folder);
-      if (read !== undefined) take('problem' in read ? read : trusted(read, places));
+      if (read === undefined) continue;
+      const left = 'problem' in read || places.isTrusted ? read : restricted(read);
+      if (left !== read && !('problem' in left)) withheld.add(left);
+      take(left);
     }
   }
   const all = [...known.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const agents = all.filter((it): it is AgentDefinition => !('problem' in it));
   return {
-    agents: all.filter((it): it is AgentDefinition => !('problem' in it)),
+    agents,
+    withheld: agents.filter((agent) => withheld.has(agent)).map(({ name }) => name),
     unusable: all.filter((it): it is UnusableAgent => 'problem' in it),
     warnings,
   };
@@ -107,8 +115,8 @@ export const resolveAgent = async (
 const MOST_NAMES = 20;
 
 /** Words are free; what costs money, runs code or asks less is not for a workspace that nobody trusts. */
-const trusted = (agent: AgentDefinition, { isTrusted }: PromptPlaces): AgentDefinition => {
-  if (isTrusted || agent.source !== 'project') return agent;
+const restricted = (agent: AgentDefinition): AgentDefinition => {
+  if (agent.source !== 'project') return agent;
   const { model, permissionMode, hooks, mcpServers, ...rest } = agent;
   const withheld = [
     ...(model === undefined ? [] : [`model ${model}`]),

@@ -3,20 +3,11 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readAgentsFlag } from '../config/agent-flag.js';
-import {
-  type AgentRoster,
-  type RosterPlaces,
-  readRoster,
-  resolveAgent,
-  type UnusableAgent,
-} from '../config/agent-roster.js';
+import { type RosterPlaces, resolveAgent } from '../config/agent-roster.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import type { PromptPlaces } from '../config/prompt-files.js';
 import { isTyped } from '../config/settings-layers.js';
-import { rulesOf } from '../policy/agent-bounds.js';
-import { ruleProblems } from '../policy/rule-matcher.js';
 import { type AgentDefinition, givesTool, namesTool } from '../protocol/agent-definition.js';
-import { UsageError } from '../protocol/errors.js';
 import type { Tool } from '../protocol/tool.js';
 import type { RunOptions } from './run-options.js';
 import type { Surroundings } from './surroundings.js';
@@ -26,40 +17,13 @@ export const agentFor = async (
   flags: RunOptions,
   settings: LoadedSettings,
   machine: Surroundings,
-): Promise<AgentDefinition | undefined> =>
-  flags.agent === undefined
-    ? undefined
-    : resolveAgent(flags.agent, rosterPlaces(flags, settings, machine));
-
-/** All agents that can be asked for. Throws a UsageError for those of the command that are wrong. */
-export const rosterFor = async (
-  flags: RunOptions,
-  settings: LoadedSettings,
-  machine: Surroundings,
-): Promise<AgentRoster> => {
-  const { agents, unusable, warnings } = await readRoster(rosterPlaces(flags, settings, machine));
-  const checked = agents.map(withReadableRules);
-  return {
-    agents: checked.filter((it): it is AgentDefinition => !('problem' in it)),
-    unusable: [...unusable, ...checked.filter((it): it is UnusableAgent => 'problem' in it)],
-    warnings,
-  };
+): Promise<AgentDefinition | undefined> => {
+  const places = rosterPlaces(flags, settings, machine);
+  return flags.agent === undefined ? undefined : resolveAgent(flags.agent, places);
 };
 
-/** A part of a tool that is denied in words nobody can read is not denied: then there is no agent. */
-const withReadableRules = (agent: AgentDefinition): AgentDefinition | UnusableAgent => {
-  const { name, path, source } = agent;
-  const problems = ruleProblems(rulesOf(agent).map((rule) => ({ ...rule, file: path })));
-  if (problems.length === 0) return agent;
-  const problem = problems.find(({ fatal }) => fatal)?.message;
-  if (problem === undefined) {
-    return { ...agent, warnings: [...agent.warnings, ...problems.map(({ message }) => message)] };
-  }
-  if (source === 'command') throw new UsageError(problem);
-  return { name, path, problem };
-};
-
-const rosterPlaces = (
+/** Throws a UsageError for agents of the command that are wrong. */
+export const rosterPlaces = (
   { agents }: RunOptions,
   settings: LoadedSettings,
   machine: Surroundings,

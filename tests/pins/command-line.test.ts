@@ -76,6 +76,7 @@ test('the commands, with what they take', () => {
     logs: ['[session]', '-f, --follow', '--limit <n>', '--json'],
     config: ['--json'],
     prompt: ['--agent <agent>', '--json'],
+    agents: ['--json'],
     trust: ['--revoke', '--includes', '--include <files...>', '--json'],
     completion: ['<shell>'],
     sim: ['--port <port>', '--script <file>'],
