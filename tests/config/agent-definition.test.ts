@@ -1,0 +1,172 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseAgent } from '../../src/config/agent-definition.js';
+import type { AgentDefinition } from '../../src/protocol/agent-definition.js';
+
+const PLACE = { path: '/a/looker.md', source: 'user' } as const;
+
+/** What becomes of a file with these lines in its front matter, from its fourth line on. */
+const parsed = (...lines: readonly string[]) =>
+  parseAgent(
+    ['---', 'name: looker', 'description: Looks', ...lines, '---', 'You look.'].join('\n'),
+    PLACE,
+  );
+
+const agent = (...lines: readonly string[]): AgentDefinition => {
+  const found = parsed(...lines);
+  if ('fix' in found) throw new Error(found.fix);
+  return found;
+};
+
+describe('the front matter of an agent', () => {
+  test('may say all of this', () => {
+    const { hooks, ...rest } = agent(
+      'tools: Read, Bash',
+      'disallowedTools: [WebFetch]',
+      'model: haiku',
+      'permissionMode: plan',
+      'maxTurns: 12',
+      'skills: pdf, charts',
+      'mcpServers:\n  - github\n  - jira',
+      'hooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks: [{ type: command, command: ./look }]',
+      'background: true',
+      'isolation: worktree',
+      'color: purple',
+      'proactive: true',
+      'prompt: own',
+    );
+    expect(rest).toEqual({
+      ...{ name: 'looker', description: 'Looks', prompt: 'You look.', ...PLACE },
+      ...{ tools: ['Read', 'Bash'], disallowedTools: ['WebFetch'], limits: [], denials: [] },
+      ...{ model: 'haiku', permissionMode: 'plan', maxTurns: 12, skills: ['pdf', 'charts'] },
+      ...{ mcpServers: ['github', 'jira'], background: true, isolation: 'worktree' },
+      ...{ color: 'purple', proactive: true, ownPrompt: true, warnings: [] },
+    });
+    expect(hooks).toMatchObject([
+      { event: 'PreToolUse', work: { kind: 'command', command: './look' }, timeoutMs: 60_000 },
+    ]);
+    expect(hooks[0]?.matches('Bash')).toBe(true);
+    expect(hooks[0]?.matches('Read')).toBe(false);
+  });
+
+  test('may leave a key without a value', () => {
+    expect(agent('tools:', 'model:', 'hooks:', 'maxTurns: null', 'color: ~')).toEqual(agent());
+  });
+
+  test('may share the prompt of the lead in so many words', () => {
+    expect(agent('prompt: shared').ownPrompt).toBe(false);
+  });
+
+  test.each([
+    ['tools: Bash(git diff:*), Read', { tools: ['Bash', 'Read'], limits: ['Bash(git diff:*)'] }],
+    [
+      'tools: ["Bash(ls, pwd)", "Bash(a, b)"]',
+      { tools: ['Bash'], limits: ['Bash(ls, pwd)', 'Bash(a, b)'] },
+    ],
+    ['tools: "Bash(*), Edit( : * )"', { tools: ['Bash', 'Edit'], limits: [] }],
+    ['tools: Bash(git diff:*), Bash', { tools: ['Bash'], limits: [] }],
+    ['tools: "*"', { tools: ['*'], limits: [] }],
+    ['tools: mcp__github, mcp__jira__*', { tools: ['mcp__github', 'mcp__jira__*'] }],
+    ['tools: ""', { tools: [] }],
+    ['tools: Read,, Grep,', { tools: ['Read', 'Grep'] }],
+    ['disallowedTools: Bash(rm:*), Write', { disallowedTools: ['Write'], denials: ['Bash(rm:*)'] }],
+    ['disallowedTools: Bash(*)', { disallowedTools: ['Bash'], denials: [] }],
+  ])('may give or forbid parts of tools: %s', (line, expected) => {
+    expect(agent(line)).toMatchObject(expected);
+  });
+
+  test.each([
+    ['tools: 7', 'tools: write names of tools, such as "Read, Grep", instead of 7'],
+    ['tools: [Read, 7]', 'tools: write names of tools, such as "Read, Grep", instead of a list'],
+    ['tools: Bash(git', 'instead of the text "Bash(git"'],
+    ['tools: rm -rf', 'instead of the text "rm -rf"'],
+    ['disallowedTools: {Bash: true}', 'disallowedTools: write names of tools, such as'],
+    ['model: [a]', 'model: write the name of a model, or inherit instead of a list'],
+    ['permissionMode: yolo', 'permissionMode: write one of default, acceptEdits, plan, dontAsk, '],
+    ['maxTurns: 0', 'maxTurns: write a whole number of 1 or more instead of 0'],
+    ['maxTurns: many', 'instead of the text "many"'],
+    ['skills: {}', 'skills: write names of skills instead of an object'],
+    ['mcpServers: [{ a: { command: x } }]', 'mcpServers: write names of servers instead of a list'],
+    ['hooks: [1]', 'hooks: write an object of events instead of a list'],
+    ['background: later', 'background: write true or false instead of the text "later"'],
+    ['isolation: moon', 'isolation: write worktree instead of the text "moon"'],
+    ['prompt: mine', 'prompt: write own or shared instead of the text "mine"'],
+  ])('describes no agent with a value that is none, and says where: %s', (line, fix) => {
+    expect(parsed('', line)).toEqual({
+      ...{ name: 'looker', line: 5, fix: expect.stringContaining(fix) },
+    });
+  });
+
+  test('may have a color that is none, for that harms nobody', () => {
+    const { color, warnings } = agent('color: [red]');
+    expect(color).toBeUndefined();
+    expect(warnings).toEqual([
+      'color in /a/looker.md, line 4, is ignored: write a color instead of a list.',
+    ]);
+  });
+
+  test('costs a hook that cannot be read, and a sentence with its line', () => {
+    const { hooks, warnings } = agent(
+      'hooks:',
+      '  PreToolUs: []',
+      '  Stop:',
+      '    - hooks:',
+      '        - { type: prompt }',
+      '        - { command: ./end }',
+    );
+    expect(hooks).toMatchObject([{ event: 'Stop', work: { command: './end' } }]);
+    expect(warnings).toEqual([
+      'hooks.PreToolUs in /a/looker.md, line 5, is ignored: did you mean PreToolUse.',
+      'hooks.Stop[0].hooks[0].type in /a/looker.md, line 8, is ignored: write "command", which is all there is instead of the text "prompt".',
+    ]);
+  });
+
+  test('tells of keys that mean nothing, in bounds', () => {
+    const keys = Array.from({ length: 13 }, (_, index) => `strange${'r'.repeat(90)}${index}: 1`);
+    const [warning = '', ...more] = agent('permisionMode: plan', ...keys).warnings;
+    expect(more).toEqual([]);
+    expect(warning).toContain('not use: permisionMode (did you mean permissionMode?), stranger');
+    expect(warning).toMatch(/… and 4 more\.$/);
+    expect(warning.length).toBeLessThan(700);
+  });
+
+  test.each([['__proto__'], ['constructor'], ['toString'], ['7'], ['hooks']])(
+    'may name an agent %s',
+    (name) => {
+      const text = `---\nname: "${name}"\ndescription: Looks\n---\nYou look.`;
+      expect(parseAgent(text, PLACE)).toMatchObject({ name, prompt: 'You look.' });
+    },
+  );
+
+  test.each([[''], ['a b'], ['../a'], ['a/b'], ['-a'], ['ä'], ['a'.repeat(65)], ['a\\nb']])(
+    'may not name an agent %j',
+    (name) => {
+      const text = `---\ndescription: Looks\nname: "${name}"\n---\nYou look.`;
+      const line = 3;
+      const fix = expect.stringContaining('give it a name of letters');
+      expect(parseAgent(text, PLACE)).toEqual({ line, fix });
+    },
+  );
+});
+
+describe('a file of any kind', () => {
+  test('is an agent or a line and what to do there, and never more', () => {
+    const words = fc.constantFrom(
+      ...['---\n', 'name: a\n', 'description: b\n', 'tools: ', 'hooks:\n', '  Stop: ', '[', '{'],
+      ...['Bash(', ')', ',', '*', '&a ', '"', "'", '\t', '\n', ': ', '- ', '\u0000', '😀', '#'],
+    );
+    const text = fc.array(words, { maxLength: 40 }).map((parts) => parts.join(''));
+    const anything = fc.oneof(text, fc.string({ unit: 'binary' }));
+    fc.assert(
+      fc.property(anything, (given) => {
+        const found = parseAgent(`---\n${given}`, PLACE);
+        if ('fix' in found) {
+          expect(found.line).toBeGreaterThan(0);
+          expect(found.line).toBeLessThanOrEqual(given.split('\n').length + 1);
+          expect(found.fix).not.toBe('');
+        } else expect(found.prompt).not.toBe('');
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
