@@ -139,14 +139,8 @@ export class CacheWatch {
     return change;
   }
 
-  /** A head is read and hashed once, however often it is sent. */
-  private shapeFor({ head, sections, betas }: Outgoing): RequestShape {
-    const last = this.departed;
-    const isKnown =
-      last?.sent.head === head &&
-      last.sent.sections === sections &&
-      last.sent.betas.join() === betas.join();
-    const shape = isKnown ? last.shape : shapeOf({ head, sections, betas });
+  private shapeFor(outgoing: Outgoing): RequestShape {
+    const shape = knownShape(outgoing);
     return this.isRefused && !('diagnostics' in shape) ? { ...shape, ...REFUSED } : shape;
   }
 
@@ -162,6 +156,21 @@ export class CacheWatch {
     return at === -1 ? messages.length : at;
   }
 }
+
+/** A head is read and hashed once, however often it is sent, and by however many agents. */
+const knownShape = ({ head, sections, betas }: SentHead): RequestShape => {
+  const last = shapes.get(head);
+  const isKnown = last?.sections === sections && last.betas === betas.join();
+  if (isKnown) return last.shape;
+  const shape = shapeOf({ head, sections, betas });
+  shapes.set(head, { sections, betas: betas.join(), shape });
+  return shape;
+};
+
+const shapes = new WeakMap<
+  BodyHead,
+  { readonly sections: SentHead['sections']; readonly betas: string; readonly shape: RequestShape }
+>();
 
 const isSame = (one: RequestShape | undefined, other: RequestShape): boolean => {
   if (one === other) return true;
