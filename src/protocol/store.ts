@@ -1,5 +1,6 @@
-/** What outlives a process: sessions, their journals, their event index, artifacts and mailboxes. */
+/** What outlives a process: sessions, their journals, their event index, artifacts, mailboxes, jobs. */
 import type { SwarmEvent } from './events.js';
+import type { JobQueue } from './job-queue.js';
 import type { JournalBody, JournalRecord } from './journal.js';
 import type { LeaseHolder } from './leases.js';
 import type { Mailbox } from './mailbox.js';
@@ -25,6 +26,8 @@ export interface SessionMeta {
 }
 
 export interface SessionStore {
+  /** Of all sessions: agents in the background that outlive a process. */
+  readonly jobs: JobQueue;
   create(meta: SessionMeta): Promise<Session>;
   /** Takes the lease; rejects with a UsageError for an unknown, owned or newer session. */
   open(id: string): Promise<Session>;

@@ -24,6 +24,7 @@ import {
   writeLetter,
 } from './mail-letters.js';
 import { makePlace, namesIn } from './mail-place.js';
+import { syncFolder, writeSynced } from './synced-file.js';
 
 export class MailFolder implements Mailbox {
   private readonly session: string;
@@ -115,26 +116,3 @@ export class MailFolder implements Mailbox {
 }
 
 const ATTEMPTS = 5;
-
-const writeSynced = async (path: string, text: string): Promise<void> => {
-  const file = await fs.promises.open(path, 'wx', 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-};
-
-/** One that is gone was read already, with everything in it. */
-const syncFolder = async (path: string): Promise<void> => {
-  let folder: fs.promises.FileHandle | undefined;
-  try {
-    folder = await fs.promises.open(path, 'r');
-    await folder.sync();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  } finally {
-    await folder?.close();
-  }
-};

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Clock } from '../protocol/clock.js';
 import { SkeinError, UsageError } from '../protocol/errors.js';
 import type { SwarmEvent } from '../protocol/events.js';
+import type { JobQueue } from '../protocol/job-queue.js';
 import type { JournalRecord } from '../protocol/journal.js';
 import type { LeaseHolder, Leases } from '../protocol/leases.js';
 import type { Mailbox } from '../protocol/mailbox.js';
@@ -15,6 +16,7 @@ import type {
   SessionStore,
   SessionSurvey,
 } from '../protocol/store.js';
+import { JobFiles } from './job-files.js';
 import { readJournal, recordsOf } from './journal-lines.js';
 import { agentsOf, journalPath } from './journal-place.js';
 import { LeaseFiles, type LeaseOwner } from './lease-file.js';
@@ -38,6 +40,7 @@ export interface FileStoreOptions {
 }
 
 export class SessionFiles implements SessionStore {
+  readonly jobs: JobQueue;
   private readonly options: FileStoreOptions;
   private readonly leases: Leases;
   /** Once is enough, however many sessions are removed. */
@@ -45,6 +48,7 @@ export class SessionFiles implements SessionStore {
 
   constructor(options: FileStoreOptions) {
     this.options = options;
+    this.jobs = new JobFiles(options.root, options.ownerLives);
     this.leases = new LeaseFiles(options.root, options.owner, options.ownerLives);
   }
 

@@ -24,6 +24,7 @@ import type {
 } from '../protocol/store.js';
 import { EventIndex, parseEvent } from './event-index.js';
 import { Citations } from './event-lag.js';
+import { JobMemory } from './job-memory.js';
 import { readJournal } from './journal-lines.js';
 import { LeaseMemory } from './lease-memory.js';
 import { MailMemory } from './mail-memory.js';
@@ -40,6 +41,7 @@ interface MemoryFolder {
 }
 
 export class SessionMemory implements SessionStore {
+  readonly jobs = new JobMemory();
   private readonly folders = new Map<string, MemoryFolder>();
   private readonly clock: Clock;
   private readonly leases = new LeaseMemory(
