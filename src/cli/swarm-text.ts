@@ -50,7 +50,7 @@ const RIGHT: ReadonlySet<Column> = new Set(['turns', 'tokens', 'cache', 'cost', 
 /** What goes first where there is little room. */
 const DISPENSABLE: readonly Column[] = ['cache', 'tokens', 'turns'];
 const WIDEST_AGENT = 28;
-const LEAST_DOING = 16;
+const LEAST_DOING = 20;
 const GAP = '  ';
 
 const cellsOf = (agent: AgentView, who: string, now: number): Cells => {

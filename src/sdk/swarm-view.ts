@@ -97,7 +97,10 @@ export class SwarmFold {
       ordered.push(next);
       for (const child of (below.get(next.id) ?? []).toReversed()) waiting.push(child);
     }
-    return ordered;
+    if (ordered.length === this.#agents.size) return ordered;
+    // Those whose parents go round in a circle: nobody wrote that but somebody who meant harm.
+    const reached = new Set(ordered);
+    return [...ordered, ...[...this.#agents.values()].filter((agent) => !reached.has(agent))];
   }
 
   #viewOf(agent: AgentFold, isLive: boolean): AgentView {

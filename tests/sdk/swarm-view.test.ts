@@ -1,0 +1,186 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { UsageError } from '../../src/protocol/errors.js';
+import type { SwarmEvent } from '../../src/protocol/events.js';
+import type { SessionMeta } from '../../src/protocol/store.js';
+import { agentNamed, SwarmFold, type SwarmView } from '../../src/sdk/swarm-view.js';
+
+type Fact = Partial<SwarmEvent> & Pick<SwarmEvent, 'type'>;
+
+const MODEL = 'claude-sonnet-4-5';
+const usage = { input: 10, output: 5, cacheRead: 80, cacheWrite5m: 10, cacheWrite1h: 0 };
+
+/** The agents after some facts; those without an agent are of the lead, `a_1`. */
+const agentsAfter = (facts: readonly Fact[], isLive = true) => {
+  const fold = new SwarmFold('a_1');
+  for (const [index, fact] of facts.entries()) {
+    const head = { v: 1, seq: index + 1, ts: index, swarm: 's_1', agent: 'a_1' } as const;
+    fold.take({ ...head, parent: null, cites: { seq: index + 1 }, ...fact });
+  }
+  return fold.agents(isLive);
+};
+const lead = (...facts: readonly Fact[]) => agentsAfter([...BEGUN, ...facts])[0];
+
+const BEGUN: readonly Fact[] = [
+  { type: 'agent.spawned', model: MODEL, cwd: '/w' },
+  { type: 'epoch.began', epoch: 1 },
+];
+const started: Fact = { type: 'turn.started', turn: 1, attempt: 1, model: MODEL };
+const ended = (stopReason: string): Fact => ({
+  ...{ type: 'turn.ended', turn: 1, attempt: 1, model: MODEL, stopReason, usage, cost: 0.5 },
+});
+const tool = (type: 'tool.started' | 'tool.ended', call: string): Fact => ({
+  ...{ type, call, tool: 'Bash', description: `Bash ${call}` },
+});
+const asked = (call: string): Fact => ({
+  ...{ type: 'permission.requested', call, tool: 'Bash', question: `q_${call}`, description: 'x' },
+});
+const ruled = (call: string, behavior: string): Fact => ({
+  ...{ type: 'permission.ruled', call, tool: 'Bash', behavior },
+});
+const child = (id: string, origin: object, ...facts: readonly Fact[]): readonly Fact[] =>
+  [{ type: 'agent.spawned', model: MODEL, origin } as Fact, ...facts].map((fact) => ({
+    ...fact,
+    ...{ agent: id, parent: 'a_1' },
+  }));
+const EXPLORER = { kind: 'sync', type: 'explorer', description: 'look', call: 'c', depth: 1 };
+
+describe('an agent of a swarm', () => {
+  test.each<[string, readonly Fact[]]>([
+    ['idle', []],
+    ['streaming', [{ type: 'run.started', run: 1 }]],
+    ['streaming', [started, asked('1'), tool('tool.started', '2')]],
+    ['retrying', [started, { type: 'turn.failed', kind: 'overloaded' }]],
+    ['tool-running', [started, ended('tool_use')]],
+    ['tool-running', [started, ended('tool_use'), asked('1'), tool('tool.started', '2')]],
+    ['awaiting-permission', [started, ended('tool_use'), ruled('1', 'ask'), asked('1')]],
+    ['tool-running', [started, ended('tool_use'), asked('1'), ruled('1', 'allow')]],
+    ['streaming', [started, ended('tool_use'), tool('tool.started', '1'), tool('tool.ended', '1')]],
+    ['idle', [started, ended('end_turn'), { type: 'run.ended', reason: 'end_turn' }]],
+    ['stopped', [started, ended('end_turn'), { type: 'agent.stopped', reason: 'end_turn' }]],
+  ])('is %s after what its events say', (state, facts) => {
+    expect(lead(...facts)?.state).toBe(state);
+  });
+
+  test('has the sums of its turns, and no price where one is not known', () => {
+    expect(lead(started, ended('tool_use'), started, ended('end_turn'))).toMatchObject({
+      ...{ turns: 2, inputTokens: 200, outputTokens: 10, costUsd: 1, cacheReadPercent: 80 },
+    });
+    expect(lead(started, { ...ended('end_turn'), cost: null })).toMatchObject({ costUsd: null });
+    expect(lead()).toMatchObject({ costUsd: 0, cacheReadPercent: null });
+  });
+
+  test('of a copied session is not billed for what another one paid', () => {
+    const copy: Fact = { type: 'agent.spawned', model: MODEL, forkedFrom: { session: 's_0' } };
+    const again: Fact = { type: 'epoch.began', epoch: 2 };
+    const [view] = agentsAfter([
+      copy,
+      started,
+      ended('end_turn'),
+      again,
+      started,
+      ended('end_turn'),
+    ]);
+    expect(view).toMatchObject({ turns: 1, costUsd: 0.5 });
+  });
+
+  test('shows what it runs and what it asks, and nothing of it once it has ended', () => {
+    const busy = [started, ended('tool_use'), tool('tool.started', '1'), asked('2')];
+    expect(lead(...busy)).toMatchObject({ calls: [{ call: '1' }], questions: [{ call: '2' }] });
+    expect(lead(...busy, { type: 'agent.stopped', reason: 'stopped' })).toMatchObject({
+      ...{ calls: [], questions: [], status: 'stopped', stop: { reason: 'stopped' } },
+    });
+  });
+});
+
+describe('who works', () => {
+  const working = [...BEGUN, started];
+
+  test('is running while its session has an owner, and lost without one', () => {
+    expect(agentsAfter(working)).toMatchObject([{ status: 'running', state: 'streaming' }]);
+    expect(agentsAfter(working, false)).toMatchObject([{ status: 'lost', state: 'lost' }]);
+    expect(agentsAfter(BEGUN, false)).toMatchObject([{ status: 'ended', state: 'stopped' }]);
+  });
+
+  test('a child that nobody has taken up again is lost while its session goes on', () => {
+    const one = child('a_2', EXPLORER, { ...started });
+    const again: Fact = { type: 'epoch.began', epoch: 2 };
+    expect(agentsAfter([...working, ...one])[1]).toMatchObject({ status: 'running' });
+    expect(agentsAfter([...working, ...one, again])[1]).toMatchObject({ status: 'lost' });
+    const taken = child('a_2', EXPLORER, started).slice(1);
+    expect(agentsAfter([...working, ...one, again, ...taken])[1]).toMatchObject({
+      status: 'running',
+    });
+  });
+
+  test('a child that was asked for and has no record yet is queued', () => {
+    const wanted = {
+      child: 'a_2',
+      kind: 'background',
+      agentType: 'tester',
+      description: 'test it',
+    };
+    expect(agentsAfter([...working, { type: 'agent.requested', ...wanted }])[1]).toMatchObject({
+      ...{ id: 'a_2', kind: 'background', type: 'tester', parent: 'a_1', depth: 1 },
+      ...{ status: 'queued', state: 'queued' },
+    });
+  });
+
+  test('whatever the events are, each agent is there once, behind its parent', () => {
+    const ids = ['a_1', 'a_2', 'a_3', 'a_4'];
+    const fact = fc.record({
+      type: fc.constantFrom('agent.spawned', 'turn.started', 'agent.stopped', 'agent.requested'),
+      agent: fc.constantFrom(...ids),
+      parent: fc.constantFrom(null, ...ids),
+      child: fc.constantFrom(...ids),
+      origin: fc.constantFrom(undefined, EXPLORER, { depth: 'deep' }, 7),
+    });
+    fc.assert(
+      fc.property(fc.array(fact, { maxLength: 30 }), fc.boolean(), (facts, isLive) => {
+        const agents = agentsAfter(facts as readonly Fact[], isLive);
+        const seen = agents.map(({ id }) => id);
+        const told = facts.flatMap(({ agent, type, child: other }) =>
+          type === 'agent.requested' ? [agent, other] : [agent],
+        );
+        expect(seen.toSorted()).toEqual([...new Set(told)].sort());
+        expect(agents.every(({ status }) => isLive || status !== 'running')).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('an address', () => {
+  const swarm = (id: string, facts: readonly Fact[]): SwarmView => ({
+    ...{ session: { id, lead: 'a_1' } as SessionMeta, holder: { pid: 1, host: 'here' } },
+    agents: agentsAfter([...BEGUN, ...facts]),
+  });
+  const named = (name: string) => ({ ...EXPLORER, name });
+  const one = swarm('s_one', [
+    ...child('a_2xyz', named('docs'), started),
+    ...child('a_2abc', named('docs'), { type: 'agent.stopped', reason: 'end_turn' }),
+    ...child('a_3', named('tests'), started),
+  ]);
+  const meant = (wanted: string, ...swarms: readonly SwarmView[]) =>
+    agentNamed(swarms.length === 0 ? [one] : swarms, wanted).agent.id;
+
+  test.each([
+    ['an id', 'a_3', 'a_3'],
+    ['a name, of those that still work first', 'docs', 'a_2xyz'],
+    ['the beginning of an id', 'a_2a', 'a_2abc'],
+    ['the beginning of a name', 'te', 'a_3'],
+    ['a session, for its lead', 's_one', 'a_1'],
+    ['the lead', 'lead', 'a_1'],
+  ])('is %s', (_, wanted, id) => {
+    expect(meant(wanted)).toBe(id);
+  });
+
+  test('that fits several or none lists whom there is', () => {
+    expect(() => meant('a_2')).toThrow(/"a_2" fits 2 agents: a_2xyz \(docs of s_one\), a_2abc/);
+    expect(() => meant('lead', one, swarm('s_two', []))).toThrow(UsageError);
+    expect(() => meant('nobody')).toThrow(
+      /no agent "nobody". There is a_1 \(lead of s_one\), a_2xyz/,
+    );
+    expect(() => meant('')).toThrow(UsageError);
+    expect(() => agentNamed([], 'x')).toThrow(/nothing runs/);
+  });
+});
