@@ -2,10 +2,12 @@
  * A session from the outside: created, resumed or forked, with its lead agent alive in it. Every
  * host (print mode, a REPL, a program) runs agents through this one door.
  */
+import type { Spending } from '../context/spending.js';
 import type { RequestSettings } from '../prompt/request-body.js';
 import type { AgentReport, AgentState, Stop } from '../protocol/agent.js';
 import { UsageError } from '../protocol/errors.js';
 import type { FeedItem, FeedListener } from '../protocol/feed.js';
+import type { Grant } from '../protocol/grant.js';
 import type { Hooks } from '../protocol/hooks.js';
 import type { JournalBody } from '../protocol/journal.js';
 import type { AgentMode, PermissionMode } from '../protocol/permission.js';
@@ -23,6 +25,7 @@ import { runGrant } from './run-grant.js';
 import { type BeginOptions, beginSession } from './session-begin.js';
 import { type EndReason, type HookEquipment, openDesk, SessionHooks } from './session-hooks.js';
 import { sessionJobs } from './session-jobs.js';
+import { treeSpending } from './tree-spending.js';
 
 type Given =
   | 'notebook'
@@ -72,6 +75,10 @@ export interface LeadSession {
   readonly meta: SessionMeta;
   readonly model: string;
   readonly notebook: Notebook;
+  /** By the lead and all its agents, in this process and before. */
+  readonly spent: Spending;
+  /** What there is to spend. */
+  readonly grant: Grant;
   /** Lines of the journal that could not be read. */
   readonly damage: readonly string[];
   readonly state: AgentState;
@@ -111,6 +118,7 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     await session.close();
     throw new UsageError(headless(meta));
   }
+  const spent = await treeSpending(options.store, meta, notebook.history);
   notebook.record({ type: 'epoch.began', owner: options.owner });
   const feed = new FeedHub(options.wantsStreamEvents);
   const { briefing, requestSettings, capabilities = capabilitiesOf('firstParty') } = options;
@@ -193,6 +201,8 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     meta,
     model,
     notebook,
+    spent,
+    grant: deps.grant,
     get head() {
       return shelf.head;
     },

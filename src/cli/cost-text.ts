@@ -1,9 +1,11 @@
 /** What a session cost, in words, columns and bars: in full for `skein cost`, in short for `/cost`. */
 import type { CacheCause } from '../protocol/cache-causes.js';
 import type { CacheCauseLine, CacheReport } from '../sdk/cache-ledger.js';
-import type { CostLine, CostReport } from '../sdk/cost-ledger.js';
+import type { CostReport } from '../sdk/cost-ledger.js';
+import type { CostLine } from '../sdk/cost-sum.js';
+import { agentCostLines } from './agent-cost-text.js';
 import { type ChartStyle, shareBar } from './bar-chart.js';
-import { columns, count, money, percent, plural, wrapped } from './figures.js';
+import { columns, count, figureTable, money, percent, plural, wrapped } from './figures.js';
 import { plainText } from './harmless-text.js';
 
 export const costText = (report: CostReport, isRunning: boolean, style: ChartStyle): string => {
@@ -16,6 +18,7 @@ export const costText = (report: CostReport, isRunning: boolean, style: ChartSty
   const lines = [
     ...tableOf(models, total, style.width),
     '',
+    ...agentCostLines(report.agents, style.width),
     ...cacheLines(cache, style),
     ...missLines(cache, style),
     ...sentences.flatMap((sentence) => wrapped(sentence, style.width)),
@@ -43,7 +46,6 @@ export const costInShort = (report: CostReport, turns: number, style: ChartStyle
 
 const HEAD = ['model', 'requests', 'input', 'output', 'cache read', 'cache write', 'cost'] as const;
 
-/** Side by side where there is room for it, else a figure a line. */
 const tableOf = (
   models: CostReport['models'],
   total: CostLine,
@@ -51,16 +53,7 @@ const tableOf = (
 ): readonly string[] => {
   const rows = models.map(({ model, ...line }) => rowOf(plainText(model, 40), line));
   const all = models.length === 1 ? [] : [rowOf('total', total)];
-  const table = columns([HEAD, ...rows, ...all], [1, 2, 3, 4, 5, 6]).split('\n');
-  if (table.every((line) => line.length <= width)) return table;
-  return [...rows, ...all].flatMap(([name = '', ...figures], index) => [
-    ...(index > 0 ? [''] : []),
-    name,
-    ...columns(
-      figures.map((figure, at) => [`  ${HEAD[at + 1] ?? ''}`, figure]),
-      [1],
-    ).split('\n'),
-  ]);
+  return figureTable(HEAD, [...rows, ...all], width);
 };
 
 const rowOf = (name: string, line: CostLine): readonly string[] => [

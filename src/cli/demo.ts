@@ -103,7 +103,7 @@ const figuresOf = async (
   calls: number,
   repository: DemoRepository,
 ): Promise<Figures> => {
-  const { usage, cost, byModel } = session.notebook.history.spent;
+  const { usage, cost, byModel } = session.spent;
   const uncached = [...byModel].map(([model, spent]) => uncachedCostOf(model, spent.usage));
   const uncachedCostUsd = uncached.reduce<number | null>(
     (sum, one) => (sum === null || one === undefined ? null : sum + one),

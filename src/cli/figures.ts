@@ -75,3 +75,22 @@ export const columns = (rows: readonly (readonly string[])[], right: readonly nu
     )
     .join('\n');
 };
+
+/** Names with figures: side by side where there is room for it, else a figure a line. */
+export const figureTable = (
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  width: number,
+): readonly string[] => {
+  const right = head.slice(1).map((_, at) => at + 1);
+  const table = columns([head, ...rows], right).split('\n');
+  if (table.every((line) => line.length <= width)) return table;
+  return rows.flatMap(([name = '', ...figures], index) => [
+    ...(index > 0 ? [''] : []),
+    name,
+    ...columns(
+      figures.map((figure, at) => [`  ${head[at + 1] ?? ''}`, figure]),
+      [1],
+    ).split('\n'),
+  ]);
+};

@@ -52,8 +52,7 @@ const isReminder = ({ text }: WireBlock): boolean =>
   text.startsWith('<system-reminder>') &&
   text.endsWith('</system-reminder>');
 
-export const farewellText = ({ id, notebook }: LeadSession, isKept: boolean): string => {
-  const { cost } = notebook.history.spent;
+export const farewellText = ({ id, spent }: LeadSession, isKept: boolean): string => {
   const how = isKept ? `Go on with it: skein --resume ${id}` : 'Nothing of it was kept.';
-  return `Session ${id}, cost ${money(cost)}. ${how}\n`;
+  return `Session ${id}, cost ${money(spent.cost)}. ${how}\n`;
 };

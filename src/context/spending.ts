@@ -1,4 +1,4 @@
-/** What an agent has used up: tokens and money, in all and by model. */
+/** What an agent, or a whole session, has used up: tokens and money, in all and by model. */
 import { addUsage, NO_USAGE, type Usage } from '../protocol/usage.js';
 
 /** One request's worth, or a sum of them. */
@@ -13,6 +13,7 @@ const NOTHING: Spent = { usage: NO_USAGE, cost: 0 };
 export class Spending {
   readonly byModel = new Map<string, Spent>();
   private total = NOTHING;
+  private whole: Spending | undefined;
 
   get usage(): Usage {
     return this.total.usage;
@@ -23,9 +24,20 @@ export class Spending {
     return this.total.cost;
   }
 
-  count({ model, ...spent }: Spent & { readonly model: string }): void {
+  count({ model, usage, cost }: Spent & { readonly model: string }): void {
+    const spent = { usage, cost };
     this.byModel.set(model, sum(this.byModel.get(model) ?? NOTHING, spent));
     this.total = sum(this.total, spent);
+    this.whole?.count({ model, ...spent });
+  }
+
+  /** What is counted here from now on counts there too; what was counted before does not. */
+  joins(whole: Spending): void {
+    this.whole = whole;
+  }
+
+  add(other: Spending): void {
+    for (const [model, spent] of other.byModel) this.count({ model, ...spent });
   }
 }
 

@@ -1,8 +1,8 @@
 /** One agent of a swarm as its events tell it. Values of events are not trusted to be what they say. */
+import { spendingOf } from '../context/event-spending.js';
 import type { SwarmEvent } from '../protocol/events.js';
 import { CHILD_KINDS, type ChildKind } from '../protocol/swarm.js';
-import { addUsage, NO_USAGE, type Usage, windowTokens } from '../protocol/usage.js';
-import { spendingOf } from './cost-ledger.js';
+import { addUsage, NO_USAGE, type Usage } from '../protocol/usage.js';
 
 /** The states of the design that events can tell apart; a compaction is seen when it is over. */
 export type SeenState =
@@ -192,9 +192,7 @@ export class AgentFold {
     const spent = spendingOf(event);
     if (spent === undefined) return;
     this.usage = addUsage(this.usage, spent.usage);
-    // An attempt that came to nothing cost nothing.
-    const paid = windowTokens(spent.usage) === 0 ? 0 : spent.cost;
-    this.cost = this.cost === null || paid === null ? null : this.cost + paid;
+    this.cost = this.cost === null || spent.cost === null ? null : this.cost + spent.cost;
   }
 }
 

@@ -1,34 +1,18 @@
-/** What a session cost, folded from its events: per model and in all, with what the cache saved. */
+/** What a session cost, folded from its events: per model, per agent and in all, with what the cache saved. */
+import { spendingOf } from '../context/event-spending.js';
 import type { SwarmEvent } from '../protocol/events.js';
-import { PRICES_VERSION, uncachedCostOf } from '../protocol/prices.js';
+import { PRICES_VERSION } from '../protocol/prices.js';
 import type { SessionStore } from '../protocol/store.js';
-import { addUsage, NO_USAGE, type Usage, windowTokens } from '../protocol/usage.js';
+import { type AgentCost, AgentCosts } from './agent-costs.js';
 import { CacheLedger, type CacheReport } from './cache-ledger.js';
-
-export interface CostLine {
-  /** All that were answered, failed or made beside the conversation. */
-  readonly requests: number;
-  readonly failedAttempts: number;
-  readonly consultations: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly cacheReadTokens: number;
-  readonly cacheWriteTokens: number;
-  /** Done by the provider, and paid for by the piece. */
-  readonly webSearches: number;
-  /** USD; null when the price of a request is not known. */
-  readonly costUsd: number | null;
-  /** The sum of what has a price. */
-  readonly knownCostUsd: number;
-  readonly uncachedCostUsd: number | null;
-  /** Of the uncached cost; negative when writing to the cache cost more than reading saved. */
-  readonly savedPercent: number | null;
-}
+import { type CostLine, CostSum } from './cost-sum.js';
 
 export interface CostReport {
   readonly pricesVersion: string;
   readonly models: readonly (CostLine & { readonly model: string })[];
   readonly total: CostLine;
+  /** The dearest first. */
+  readonly agents: readonly AgentCost[];
   readonly cache: CacheReport;
   readonly failedAttempts: { readonly count: number; readonly costUsd: number | null };
   readonly consultations: readonly {
@@ -56,34 +40,35 @@ export const costOfSession = async (
   return ledger.report();
 };
 
-interface Spending {
-  readonly type: string;
-  readonly model: string;
-  readonly usage: Usage;
-  readonly cost: number | null;
-}
-
 export class CostLedger {
-  private readonly models = new Map<string, Sum>();
-  private readonly purposes = new Map<string, Sum>();
-  private total = new Sum();
-  private failed = new Sum();
+  private readonly models = new Map<string, CostSum>();
+  private readonly agents = new AgentCosts();
+  private readonly purposes = new Map<string, CostSum>();
+  private total = new CostSum();
+  private failed = new CostSum();
   private cache = new CacheLedger();
-  private inherited: { session: string; sum: Sum } | null = null;
+  private inherited: { session: string; sum: CostSum } | null = null;
   private readonly open = new Set<string>();
 
   take(event: SwarmEvent): void {
-    if (event.type === 'agent.spawned') this.noteFork(event);
+    if (event.type === 'agent.spawned') {
+      this.noteFork(event);
+      this.agents.spawn(event);
+    }
     // A fork copies under its first epoch; what it does itself comes under later ones.
     if (event.type === 'epoch.began' && Number(event.epoch) > 1) this.settleFork();
     if (event.type === 'turn.started') this.open.add(attemptOf(event));
     if (event.type === 'turn.ended' || event.type === 'turn.failed') {
       this.open.delete(attemptOf(event));
     }
-    if (event.type === 'cache.broken') this.cache.miss(event);
+    if (event.type === 'cache.broken') {
+      this.cache.miss(event);
+      this.agents.miss(event);
+    }
     const spent = spendingOf(event);
     if (spent === undefined) return;
     this.total.add(spent);
+    this.agents.spend(event, spent);
     this.cache.spend(event, spent.model, spent.usage);
     sumIn(this.models, spent.model).add(spent);
     if (spent.type === 'turn.failed') this.failed.add(spent);
@@ -97,6 +82,7 @@ export class CostLedger {
       pricesVersion: PRICES_VERSION,
       models: [...this.models].map(([model, sum]) => ({ model, ...sum.line() })),
       total: this.total.line(),
+      agents: this.agents.report(),
       cache: this.cache.report(),
       failedAttempts: { count: this.failed.requests, costUsd: this.failed.cost },
       consultations: [...this.purposes].map(([purpose, { requests, cost }]) => {
@@ -119,93 +105,21 @@ export class CostLedger {
 
   private settleFork(): void {
     if (this.inherited === null || this.inherited.sum !== this.total) return;
-    this.total = new Sum();
-    this.failed = new Sum();
+    this.total = new CostSum();
+    this.failed = new CostSum();
     this.cache = new CacheLedger();
     this.models.clear();
+    this.agents.clear();
     this.purposes.clear();
     this.open.clear();
   }
 }
 
-class Sum {
-  requests = 0;
-  cost: number | null = 0;
-  private failed = 0;
-  private consulted = 0;
-  private known = 0;
-  private uncached: number | null = 0;
-  private usage = NO_USAGE;
-
-  add({ type, model, usage, cost }: Spending): void {
-    this.requests += 1;
-    if (type === 'turn.failed') this.failed += 1;
-    if (type === 'consultation.ended') this.consulted += 1;
-    this.usage = addUsage(this.usage, usage);
-    // An attempt that came to nothing cost nothing, whatever the model would have charged.
-    const isNothing = windowTokens(usage) === 0 && (usage.webSearches ?? 0) === 0;
-    const paid = isNothing ? 0 : cost;
-    const uncached = paid === 0 ? 0 : (uncachedCostOf(model, usage) ?? null);
-    this.cost = plus(this.cost, paid);
-    this.uncached = plus(this.uncached, uncached);
-    this.known += paid ?? 0;
-  }
-
-  line(): CostLine {
-    const { input, output, cacheRead, cacheWrite5m, cacheWrite1h } = this.usage;
-    const isPriced = this.cost !== null && this.uncached !== null && this.uncached > 0;
-    return {
-      requests: this.requests,
-      failedAttempts: this.failed,
-      consultations: this.consulted,
-      inputTokens: input,
-      outputTokens: output,
-      cacheReadTokens: cacheRead,
-      cacheWriteTokens: cacheWrite5m + cacheWrite1h,
-      webSearches: this.usage.webSearches ?? 0,
-      costUsd: this.cost,
-      knownCostUsd: this.known,
-      uncachedCostUsd: this.uncached,
-      savedPercent: isPriced ? saved(this.cost ?? 0, this.uncached ?? 0) : null,
-    };
-  }
-}
-
-const saved = (cost: number, uncached: number): number =>
-  Math.round((1 - cost / uncached) * 1_000) / 10;
-
-const plus = (sum: number | null, more: number | null): number | null =>
-  sum === null || more === null ? null : sum + more;
-
-const sumIn = (sums: Map<string, Sum>, key: string): Sum => {
-  const sum = sums.get(key) ?? new Sum();
+const sumIn = (sums: Map<string, CostSum>, key: string): CostSum => {
+  const sum = sums.get(key) ?? new CostSum();
   sums.set(key, sum);
   return sum;
 };
 
 const attemptOf = ({ agent, turn, attempt }: SwarmEvent): string =>
   JSON.stringify([agent, turn, attempt]);
-
-/** Whatever names a model and a usage was paid for. */
-export const spendingOf = ({ type, model, usage, cost }: SwarmEvent): Spending | undefined => {
-  if (typeof model !== 'string' || typeof usage !== 'object' || usage === null) return undefined;
-  const given = usage as Readonly<Record<string, unknown>>;
-  const paid = typeof cost === 'number' && Number.isFinite(cost) ? cost : null;
-  return { type, model, usage: tokensOf(given), cost: paid };
-};
-
-/** The index is a file that anybody may have written to. */
-const tokensOf = (given: Readonly<Record<string, unknown>>): Usage => {
-  const tokens = (key: keyof Usage) => {
-    const value = given[key];
-    return typeof value === 'number' && Number.isFinite(value) ? value : 0;
-  };
-  return {
-    input: tokens('input'),
-    output: tokens('output'),
-    cacheRead: tokens('cacheRead'),
-    cacheWrite5m: tokens('cacheWrite5m'),
-    cacheWrite1h: tokens('cacheWrite1h'),
-    webSearches: tokens('webSearches'),
-  };
-};

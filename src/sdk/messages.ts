@@ -208,8 +208,10 @@ export interface ResultMessage {
   readonly num_turns: number;
   readonly duration_ms: number;
   readonly duration_api_ms: number;
-  /** Null when the price of a model is unknown. All sums are those of the session. */
+  /** Null when the price of a model is unknown. All sums are those of the session and its agents. */
   readonly total_cost_usd: number | null;
+  /** By how much answers in flight passed the ceiling of the run; left out when they did not. */
+  readonly budget_overshoot_usd?: number;
   readonly usage: MessageUsage;
   readonly modelUsage: Readonly<Record<string, ModelUsage>>;
   readonly permission_denials: readonly PermissionDenial[];

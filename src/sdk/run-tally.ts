@@ -54,7 +54,7 @@ export class RunTally {
 
   /** The last line of stream-json, and all of json. */
   result(session: LeadSession, stop: Stop, uuid: string, wantsJson = false): ResultMessage {
-    const { history } = session.notebook;
+    const { spent, grant } = session;
     const isError = stop.reason !== 'end_turn';
     return {
       type: 'result',
@@ -66,13 +66,11 @@ export class RunTally {
       num_turns: this.turns,
       duration_ms: Math.round(performance.now() - this.began),
       duration_api_ms: Math.round(this.apiMs),
-      total_cost_usd: history.spent.cost,
-      usage: wireUsage(history.spent.usage),
+      total_cost_usd: spent.cost,
+      ...(grant.overshoot > 0 && { budget_overshoot_usd: grant.overshoot }),
+      usage: wireUsage(spent.usage),
       modelUsage: Object.fromEntries(
-        [...history.spent.byModel].map(([model, { usage, cost }]) => [
-          model,
-          modelUsage(usage, cost),
-        ]),
+        [...spent.byModel].map(([model, { usage, cost }]) => [model, modelUsage(usage, cost)]),
       ),
       permission_denials: this.denials.map(({ tool, call, input, reason, agent }) => ({
         ...{ tool_name: tool, tool_use_id: call, tool_input: input, reason },

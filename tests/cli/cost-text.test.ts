@@ -103,4 +103,27 @@ describe('the text of a cost', () => {
       costInShort(reportWith(MISS), 2, { ...STYLE, width: 60 }),
     );
   });
+
+  test('has a table of agents as soon as there are two, and names the rest together', () => {
+    expect(costText(reportWith(), false, STYLE)).not.toContain('agent');
+    const usage = { ...NO_USAGE, output: 100 };
+    const origin = { kind: 'sync', type: 'explorer', name: 'scout', description: '', depth: 1 };
+    const work = (agent: string) => [
+      { type: 'agent.spawned', agent, parent: 'a_1', origin } as const,
+      {
+        type: 'turn.ended',
+        agent,
+        parent: 'a_1',
+        model: 'claude-sonnet-4-5',
+        usage,
+        cost: 0.01,
+      } as const,
+    ];
+    const two = costText(reportWith(...work('a_2')), false, STYLE);
+    expect(two).toMatch(/^agent +requests +output +cache read +cache write +misses +cost$/m);
+    expect(two).toMatch(/^lead +2 +400 +4,000 +77,000 +0 +\$/m);
+    expect(two).toMatch(/^explorer scout +1 +100 +0 +0 +0 +\$0\.0100$/m);
+    const many = Array.from({ length: 30 }, (_, at) => work(`b_${at}`)).flat();
+    expect(costText(reportWith(...many), false, STYLE)).toContain('11 more agents: $0.1100.');
+  });
 });

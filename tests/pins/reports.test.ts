@@ -42,6 +42,13 @@ test('the report of a cost', () => {
   };
   expect(keysOf(ledger.report())).toEqual({
     ...{ pricesVersion: 'string', models: [{ model: 'string', ...line }], total: line },
+    agents: [
+      {
+        ...{ agent: 'string', parent: 'object', type: 'object', name: 'object' },
+        ...{ description: 'string', ...line, cacheMisses: 'number', accidents: 'number' },
+        lostTokens: 'number',
+      },
+    ],
     cache: {
       ...{ readTokens: 'number', writtenTokens: 'number', uncachedTokens: 'number' },
       ...{ promptTokens: 'number', readPercent: 'number', missCount: 'number' },

@@ -118,4 +118,26 @@ describe('the cost of a session', () => {
     );
     expect(report.total).toMatchObject({ requests: 2, costUsd: 30 });
   });
+
+  test('is told by agent, the dearest first, with what each missed in the cache', () => {
+    const origin = { kind: 'sync', type: 'explorer', description: 'Find it', call: 'c', depth: 1 };
+    const child = { agent: 'a_2', parent: 'a_1' };
+    const miss = { cause: 'tools', expected: false, cachedTokens: 900, readTokens: 100 };
+    const report = reportOn(
+      { type: 'agent.spawned' },
+      spent('turn.ended', { output: 1_000_000 }),
+      { type: 'agent.spawned', origin, ...child },
+      spent('turn.ended', { output: 2_000_000 }, child),
+      { type: 'cache.broken', turn: 1, attempt: 1, ...miss, ...child },
+      { type: 'agent.spawned', agent: 'a_3', parent: 'a_1' },
+    );
+    expect(report.total.costUsd).toBe(45);
+    expect(report.agents).toMatchObject([
+      {
+        ...{ agent: 'a_2', parent: 'a_1', type: 'explorer', description: 'Find it', costUsd: 30 },
+        ...{ cacheMisses: 1, accidents: 1, lostTokens: 800 },
+      },
+      { agent: 'a_1', parent: null, type: null, costUsd: 15, cacheMisses: 0 },
+    ]);
+  });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { LeadSession } from '../../src/actors/session.js';
-import { History } from '../../src/context/history.js';
+import { Spending } from '../../src/context/spending.js';
 import type { Stop, StopReason } from '../../src/protocol/agent.js';
 import type { FeedItem } from '../../src/protocol/feed.js';
 import { NO_USAGE } from '../../src/protocol/usage.js';
@@ -18,7 +18,7 @@ const resultOf = (reason: StopReason, detail: string | null, ...items: readonly 
   const tally = new RunTally();
   for (const item of items) tally.take(item);
   const stop: Stop = { reason, detail };
-  const session = { id: 's_1', notebook: { history: new History() } };
+  const session = { id: 's_1', spent: new Spending(), grant: { overshoot: 0 } };
   return tally.result(session as unknown as LeadSession, stop, 'a-uuid');
 };
 

@@ -1,0 +1,31 @@
+/**
+ * What a session and all its agents have used up, counted along as they go. Only once, when a session
+ * with agents is opened again, is the index read for what they had spent before.
+ */
+import { spendingOf } from '../context/event-spending.js';
+import type { History } from '../context/history.js';
+import { Spending } from '../context/spending.js';
+import { SkeinError } from '../protocol/errors.js';
+import type { SessionMeta, SessionStore } from '../protocol/store.js';
+
+/** Whoever works for the lead joins it with its own, before it spends anything. */
+export const treeSpending = async (
+  store: Pick<SessionStore, 'events'>,
+  { id, lead }: Pick<SessionMeta, 'id' | 'lead'>,
+  history: History,
+): Promise<Spending> => {
+  const tree = new Spending();
+  tree.add(history.spent);
+  history.spent.joins(tree);
+  if (history.family.children.size === 0) return tree;
+  try {
+    for await (const event of store.events(id)) {
+      const spent = event.agent === lead ? undefined : spendingOf(event);
+      if (spent !== undefined) tree.count(spent);
+    }
+  } catch (error) {
+    // An index that cannot be read is reported by those who show it; the agents go on without.
+    if (!(error instanceof SkeinError)) throw error;
+  }
+  return tree;
+};
