@@ -16,6 +16,7 @@ const COMMANDS = [
   'context',
   'logs',
   'config',
+  'agents',
   'trust',
   'completion',
   'sim',

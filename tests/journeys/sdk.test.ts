@@ -173,7 +173,9 @@ const run = async (file: string, { simulator, home, workspace, tmp }: Scene) => 
 describe('the package', () => {
   test('holds what it needs and nothing else', async () => {
     const listed = await readdir(join(consumer, 'node_modules/skein'));
-    expect(listed.sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'package.json']);
+    expect(listed.sort()).toEqual([
+      ...['CHANGELOG.md', 'LICENSE', 'README.md', 'agents', 'dist', 'package.json'],
+    ]);
     const dist = await readdir(join(consumer, 'node_modules/skein/dist'));
     expect(dist.filter((name) => name !== '.inputs').sort()).toEqual([
       ...['chunks', 'sdk.js', 'skein.js', 'types', 'watchdog.js'],

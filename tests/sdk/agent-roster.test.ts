@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest';
+import type { AgentRoster } from '../../src/config/agent-roster.js';
+import type { LoadedSettings } from '../../src/config/load-settings.js';
+import { UsageError } from '../../src/protocol/errors.js';
+import { rosterFor, rosterNotices } from '../../src/sdk/agent-roster.js';
+import type { Surroundings } from '../../src/sdk/surroundings.js';
+import { temporaryFolder } from '../config/folder.js';
+
+const machine = (files: Readonly<Record<string, string>> = {}) => {
+  const folder = temporaryFolder();
+  for (const [name, text] of Object.entries(files)) folder.put(name, text);
+  const settings: LoadedSettings = folder.load();
+  const read = (agents?: string) =>
+    rosterFor({ ...(agents !== undefined && { agents }) }, settings, {
+      home: folder.home,
+    } as Surroundings);
+  return { read, folder };
+};
+
+const typed = (fields: object) =>
+  JSON.stringify({ a: { description: 'Looks', prompt: 'You look.', ...fields } });
+
+describe('the agents of a run', () => {
+  test('are those of the package and those of the command', async () => {
+    const { agents } = await machine().read(typed({}));
+    expect(agents.map(({ name }) => name)).toEqual([
+      ...['a', 'explorer', 'implementer', 'planner', 'reviewer', 'tester'],
+    ]);
+  });
+
+  test('are without one that is denied a part of a tool in words nobody can read', async () => {
+    const text = '---\nname: a\ndescription: b\ndisallowedTools: Edit(!a)\n---\nYou look.';
+    const { read } = machine({ 'home/.claude/agents/a.md': text });
+    const { agents, unusable } = await read();
+    expect(agents.some(({ name }) => name === 'a')).toBe(false);
+    expect(unusable).toMatchObject([
+      {
+        name: 'a',
+        problem: expect.stringMatching(/^The deny rule "Edit\(!a\)" in .*a\.md cannot/),
+      },
+    ]);
+    await expect(read(typed({ disallowedTools: 'Edit(!a)' }))).rejects.toThrow(UsageError);
+  });
+
+  test('have nothing of a tool that is given in words nobody can read, and say so', async () => {
+    const { agents } = await machine().read(typed({ tools: 'Edit(!a)' }));
+    expect(agents[0]?.warnings).toEqual([
+      expect.stringContaining('The allow rule "Edit(!a)" in --agents (a) cannot be read'),
+    ]);
+  });
+});
+
+describe('what a person hears of agents before a run', () => {
+  const roster = (some: Partial<AgentRoster>): AgentRoster => ({
+    ...{ agents: [], unusable: [], withheld: [], warnings: [] },
+    ...some,
+  });
+  const broken = (count: number) =>
+    Array.from({ length: count }, (_, n) => ({ name: `a${n}`, path: '/a', problem: `Mend ${n}.` }));
+
+  test('is nothing where all is well', () => {
+    expect(rosterNotices(roster({ warnings: ['/a is ignored.'] }))).toEqual([]);
+  });
+
+  test('is what cannot be used, in bounds', () => {
+    expect(rosterNotices(roster({ unusable: broken(5) }))).toEqual([
+      ...['Mend 0.', 'Mend 1.', 'Mend 2.'],
+      '2 more agents cannot be used; run skein agents.',
+    ]);
+  });
+
+  test('is one sentence about all that are not trusted', () => {
+    const withheld = Array.from({ length: 12 }, (_, n) => `a${n}`);
+    expect(rosterNotices(roster({ withheld }))).toEqual([
+      'The workspace is not trusted, so the model, permissionMode, hooks and mcpServers of its agents do not apply (a0, a1, a2, a3, a4, a5, a6, a7, a8, a9 and 2 more); run skein trust or pass --trust.',
+    ]);
+  });
+});
