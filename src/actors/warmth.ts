@@ -11,6 +11,9 @@ export const WORTH_WARMING_TOKENS = 512;
 /** Nobody waits longer than this for another's answer to start. */
 export const LONGEST_WAIT_MS = 15_000;
 
+/** So many beginnings are remembered; the one that was not used for longest is forgotten first. */
+const MOST_REMEMBERED = 1_000;
+
 /** What a first request shares with others. */
 export interface SharedStart {
   /** The same for all that share it, and for nobody else. */
@@ -43,7 +46,7 @@ const UNMARKED: Departure = { isMarked: false, begun: () => {}, failed: () => {}
 export class Warmth {
   private readonly clock: Clock;
   private readonly warming = new Map<string, Warming>();
-  /** Until when what was written is there; refreshed by every reader. */
+  /** Until when what was written is there; refreshed by every reader, and the latest is last. */
   private readonly warmUntil = new Map<string, number>();
 
   constructor(clock: Clock) {
@@ -53,11 +56,17 @@ export class Warmth {
   /** Rejects with the signal's reason. */
   async enter(start: SharedStart, signal: AbortSignal): Promise<Departure> {
     const { key, uncachedTokens, siblings } = start;
+    signal.throwIfAborted();
     if (this.isWarm(key)) return this.reader(start);
     const under = this.warming.get(key);
     if (under !== undefined) {
       const isMine = await this.wait(under, signal);
-      return isMine ? this.writer(start) : this.reader(start);
+      if (!isMine) return this.reader(start);
+      const writer = this.writer(start);
+      // It was stopped in the moment in which its turn came: the turn is the next one's.
+      if (signal.aborted) writer.failed();
+      signal.throwIfAborted();
+      return writer;
     }
     if (siblings < 2 || uncachedTokens < WORTH_WARMING_TOKENS) return UNMARKED;
     this.warming.set(key, { waiting: new Set() });
@@ -70,7 +79,17 @@ export class Warmth {
 
   /** A request that was answered has left this in the cache, or read it there. */
   keepWarm(key: string, lifetimeMs: number): void {
-    this.warmUntil.set(key, this.clock.now() + lifetimeMs);
+    this.remember(key, this.clock.now() + lifetimeMs);
+  }
+
+  private remember(key: string, until: number): void {
+    const known = this.warmUntil.get(key) ?? 0;
+    this.warmUntil.delete(key);
+    this.warmUntil.set(key, Math.max(known, until));
+    const [oldest] = this.warmUntil.keys();
+    if (this.warmUntil.size > MOST_REMEMBERED && oldest !== undefined) {
+      this.warmUntil.delete(oldest);
+    }
   }
 
   private reader({ key, lifetimeMs }: SharedStart): Departure {
@@ -90,7 +109,7 @@ export class Warmth {
       isMarked: true,
       begun: () =>
         end((under) => {
-          this.warmUntil.set(key, since + lifetimeMs);
+          this.remember(key, since + lifetimeMs);
           this.warming.delete(key);
           for (const release of under.waiting) release(false);
         }),
