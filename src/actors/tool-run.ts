@@ -3,6 +3,7 @@ import type { Feed } from '../protocol/feed.js';
 import type { Ids } from '../protocol/ids.js';
 import type { Jobs } from '../protocol/jobs.js';
 import type { FileSearch } from '../protocol/search.js';
+import type { Agents } from '../protocol/swarm.js';
 import {
   type Artifact,
   type AskPerson,
@@ -25,6 +26,8 @@ export interface ToolWorld extends ConsultDeps {
   readonly search: FileSearch;
   readonly openArtifact: (name: string) => Artifact;
   readonly jobs: Jobs;
+  /** Left out where no agent can be asked for. */
+  readonly agents?: Agents | undefined;
   readonly agent: string;
   readonly ids: Ids;
   readonly desk: ControlDesk;
@@ -57,6 +60,7 @@ export const runTool = async (
   const { history } = world.notebook;
   try {
     const outcome = await tool.call(input, {
+      ...{ call: id, agents: world.agents },
       ...{ jobs: world.jobs, todos: history.todos, web: world.web },
       jobReadTo: (job) => history.jobs.get(job),
       ...{ workspace, shell, search, signal, approved, cwd: history.cwd },

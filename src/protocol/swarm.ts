@@ -31,7 +31,8 @@ export interface SpawnOrder {
   readonly prompt: string;
   /** Undefined: a fork. */
   readonly type: string | undefined;
-  readonly background: boolean;
+  /** Undefined: what its definition says. */
+  readonly background: boolean | undefined;
   readonly name: string | undefined;
   readonly model: string | undefined;
 }

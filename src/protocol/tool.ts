@@ -11,6 +11,7 @@ import { SkeinError } from './errors.js';
 import type { Jobs } from './jobs.js';
 import type { AgentMode, PermissionMode, PersonAnswer, PersonQuestion } from './permission.js';
 import type { FileSearch } from './search.js';
+import type { Agents } from './swarm.js';
 import type { Todo } from './todos.js';
 import type { Web } from './web.js';
 
@@ -31,6 +32,8 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
   isConcurrencySafe(input: z.output<Schema>): boolean;
   /** It only waits for work that has limits of its own, so any number of its calls may run at once. */
   readonly onlyWaits?: true;
+  /** A call that had begun when a process died is started again: it finds what it had begun by its call id. */
+  readonly rejoins?: true;
   /** What is touched and how: the thing that permission rules and people judge. */
   subject(input: z.output<Schema>): PermissionSubject;
   /** The tool's own safety check; it belongs to the deny and ask steps, so no rule can skip it. */
@@ -65,6 +68,8 @@ export interface SafetyFinding {
 
 /** What a tool may touch while it runs. */
 export interface ToolContext {
+  /** The id of the call. */
+  readonly call: string;
   /** Absolute; relative paths start here. */
   readonly cwd: string;
   readonly workspace: Workspace;
@@ -82,6 +87,8 @@ export interface ToolContext {
   readonly jobs: Jobs;
   /** How far the agent has read what a job prints; undefined when it never started such a job. */
   jobReadTo(job: string): number | undefined;
+  /** Agents that work for this one; undefined where nobody can be asked for: say so in a ToolFailure. */
+  readonly agents?: Agents | undefined;
   /** Puts a question to a person; undefined where nobody can choose. Rejects with a ToolFailure. */
   readonly askPerson?: AskPerson | undefined;
   /** Ends plan mode and says which mode follows; undefined unless a person allowed this very call. */

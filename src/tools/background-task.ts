@@ -1,15 +1,16 @@
-/** What TaskOutput and TaskStop have in common: finding a task, and telling how it is doing. */
+/** What TaskOutput and TaskStop have in common: finding a command, and telling how it is doing. */
 import { type Job, type JobOutput, jobStatusText } from '../protocol/jobs.js';
 import { type ToolContext, ToolFailure, type ToolOutcome } from '../protocol/tool.js';
+import { agentIds } from './background-agent.js';
 import { shortLine, withoutMiddle } from './truncation.js';
 
 const INLINE_CHARACTERS = 30_000;
 
-/** Throws a ToolFailure that names the tasks there are. */
-export const findTask = (id: string, { jobs, jobReadTo }: ToolContext): Job => {
+/** Throws a ToolFailure that names the tasks there are, agents too. */
+export const findTask = (id: string, { jobs, jobReadTo, agents }: ToolContext): Job => {
   const job = jobs.find(id);
   if (job !== undefined) return job;
-  const known = jobs.list().map((view) => view.id);
+  const known = [...jobs.list().map((view) => view.id), ...agentIds(agents)];
   const others = known.length === 0 ? '' : ` The ids are: ${known.join(', ')}.`;
   if (jobReadTo(id) !== undefined) {
     throw new ToolFailure(

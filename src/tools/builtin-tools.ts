@@ -13,6 +13,7 @@ import { readTodos } from './read-todos.js';
 import { runCommand } from './run-command.js';
 import { searchText } from './search-text.js';
 import { searchWeb } from './search-web.js';
+import { spawnAgent } from './spawn-agent.js';
 import { stopTask } from './stop-task.js';
 import { taskOutput } from './task-output.js';
 import { writeFile } from './write-file.js';
@@ -28,6 +29,7 @@ export const builtinTools: readonly Tool[] = [
   searchText,
   listDirectory,
   runCommand,
+  spawnAgent,
   taskOutput,
   stopTask,
   fetchPage,

@@ -1,10 +1,11 @@
-/** Ends a background task with everything that it started. */
+/** Ends a background task, or an agent, with everything that it started. */
 import { z } from 'zod';
 import { defineTool } from '../protocol/tool.js';
+import { findAgent, showAgent } from './background-agent.js';
 import { findTask, showTask } from './background-task.js';
 import { shortLine } from './truncation.js';
 
-const PROMPT = `Ends a background task, with every process that it started, and shows what it printed last. One that has ended already is only shown.`;
+const PROMPT = `Ends a background task, with every process that it started, or an agent, with all below it, and shows what it did last. One that has ended already is only shown.`;
 
 export const stopTask = defineTool({
   name: 'TaskStop',
@@ -18,6 +19,12 @@ export const stopTask = defineTool({
   subject: () => ({ action: 'none', target: '' }),
   interruptBehavior: 'block',
   async call({ task_id }, context) {
+    const agent = findAgent(task_id, context);
+    if (agent !== undefined) {
+      const { status } = agent.view;
+      if (status !== 'ended' && status !== 'stopped') await agent.agents.stop(agent.id);
+      return showAgent(agent);
+    }
     const task = findTask(task_id, context);
     if (task.status.kind === 'running') await task.stop();
     return showTask(task, context);

@@ -34,7 +34,7 @@ const LONGEST_DESCRIPTION = 500;
 const LONGEST_REFUSAL = 2_000;
 /** Names of tools elsewhere, which a prompt must not promise. */
 const FOREIGN =
-  /\b(Agent|ApplyPatch|AskUserQuestion|BashOutput|ExitPlanMode|KillBash|KillShell|Skill|SlashCommand|StrReplace|Task|ToolSearch|View|WebBrowse)\b/;
+  /\b(Agent|ApplyPatch|AskUserQuestion|BashOutput|ExitPlanMode|KillBash|KillShell|Skill|SlashCommand|StrReplace|ToolSearch|View|WebBrowse)\b/;
 
 let bench: Bench;
 const opened: Bench[] = [];

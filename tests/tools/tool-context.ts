@@ -1,6 +1,7 @@
 import type { Consult } from '../../src/protocol/consult.js';
 import type { Jobs } from '../../src/protocol/jobs.js';
 import type { FileSearch } from '../../src/protocol/search.js';
+import type { Agents } from '../../src/protocol/swarm.js';
 import type { Todo } from '../../src/protocol/todos.js';
 import type {
   Artifact,
@@ -35,6 +36,7 @@ export const toolContext = (
     search = noSearch,
     mayRead = () => true,
     web = noWeb,
+    agents,
   }: Partial<Options> = {},
 ): TestContext => {
   const seen = new Map<string, FileStamp>();
@@ -42,6 +44,7 @@ export const toolContext = (
   const readTo = new Map<string, number>();
   const said: string[] = [];
   const context = {
+    call: 'call_1',
     cwd,
     workspace,
     shell,
@@ -55,6 +58,7 @@ export const toolContext = (
     artifacts,
     todos: [] as readonly Todo[],
     jobs,
+    agents,
     jobReadTo: (job: string) => readTo.get(job),
     readStamp: (path: string) => seen.get(path),
     openArtifact: artifact ?? ((name: string) => memoryArtifact(artifacts, name)),
@@ -83,6 +87,7 @@ interface Options {
   readonly search: FileSearch;
   readonly mayRead: (path: string) => boolean;
   readonly web: Web;
+  readonly agents: Agents;
 }
 
 const noModel: Consult = () => Promise.reject(new Error('toolContext: no model here'));

@@ -141,6 +141,13 @@ describe('the built-in tools', () => {
       ['Grep', GREP_INPUTS],
       ['LS', ['path', 'ignore']],
       ['Bash', ['command', 'timeout', 'run_in_background', 'description']],
+      [
+        'Task',
+        [
+          ...['description', 'prompt', 'subagent_type', 'run_in_background'],
+          ...['name', 'model', 'preview'],
+        ],
+      ],
       ['TaskOutput', ['task_id', 'block', 'timeout']],
       ['TaskStop', ['task_id']],
       ['WebFetch', ['url', 'prompt']],

@@ -1,0 +1,150 @@
+/** Starts an agent that works for the one that calls, and brings its report. */
+import { z } from 'zod';
+import {
+  type Agents,
+  outcomeOf,
+  type Spawned,
+  type SpawnOrder,
+  type SpawnPreview,
+  SpawnRefusal,
+} from '../protocol/swarm.js';
+import { defineTool, type Tool, ToolFailure, type ToolOutcome } from '../protocol/tool.js';
+import { agentLabel, reportText } from './agent-report.js';
+import { shortLine } from './truncation.js';
+
+const LONGEST_DESCRIPTION = 200;
+const LONGEST_PROMPT = 200_000;
+const LONGEST_NAME = 100;
+const MOST_PREVIEWED = 1_000;
+const MOST_TYPES = 40;
+
+const PROMPT = `Starts an agent for a task, and returns its report.
+
+Without subagent_type it is a fork of you. One in the background reports in a message; TaskOutput and TaskStop take its id.`;
+
+const text = (longest: number) => z.string().regex(/\S/, 'must not be empty').max(longest);
+
+const input = z.strictObject({
+  description: text(LONGEST_DESCRIPTION).describe('The task in 3 to 6 words.'),
+  prompt: text(LONGEST_PROMPT).describe('The whole task.'),
+  subagent_type: text(LONGEST_NAME).optional().describe('Type of agent.'),
+  run_in_background: z.boolean().optional().describe('Return at once with its id.'),
+  name: text(LONGEST_NAME).optional().describe('Name to call it by.'),
+  model: text(LONGEST_NAME).optional().describe('Another model; not for a fork.'),
+  preview: z
+    .int()
+    .min(1)
+    .max(MOST_PREVIEWED)
+    .optional()
+    .describe('Start none, say what so many would cost.'),
+});
+
+/** What it is made of never depends on the listing, but for the end of its prompt. */
+export const taskTool = (listing: string): Tool =>
+  defineTool({
+    name: 'Task',
+    kind: 'builtin',
+    prompt: listing === '' ? PROMPT : `${PROMPT}\n\nsubagent_type is one of:\n${listing}`,
+    input,
+    describe: ({ subagent_type, description, preview }) => {
+      const who = shortLine(whoOf(subagent_type), LONGEST_NAME);
+      const many = preview === undefined ? '' : ` (cost of ${preview})`;
+      return `Task ${who}${many}: ${shortLine(description.trim(), LONGEST_DESCRIPTION)}`;
+    },
+    isReadOnly: () => false,
+    isConcurrencySafe: () => true,
+    onlyWaits: true,
+    rejoins: true,
+    // Each call of the agent is judged by itself; rules such as Task(explorer) name what is started.
+    subject: ({ subagent_type }) => ({ action: 'none', target: whoOf(subagent_type) }),
+    interruptBehavior: 'cancel',
+    async call(asked, { agents, call, signal }) {
+      if (agents === undefined) {
+        throw new ToolFailure('No agents can be started here. Do the work yourself.');
+      }
+      const { subagent_type: type, model, name, description, prompt, preview } = asked;
+      checkType(type, agents);
+      if (preview !== undefined) return previewed(agents.preview(preview, type), whoOf(type));
+      if (type === undefined && model !== undefined) {
+        throw new ToolFailure(
+          'A fork runs on the model of the agent that it continues, to share its cache. Leave out model, or give a subagent_type.',
+        );
+      }
+      const background = asked.run_in_background;
+      const order = { call, description, prompt, type, background, name, model };
+      return outcome(await spawn(agents, order, signal));
+    },
+  });
+
+/** For whoever knows of no agents but forks. */
+export const spawnAgent = taskTool('');
+
+const whoOf = (type: string | undefined): string => type ?? 'fork';
+
+const checkType = (type: string | undefined, agents: Agents): void => {
+  if (type === undefined || agents.types.some(({ name }) => name === type)) return;
+  const given = shortLine(type, LONGEST_NAME);
+  const names = agents.types
+    .map(({ name }) => name)
+    .toSorted((a, b) => sharedStart(b, type) - sharedStart(a, type));
+  const shown = names.slice(0, MOST_TYPES).join(', ');
+  const more = names.length > MOST_TYPES ? ` and ${names.length - MOST_TYPES} more` : '';
+  throw new ToolFailure(
+    names.length === 0
+      ? `There is no agent type "${given}", nor any other. Leave out subagent_type for a fork.`
+      : `There is no agent type "${given}". The types are: ${shown}${more}. Leave out subagent_type for a fork.`,
+  );
+};
+
+/** How many letters two words begin with in common. */
+const sharedStart = (a: string, b: string): number => {
+  const [one, other] = [a.toLowerCase(), b.toLowerCase()];
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) at += 1;
+  return at;
+};
+
+const spawn = async (agents: Agents, order: SpawnOrder, signal: AbortSignal): Promise<Spawned> => {
+  try {
+    return await agents.spawn(order, signal);
+  } catch (error) {
+    if (error instanceof SpawnRefusal) throw new ToolFailure(error.message, { cause: error });
+    throw error;
+  }
+};
+
+const outcome = (spawned: Spawned): ToolOutcome => {
+  if (spawned.kind === 'started') {
+    const { agent, isQueued } = spawned;
+    const state = isQueued ? 'It waits for a place' : 'It works';
+    return {
+      content: `Started in the background: agent ${agentLabel(agent)}. ${state}; its report will reach you as a message. TaskOutput and TaskStop take the id ${agent.id}.`,
+      facts: { agent: agent.id, status: isQueued ? 'queued' : 'running' },
+    };
+  }
+  const { report } = spawned;
+  const { agent, stop, turns, tokens, cost } = report;
+  const status = outcomeOf(stop);
+  return {
+    content: reportText(report),
+    ...(status !== 'completed' && { isError: true }),
+    facts: { agent: agent.id, turns, tokens, ...(cost !== null && { cost }), status },
+  };
+};
+
+const previewed = (preview: SpawnPreview | undefined, who: string): ToolOutcome => {
+  if (preview === undefined) {
+    throw new ToolFailure('Nobody knows the price of that model, so no cost can be told.');
+  }
+  const { count, model, withCache, withoutCache, observed = 0 } = preview;
+  const basis =
+    observed === 0 ? 'A guess: none has ended yet.' : `Judged by ${observed} that ended.`;
+  return {
+    content: `Nothing was started. ${count} of ${shortLine(who, LONGEST_NAME)} on ${model} would cost about ${range(withCache)} with the cache, ${range(withoutCache)} without it. ${basis}`,
+    facts: { count, leastCost: withCache[0], mostCost: withCache[1] },
+  };
+};
+
+const range = ([least, most]: readonly [number, number]): string => `${usd(least)} to ${usd(most)}`;
+
+const usd = (amount: number): string => `$${amount.toFixed(amount < 0.1 ? 4 : 2)}`;
