@@ -13,6 +13,7 @@ import { modelTurn, type TurnDeps } from './model-turn.js';
 import type { Notebook } from './notebook.js';
 import { pause } from './pause.js';
 import { RunBook } from './run-book.js';
+import { hasReview } from './stop-review.js';
 
 export interface AgentDeps extends Omit<CrewDeps, 'attempt' | 'defect'>, Omit<TurnDeps, 'defect'> {
   readonly chance: Chance;
@@ -28,8 +29,8 @@ export interface Agent {
   readonly state: AgentState;
   /** No run is under way or about to begin, and the end of the last one has been told. */
   readonly isResting: boolean;
-  /** Writes the letter down and lets the agent know. Throws a StorageError. */
-  submit(from: string, blocks: RawJson): void;
+  /** Writes the letter down, under a name if it has one, and lets the agent know. Throws a StorageError. */
+  submit(from: string, blocks: RawJson, letter?: string): void;
   /** The run ends as soon as it can, for this reason; `interrupted` when none is given. */
   interrupt(stop?: Stop): void;
   /** So many of its background children have not reported yet. */
@@ -97,10 +98,10 @@ export const startAgent = (deps: AgentDeps): Agent => {
     get isResting() {
       return runs.isResting;
     },
-    submit(from, blocks) {
+    submit(from, blocks, letter = ids('letter')) {
       const { status, context } = actor.getSnapshot();
       if (status !== 'active') throw new UsageError(OVER);
-      notebook.record({ type: 'letter.received', letter: ids('letter'), from, raw: blocks });
+      notebook.record({ type: 'letter.received', letter, from, raw: blocks });
       const isWindingDown = runs.isRunning && context.stop !== null;
       if (runs.mayInterject(isWindingDown)) actor.send({ type: 'prompt.submit' });
     },
@@ -139,14 +140,14 @@ const attemptOf = ({ turn, attempt }: AgentContext) => ({ turn, attempt });
 
 /** Where the journal says that the agent is. */
 const inputOf = (deps: AgentDeps): AgentInput => {
-  const { agent, lingers, fallbackModel, limits, hooks } = deps;
+  const { agent, lingers, fallbackModel, limits } = deps;
   const { history } = deps.notebook;
   return {
     id: agent,
     lingers,
     limits,
     hasFallback: fallbackModel !== undefined,
-    hasReview: hooks.has('Stop'),
+    hasReview: hasReview(deps),
     openCalls: [...history.calls.values()].map(({ id, result }) => {
       return { id, completed: result !== null };
     }),

@@ -21,7 +21,10 @@ import type { SoundCall } from './judge.js';
 import { type ReviewDeps, StopReview } from './stop-review.js';
 import { runTool, type ToolWorld } from './tool-run.js';
 
-export interface CrewDeps extends ToolWorld, Pick<ReviewDeps, 'hooks'>, Pick<GateDeps, 'toolbox'> {
+export interface CrewDeps
+  extends ToolWorld,
+    Pick<ReviewDeps, 'hooks' | 'agentType'>,
+    Pick<GateDeps, 'toolbox' | 'parent'> {
   readonly agent: string;
   readonly ids: Ids;
   readonly limits: DenialLimits;
@@ -82,14 +85,15 @@ class Crew implements Gatekeeper {
     }
   }
 
-  /** After a crash: what had begun and could have had an effect is reported, never repeated. */
+  /** After a crash: what had begun and could have had an effect is reported, never repeated; or joined again. */
   takeUp(id: string): void {
     const started = this.deps.notebook.history.calls.get(id)?.started;
     const isLost = started != null && !started.readOnly;
     const job = this.employ(id);
     if (job === undefined) return;
-    if (isLost) this.end(job, 'interrupted', LOST);
-    else this.gate.judge(job);
+    if (!isLost) this.gate.judge(job);
+    else if (this.gate.rejoins(job)) this.admit(job);
+    else this.end(job, 'interrupted', LOST);
   }
 
   dismiss(): void {

@@ -20,6 +20,8 @@ export interface GateDeps
   readonly toolbox: Toolbox;
   readonly ids: Ids;
   readonly hooks?: Hooks;
+  /** Whose policy may answer in a person's place. */
+  readonly parent?: string | undefined;
   readonly defect: (error: unknown) => void;
 }
 
@@ -55,6 +57,19 @@ export class Gate {
     if (this.hooks.has('PreToolUse', job.wanted.tool)) {
       this.hear(job, judgement.call).catch(this.deps.defect);
     } else this.settle(job, judgement);
+  }
+
+  /**
+   * Of a call that had begun when a process died: whether it only joins again what it had begun. It was
+   * allowed then, and what it began goes on under rulings of its own.
+   */
+  rejoins(job: CallJob): boolean {
+    const { toolbox, desk, notebook } = this.deps;
+    const judgement = judgeCall(job.wanted, toolbox, desk, notebook.history.cwd);
+    if (judgement.kind === 'invalid' || judgement.call.tool.rejoins === undefined) return false;
+    job.call = judgement.call;
+    job.answered = 'by person';
+    return true;
   }
 
   /** False when a call that was allowed may not start after all. */
@@ -105,7 +120,7 @@ export class Gate {
   }
 
   private async ask(job: CallJob, call: SoundCall, ruling: Ruling): Promise<void> {
-    const { desk, feed, ids, agent, clock } = this.deps;
+    const { desk, feed, ids, agent, clock, parent } = this.deps;
     const question = questionAbout(call, ruling, {
       ...{ id: ids('question'), agent, call: job.wanted.id },
       ...(call.mayLast && { grant: desk.grantFor(call.request) }),
@@ -125,7 +140,7 @@ export class Gate {
     }
     feed.emit({ type: 'question.asked', question });
     const answer = await askSurface(desk.surfaces, question, {
-      ...{ signal: job.controller.signal, clock, timeoutMs: desk.permissionTimeoutMs },
+      ...{ signal: job.controller.signal, clock, timeoutMs: desk.permissionTimeoutMs, parent },
       heard: (heard) => {
         if (!this.keeper.isDismissed) this.keeper.write(answeredRecord(job.at, question, heard));
       },

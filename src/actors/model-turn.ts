@@ -8,26 +8,24 @@ import type { Briefing } from '../protocol/briefing.js';
 import type { Clock } from '../protocol/clock.js';
 import { StorageError } from '../protocol/errors.js';
 import type { Feed } from '../protocol/feed.js';
-import type { Governor } from '../protocol/governor.js';
-import type { Grant, Reservation } from '../protocol/grant.js';
+import type { Reservation } from '../protocol/grant.js';
 import { ModelFailure, type ModelPort, type StreamEvent, type TurnEnd } from '../protocol/model.js';
 import { costOf } from '../protocol/prices.js';
 import { NO_USAGE } from '../protocol/usage.js';
 import { type EndedBlock, rawText } from '../protocol/wire.js';
 import { CacheWatch } from './cache-watch.js';
+import { type ClearanceDeps, clearanceFor } from './clearance.js';
 import { nextMessage, saidInTime } from './next-message.js';
 import type { Notebook } from './notebook.js';
 import type { PromptShelf } from './prompt-shelf.js';
 import { RoomWatch } from './room-watch.js';
-import { isRefusal, needOf } from './run-grant.js';
+import { needOf } from './run-grant.js';
 
-export interface TurnDeps {
+export interface TurnDeps extends ClearanceDeps {
   readonly notebook: Notebook;
   readonly model: ModelPort;
-  readonly governor: Governor;
   readonly clock: Clock;
   readonly feed: Feed;
-  readonly grant: Grant;
   readonly modelName: string;
   readonly fallbackModel: string | undefined;
   /** An error that is ours: it fails the agent, and whoever started it decides. */
@@ -104,16 +102,11 @@ const runTurn = async (
   const gapTokens = room.gapFor(model, input);
   if (gapTokens > 0) return tell({ type: 'room.needed', gapTokens });
   const need = needOf(notebook, deps.shelf, model, attempt === 1);
-  const reservation = await deps.grant.reserve(need, signal).catch(() => undefined);
-  if (reservation === undefined) return tell({ type: 'turn.ended', stopReason: 'interrupted' });
-  if (isRefusal(reservation)) return tell({ type: 'turn.refused', stop: reservation });
+  const clearance = await clearanceFor(deps, need, signal);
+  if (clearance === undefined) return tell({ type: 'turn.ended', stopReason: 'interrupted' });
+  if ('reason' in clearance) return tell({ type: 'turn.refused', stop: clearance });
+  const { reservation, marks } = clearance;
   const sending = { ...deps, reservation };
-
-  const leave = await deps.governor.enter(signal).catch(() => undefined);
-  if (leave === undefined) {
-    reservation.cancel();
-    return tell({ type: 'turn.ended', stopReason: 'interrupted' });
-  }
   const began = clock.now();
   const blocks: EndedBlock[] = [];
   const betas = deps.betas();
@@ -133,7 +126,7 @@ const runTurn = async (
     });
     feed.emit({ type: 'request.started', turn, attempt, model });
     const sink = {
-      started: () => {},
+      started: clearance.begun,
       blockEnded(block: EndedBlock) {
         blocks.push(block);
         if (block.call === undefined) return;
@@ -147,7 +140,7 @@ const runTurn = async (
       }),
     };
     const end = await watch.send(head, (asking) => {
-      const body = requestBody(asking, history.messages);
+      const body = requestBody(asking, history.messages, marks);
       return deps.model.stream({ model, body, betas }, sink, signal);
     });
     keepAnswer(sending, input, end, blocks, clock.now() - began);
@@ -159,8 +152,7 @@ const runTurn = async (
       tell({ type: 'turn.ended', stopReason: 'interrupted' });
     } else giveUpAttempt(sending, input, model, error, clock.now() - began, tell);
   } finally {
-    leave();
-    reservation.cancel();
+    clearance.end();
   }
   // Nobody waits for it: what failed is what the next record fails with.
   notebook.sync().catch(() => undefined);

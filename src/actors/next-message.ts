@@ -31,11 +31,16 @@ export const nextMessage = async (
     .nextUserParts()
     .filter((part) => !('letter' in part) || isInTime(part.letter));
   if (parts.length === 0) return parts;
+  const reminders = news.map(({ fact, value, text }) => ({ reminder: fact, value, text }));
+  // What a fork is to do stands last: everything before it is the same for all forks (law 2).
+  if (history.family.offer !== null && history.calls.size === 0) {
+    return [{ offer: true }, ...reminders, ...parts];
+  }
   return [
     ...parts.filter((part) => 'call' in part),
     ...(opening === undefined ? [] : [{ briefing: opening.text, facts: { ...opening.facts } }]),
     ...parts.filter((part) => !('call' in part)),
-    ...news.map(({ fact, value, text }) => ({ reminder: fact, value, text })),
+    ...reminders,
   ];
 };
 

@@ -33,13 +33,14 @@ export interface NewHead {
 export class PromptShelf {
   head: PromptHead;
   private readonly options: ShelfOptions;
-  /** One for each model that was asked. */
-  private readonly bodies = new Map<string, BodyHead>();
+  /** One for each model that was asked. Agents that share a head share them, until one gets another head. */
+  bodies: Map<string, BodyHead>;
   private isDue: boolean;
 
-  constructor(options: ShelfOptions, head: PromptHead) {
+  constructor(options: ShelfOptions, head: PromptHead, bodies = new Map<string, BodyHead>()) {
     this.options = options;
     this.head = head;
+    this.bodies = bodies;
     this.isDue = options.briefing.isStale(head);
     const { requests, messages } = options.notebook.history;
     // Its last process was told to begin anew, and ended before it could.
@@ -92,7 +93,7 @@ export class PromptShelf {
   /** From now on, after the break is on the record. */
   adopt({ head }: NewHead): void {
     this.head = head;
-    this.bodies.clear();
+    this.bodies = new Map();
     this.weigh();
   }
 

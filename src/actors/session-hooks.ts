@@ -1,7 +1,7 @@
 /** What the hooks of a session hear of it outside of calls: its beginning, its end, and waiting. */
 import type { Clock } from '../protocol/clock.js';
 import { StorageError } from '../protocol/errors.js';
-import type { FeedItem } from '../protocol/feed.js';
+import type { Feed, FeedItem } from '../protocol/feed.js';
 import type { HookSetup, RunHookCommand } from '../protocol/hook-setup.js';
 import { type HookFacts, type Hooks, NO_HOOKS } from '../protocol/hooks.js';
 import type { Ids } from '../protocol/ids.js';
@@ -38,14 +38,17 @@ export type EndReason = 'clear' | 'prompt_input_exit' | 'other';
 export const END_WITHIN_MS = 5_000;
 const IDLE_MS = 60_000;
 
-interface DeskDeps extends Pick<SessionHookDeps, 'notebook' | 'feed' | 'clock'> {
+interface DeskDeps extends Pick<SessionHookDeps, 'notebook' | 'clock'> {
+  readonly feed: Feed;
   readonly mode: () => AgentMode;
+  /** Left out, the lead. */
+  readonly child?: { readonly id: string; readonly type: string } | undefined;
 }
 
 export const openDesk = (
   given: HookEquipment | Hooks | undefined,
   session: Session,
-  { notebook, feed, clock, mode }: DeskDeps,
+  { notebook, feed, clock, mode, child }: DeskDeps,
 ): Hooks & { close(): void } => {
   if (given === undefined) return { ...NO_HOOKS, close: () => {} };
   if ('fire' in given) {
@@ -54,8 +57,9 @@ export const openDesk = (
   }
   const { id, lead, cwd } = session.meta;
   const facts = () => ({
-    ...{ session_id: id, transcript_path: session.journalFile(lead) ?? '' },
+    ...{ session_id: id, transcript_path: session.journalFile(child?.id ?? lead) ?? '' },
     ...{ cwd: notebook.history.cwd || cwd, permission_mode: mode() },
+    ...(child && { agent_id: child.id, agent_type: child.type }),
   });
   return new HookDesk({ ...given, facts, notebook, feed, clock });
 };

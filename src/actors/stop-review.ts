@@ -1,4 +1,4 @@
-/** Lets Stop hooks look at a run before it ends: they may send it back with a reason. */
+/** Lets hooks look at a run before it ends: they may send it back with a reason. */
 import { lastAnswer } from '../context/last-answer.js';
 import * as stops from '../machines/stops.js';
 import type { AgentEvent, CrewOrder } from '../protocol/agent.js';
@@ -15,7 +15,15 @@ export interface ReviewDeps {
   readonly ids: Ids;
   readonly feed: Feed;
   readonly defect: (error: unknown) => void;
+  /** What an agent that works for another is; left out, it is a lead. */
+  readonly agentType?: string | undefined;
 }
+
+type Reviewed = Pick<ReviewDeps, 'hooks' | 'agentType'>;
+
+/** The end of a sub-agent is another event than that of a lead, and can be chosen by its type. */
+export const hasReview = ({ hooks, agentType }: Reviewed): boolean =>
+  agentType === undefined ? hooks.has('Stop') : hooks.has('SubagentStop', agentType);
 
 type ReviewOrder = CrewOrder & { readonly type: 'run.review' };
 
@@ -47,12 +55,15 @@ export class StopReview {
   }
 
   private async look({ sentBack, isLast }: ReviewOrder, signal: AbortSignal): Promise<void> {
-    const { hooks, notebook, feed, ids } = this.deps;
+    const { hooks, notebook, feed, ids, agentType } = this.deps;
     const facts = {
       stop_hook_active: sentBack > 0,
       last_assistant_message: lastAnswer(notebook.history.messages),
     };
-    const verdict = await hooks.fire('Stop', facts, { signal });
+    const verdict =
+      agentType === undefined
+        ? await hooks.fire('Stop', facts, { signal })
+        : await hooks.fire('SubagentStop', facts, { subject: agentType, signal });
     if (signal.aborted) return;
     // Whoever says that the run is over has the last word, also about sending it back.
     if (verdict.halt !== undefined) {

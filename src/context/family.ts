@@ -11,16 +11,13 @@ export interface Offer {
   readonly blocks: RawJson;
 }
 
-export interface RequestedChild {
-  readonly id: string;
-  readonly kind: ChildKind;
-}
-
 export class Family {
   /** Null for a lead. */
   origin: Origin | null = null;
-  /** By the call that asked for them. */
-  readonly children = new Map<string, RequestedChild>();
+  /** All that ever worked for it, by id. */
+  readonly children = new Map<string, ChildKind>();
+  /** By the call of the newest message that asked for them: a call that is taken up again finds its child. */
+  readonly asked = new Map<string, string>();
   /** Letters in which background children reported; each counts once. */
   readonly reports = new Set<string>();
   /** Of the newest message; null once its results are in the history. */
@@ -34,7 +31,8 @@ export class Family {
         this.origin = record.origin ?? null;
         break;
       case 'agent.requested':
-        this.children.set(record.call, { id: record.child, kind: record.kind });
+        this.children.set(record.child, record.kind);
+        this.asked.set(record.call, record.child);
         break;
       case 'letter.received':
         if (record.from === CHILD_SENDER) this.reports.add(record.letter);
@@ -47,6 +45,7 @@ export class Family {
         break;
       case 'user.sent':
         this.offer = null;
+        this.asked.clear();
         break;
       default:
         break;

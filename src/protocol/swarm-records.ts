@@ -19,6 +19,10 @@ export const origin = z.object({
   inherits: z.object({ agent: z.string(), seq: z.number().int() }).optional(),
   /** Names of the tools that it may use; left out, those of its parent. */
   tools: z.array(z.string()).optional(),
+  /** Rules: of a tool that one of them names, only calls that one allows. */
+  limits: z.array(z.string()).optional(),
+  /** Rules: calls that are denied, whatever else allows them. */
+  denials: z.array(z.string()).optional(),
   /** Left out, its questions go to its parent. */
   mode: z.enum(PERMISSION_MODES).optional(),
   maxTurns: z.number().int().optional(),
@@ -44,7 +48,6 @@ export const SWARM_RECORDS = [
   z.object({
     /** What the forks of the newest message read in place of its results: one for all of them. */
     type: z.literal('fork.offered'),
-    ...attempt,
     /** An array of tool_result blocks. */
     raw: z.string(),
   }),

@@ -122,7 +122,7 @@ export const eventOf = (record: JournalRecord): ProjectedEvent => {
     case 'agent.queued':
       return { type: 'agent.queued', cites, reason: record.reason };
     case 'fork.offered':
-      return { type: 'fork.offered', cites, turn: record.turn };
+      return { type: 'fork.offered', cites };
     case 'budget.reserved': {
       const { turn, attempt, usd, left } = record;
       return { type: 'budget.reserved', cites, turn, attempt, usd, left };

@@ -1,0 +1,70 @@
+/**
+ * What a request needs before it may leave: its turn among those that begin with the same words, money
+ * from its grant, and a place among the requests in flight. All of it is given back together.
+ */
+import type { Mark } from '../prompt/message-marks.js';
+import type { Stop } from '../protocol/agent.js';
+import type { Governor } from '../protocol/governor.js';
+import type { Grant, Need, Reservation } from '../protocol/grant.js';
+import { isRefusal } from './run-grant.js';
+
+/** How the first request of an agent goes that shares its beginning with others (law 4). */
+export interface FirstDeparture {
+  readonly marks: readonly Mark[];
+  /** Its answer has started. */
+  begun(): void;
+  /** It is over; does nothing to one that has begun. */
+  failed(): void;
+}
+
+export interface ClearanceDeps {
+  readonly grant: Grant;
+  readonly governor: Governor;
+  /** Undefined where nobody shares anything. Rejects with the signal's reason. */
+  readonly depart?:
+    | ((model: string, signal: AbortSignal) => Promise<FirstDeparture | undefined>)
+    | undefined;
+}
+
+export interface Clearance {
+  readonly reservation: Reservation;
+  /** Undefined: the usual ones. */
+  readonly marks: readonly Mark[] | undefined;
+  /** The answer has started. */
+  begun(): void;
+  /** The request is over, however it ended. */
+  end(): void;
+}
+
+/** A Stop when it cannot be afforded; undefined when it was called off meanwhile. */
+export const clearanceFor = async (
+  { grant, governor, depart }: ClearanceDeps,
+  need: Need,
+  signal: AbortSignal,
+): Promise<Clearance | Stop | undefined> => {
+  let departure: FirstDeparture | undefined;
+  let reservation: Reservation | undefined;
+  try {
+    departure = await depart?.(need.model, signal);
+    const answer = await grant.reserve(need, signal);
+    if (isRefusal(answer)) {
+      departure?.failed();
+      return answer;
+    }
+    reservation = answer;
+    const leave = await governor.enter(signal);
+    return {
+      ...{ reservation, marks: departure?.marks, begun: () => departure?.begun() },
+      end() {
+        leave();
+        answer.cancel();
+        departure?.failed();
+      },
+    };
+  } catch (error) {
+    reservation?.cancel();
+    departure?.failed();
+    if (signal.aborted) return undefined;
+    throw error;
+  }
+};
