@@ -4,7 +4,7 @@
  */
 import { type Actor, createActor, fromCallback } from 'xstate';
 import { leaderMachine } from '../machines/leader-machine.js';
-import type { NurseryOrder, SwarmLimits } from '../protocol/leader.js';
+import type { LeaderEvent, NurseryOrder, SwarmLimits } from '../protocol/leader.js';
 
 /** One that wants a place. */
 export interface Newcomer {
@@ -24,11 +24,14 @@ export class Nursery {
   /** In the order in which they came. */
   private readonly waiting = new Map<string, Newcomer>();
   private readonly waitingBelow = new Map<string, Set<string>>();
+  /** Started and not gone. */
+  private readonly live = new Set<string>();
   /** Who has lent its place, and to whom. */
   private readonly loans = new Map<string, string>();
   private readonly lenders = new Map<string, string>();
   private newcomer: Newcomer | undefined;
   private verdict: Admission = 'queued';
+  private chosen: Newcomer | undefined;
 
   constructor(limits: SwarmLimits) {
     const nursery = fromCallback<NurseryOrder, undefined>(({ receive }) => {
@@ -41,42 +44,36 @@ export class Nursery {
   /** Starts it at once, lets it wait, or says why it may do neither. */
   admit(newcomer: Newcomer): Admission {
     const { id, depth, lender, isNew } = newcomer;
-    const borrows = lender !== undefined && !this.loans.has(lender);
+    const borrows = lender !== undefined && this.live.has(lender) && !this.loans.has(lender);
     if (borrows) this.lend(lender, id);
     this.newcomer = newcomer;
-    this.leader.send({ type: 'agent.spawn', id, depth, isNew, borrows });
+    const chosen = this.ask({ type: 'agent.spawn', id, depth, isNew, borrows });
     this.newcomer = undefined;
-    if (borrows && typeof this.verdict === 'object') this.takeBack(id);
-    return this.verdict;
+    const { verdict } = this;
+    if (borrows && typeof verdict === 'object') this.takeBack(id);
+    this.start(chosen);
+    return verdict;
   }
 
-  /** It has ended, or will not start after all: its place is somebody else's. */
+  /** It has ended, or will not start after all: its place is somebody else's. Harmless when it is gone. */
   leave(id: string): void {
     const waiting = this.waiting.get(id);
     if (waiting !== undefined) {
       this.forget(waiting);
-      this.leader.send({ type: 'agent.withdraw' });
-      return;
+      this.ask({ type: 'agent.withdraw' });
+    } else if (this.live.delete(id)) {
+      this.waitingBelow.delete(id);
+      this.start(this.passOn(id));
     }
-    const lender = this.takeBack(id);
-    const next = lender === undefined ? undefined : this.nextBelow(lender);
-    if (lender === undefined || next === undefined) {
-      this.leader.send({ type: 'agent.stopped', borrowed: lender !== undefined });
-      return;
-    }
-    this.lend(lender, next.id);
-    this.forget(next);
-    this.leader.send({ type: 'agent.withdraw' });
-    next.start();
   }
 
   /** A new run of the lead: what it may spawn is counted anew. */
   beginRun(): void {
-    this.leader.send({ type: 'run.begin' });
+    this.ask({ type: 'run.begin' });
   }
 
   close(): void {
-    this.leader.send({ type: 'swarm.close' });
+    this.ask({ type: 'swarm.close' });
     this.waiting.clear();
   }
 
@@ -84,11 +81,25 @@ export class Nursery {
     return this.leader.getSnapshot().context.limits;
   }
 
+  /** Returns who may start now. Nobody is started before the leader has counted, or it would count wrong. */
+  private ask(event: LeaderEvent): Newcomer | undefined {
+    this.leader.send(event);
+    const { chosen } = this;
+    this.chosen = undefined;
+    return chosen;
+  }
+
+  private start(newcomer: Newcomer | undefined): void {
+    if (newcomer === undefined) return;
+    this.live.add(newcomer.id);
+    newcomer.start();
+  }
+
   private obey(order: NurseryOrder): void {
     switch (order.type) {
       case 'child.start':
         this.verdict = 'started';
-        this.newcomer?.start();
+        this.chosen = this.newcomer;
         break;
       case 'child.queue':
         this.verdict = 'queued';
@@ -97,13 +108,30 @@ export class Nursery {
       case 'child.refuse':
         this.verdict = { refused: order.why };
         break;
-      case 'child.next': {
-        const [next] = this.waiting.values();
-        if (next === undefined) break;
-        this.forget(next);
-        next.start();
-      }
+      case 'child.next':
+        [this.chosen] = this.waiting.values();
+        if (this.chosen !== undefined) this.forget(this.chosen);
     }
+  }
+
+  /** Returns who starts in the place of one that has gone. */
+  private passOn(id: string): Newcomer | undefined {
+    const lender = this.takeBack(id);
+    const borrower = this.loans.get(id);
+    if (borrower !== undefined) {
+      // It went before the one that had its place, which keeps it.
+      this.takeBack(borrower);
+      if (lender !== undefined) this.lend(lender, borrower);
+      return undefined;
+    }
+    const next = lender === undefined ? undefined : this.nextBelow(lender);
+    if (lender === undefined || next === undefined) {
+      return this.ask({ type: 'agent.stopped', borrowed: lender !== undefined });
+    }
+    this.lend(lender, next.id);
+    this.forget(next);
+    this.ask({ type: 'agent.withdraw' });
+    return next;
   }
 
   private keep(newcomer: Newcomer): void {

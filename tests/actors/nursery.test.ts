@@ -1,0 +1,289 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Newcomer, Nursery } from '../../src/actors/nursery.js';
+
+const nurseryOf = (places: number, { maxAgents = 1_000, maxDepth = 5 } = {}) => {
+  const nursery = new Nursery({ maxConcurrentAgents: places, maxAgents, maxDepth });
+  const started: string[] = [];
+  const admit = (id: string, change: Partial<Newcomer> = {}) =>
+    nursery.admit({
+      ...{ id, depth: 1, lender: undefined, isNew: true, start: () => void started.push(id) },
+      ...change,
+    });
+  return { nursery, started, admit };
+};
+
+describe('agents that want a place', () => {
+  test('start while there is one, and then wait in the order in which they came', () => {
+    const { nursery, started, admit } = nurseryOf(2);
+    const verdicts = ['a', 'b', 'c', 'd', 'e'].map((id) => admit(id));
+    expect(verdicts).toEqual(['started', 'started', 'queued', 'queued', 'queued']);
+    nursery.leave('b');
+    nursery.leave('a');
+    expect(started).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  test('find it free again when nobody had waited for it', () => {
+    const { nursery, admit } = nurseryOf(1);
+    admit('a');
+    nursery.leave('a');
+    expect([admit('b'), admit('c')]).toEqual(['started', 'queued']);
+  });
+
+  test('and leave while they wait are not started', () => {
+    const { nursery, started, admit } = nurseryOf(1);
+    for (const id of ['a', 'b', 'c']) admit(id);
+    nursery.leave('b');
+    nursery.leave('a');
+    expect(started).toEqual(['a', 'c']);
+    nursery.leave('c');
+    expect(admit('d')).toBe('started');
+  });
+
+  test('give one place back, however often they leave, and none that they never had', () => {
+    const { nursery, admit } = nurseryOf(1);
+    admit('a');
+    for (const id of ['a', 'a', 'stranger']) nursery.leave(id);
+    expect([admit('b'), admit('c')]).toEqual(['started', 'queued']);
+  });
+
+  test('may ask for others, or leave, as they start', () => {
+    const { nursery, started, admit } = nurseryOf(2);
+    const inner: unknown[] = [];
+    const start = () => {
+      started.push('a');
+      inner.push(admit('b'), admit('c'));
+      nursery.leave('a');
+    };
+    expect(admit('a', { start })).toBe('started');
+    expect(inner).toEqual(['started', 'queued']);
+    expect(started).toEqual(['a', 'b', 'c']);
+  });
+});
+
+describe('an agent that waits for its child', () => {
+  test('lends it its place', () => {
+    const { started, admit } = nurseryOf(1);
+    admit('a');
+    expect(admit('a1', { lender: 'a', depth: 2 })).toBe('started');
+    expect(admit('a11', { lender: 'a1', depth: 3 })).toBe('started');
+    expect(started).toEqual(['a', 'a1', 'a11']);
+  });
+
+  test('lends it to one at a time, and to the next of its own before all who came earlier', () => {
+    const { nursery, started, admit } = nurseryOf(1);
+    admit('a');
+    admit('b');
+    const verdicts = ['a1', 'a2', 'a3'].map((id) => admit(id, { lender: 'a' }));
+    expect(verdicts).toEqual(['started', 'queued', 'queued']);
+    nursery.leave('a1');
+    nursery.leave('a2');
+    expect(started).toEqual(['a', 'a1', 'a2', 'a3']);
+    nursery.leave('a3');
+    expect(started).not.toContain('b');
+    nursery.leave('a');
+    expect(started.at(-1)).toBe('b');
+  });
+
+  test('can lend it again when it has it back', () => {
+    const { nursery, admit } = nurseryOf(1);
+    admit('a');
+    for (const id of ['a1', 'a2']) {
+      expect(admit(id, { lender: 'a' })).toBe('started');
+      nursery.leave(id);
+    }
+  });
+
+  test('has nothing lent when the child is refused', () => {
+    const { admit } = nurseryOf(1, { maxDepth: 2 });
+    admit('a');
+    expect(admit('a1', { lender: 'a', depth: 3 })).toEqual({ refused: 'depth' });
+    expect(admit('a2', { lender: 'a', depth: 2 })).toBe('started');
+  });
+
+  test('leaves the place to the child when it goes first', () => {
+    const { nursery, started, admit } = nurseryOf(1);
+    admit('a');
+    admit('a1', { lender: 'a' });
+    admit('b');
+    nursery.leave('a');
+    expect(started).toEqual(['a', 'a1']);
+    nursery.leave('a1');
+    expect(started).toEqual(['a', 'a1', 'b']);
+  });
+
+  test('leaves a place that it had borrowed itself to the child in the same way', () => {
+    const { nursery, started, admit } = nurseryOf(1);
+    admit('a');
+    admit('a1', { lender: 'a' });
+    admit('a11', { lender: 'a1' });
+    admit('b');
+    admit('a2', { lender: 'a' });
+    nursery.leave('a1');
+    expect(started).toEqual(['a', 'a1', 'a11']);
+    nursery.leave('a11');
+    nursery.leave('a2');
+    expect(started).toEqual(['a', 'a1', 'a11', 'a2']);
+  });
+
+  test('has none to lend when it is not at work', () => {
+    const { admit } = nurseryOf(1);
+    admit('a');
+    expect(admit('x', { lender: 'lead' })).toBe('queued');
+  });
+});
+
+describe('an agent is refused', () => {
+  test('when it is too deep', () => {
+    const { admit, started } = nurseryOf(5, { maxDepth: 2 });
+    expect(admit('a', { depth: 2 })).toBe('started');
+    expect(admit('b', { depth: 3 })).toEqual({ refused: 'depth' });
+    expect(started).toEqual(['a']);
+  });
+
+  test('when the run has had as many as it may, those that wait or have ended included', () => {
+    const { nursery, admit } = nurseryOf(1, { maxAgents: 2 });
+    expect([admit('a'), admit('b'), admit('c')]).toEqual([
+      'started',
+      'queued',
+      { refused: 'total' },
+    ]);
+    nursery.leave('a');
+    nursery.leave('b');
+    expect(admit('d')).toEqual({ refused: 'total' });
+  });
+
+  test('when none is allowed at all', () => {
+    expect(nurseryOf(1, { maxAgents: 0 }).admit('a')).toEqual({ refused: 'total' });
+    expect(nurseryOf(1, { maxDepth: 0 }).admit('a')).toEqual({ refused: 'depth' });
+  });
+
+  test('no longer when a new run begins', () => {
+    const { nursery, admit } = nurseryOf(5, { maxAgents: 1 });
+    admit('a');
+    nursery.beginRun();
+    expect([admit('b'), admit('c')]).toEqual(['started', { refused: 'total' }]);
+  });
+
+  test('not for being taken up again: it was counted when it began', () => {
+    const { nursery, admit } = nurseryOf(5, { maxAgents: 1 });
+    admit('a');
+    nursery.leave('a');
+    expect(admit('a', { isNew: false })).toBe('started');
+  });
+
+  test('when the swarm is over, and nobody who waited starts', () => {
+    const { nursery, started, admit } = nurseryOf(1);
+    admit('a');
+    for (const id of ['a1', 'a2']) admit(id, { lender: 'a' });
+    admit('b');
+    nursery.close();
+    nursery.leave('a1');
+    nursery.leave('a');
+    expect(admit('c')).toEqual({ refused: 'over' });
+    expect(started).toEqual(['a', 'a1']);
+  });
+});
+
+interface Model {
+  readonly id: string;
+  readonly parent: Model | undefined;
+  /** The children that it waits for. */
+  readonly awaits: Set<Model>;
+  state: 'queued' | 'live' | 'gone';
+}
+
+/** A swarm whose agents do what the numbers say: begin and await others, end, and are stopped. */
+const swarmOf = (places: number) => {
+  const { nursery } = nurseryOf(places);
+  const all: Model[] = [];
+  const those = (state: Model['state']) => all.filter((agent) => agent.state === state);
+  const working = () => those('live').filter(({ awaits }) => awaits.size === 0);
+  const spawn = (parent: Model | undefined, isAwaited: boolean) => {
+    const child: Model = { id: `a_${all.length}`, parent, awaits: new Set(), state: 'queued' };
+    all.push(child);
+    if (isAwaited) parent?.awaits.add(child);
+    nursery.admit({
+      ...{ id: child.id, depth: 1, lender: isAwaited ? parent?.id : undefined, isNew: true },
+      start: () => {
+        expect(child.state).toBe('queued');
+        child.state = 'live';
+      },
+    });
+  };
+  const leave = (agent: Model) => {
+    agent.state = 'gone';
+    agent.parent?.awaits.delete(agent);
+    nursery.leave(agent.id);
+  };
+  const stop = (agent: Model) => {
+    for (const child of [...agent.awaits]) stop(child);
+    leave(agent);
+  };
+  return { all, those, working, spawn, leave, stop };
+};
+
+const pick = <Item>(items: readonly Item[], by: number): Item | undefined =>
+  items[by % Math.max(1, items.length)];
+
+type Swarm = ReturnType<typeof swarmOf>;
+const deeds: Record<string, (swarm: Swarm, by: number) => void> = {
+  'the lead begins one': ({ spawn }) => spawn(undefined, false),
+  'one begins another': ({ spawn, working }, by) => spawn(pick(working(), by), false),
+  'one waits for three': ({ spawn, working }, by) => {
+    const parent = pick(working(), by);
+    for (let count = 0; count < 3; count += 1) spawn(parent, parent !== undefined);
+  },
+  'one ends': ({ leave, working }, by) => {
+    const agent = pick(working(), by);
+    if (agent !== undefined) leave(agent);
+  },
+  'one that waits for a place is withdrawn': ({ leave, those }, by) => {
+    const agent = pick(those('queued'), by);
+    if (agent !== undefined) leave(agent);
+  },
+  'one is stopped with all that it waits for': ({ stop, those }, by) => {
+    const agent = pick(those('live'), by);
+    if (agent !== undefined) stop(agent);
+  },
+};
+
+const deed = fc.record({ what: fc.constantFrom(...Object.keys(deeds)), by: fc.nat(50) });
+
+describe('whatever agents do', () => {
+  test('no more are at work than there are places, and while one waits another works', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 4 }),
+        fc.array(deed, { maxLength: 60 }),
+        (places, all) => {
+          const swarm = swarmOf(places);
+          for (const { what, by } of all) {
+            deeds[what]?.(swarm, by);
+            expect(swarm.working().length).toBeLessThanOrEqual(places);
+            if (swarm.those('queued').length > 0) expect(swarm.working()).not.toEqual([]);
+          }
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  test('nobody is forgotten, and every place comes back', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 4 }),
+        fc.array(deed, { maxLength: 60 }),
+        (places, all) => {
+          const swarm = swarmOf(places);
+          for (const { what, by } of all) deeds[what]?.(swarm, by);
+          for (let agent = swarm.working()[0]; agent; [agent] = swarm.working()) swarm.leave(agent);
+          expect(swarm.all.every(({ state }) => state === 'gone')).toBe(true);
+          for (let count = 0; count <= places; count += 1) swarm.spawn(undefined, false);
+          expect(swarm.those('live')).toHaveLength(places);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
