@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { ruleProblems } from '../../src/policy/rule-matcher.js';
 import type { PermissionRequest } from '../../src/protocol/permission.js';
-import { bash, fetchUrl, mcp, policyOf, read, rule, write } from './workshop.js';
+import { bash, fetchUrl, mcp, policyOf, read, rule, starts, write } from './workshop.js';
 
 /** The table of rules in the document: a rule, calls it speaks of, calls it does not. */
 const rows = readFileSync('docs/permissions.md', 'utf8')
@@ -20,6 +20,7 @@ const requestOf = (call = ''): PermissionRequest => {
   if (tool.startsWith('mcp__')) return mcp(tool);
   if (tool === 'Bash') return bash(about);
   if (tool === 'WebFetch') return fetchUrl(about);
+  if (tool === 'Task') return starts(about);
   return ['Read', 'Grep', 'Glob'].includes(tool) ? read(about, tool) : write(about, tool);
 };
 

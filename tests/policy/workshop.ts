@@ -40,6 +40,7 @@ export const bash = (command: string) => request('Bash', 'execute', command, fal
 export const look = (command: string) => request('Bash', 'execute', command, true);
 export const fetchUrl = (url: string) => request('WebFetch', 'network', url, true);
 export const ownAffair = (tool: string, readOnly = false) => request(tool, 'none', '', readOnly);
+export const starts = (agent: string) => request('Task', 'none', agent, false);
 export const hostTool = (tool: string, about = '', readOnly = false) =>
   request(tool, 'host', about, readOnly);
 export const mcp = (tool: string, readOnly = false) => request(tool, 'execute', '', readOnly);

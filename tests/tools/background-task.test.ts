@@ -1,21 +1,29 @@
 import { describe, expect, test } from 'vitest';
 import { jobTable } from '../../src/host/job-table.js';
+import type { ChildView } from '../../src/protocol/swarm.js';
 import { FileError, type ToolOutcome } from '../../src/protocol/tool.js';
 import { runCommand } from '../../src/tools/run-command.js';
 import { stopTask } from '../../src/tools/stop-task.js';
 import { taskOutput } from '../../src/tools/task-output.js';
+import { childReport, childTag } from '../fakes/child-agents.js';
 import { heldShell } from '../fakes/held-shell.js';
 import { memoryWorkspace } from '../fakes/memory-workspace.js';
+import { childView, scriptedAgents } from '../fakes/scripted-agents.js';
 import { settled, virtualClock } from '../fakes/virtual-clock.js';
 import { toolContext } from './tool-context.js';
 
 /** An agent with real jobs on a shell that does what the test says. */
-const workshop = ({ before = 0, shell = heldShell(), cwd = '/work' } = {}) => {
+const workshop = ({
+  before = 0,
+  shell = heldShell(),
+  cwd = '/work',
+  agents = scriptedAgents(),
+} = {}) => {
   const clock = virtualClock();
   const jobs = jobTable({ shell, clock, before, onEnd: () => {} });
   const interrupt = new AbortController();
   const workspace = memoryWorkspace({ '/work/file': '' });
-  const context = toolContext(workspace, { jobs, cwd, signal: interrupt.signal });
+  const context = toolContext(workspace, { jobs, cwd, agents, signal: interrupt.signal });
   const heard = (outcome: ToolOutcome) => context.learn(outcome).content as string;
   return {
     ...{ shell, clock, context, interrupt, jobs },
@@ -173,5 +181,80 @@ describe('TaskStop', () => {
     shell.runs[0]?.end({ exitCode: 2 });
     await settled();
     expect(await stop('bash_1')).toContain('has ended with exit code 2');
+  });
+});
+
+describe('an agent as a task', () => {
+  const scout = childTag({ id: 'ag_3f2a', name: 'scout' });
+  const tell = (view: Partial<ChildView> = {}) => {
+    const agents = scriptedAgents(childView({ agent: scout, ...view }));
+    return { agents, ...workshop({ agents }) };
+  };
+
+  test.each(['ag_3f2a', 'scout', 'ag_3f'])('is looked at by id, name or start: %s', async (id) => {
+    const { look, agents } = tell();
+    expect(await look(id)).toBe(
+      'Agent explorer scout ag_3f2a "Find the parser" is running (streaming): 2 turns, $0.5000 so far.',
+    );
+    expect(agents.waits).toEqual([]);
+  });
+
+  test.each([
+    ['queued', 'waits for a place'],
+    ['lost', 'nobody runs it any more'],
+    ['stopped', 'was stopped, and left no report'],
+    ['ended', 'has ended, and left no report'],
+  ] as const)('that is %s %s', async (status, words) => {
+    const { look } = tell({ status, turns: 1, cost: null });
+    expect(await look('scout')).toContain(`${words}: 1 turn, cost unknown so far.`);
+  });
+
+  test('is waited for, and then reports', async () => {
+    const { context, agents } = tell();
+    agents.meanwhile = () => {
+      const view = { agent: scout, report: childReport({ agent: scout }), turns: 3 };
+      agents.views.splice(0, 1, childView({ ...view, status: 'ended' }));
+    };
+    const outcome = await taskOutput.call({ task_id: 'scout', timeout: 5 }, context);
+    expect(agents.waits).toEqual([{ id: 'ag_3f2a', timeoutMs: 5 }]);
+    expect(outcome).toEqual({
+      content: expect.stringMatching(/scout ag_3f2a .* completed: .*\n<agent-report>\nIt is in/),
+      facts: { task: 'ag_3f2a', status: 'ended', turns: 3, cost: 0.5 },
+    });
+  });
+
+  test('is waited for no longer than until an interrupt', async () => {
+    const { look, agents, interrupt } = tell();
+    agents.meanwhile = (signal) =>
+      new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
+    const looking = look('scout', { block: true });
+    interrupt.abort();
+    expect(await looking).toContain('is running');
+  });
+
+  test('is stopped once, and shown', async () => {
+    const { stop, agents } = tell();
+    expect(await stop('scout')).toContain('was stopped');
+    await stop('scout');
+    expect(agents.stopped).toEqual(['ag_3f2a']);
+  });
+
+  test('never hides a command, whatever it is called', async () => {
+    const { start, look, stop, agents } = tell({ agent: childTag({ name: 'bash_1' }) });
+    await start('serve');
+    expect(await look('bash_1')).toContain('bash_1 is running: serve');
+    await stop('bash_1');
+    expect(agents.stopped).toEqual([]);
+  });
+
+  test('is named with the commands where an id is unknown, those at work first', async () => {
+    const view = (at: number) =>
+      childView({ agent: childTag({ id: `ag_${at}` }), status: at < 25 ? 'ended' : 'running' });
+    const agents = scriptedAgents(...Array.from({ length: 30 }, (_, at) => view(at)));
+    const { start, look } = workshop({ agents });
+    await start('serve');
+    await expect(look('x')).rejects.toThrow(
+      /The ids are: bash_1, ag_25, ag_26, .*ag_14, and 10 more\.$/,
+    );
   });
 });

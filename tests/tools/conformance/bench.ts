@@ -1,7 +1,7 @@
 /**
  * One agent's real world, without the agent: disk, shell, searches, web, jobs and policy as they are
- * in a session, and calls that go through the same judge and the same run. Only the model and the
- * person are scripted.
+ * in a session, and calls that go through the same judge and the same run. Only the model, the
+ * person and other agents are scripted.
  */
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -42,6 +42,7 @@ import type { WireBlock } from '../../../src/protocol/wire.js';
 import { builtinTools } from '../../../src/tools/builtin-tools.js';
 import { toolbox } from '../../../src/tools/toolbox.js';
 import { countedIds } from '../../fakes/counted-ids.js';
+import { type ScriptedAgents, scriptedAgents } from '../../fakes/scripted-agents.js';
 import { WATCHDOG } from '../../host/processes.js';
 import { digestOfTree, plantHostileTree } from './hostile-tree.js';
 import { startLocalWeb } from './local-web.js';
@@ -67,6 +68,7 @@ export interface Bench {
   plan(): void;
   /** The blocks of the model's next answers; an error fails the request. */
   modelSays: readonly WireBlock[] | Error | 'silence';
+  readonly agents: ScriptedAgents;
   call(tool: string, input: unknown, options?: CallOptions): Promise<Result>;
   /** Whatever a call could have left anywhere, to be compared before and after. */
   traces(): Promise<unknown>;
@@ -110,6 +112,7 @@ export const openBench = async (options: BenchOptions = {}): Promise<Bench> => {
     prompt: '',
   });
   const asked = { model: 0, person: 0 };
+  const agents = scriptedAgents();
   const tools = toolbox(builtinTools);
   const surface: Surface = {
     ask: () => Promise.reject(new Error('bench: a question ends the call here')),
@@ -145,6 +148,7 @@ export const openBench = async (options: BenchOptions = {}): Promise<Bench> => {
   };
   const world: ToolWorld = {
     ...{ workspace: diskWorkspace(place('home')), shell, jobs, notebook, model, clock, desk },
+    agents,
     ...{ agent: 'a_1', ids: countedIds(), modelName: 'claude-sonnet-5-5', betas: () => [] },
     search: hostSearch(environment, withoutRipgrep ? { SKEIN_RIPGREP: 'off' } : {}),
     web: webClient({
@@ -176,7 +180,7 @@ export const openBench = async (options: BenchOptions = {}): Promise<Bench> => {
   };
 
   const bench: Bench = {
-    ...{ root, cwd, web: web.url, answer: undefined, modelSays: [] },
+    ...{ root, cwd, web: web.url, answer: undefined, modelSays: [], agents },
     plan() {
       switched.change('plan');
       agrees = true;
@@ -187,6 +191,7 @@ export const openBench = async (options: BenchOptions = {}): Promise<Bench> => {
       artifacts: readdirSync(place('artifacts')),
       ...{ pages: web.asked.length, ...asked },
       jobs: jobs.list().map(({ id, status }) => [id, status.kind]),
+      agents: agents.orders.length,
       todos: notebook.history.todos,
       mode: switched.mode,
       survivors: await survivorsOf(marker),

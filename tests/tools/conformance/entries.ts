@@ -7,10 +7,11 @@ import { multiEdit } from './multi-edit.js';
 import { notebookEdit } from './notebook-edit.js';
 import { read } from './read.js';
 import { bash, taskOutput, taskStop } from './shell.js';
+import { task } from './spawn.js';
 import { webFetch, webSearch } from './web.js';
 import { write } from './write.js';
 
 export const ENTRIES: readonly Entry[] = [
-  ...[read, edit, multiEdit, write, notebookEdit, glob, grep, ls, bash, taskOutput, taskStop],
+  ...[read, edit, multiEdit, write, notebookEdit, glob, grep, ls, bash, task, taskOutput, taskStop],
   ...[webFetch, webSearch, todoWrite, todoRead, askUser, exitPlanMode],
 ];

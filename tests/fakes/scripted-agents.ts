@@ -1,0 +1,85 @@
+/** A swarm that does what a test says, and remembers what it was asked for. */
+import type {
+  Agents,
+  AgentTag,
+  ChildReport,
+  ChildView,
+  Spawned,
+  SpawnOrder,
+} from '../../src/protocol/swarm.js';
+import { childReport, childTag } from './child-agents.js';
+
+export interface ScriptedAgents extends Agents {
+  readonly orders: SpawnOrder[];
+  readonly views: ChildView[];
+  readonly stopped: string[];
+  readonly waits: { readonly id: string; readonly timeoutMs: number }[];
+  /** What comes of an order; left alone, the agent reports at once. */
+  does: (order: SpawnOrder, signal: AbortSignal) => Promise<Spawned>;
+  /** What happens while somebody waits for an agent. */
+  meanwhile: (signal: AbortSignal) => Promise<void> | void;
+  isPriced: boolean;
+}
+
+export const scriptedAgents = (...views: ChildView[]): ScriptedAgents => {
+  const agents: ScriptedAgents = {
+    types: ['explorer', 'planner', 'tester'].map((name) => ({ name, description: `A ${name}.` })),
+    ...{ orders: [], views, stopped: [], waits: [], isPriced: true },
+    does: reports(),
+    meanwhile: () => {},
+    async spawn(order, signal) {
+      signal.throwIfAborted();
+      agents.orders.push(order);
+      return agents.does(order, signal);
+    },
+    find: (address) =>
+      views.find(({ agent }) => agent.id.startsWith(address) || agent.name === address),
+    list: () => views,
+    async untilEnded(id, timeoutMs, signal) {
+      agents.waits.push({ id, timeoutMs });
+      await agents.meanwhile(signal);
+    },
+    async stop(id) {
+      agents.stopped.push(id);
+      const at = views.findIndex(({ agent }) => agent.id === id);
+      views.splice(at, 1, childView({ agent: views[at]?.agent ?? childTag(), status: 'stopped' }));
+    },
+    preview: (count) =>
+      agents.isPriced
+        ? {
+            ...{ count, model: 'claude-sonnet-5' },
+            ...{ withCache: [0.01 * count, 0.02 * count], withoutCache: [0.1 * count, count] },
+          }
+        : undefined,
+  };
+  return agents;
+};
+
+export const childView = (change: Partial<ChildView> = {}): ChildView => ({
+  ...{ agent: childTag(), status: 'running', state: 'streaming', turns: 2, cost: 0.5 },
+  ...change,
+});
+
+const tagFor = ({ call, description, type, name }: SpawnOrder): AgentTag =>
+  childTag({ call, description, type: type ?? null, ...(name !== undefined && { name }) });
+
+export const reports =
+  (change: Partial<ChildReport> = {}, stop?: ChildReport['stop']): ScriptedAgents['does'] =>
+  async (order) => ({
+    ...{ kind: 'ended', report: childReport({ agent: tagFor(order), ...change }, stop) },
+  });
+
+export const starts =
+  (isQueued = false): ScriptedAgents['does'] =>
+  async (order) => ({ kind: 'started', agent: tagFor(order), isQueued });
+
+export const refuses =
+  (error: Error): ScriptedAgents['does'] =>
+  () =>
+    Promise.reject(error);
+
+/** It works until it is called off. */
+export const works: ScriptedAgents['does'] = (_, signal) =>
+  new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });

@@ -1,0 +1,63 @@
+/** Task, with agents that do what they are told. */
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import { SpawnRefusal } from '../../../src/protocol/swarm.js';
+import { refuses, reports, starts, works } from '../../fakes/scripted-agents.js';
+import type { Bench } from './bench.js';
+import type { Entry } from './entry.js';
+
+const order = { description: 'Find the parser', prompt: 'Where is it?' };
+const explorer = { ...order, subagent_type: 'explorer' };
+const doing = (does: Bench['agents']['does']) => (bench: Bench) => {
+  bench.agents.does = does;
+};
+const startedNone = ({ agents }: Bench) => expect(agents.orders).toEqual([]);
+
+export const task: Entry = {
+  tool: 'Task',
+  sample: explorer,
+  endlessFirst: doing(works),
+  endless: explorer,
+  draws: () => ({
+    subagent_type: fc.oneof(fc.constantFrom('explorer', 'tester'), fc.string({ unit: 'binary' })),
+  }),
+  cases: {
+    'the report of an agent': { input: explorer, end: 'ok', says: /explorer ag_1 .* completed/ },
+    'the report of a fork': { input: order, end: 'ok', says: /^Agent fork ag_1/ },
+    'a report of megabytes, of which it shows both ends': {
+      first: doing(reports({ text: `FIRST${'x'.repeat(5_000_000)}LAST` })),
+      ...{ input: order, end: 'ok', says: /FIRSTx[\s\S]*xLAST\n/ },
+      after: (_, { text }) => expect(text.length).toBeLessThan(31_000),
+    },
+    'an agent that failed': {
+      first: doing(reports({}, { reason: 'max_turns', detail: null })),
+      ...{ input: order, end: 'failed', says: /"reason":"max_turns"/ },
+    },
+    'an agent for the background': {
+      ...{ first: doing(starts()), input: { ...order, run_in_background: true } },
+      ...{ end: 'ok', says: /Started in the background: .* take the id ag_1/ },
+    },
+    'more agents than there may be': {
+      first: doing(refuses(new SpawnRefusal('There are too many agents.'))),
+      ...{ input: order, end: 'failed', says: /^There are too many agents\.$/ },
+    },
+    'a type that there is not': {
+      ...{ input: { ...order, subagent_type: 'wizard' }, end: 'failed', says: /explorer, planner/ },
+      after: startedNone,
+    },
+    'a model for a fork': {
+      ...{ input: { ...order, model: 'haiku' }, end: 'failed', says: /Leave out model/ },
+      after: startedNone,
+    },
+    'what thirty would cost': {
+      ...{ input: { ...explorer, preview: 30 }, end: 'ok', says: /with the cache, .* without it/ },
+      after: startedNone,
+    },
+    'a team, which there is not yet': {
+      ...{ input: { ...order, team_name: 'geese' }, end: 'invalid', says: /"team_name"/ },
+    },
+    'a task that says nothing': {
+      ...{ input: { ...order, prompt: ' \n' }, end: 'invalid', says: /"prompt"/ },
+    },
+  },
+};

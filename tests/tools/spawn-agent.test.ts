@@ -1,0 +1,170 @@
+import { describe, expect, test } from 'vitest';
+import { SpawnRefusal } from '../../src/protocol/swarm.js';
+import { agentListing } from '../../src/tools/agent-listing.js';
+import { spawnAgent, taskTool } from '../../src/tools/spawn-agent.js';
+import { toolbox } from '../../src/tools/toolbox.js';
+import { memoryWorkspace } from '../fakes/memory-workspace.js';
+import { refuses, reports, scriptedAgents, starts, works } from '../fakes/scripted-agents.js';
+import { toolContext } from './tool-context.js';
+
+const workshop = (agents = scriptedAgents()) => {
+  const stop = new AbortController();
+  const context = toolContext(memoryWorkspace({}), { agents, signal: stop.signal });
+  const task = (input: Readonly<Record<string, unknown>> = {}) =>
+    spawnAgent.call(
+      spawnAgent.input.parse({ description: 'the parser', prompt: 'Find it.', ...input }),
+      context,
+    );
+  return { agents, stop, task };
+};
+
+describe('Task', () => {
+  test('orders what it was asked for, under the id of its call', async () => {
+    const { agents, task } = workshop();
+    await task({ subagent_type: 'explorer', run_in_background: false, name: 'scout', model: 'm' });
+    await task();
+    expect(agents.orders).toEqual([
+      {
+        ...{ call: 'call_1', description: 'the parser', prompt: 'Find it.', type: 'explorer' },
+        ...{ background: false, name: 'scout', model: 'm' },
+      },
+      {
+        ...{ call: 'call_1', description: 'the parser', prompt: 'Find it.', type: undefined },
+        ...{ background: undefined, name: undefined, model: undefined },
+      },
+    ]);
+  });
+
+  test('brings the report, and figures for the index', async () => {
+    const { task } = workshop();
+    expect(await task({ subagent_type: 'explorer' })).toEqual({
+      content: [
+        'Agent explorer ag_1 "the parser" completed: 3 turns, 4567 tokens, $0.0123.',
+        '<agent-report>\nIt is in src/parser.ts:12.\n</agent-report>',
+      ].join('\n'),
+      facts: { agent: 'ag_1', turns: 3, tokens: 4_567, cost: 0.0123, status: 'completed' },
+    });
+  });
+
+  test('fails with an agent that failed, and keeps what it had to say', async () => {
+    const { agents, task } = workshop();
+    agents.does = reports({ cost: null }, { reason: 'max_turns', detail: null });
+    const outcome = await task();
+    expect(outcome).toMatchObject({
+      isError: true,
+      content: expect.stringMatching(/Its partial result:\n<agent-report>/),
+    });
+    expect(outcome.facts).toEqual({ agent: 'ag_1', turns: 3, tokens: 4_567, status: 'failed' });
+  });
+
+  test.each([
+    [false, 'It works', 'running'],
+    [true, 'It waits for a place', 'queued'],
+  ])(
+    'returns at once with the id of one in the background, queued: %s',
+    async (isQueued, words, status) => {
+      const { agents, task } = workshop();
+      agents.does = starts(isQueued);
+      expect(await task({ run_in_background: true })).toEqual({
+        content: `Started in the background: agent fork ag_1 "the parser". ${words}; its report will reach you as a message. TaskOutput and TaskStop take the id ag_1.`,
+        facts: { agent: 'ag_1', status },
+      });
+    },
+  );
+
+  test('answers an unknown type with those that there are, the nearest first', async () => {
+    const { agents, task } = workshop();
+    await expect(task({ subagent_type: 'Plan' })).rejects.toMatchObject({
+      code: 'tool-failure',
+      message:
+        'There is no agent type "Plan". The types are: planner, explorer, tester. Leave out subagent_type for a fork.',
+    });
+    expect(agents.orders).toEqual([]);
+  });
+
+  test('does not list a thousand types, and says when there is none', async () => {
+    const types = Array.from({ length: 1_000 }, (_, at) => ({ name: `t${at}`, description: '' }));
+    const { task } = workshop({ ...scriptedAgents(), types });
+    await expect(task({ subagent_type: 'x' })).rejects.toThrow(/t38, t39 and 960 more\. Leave/);
+    const alone = workshop({ ...scriptedAgents(), types: [] });
+    await expect(alone.task({ subagent_type: 'x' })).rejects.toThrow('nor any other');
+  });
+
+  test('takes no model for a fork, which would lose the cache', async () => {
+    const { agents, task } = workshop();
+    await expect(task({ model: 'haiku' })).rejects.toMatchObject({
+      ...{
+        code: 'tool-failure',
+        message: expect.stringMatching(/^A fork runs on the model of the agent/),
+      },
+    });
+    expect(agents.orders).toEqual([]);
+  });
+
+  test('tells the model why nobody was started', async () => {
+    const { agents, task } = workshop();
+    agents.does = refuses(new SpawnRefusal('There are 5 levels of agents already.'));
+    await expect(task()).rejects.toMatchObject({
+      ...{ code: 'tool-failure', message: 'There are 5 levels of agents already.' },
+    });
+  });
+
+  test('leaves a defect of ours what it is', async () => {
+    const { agents, task } = workshop();
+    const defect = new TypeError('oh');
+    agents.does = refuses(defect);
+    await expect(task()).rejects.toBe(defect);
+  });
+
+  test('says so where no agents are', async () => {
+    const input = spawnAgent.input.parse({ description: 'a', prompt: 'b' });
+    await expect(spawnAgent.call(input, toolContext(memoryWorkspace({})))).rejects.toMatchObject({
+      ...{ code: 'tool-failure', message: expect.stringMatching(/Do the work yourself/) },
+    });
+  });
+
+  test('ends with the reason of an interrupt', async () => {
+    const { agents, stop, task } = workshop();
+    agents.does = works;
+    const working = task();
+    stop.abort(new Error('enough'));
+    await expect(working).rejects.toBe(stop.signal.reason);
+  });
+
+  test('says what many would cost, and starts none', async () => {
+    const { agents, task } = workshop();
+    const { content, facts } = await task({ subagent_type: 'explorer', preview: 30 });
+    expect(content).toBe(
+      'Nothing was started. 30 of explorer on claude-sonnet-5 would cost about $0.30 to $0.60 with the cache, $3.00 to $30.00 without it. A guess: none has ended yet.',
+    );
+    expect(facts).toMatchObject({ count: 30 });
+    expect((await task({ preview: 1 })).content).toContain('1 of fork on claude-sonnet-5');
+    await expect(task({ subagent_type: 'x', preview: 2 })).rejects.toThrow('no agent type');
+    expect(agents.orders).toEqual([]);
+  });
+
+  test('says when no cost can be told', async () => {
+    const { agents, task } = workshop();
+    agents.isPriced = false;
+    await expect(task({ preview: 2 })).rejects.toMatchObject({ code: 'tool-failure' });
+  });
+
+  test('is one line for people, and named by its type for rules', () => {
+    const input = { description: 'the\nparser', prompt: 'x' };
+    const line = (change: object) => spawnAgent.describe({ ...input, ...change });
+    expect(line({ subagent_type: 'explorer' })).toBe('Task explorer: the parser');
+    expect(line({})).toBe('Task fork: the parser');
+    expect(line({ preview: 5 })).toBe('Task fork (cost of 5): the parser');
+    const target = (change: object) => spawnAgent.subject({ ...input, ...change });
+    expect(target({ subagent_type: 'explorer' })).toEqual({ action: 'none', target: 'explorer' });
+    expect(target({})).toEqual({ action: 'none', target: 'fork' });
+  });
+
+  test('ends its prompt with the agents, and is otherwise the same for everybody', () => {
+    const listing = agentListing([{ name: 'explorer', description: 'Looks.' }]);
+    const listed = taskTool(listing);
+    expect(listed.prompt).toBe(`${spawnAgent.prompt}\n\nsubagent_type is one of:\n${listing}`);
+    const schema = (tool: typeof listed) => toolbox([tool]).wireTools()[0]?.input_schema;
+    expect(schema(listed)).toEqual(schema(spawnAgent));
+  });
+});
