@@ -90,9 +90,9 @@ const command: Digester = (text, word) => {
   return started === undefined || text.includes('\n') ? output(text, word) : { remark: started };
 };
 
-/** How the task is doing, then what it printed last. */
+/** How the task is doing, then what it printed last; of an agent, how it is doing. */
 const task: Digester = (text, word) => {
-  if (word !== 'ok') return digest(text, word);
+  if (word !== 'ok' || text.startsWith('Agent ')) return digest(text, word);
   const status = text.indexOf('\n\n');
   return { ...digest(text.slice(0, status), word), ...output(text.slice(status + 2), word) };
 };

@@ -50,6 +50,13 @@ describe('the end of a call', () => {
     expect(report('TaskOutput', 'ok', 'bash_1 is running: serve\n\nserving\n')).toEqual({
       ...{ word: 'ok', remark: 'bash_1 is running: serve', lines: ['serving'] },
     });
+    expect(report('TaskStop', 'ok', 'Agent fork ag_1 "x" was stopped: 1 turn.')).toEqual({
+      ...{ word: 'ok', remark: 'Agent fork ag_1 "x" was stopped: 1 turn.', lines: [] },
+    });
+    const ended = 'Agent fork ag_1 "x" completed: 1 turn.\n<agent-report>\nOne.\n\nTwo.\n';
+    expect(report('TaskOutput', 'ok', ended)).toEqual({
+      ...{ word: 'ok', remark: 'Agent fork ag_1 "x" completed: 1 turn.', lines: [] },
+    });
     expect(report('TaskStop', 'error', 'There is no task.')).toMatchObject({
       ...{ word: 'failed', lines: ['There is no task.'] },
     });
