@@ -21,17 +21,22 @@ export class Citations {
     this.agents.set(agent, Math.max(this.of(agent), cites.seq));
   }
 
+  /** False for what a former owner added to an index that was no longer its own. */
+  isFollowedBy({ seq }: Pick<SwarmEvent, 'seq'>): boolean {
+    return seq === this.seq + 1;
+  }
+
   of(agent: string): number {
     return this.agents.get(agent) ?? 0;
   }
 }
 
-/** An index with a line that cannot be read is put aside, and drawn again as one that was lost. */
+/** An index with a line that cannot be read, or out of its order, is put aside and drawn again. */
 export const citationsIn = (path: string): Citations => {
   const citations = new Citations();
   for (const line of linesOf(path)) {
     const event = parseEvent(line);
-    if (event === undefined) {
+    if (event === undefined || !citations.isFollowedBy(event)) {
       fs.renameSync(path, `${path}.damaged`);
       return new Citations();
     }

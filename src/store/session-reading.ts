@@ -53,7 +53,10 @@ export const readMeta = (folder: string, id: string): SessionMeta => {
   return parseMeta(text, path);
 };
 
-/** The index, and from the journals what it lacks. At a line that cannot be read its word counts no further. */
+/**
+ * The index, and from the journals what it lacks. At a line that cannot be read, or is out of its
+ * order, its word counts no further.
+ */
 export function* eventsOf(
   folder: string,
   swarm: string,
@@ -62,7 +65,7 @@ export function* eventsOf(
   const citations = new Citations();
   for (const line of linesOf(join(folder, 'events.jsonl'))) {
     const event = parseEvent(line);
-    if (event === undefined) break;
+    if (event === undefined || !citations.isFollowedBy(event)) break;
     citations.add(event);
     yield event;
   }

@@ -1,0 +1,186 @@
+/** What the journals of every store keep to, whatever they are made of. */
+import { describe, expect, test } from 'vitest';
+import type { Clock } from '../../../src/protocol/clock.js';
+import type { SessionStore } from '../../../src/protocol/store.js';
+import { virtualClock } from '../../fakes/virtual-clock.js';
+import { all, created, createdFor, letter, meta, type OpenStore } from './records.js';
+
+/** The store is empty, and the one who asks lives. */
+export const describeJournals = (name: string, open: OpenStore): void => {
+  describe(`journals ${name}`, () => contract((clock = virtualClock()) => open(clock)));
+};
+
+const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
+  test('keep what was appended, numbered and stamped', async () => {
+    const store = await open();
+    const session = await store.create(meta());
+    const journal = await session.journal('a_1', null);
+    expect(journal.past).toEqual({ records: [], damage: [] });
+    const records = [journal.append(created), journal.append(letter('l_1'))];
+    expect(records.map(({ v, seq, epoch }) => [v, seq, epoch])).toEqual([
+      [1, 1, 1],
+      [1, 2, 1],
+    ]);
+    await journal.sync();
+    expect((await store.peek('s_1', 'a_1')).records).toEqual(records);
+    await session.close();
+    const again = await (await store.open('s_1')).journal('a_1', null);
+    expect(again.past).toEqual({ records, damage: [] });
+    expect(again.append(letter('l_2'))).toMatchObject({ seq: 3, epoch: 2 });
+  });
+
+  test('say when each record was written, by the clock that they were given', async () => {
+    const clock = virtualClock(5_000);
+    const session = await (await open(clock)).create(meta());
+    const journal = await session.journal('a_1', null);
+    const first = journal.append(created);
+    await clock.advance(250);
+    const second = journal.append(letter('l_1'));
+    expect([first.ts, second.ts]).toEqual([5_000, 5_250]);
+    expect((await session.readEvents()).map(({ ts }) => ts)).toEqual([5_000, 5_250]);
+  });
+
+  test('are one for each agent, however often they are asked for', async () => {
+    const session = await (await open()).create(meta());
+    const journal = await session.journal('a_1', null);
+    expect(await session.journal('a_1', null)).toBe(journal);
+    journal.append(created);
+    expect((await session.journal('a_2', 'a_1')).past.records).toEqual([]);
+  });
+
+  test('are empty where no agent wrote', async () => {
+    const store = await open();
+    await store.create(meta());
+    expect(await store.peek('s_1', 'a_7')).toEqual({ records: [], damage: [] });
+  });
+
+  test('are closed when their agent has ended, and open again when they are asked for', async () => {
+    const store = await open();
+    const session = await store.create(meta());
+    const first = await session.journal('a_1', null);
+    const records = [first.append(created), first.append(letter('l_1'))];
+    await session.closeJournal('a_1');
+    const again = await session.journal('a_1', null);
+    expect(again).not.toBe(first);
+    expect(again.past).toEqual({ records, damage: [] });
+    expect(again.append(letter('l_2'))).toMatchObject({ seq: 3, epoch: 1 });
+    expect((await session.readEvents()).map(({ seq }) => seq)).toEqual([1, 2, 3]);
+    await session.closeJournal('a_1');
+    await session.closeJournal('a_1');
+    await session.closeJournal('a_never');
+    await session.close();
+    expect((await store.peek('s_1', 'a_1')).records).toHaveLength(3);
+  });
+
+  test('are read up to a record, whatever was written after it', async () => {
+    const store = await open();
+    const journal = await (await store.create(meta())).journal('a_1', null);
+    const records = [journal.append(created)];
+    for (const id of ['l_1', 'l_2', 'l_3']) records.push(journal.append(letter(id)));
+    const upTo = async (seq: number) => (await store.peek('s_1', 'a_1', seq)).records;
+    expect(await upTo(0)).toEqual([]);
+    expect(await upTo(2)).toEqual(records.slice(0, 2));
+    expect(await upTo(9)).toEqual(records);
+  });
+
+  test('keep what goes on the wire byte for byte', async () => {
+    const store = await open();
+    const journal = await (await store.create(meta())).journal('a_1', null);
+    const raw = '[{"type":"text","text":"\\u00fc \\ud83e\\udda2 ü 🦢 \u2028 \\n","n":1e3}]';
+    const kept = journal.append({ type: 'letter.received', letter: 'l_1', from: 'user', raw });
+    expect('raw' in kept && kept.raw).toBe(raw);
+    await journal.sync();
+    const [read] = (await store.peek('s_1', 'a_1')).records;
+    expect(read && 'raw' in read && JSON.parse(read.raw)).toEqual(JSON.parse(raw));
+  });
+
+  test('keep agents apart, and each counts from one', async () => {
+    const store = await open();
+    const session = await store.create(meta());
+    for (const agent of ['a_1', 'a_2']) {
+      const journal = await session.journal(agent, null);
+      expect([journal.append(createdFor(agent)).seq, journal.append(letter('l_1')).seq]).toEqual([
+        1, 2,
+      ]);
+    }
+    const [first] = (await store.peek('s_1', 'a_2')).records;
+    expect(first).toMatchObject({ type: 'agent.created', agent: 'a_2' });
+  });
+
+  test('keep every record of many that are written at once', async () => {
+    const store = await open();
+    const session = await store.create(meta());
+    const journal = await session.journal('a_1', null);
+    const records = Array.from({ length: 200 }, (_, index) => journal.append(letter(`l_${index}`)));
+    await session.close();
+    expect(await all(store.records('s_1', 'a_1'))).toEqual(records);
+    expect(records.map(({ seq }) => seq)).toEqual(records.map((_, index) => index + 1));
+  });
+};
+
+/** Two processes that can reach the same sessions. */
+export interface TwoProcesses {
+  readonly first: SessionStore;
+  readonly second: SessionStore;
+  /** The second, and everybody after it, takes the first for dead; it goes on all the same. */
+  loseFirst(): void | Promise<void>;
+}
+
+/** For stores that outlive a process: what a former owner still writes does not count (law 8). */
+export const describeFencing = (
+  name: string,
+  open: (clock: Clock) => TwoProcesses | Promise<TwoProcesses>,
+): void => {
+  /** The first owner has written and was lost; the second has written after that. */
+  const takenOver = async () => {
+    const { first, second, loseFirst } = await open(virtualClock());
+    const lost = await (await first.create(meta())).journal('a_1', null);
+    const before = [lost.append(created), lost.append(letter('l_1'))];
+    await lost.sync();
+    await loseFirst();
+    const session = await second.open('s_1');
+    const journal = await session.journal('a_1', null);
+    const began = journal.append({ type: 'epoch.began', owner: 'second' });
+    await journal.sync();
+    return { lost, second, session, journal, before, began };
+  };
+
+  describe(`a session ${name} whose owner was lost`, () => {
+    test('is owned by the next under a higher epoch, with everything that was written', async () => {
+      const { journal, before, began } = await takenOver();
+      expect(journal.past).toEqual({ records: before, damage: [] });
+      expect(began).toMatchObject({ seq: 3, epoch: 2 });
+    });
+
+    test('takes nothing that the lost one still writes', async () => {
+      const { lost, second, session, journal, before, began } = await takenOver();
+      await tryTo(() => lost.append(letter('l_zombie')));
+      await tryTo(() => lost.sync());
+      const after = journal.append(letter('l_2'));
+      await journal.sync();
+      const expected = [...before, began, after];
+      expect((await second.peek('s_1', 'a_1')).records).toEqual(expected);
+      await session.close();
+      const again = await second.open('s_1');
+      expect((await again.journal('a_1', null)).past.records).toEqual(expected);
+      const cited = (await again.readEvents()).map(({ cites }) => cites.seq);
+      expect(cited).toEqual([1, 2, 3, 4]);
+    });
+
+    test('says who has it now', async () => {
+      const { second, session } = await takenOver();
+      expect(await second.holder('s_1')).toBeDefined();
+      await session.close();
+      expect(await second.holder('s_1')).toBeUndefined();
+    });
+  });
+};
+
+/** A store may refuse it at once, or let readers drop it. */
+const tryTo = async (act: () => unknown): Promise<void> => {
+  try {
+    await act();
+  } catch {
+    // Refused, which is as good.
+  }
+};
