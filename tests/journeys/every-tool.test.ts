@@ -130,6 +130,10 @@ const steps = (web: string): readonly Step[] => [
     shows: [/ {2}TaskStop bash_1\n {4}ok.*bash_1 was stopped/],
   },
   {
+    calls: [['Task', { description: 'Count the nests', prompt: 'How many?', preview: 3 }]],
+    shows: [/ Task fork \(cost of 3\): Count the nests\n/],
+  },
+  {
     calls: [['WebFetch', { url: `${web}/page` }]],
     person: answers('WebFetch', 'o'),
     shows: [/ {2}WebFetch http:\/\/127\.0\.0\.1:\d+\/page\n {4}ok: .*status 200/],

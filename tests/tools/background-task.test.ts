@@ -205,8 +205,10 @@ describe('an agent as a task', () => {
     ['stopped', 'was stopped, and left no report'],
     ['ended', 'has ended, and left no report'],
   ] as const)('that is %s %s', async (status, words) => {
-    const { look } = tell({ status, turns: 1, cost: null });
+    const { look, context } = tell({ status, turns: 1, cost: null });
     expect(await look('scout')).toContain(`${words}: 1 turn, cost unknown so far.`);
+    const { facts } = await taskOutput.call({ task_id: 'scout', block: false }, context);
+    expect(facts).toEqual({ task: 'ag_3f2a', status, turns: 1 });
   });
 
   test('is waited for, and then reports', async () => {
@@ -239,12 +241,24 @@ describe('an agent as a task', () => {
     expect(agents.stopped).toEqual(['ag_3f2a']);
   });
 
+  test('is only shown when it has ended already', async () => {
+    const { stop, agents } = tell({ status: 'ended', report: childReport({ agent: scout }) });
+    expect(await stop('scout')).toContain('completed');
+    expect(agents.stopped).toEqual([]);
+  });
+
   test('never hides a command, whatever it is called', async () => {
     const { start, look, stop, agents } = tell({ agent: childTag({ name: 'bash_1' }) });
     await start('serve');
     expect(await look('bash_1')).toContain('bash_1 is running: serve');
     await stop('bash_1');
     expect(agents.stopped).toEqual([]);
+  });
+
+  test('never stands for a command that is gone', async () => {
+    const { look, context } = tell({ agent: childTag({ name: 'bash_1' }) });
+    context.learn({ content: '', notes: [{ type: 'job.read', job: 'bash_1', upTo: 0 }] });
+    await expect(look('bash_1')).rejects.toThrow('bash_1 is gone');
   });
 
   test('is named with the commands where an id is unknown, those at work first', async () => {

@@ -138,15 +138,35 @@ describe('Task', () => {
       'Nothing was started. 30 of explorer on claude-sonnet-5 would cost about $0.30 to $0.60 with the cache, $3.00 to $30.00 without it. A guess: none has ended yet.',
     );
     expect(facts).toMatchObject({ count: 30 });
-    expect((await task({ preview: 1 })).content).toContain('1 of fork on claude-sonnet-5');
+    expect((await task({ preview: 1 })).content).toContain(
+      '1 of fork on claude-sonnet-5 would cost about $0.0100 to $0.0200',
+    );
     await expect(task({ subagent_type: 'x', preview: 2 })).rejects.toThrow('no agent type');
     expect(agents.orders).toEqual([]);
+  });
+
+  test('says how many the cost is judged by', async () => {
+    const range = [1, 2] as const;
+    const preview = (count: number) => ({
+      ...{ count, model: 'm', withCache: range, withoutCache: range, observed: 4 },
+    });
+    const { task } = workshop({ ...scriptedAgents(), preview });
+    expect((await task({ preview: 2 })).content).toMatch(/ Judged by 4 that ended\.$/);
   });
 
   test('says when no cost can be told', async () => {
     const { agents, task } = workshop();
     agents.isPriced = false;
     await expect(task({ preview: 2 })).rejects.toMatchObject({ code: 'tool-failure' });
+  });
+
+  test('has an effect, waits beside others, and is begun again after a crash', () => {
+    const input = { description: 'a', prompt: 'b' };
+    expect(spawnAgent).toMatchObject({
+      ...{ onlyWaits: true, rejoins: true, interruptBehavior: 'cancel' },
+    });
+    expect(spawnAgent.isReadOnly(input)).toBe(false);
+    expect(spawnAgent.isConcurrencySafe(input)).toBe(true);
   });
 
   test('is one line for people, and named by its type for rules', () => {
