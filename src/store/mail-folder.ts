@@ -5,9 +5,10 @@
  *   mail/<address>/dead/  letters that could not be delivered, with the reason
  *
  * A letter is written to a draft beside them, synced, and renamed into `new`: it is there whole or not
- * at all. Folders are made when somebody writes or reads, and an empty one goes with its reader.
+ * at all. Its name ends with a digest of its id, by which one that is sent again is known. Folders are
+ * made when somebody writes or reads, and an empty one goes with its reader.
  */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../protocol/clock.js';
@@ -46,10 +47,10 @@ export class MailFolder implements Mailbox {
 
   async send(letter: MailLetter): Promise<void> {
     const text = writeLetter(letter);
-    const { to } = letter;
+    const { id, to } = letter;
     const name = this.nextName();
     const before = this.sending.get(to) ?? Promise.resolve();
-    const turn = before.then(() => this.deliver(to, name, text));
+    const turn = before.then(() => this.deliver(to, name, endingOf(id), text));
     const settled = turn.catch(() => {});
     this.sending.set(to, settled);
     try {
@@ -84,7 +85,7 @@ export class MailFolder implements Mailbox {
     this.lastStamp = Math.max(this.lastStamp, this.clock.now());
     this.sent += 1;
     const two = [String(this.lastStamp).padStart(15, '0'), String(this.sent).padStart(9, '0')];
-    return `${two.join('.')}.${this.sender}.json`;
+    return `${two.join('.')}.${this.sender}`;
   }
 
   private checkSession(): void {
@@ -92,7 +93,12 @@ export class MailFolder implements Mailbox {
     throw new UsageError(`There is no session folder ${this.session} to keep letters in.`);
   }
 
-  private async deliver(address: string, name: string, text: string): Promise<void> {
+  private async deliver(
+    address: string,
+    name: string,
+    ending: string,
+    text: string,
+  ): Promise<void> {
     this.checkSession();
     const folder = join(this.root, address);
     const draft = join(folder, `${name}.draft`);
@@ -100,9 +106,11 @@ export class MailFolder implements Mailbox {
     for (let attempt = 1; ; attempt += 1) {
       try {
         const grown = makePlace(this.root, address, 'new');
-        refuseIfFull(address, fs.readdirSync(join(folder, 'new')).length);
+        const waiting = fs.readdirSync(join(folder, 'new'));
+        if (waiting.some((other) => other.endsWith(ending))) return;
+        refuseIfFull(address, waiting.length);
         await writeSynced(draft, text);
-        fs.renameSync(draft, join(folder, 'new', name));
+        fs.renameSync(draft, join(folder, 'new', `${name}${ending}`));
         for (const path of [join(folder, 'new'), ...grown]) await syncFolder(path);
         return;
       } catch (error) {
@@ -116,3 +124,6 @@ export class MailFolder implements Mailbox {
 }
 
 const ATTEMPTS = 5;
+
+const endingOf = (id: string): string =>
+  `.${createHash('sha256').update(id).digest('hex').slice(0, 32)}.json`;

@@ -22,13 +22,13 @@ interface Pigeonhole {
   readonly kept: Map<string, MailLetter>;
   /** Those of them that the present reader has not been given. */
   fresh: MailLetter[];
+  readonly dead: DeadLetter[];
   readonly bell: Doorbell;
   reader: MemoryInbox | undefined;
 }
 
 export class MailMemory implements Mailbox {
   private readonly holes = new Map<string, Pigeonhole>();
-  private readonly dead: DeadLetter[] = [];
 
   async send(letter: MailLetter): Promise<void> {
     // Through JSON, so that a reader gets what it would get from any other mailbox.
@@ -45,15 +45,12 @@ export class MailMemory implements Mailbox {
   async open(address: string): Promise<Inbox> {
     const hole = this.hole(checkAddress(address));
     if (hole.reader !== undefined) refuseSecond(address);
-    hole.reader = new MemoryInbox(hole, (letter) => {
-      this.dead.push(letter);
-      if (this.dead.length > MOST_DEAD_LETTERS) this.dead.shift();
-    });
+    hole.reader = new MemoryInbox(hole);
     return hole.reader;
   }
 
   async deadLetters(): Promise<readonly DeadLetter[]> {
-    return [...this.dead];
+    return [...this.holes.values()].flatMap(({ dead }) => dead);
   }
 
   async close(): Promise<void> {
@@ -63,7 +60,9 @@ export class MailMemory implements Mailbox {
   private hole(address: string): Pigeonhole {
     const known = this.holes.get(address);
     if (known !== undefined) return known;
-    const hole = { kept: new Map(), fresh: [], bell: new Doorbell(), reader: undefined };
+    const hole: Pigeonhole = {
+      ...{ kept: new Map(), fresh: [], dead: [], bell: new Doorbell(), reader: undefined },
+    };
     this.holes.set(address, hole);
     return hole;
   }
@@ -71,12 +70,10 @@ export class MailMemory implements Mailbox {
 
 class MemoryInbox implements Inbox {
   private readonly hole: Pigeonhole;
-  private readonly lay: (letter: DeadLetter) => void;
   private isClosed = false;
 
-  constructor(hole: Pigeonhole, lay: (letter: DeadLetter) => void) {
+  constructor(hole: Pigeonhole) {
     this.hole = hole;
-    this.lay = lay;
   }
 
   async next(signal: AbortSignal): Promise<MailLetter | undefined> {
@@ -93,10 +90,12 @@ class MemoryInbox implements Inbox {
   }
 
   async bury(id: string, reason: string): Promise<void> {
-    const letter = this.hole.kept.get(id);
+    const { kept, dead } = this.hole;
+    const letter = kept.get(id);
     if (letter === undefined) return;
-    this.hole.kept.delete(id);
-    this.lay({ ...letter, reason });
+    kept.delete(id);
+    dead.push({ ...letter, reason });
+    if (dead.length > MOST_DEAD_LETTERS) dead.shift();
   }
 
   async close(): Promise<void> {

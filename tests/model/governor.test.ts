@@ -1,9 +1,29 @@
 import { describe, expect, test } from 'vitest';
 import { governor } from '../../src/model/governor.js';
-import { virtualClock } from '../fakes/virtual-clock.js';
+import { settled, virtualClock } from '../fakes/virtual-clock.js';
 import { describeGovernor } from '../store/contracts/governor.js';
 
-describeGovernor('of one process', governor);
+describeGovernor('of one process', (places) => {
+  const clock = virtualClock();
+  const one = governor(clock, places);
+  const { now, advance } = clock;
+  return { governor: () => one, now, advance, settle: settled };
+});
+
+describe('a governor that held somebody back', () => {
+  test('leaves no timer behind, however often it was told to hold', async () => {
+    const clock = virtualClock();
+    const guard = governor(clock, 5);
+    guard.holdUntil(clock.now() + 1_000);
+    const entered = guard.enter(new AbortController().signal);
+    guard.holdUntil(clock.now() + 3_000);
+    guard.holdUntil(clock.now() + 2_000);
+    expect(clock.sleepers).toBe(1);
+    await clock.advance(3_000);
+    await entered;
+    expect(clock.sleepers).toBe(0);
+  });
+});
 
 describe('a crowd at the governor', () => {
   test('costs each of a hundred thousand the same, whether it goes in or gives up', async () => {

@@ -5,16 +5,19 @@ import type { JobQueue, QueuedJob } from '../../../src/protocol/job-queue.js';
 export interface JobBackend {
   /** Each call is another process that can reach the same jobs; the swarms are `s_1` and `s_2`. */
   queue(): JobQueue;
-  kill(worker: string): void;
+  kill(worker: string): void | Promise<void>;
 }
 
 export const job = (id: string, addedAt = 1_000, swarm = 's_1'): QueuedJob => ({
   ...{ id, swarm, addedAt },
 });
 
-export const describeJobQueue = (name: string, makeBackend: () => JobBackend): void => {
+export const describeJobQueue = (
+  name: string,
+  open: () => JobBackend | Promise<JobBackend>,
+): void => {
   const setUp = async (...jobs: readonly QueuedJob[]) => {
-    const backend = makeBackend();
+    const backend = await open();
     const queue = backend.queue();
     for (const each of jobs) await queue.add(each);
     const listed = async (swarm = 's_1') =>
@@ -75,7 +78,7 @@ export const describeJobQueue = (name: string, makeBackend: () => JobBackend): v
       const { backend, queue, listed } = await setUp(job('a_1', 1), job('a_2', 2), job('a_3', 3));
       await queue.take('s_1', 'w_1');
       await queue.take('s_1', 'w_1');
-      backend.kill('w_1');
+      await backend.kill('w_1');
       expect(await listed()).toEqual([
         ['a_1', undefined],
         ['a_2', undefined],
@@ -91,7 +94,7 @@ export const describeJobQueue = (name: string, makeBackend: () => JobBackend): v
       const { backend, queue, listed } = await setUp(job('a_1'));
       await queue.take('s_1', 'w_1');
       await queue.complete('a_1', 'w_1');
-      backend.kill('w_1');
+      await backend.kill('w_1');
       expect(await backend.queue().take('s_1', 'w_2')).toBeUndefined();
       expect(await listed()).toEqual([]);
     });
@@ -119,11 +122,32 @@ export const describeJobQueue = (name: string, makeBackend: () => JobBackend): v
     test('are not ended by one who has lost them', async () => {
       const { backend, queue, listed } = await setUp(job('a_1'));
       await queue.take('s_1', 'w_1');
-      backend.kill('w_1');
+      await backend.kill('w_1');
       await backend.queue().take('s_1', 'w_2');
       await queue.complete('a_1', 'w_1');
       await queue.release('a_1', 'w_1');
       expect(await listed()).toEqual([['a_1', 'w_2']]);
+    });
+
+    test('are left alone by a queue that closes', async () => {
+      const { backend, queue, listed } = await setUp(job('a_1', 1), job('a_2', 2));
+      await queue.take('s_1', 'w_1');
+      await queue.close();
+      expect(await listed()).toEqual([
+        ['a_1', 'w_1'],
+        ['a_2', undefined],
+      ]);
+      expect((await backend.queue().take('s_1', 'w_2'))?.id).toBe('a_2');
+    });
+
+    test('of one age are given in one order, whoever asks', async () => {
+      const { backend, listed } = await setUp(job('a_2'), job('a_1'), job('a_3'));
+      const order = (await listed()).map(([id]) => id);
+      const given = [];
+      for (let count = 0; count < 3; count += 1) {
+        given.push((await backend.queue().take('s_1', `w_${count}`))?.id);
+      }
+      expect(given).toEqual(order);
     });
 
     test('go to one of those who want them at once', async () => {

@@ -6,20 +6,23 @@ import type { Leases } from '../../../src/protocol/leases.js';
 export interface LeaseBackend {
   /** As the process with this number, which lives. */
   as(pid: number): Leases;
-  kill(pid: number): void;
+  kill(pid: number): void | Promise<void>;
 }
 
-export const describeLeases = (name: string, makeBackend: () => LeaseBackend): void => {
+export const describeLeases = (
+  name: string,
+  open: () => LeaseBackend | Promise<LeaseBackend>,
+): void => {
   describe(`leases ${name}`, () => {
     test('are nobody’s until they are taken, and show who has them', async () => {
-      const backend = makeBackend();
+      const backend = await open();
       expect(await backend.as(1).holder('s_1')).toBeUndefined();
       expect((await backend.as(1).take('s_1')).epoch).toBe(1);
       expect(await backend.as(2).holder('s_1')).toEqual({ pid: 1, host: hostname() });
     });
 
     test('are refused while their owner lives, also to that owner', async () => {
-      const backend = makeBackend();
+      const backend = await open();
       await backend.as(1).take('s_1');
       for (const pid of [1, 2]) {
         const refused = backend.as(pid).take('s_1');
@@ -29,14 +32,14 @@ export const describeLeases = (name: string, makeBackend: () => LeaseBackend): v
     });
 
     test('go to one of those who want them at once', async () => {
-      const backend = makeBackend();
+      const backend = await open();
       const wanted = Array.from({ length: 20 }, (_, pid) => backend.as(pid + 1).take('s_1'));
       const outcomes = await Promise.allSettled(wanted);
       expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     });
 
     test('are free when they are released, under a higher epoch each time', async () => {
-      const backend = makeBackend();
+      const backend = await open();
       const epochs: number[] = [];
       for (const pid of [1, 2, 1, 3]) {
         const lease = await backend.as(pid).take('s_1');
@@ -48,18 +51,18 @@ export const describeLeases = (name: string, makeBackend: () => LeaseBackend): v
     });
 
     test('are taken over from an owner that died, under a higher epoch', async () => {
-      const backend = makeBackend();
+      const backend = await open();
       await backend.as(1).take('s_1');
-      backend.kill(1);
+      await backend.kill(1);
       expect(await backend.as(2).holder('s_1')).toBeUndefined();
       expect((await backend.as(2).take('s_1')).epoch).toBe(2);
       expect(await backend.as(3).holder('s_1')).toMatchObject({ pid: 2 });
     });
 
     test('stay with the new owner when the old one gives up what it no longer has', async () => {
-      const backend = makeBackend();
+      const backend = await open();
       const lost = await backend.as(1).take('s_1');
-      backend.kill(1);
+      await backend.kill(1);
       await backend.as(2).take('s_1');
       await lost.release();
       expect(await backend.as(3).holder('s_1')).toMatchObject({ pid: 2 });
@@ -67,7 +70,7 @@ export const describeLeases = (name: string, makeBackend: () => LeaseBackend): v
     });
 
     test('that are released twice are released once', async () => {
-      const backend = makeBackend();
+      const backend = await open();
       const lease = await backend.as(1).take('s_1');
       await lease.release();
       await backend.as(2).take('s_1');
@@ -76,13 +79,13 @@ export const describeLeases = (name: string, makeBackend: () => LeaseBackend): v
     });
 
     test('of different names have nothing to do with each other', async () => {
-      const backend = makeBackend();
+      const backend = await open();
       await backend.as(1).take('s_1');
       expect((await backend.as(2).take('s_2')).epoch).toBe(1);
     });
 
     test.each(['', '..', '../up', 'a/b', 'a\0b'])('cannot be of %j', async (hostile) => {
-      const leases = makeBackend().as(1);
+      const leases = (await open()).as(1);
       await expect(leases.take(hostile)).rejects.toMatchObject({ code: 'usage' });
       await expect(leases.holder(hostile)).rejects.toMatchObject({ code: 'usage' });
     });

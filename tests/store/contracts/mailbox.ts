@@ -19,22 +19,27 @@ export const mail = (id: string, change: Partial<MailLetter> = {}): MailLetter =
   ...change,
 });
 
-export const describeMailbox = (name: string, makeBackend: () => MailBackend): void => {
+export const describeMailbox = (
+  name: string,
+  open: () => MailBackend | Promise<MailBackend>,
+): void => {
   const setUp = async () => {
-    const backend = makeBackend();
+    const backend = await open();
     const box = backend.sender();
     onTestFinished(() => box.close());
     return { backend, box, bob: await box.open('bob') };
   };
-  /** What is there now, without waiting for more. */
+  /** What the next reader is given: everything ahead of one more letter, which is the last. */
   const rest = async (box: Mailbox, address = 'bob') => {
     const inbox = await box.open(address);
+    await box.send(mail('l_last', { to: address }));
     const ids: string[] = [];
     for (;;) {
-      const letter = await nextOrNothing(inbox);
-      if (letter === undefined) break;
+      const letter = await inbox.next(never);
+      if (letter === undefined || letter.id === 'l_last') break;
       ids.push(letter.id);
     }
+    await inbox.acknowledge('l_last');
     await inbox.close();
     return ids;
   };
@@ -48,9 +53,10 @@ export const describeMailbox = (name: string, makeBackend: () => MailBackend): v
     });
 
     test('wait for a reader that comes later', async () => {
-      const { backend } = await setUp();
+      const { backend, box } = await setUp();
       await backend.sender().send(mail('l_1', { to: 'carol' }));
-      expect(await rest(backend.sender(), 'carol')).toEqual(['l_1']);
+      const carol = await box.open('carol');
+      expect(await carol.next(never)).toEqual(mail('l_1', { to: 'carol' }));
     });
 
     test('wake a reader that waits', async () => {
@@ -121,6 +127,43 @@ export const describeMailbox = (name: string, makeBackend: () => MailBackend): v
       await box.send(mail('l_2'));
       expect((await bob.next(never))?.id).toBe('l_1');
       expect((await bob.next(never))?.id).toBe('l_2');
+    });
+
+    test('that were sent twice while they waited are gone when they are acknowledged', async () => {
+      const { box, backend, bob } = await setUp();
+      await box.send(mail('l_1'));
+      await backend.sender().send(mail('l_1'));
+      await bob.next(never);
+      await bob.acknowledge('l_1');
+      await box.send(mail('l_2'));
+      expect((await bob.next(never))?.id).toBe('l_2');
+    });
+
+    test('that are sent again after they were acknowledged are new', async () => {
+      const { box, bob } = await setUp();
+      for (let round = 0; round < 2; round += 1) {
+        await box.send(mail('l_1'));
+        expect((await bob.next(never))?.id).toBe('l_1');
+        await bob.acknowledge('l_1');
+      }
+    });
+
+    test('of one id that go to two addresses are two', async () => {
+      const { box, bob } = await setUp();
+      const carol = await box.open('carol');
+      for (const to of ['bob', 'carol']) await box.send(mail('l_1', { to }));
+      expect((await bob.next(never))?.to).toBe('bob');
+      expect((await carol.next(never))?.to).toBe('carol');
+    });
+
+    test('that are dead are seen by everybody', async () => {
+      const { box, backend, bob } = await setUp();
+      await box.send(mail('l_1'));
+      await bob.next(never);
+      await bob.bury('l_1', 'Nobody.');
+      expect(await backend.sender().deadLetters()).toMatchObject([
+        { id: 'l_1', reason: 'Nobody.' },
+      ]);
     });
 
     test('that are buried are kept with the reason, and not given again', async () => {
@@ -211,12 +254,4 @@ export const describeMailbox = (name: string, makeBackend: () => MailBackend): v
       expect(new Set((await both).map((letter) => letter?.id))).toEqual(new Set(['l_1', 'l_2']));
     });
   });
-};
-
-/** The next letter if there is one without waiting. */
-const nextOrNothing = async (inbox: Awaited<ReturnType<Mailbox['open']>>) => {
-  const controller = new AbortController();
-  const next = inbox.next(controller.signal);
-  setImmediate(() => controller.abort());
-  return next;
 };
