@@ -10,7 +10,8 @@ import { isRefusal } from './run-grant.js';
 
 /** How the first request of an agent goes that shares its beginning with others (law 4). */
 export interface FirstDeparture {
-  readonly marks: readonly Mark[];
+  /** Undefined: the usual ones. */
+  readonly marks: readonly Mark[] | undefined;
   /** Its answer has started. */
   begun(): void;
   /** It is over; does nothing to one that has begun. */

@@ -66,7 +66,8 @@ export const controlDesk = (options: ControlDeskOptions): ControlDesk => {
 
 /**
  * Under the same rules. What these would put to a person goes to the parent first, whose own rules and
- * mode may settle it (law 6: by policy, and never by its model).
+ * mode may settle it (law 6: by policy, and never by its model). What a parent was not given it cannot
+ * hand on.
  */
 const deskUnder = (
   parent: ControlDesk,
@@ -79,11 +80,14 @@ const deskUnder = (
     policy: { ...options.policy, ...(tools !== undefined && { tools }) },
   });
   const rule = own.rule.bind(own);
+  const isBounded = options.policy.tools !== undefined;
   return Object.assign(own, {
     rule(request: PermissionRequest, said: Opinions) {
       const ruling = rule(request, said);
-      if (ruling.behavior !== 'ask') return ruling;
+      const isSettled = ruling.behavior === 'deny' || (ruling.behavior === 'allow' && !isBounded);
+      if (isSettled) return ruling;
       const above = parent.rule(request, said);
+      if (ruling.behavior === 'allow') return above.behavior === 'deny' ? above : ruling;
       return above.behavior === 'ask' ? ruling : above;
     },
   });

@@ -173,7 +173,7 @@ const refuseWithoutDirectory = ({ id, cwd }: SessionMeta): void => {
 };
 
 /** What stands ahead of the messages may have been replaced on the way. */
-const newestPrompt = (records: readonly JournalRecord[]): string | undefined => {
+export const newestPrompt = (records: readonly JournalRecord[]): string | undefined => {
   const counts = conversationOf(records.map(stepOf));
   return records
     .filter(({ seq }) => counts.has(seq))

@@ -2,6 +2,7 @@
  * What an agent knows, folded from its journal. The live agent applies each record right after it
  * was written, a rebuilt one applies them all: so both are in the same place by construction.
  */
+import type { Stop } from '../protocol/agent.js';
 import type { JournalRecord, UserPart } from '../protocol/journal.js';
 import type { Todo } from '../protocol/todos.js';
 import type { FileStamp } from '../protocol/tool.js';
@@ -56,7 +57,7 @@ export class History {
   /** Rules that answers allow for the rest of the session. */
   readonly grants = new Set<string>();
   /** How the last run ended; null while one is under way. */
-  ended: { readonly reason: string; readonly final: boolean } | null = null;
+  ended: (Stop & { readonly final: boolean }) | null = null;
   /** The model must speak next: the newest message is the user's, or a pause. */
   owesAnswer = false;
   /** The newest answer was cut at the output limit, and nobody has asked it to go on. */
@@ -125,7 +126,7 @@ export class History {
         this.letters.setAside(record.notice.letter, rawText(record.notice.text));
         break;
       case 'run.ended':
-        this.ended = { reason: record.reason, final: record.final };
+        this.ended = { reason: record.reason, detail: record.detail, final: record.final };
         break;
       default:
         break;

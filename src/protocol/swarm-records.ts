@@ -26,6 +26,8 @@ export const origin = z.object({
   /** Left out, its questions go to its parent. */
   mode: z.enum(PERMISSION_MODES).optional(),
   maxTurns: z.number().int().optional(),
+  /** Left out, it shares the prompt and the tool list of the lead. */
+  ownPrompt: z.boolean().optional(),
 });
 export type Origin = z.infer<typeof origin>;
 

@@ -1,0 +1,11 @@
+/** What an agent below the lead says, as every listener of the lead hears it. */
+import type { Feed } from '../protocol/feed.js';
+import type { AgentTag } from '../protocol/swarm.js';
+
+export const childFeed = (agent: AgentTag, lead: Feed, active: () => void): Feed => ({
+  wantsStreamEvents: lead.wantsStreamEvents,
+  emit(item) {
+    active();
+    lead.emit({ type: 'agent.feed', agent, item });
+  },
+});

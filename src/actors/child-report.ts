@@ -1,0 +1,36 @@
+/** What came of an agent, from what is on record of it. */
+
+import type { History } from '../context/history.js';
+import { textOf } from '../context/last-answer.js';
+import type { Spending } from '../context/spending.js';
+import type { Stop } from '../protocol/agent.js';
+import type { AgentTag, ChildReport } from '../protocol/swarm.js';
+import { windowTokens } from '../protocol/usage.js';
+import type { WireBlock } from '../protocol/wire.js';
+
+/** More of them is nothing that anybody would read; the whole is in the journal. */
+const LONGEST_WORDS = 100_000;
+
+export const reportOf = (
+  agent: AgentTag,
+  history: History,
+  tree: Spending,
+  stop: Stop,
+): ChildReport => ({
+  ...{ agent, stop, text: lastWords(history), turns: history.turns },
+  ...{ cost: tree.cost, tokens: windowTokens(tree.usage) },
+  changedFiles: [...history.family.changedFiles],
+});
+
+/** Of an agent that was cut off it is what it said last, however long ago; its parent's words are not its own. */
+const lastWords = ({ messages, turns, family }: History): string => {
+  if (turns === 0) return '';
+  const isOwn = family.origin?.inherits === undefined ? messages : messages.slice(-2 * turns);
+  for (const message of isOwn.toReversed()) {
+    if (message.role !== 'assistant') continue;
+    const { content } = JSON.parse(message.bytes.toString()) as { content: WireBlock[] };
+    const text = textOf(content);
+    if (text.trim() !== '') return text.slice(0, LONGEST_WORDS).toWellFormed();
+  }
+  return '';
+};

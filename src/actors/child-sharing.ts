@@ -1,0 +1,100 @@
+/**
+ * How the requests of agents leave that begin with the same words (law 4). The first request of a child
+ * waits where another one is writing what both share; every request that is answered keeps it warm.
+ */
+import type { History } from '../context/history.js';
+import { tokensOfBytes } from '../context/tokens.js';
+import { firstMarks, newestAnswered } from '../prompt/message-marks.js';
+import { digestOf } from '../prompt/request-shape.js';
+import type { CacheTtl } from '../protocol/prompt.js';
+import type { ClearanceDeps, FirstDeparture } from './clearance.js';
+import type { PromptShelf } from './prompt-shelf.js';
+import { type SharedStart, type Warmth, WORTH_WARMING_TOKENS } from './warmth.js';
+
+export interface SharingDeps {
+  readonly warmth: Warmth;
+  readonly history: History;
+  readonly shelf: Pick<PromptShelf, 'head'>;
+}
+
+/** So much less than the server keeps it that nobody relies on what has just gone. */
+const LIFETIME_MS: Readonly<Record<CacheTtl, number>> = { '5m': 280_000, '1h': 3_500_000 };
+
+/** Of any agent: what stands ahead of its messages is in the cache once it was answered. */
+export const departing =
+  (deps: SharingDeps): ClearanceDeps['depart'] =>
+  async (model) => ({ ...keepsHeadWarm(deps, model), marks: undefined, failed: () => {} });
+
+/** Of one that works for another; `siblings` is how many begin with the same words, this one included. */
+export const departingChild = (
+  deps: SharingDeps,
+  siblings: () => number,
+): ClearanceDeps['depart'] => {
+  const usual = departing(deps);
+  return async (model, signal) => {
+    const first = firstRequest(deps, model);
+    if (first === undefined) return usual?.(model, signal);
+    const head = keepsHeadWarm(deps, model);
+    const { history, warmth } = deps;
+    const { key, uncachedTokens, ownTokens, lifetimeMs, isFork } = first;
+    const count = siblings();
+    const isWorthIt = uncachedTokens >= WORTH_WARMING_TOKENS;
+    // Nobody waits for one that is alone, and whoever comes later reads what it wrote.
+    const isAlone = count < 2 && !warmth.isWarm(key);
+    const departure = isAlone
+      ? alone(warmth, first, isWorthIt && !isFork)
+      : await warmth.enter({ key, uncachedTokens, siblings: count, lifetimeMs }, signal);
+    const shared = departure.isMarked;
+    const own = shared || isAlone || ownTokens >= WORTH_WARMING_TOKENS;
+    return {
+      marks: firstMarks(history.messages, { shared, own }),
+      begun() {
+        head.begun();
+        departure.begun();
+      },
+      failed: () => departure.failed(),
+    };
+  };
+};
+
+type First = Omit<SharedStart, 'siblings'> & {
+  readonly ownTokens: number;
+  readonly isFork: boolean;
+};
+
+const alone = (warmth: Warmth, { key, lifetimeMs }: First, isMarked: boolean) => ({
+  isMarked,
+  begun: () => {
+    if (isMarked) warmth.keepWarm(key, lifetimeMs);
+  },
+  failed: () => {},
+});
+
+/** Undefined once it was answered, or where nothing says what it shares. */
+const firstRequest = (deps: SharingDeps, model: string): First | undefined => {
+  const { history, warmth } = deps;
+  const { messages, turns, family } = history;
+  const newest = messages.at(-1);
+  if (turns > 0 || newest?.sharedEnd === undefined) return undefined;
+  const head = headKey(deps, model);
+  const inherits = family.origin?.inherits;
+  const sharedBytes = newest.bytes.subarray(0, newest.sharedEnd);
+  const start =
+    inherits === undefined ? digestOf(sharedBytes) : `${inherits.agent} ${inherits.seq}`;
+  const sent = warmth.isWarm(head) ? newestAnswered(messages) + 1 : 0;
+  const between = messages.slice(sent, -1).reduce((sum, { weight }) => sum + weight, 0);
+  const ahead = warmth.isWarm(head) ? 0 : history.promptBytes;
+  return {
+    key: `${head} ${start}`,
+    uncachedTokens: tokensOfBytes(ahead + between + newest.sharedEnd),
+    ownTokens: tokensOfBytes(newest.bytes.length - newest.sharedEnd),
+    lifetimeMs: LIFETIME_MS[deps.shelf.head.ttl],
+    isFork: inherits !== undefined,
+  };
+};
+
+const headKey = ({ history }: SharingDeps, model: string): string => `${model} ${history.prompt}`;
+
+const keepsHeadWarm = (deps: SharingDeps, model: string): Pick<FirstDeparture, 'begun'> => ({
+  begun: () => deps.warmth.keepWarm(headKey(deps, model), LIFETIME_MS[deps.shelf.head.ttl]),
+});

@@ -1,0 +1,241 @@
+/**
+ * How an agent that works for another comes to be: begun and written down, or rebuilt from its journal.
+ * Both end in the same equipment by construction, so a child that is taken up again is the one it was.
+ */
+import { Spending } from '../context/spending.js';
+import { forkDirective, roleText } from '../prompt/delegation-text.js';
+import type { Stop } from '../protocol/agent.js';
+import type { AgentDefinition } from '../protocol/agent-definition.js';
+import type { Briefing } from '../protocol/briefing.js';
+import type { PromptHead } from '../protocol/prompt.js';
+import type { Origin } from '../protocol/swarm-records.js';
+import { rawText } from '../protocol/wire.js';
+import type { AgentDeps } from './agent.js';
+import { childFeed } from './child-feed.js';
+import { departingChild } from './child-sharing.js';
+import type { ControlDesk } from './control-desk.js';
+import { forkPointOf, inheritedBy } from './fork-point.js';
+import { definitionOf, type Household, type OwnPrompt } from './household.js';
+import { askedBy, type Child, type Member, siblingsOf } from './member.js';
+import { Notebook } from './notebook.js';
+import { keepHead, PromptShelf, readHead } from './prompt-shelf.js';
+import { tagOf } from './roster.js';
+import { newestPrompt } from './session-begin.js';
+import { type HookEquipment, openDesk } from './session-hooks.js';
+import { sessionJobs } from './session-jobs.js';
+
+/** A child that nobody has written down yet. */
+export interface Beginning {
+  readonly id: string;
+  readonly parent: Member;
+  readonly origin: Origin;
+  readonly model: string;
+  readonly prompt: string;
+}
+
+/** Told whenever it does something. */
+export type Active = (id: string) => void;
+
+/** Its first records are written when this resolves. Rejects with a StorageError. */
+export const beginChild = async (
+  house: Household,
+  { id, parent, origin, model, prompt }: Beginning,
+  active: Active,
+): Promise<Child> => {
+  const own = ownPromptOf(house, origin);
+  const { cwd } = parent.deps.notebook.history;
+  const { head, name } = await headOf(house, kinOf(parent, origin), own, { cwd, model });
+  const base = origin.inherits === undefined ? undefined : forkPointOf(parent).base;
+  const journal = await house.session.journal(id, parent.id);
+  const created = { type: 'agent.created', agent: id, parent: parent.id, cwd, model } as const;
+  const past = [journal.append({ ...created, prompt: name, origin })];
+  const notebook = new Notebook(journal, past, base);
+  const text = base === undefined ? prompt : forkDirective(prompt);
+  const { ids } = parent.deps;
+  notebook.record({
+    ...{ type: 'letter.received', letter: ids('letter'), from: parent.id },
+    raw: `[${rawText(text)}]`,
+  });
+  return assemble(house, { id, parent, origin, model, notebook, head, own }, active);
+};
+
+/** Undefined when nothing is on record of it but that it was asked for. Rejects with a StorageError. */
+export const rebuildChild = async (
+  house: Household,
+  id: string,
+  parent: Member,
+  active: Active,
+): Promise<Child | undefined> => {
+  const { session, store } = house;
+  const journal = await session.journal(id, parent.id);
+  const { records } = journal.past;
+  const created = records.find((record) => record.type === 'agent.created');
+  if (created?.type !== 'agent.created' || created.origin === undefined) return undefined;
+  const { origin, model } = created;
+  const base = await inheritedBy(store, session.meta.id, origin.inherits);
+  const notebook = new Notebook(journal, records, base);
+  const kin = kinOf(parent, origin);
+  const head = await keptHead(house, kin, newestPrompt(records) ?? created.prompt);
+  const own = ownPromptOf(house, origin) ?? (origin.ownPrompt ? frozen(kin) : undefined);
+  return assemble(house, { id, parent, origin, model, notebook, head, own }, active);
+};
+
+/** Whose prompt it shares: a fork has its parent's, and everybody else the lead's. */
+const kinOf = (parent: Member, { inherits }: Origin): Member =>
+  inherits === undefined ? leadOf(parent) : parent;
+
+const leadOf = (member: Member | Child): Member =>
+  'parent' in member ? leadOf(member.parent) : member;
+
+/** How an agent came to its end, by what is on record; undefined while it has not. */
+export const endOf = ({ deps }: Member): Stop | undefined => {
+  const { ended } = deps.notebook.history;
+  return ended?.final ? { reason: ended.reason, detail: ended.detail } : undefined;
+};
+
+const ownPromptOf = (house: Household, { ownPrompt, type }: Origin): OwnPrompt | undefined => {
+  const definition = ownPrompt ? definitionOf(house, type) : undefined;
+  return definition && house.setup.ownPrompt(definition);
+};
+
+/** Its definition is gone: it keeps the prompt that it has. */
+const frozen = ({ deps: { briefing, toolbox, shelf } }: Member): OwnPrompt => ({
+  toolbox,
+  briefing: {
+    ...briefing,
+    mayChange: false,
+    isStale: () => false,
+    head: async ({ kept }) => kept ?? shelf.head,
+  },
+});
+
+interface Headed {
+  readonly head: PromptHead;
+  /** The artifact that holds it. */
+  readonly name: string;
+}
+
+const headOf = async (
+  { session }: Household,
+  parent: Member,
+  own: OwnPrompt | undefined,
+  place: { readonly cwd: string; readonly model: string },
+): Promise<Headed> => {
+  const { shelf, notebook } = parent.deps;
+  if (own === undefined) return { head: shelf.head, name: notebook.history.prompt };
+  const { version, entrypoint } = session.meta;
+  const head = await own.briefing.head({ ...place, version, entrypoint });
+  return { head, name: await keepHead(session, head) };
+};
+
+/** The one that its parent has, where it is the same: then they share its bytes in memory too. */
+const keptHead = async (
+  { session }: Household,
+  { deps: { shelf, notebook } }: Member,
+  name: string,
+): Promise<PromptHead> =>
+  name === notebook.history.prompt
+    ? shelf.head
+    : readHead(name, (artifact) => session.readArtifact(artifact));
+
+interface Cradle {
+  readonly id: string;
+  readonly parent: Member;
+  readonly origin: Origin;
+  readonly model: string;
+  readonly notebook: Notebook;
+  readonly head: PromptHead;
+  readonly own: OwnPrompt | undefined;
+}
+
+const assemble = (house: Household, cradle: Cradle, active: Active): Child => {
+  const { id, parent, origin, model, notebook, head, own } = cradle;
+  const { session, capabilities, requestSettings, warmth } = house;
+  const { shell, clock, ids, limits } = parent.deps;
+  const { history } = notebook;
+  const definition = definitionOf(house, origin.type);
+  const kin = kinOf(parent, origin).deps;
+  const tag = tagOf(id, parent.id, origin);
+  const feed = childFeed(tag, leadOf(parent).deps.feed, () => active(id));
+  const briefing = briefingFor(own?.briefing ?? kin.briefing, origin, definition);
+  const bodies = head === kin.shelf.head ? kin.shelf.bodies : undefined;
+  const shelf = new PromptShelf(
+    { session, notebook, briefing, capabilities, requestSettings, model },
+    head,
+    bodies,
+  );
+  const desk = deskFor(parent, origin);
+  desk.recall(history.grants);
+  const jobs = sessionJobs({ shell, notebook, feed, ids, clock });
+  const agentType = origin.type ?? 'fork';
+  const hooks = openDesk(hooksFor(house, definition), session, {
+    ...{ notebook, feed, clock, mode: () => desk.mode, child: { id, type: agentType } },
+  });
+  const tree = new Spending();
+  tree.add(history.spent);
+  history.spent.joins(tree);
+  tree.joins(parent.tree);
+  const deps: AgentDeps = {
+    ...parent.deps,
+    ...{ agent: id, parent: parent.id, agentType, modelName: model, lingers: false },
+    ...{ notebook, feed, briefing, shelf, desk, hooks, jobs: jobs.table, expecting: 0 },
+    toolbox: own?.toolbox ?? kin.toolbox,
+    toolCount: own?.toolbox.visible.length ?? kin.toolCount,
+    // Its turns are granted, not counted here.
+    limits: { ...limits, maxTurns: null },
+    grant: parent.deps.grant.share({ usd: null, turns: origin.maxTurns ?? null }),
+    betas: () => (capabilities.betas ? history.betas.with(house.betas) : []),
+    depart: departingChild({ warmth, history, shelf }, () => siblingsOf(parent, origin.type)),
+    agents: house.agentsFor(id),
+    checkpoints: house.checkpoints,
+  };
+  return {
+    ...{ id, tag, origin, parent, depth: origin.depth, deps, tree, jobs, hooks },
+    ...{ agent: undefined, surfaces: undefined, forkPoint: undefined, siblings: undefined },
+  };
+};
+
+/** Under the rules of its parent, and with nothing that its parent does not have. */
+const deskFor = (parent: Member, origin: Origin): ControlDesk => {
+  const { type, tools, limits = [], denials = [], mode = 'bubble' } = origin;
+  const given = tools && { owner: type ?? 'fork', names: new Set(tools), limits, denials };
+  return parent.deps.desk.under({ tools: given, mode, surfaces: askedBy(parent) });
+};
+
+/** Its role stands behind everything that it shares; a compaction keeps it there. */
+const briefingFor = (
+  shared: Briefing,
+  { type, ownPrompt, inherits }: Origin,
+  definition: AgentDefinition | undefined,
+): Briefing => {
+  const hasRole = inherits === undefined && !ownPrompt && type !== null;
+  const role = hasRole && definition ? roleText(type, definition.prompt) : '';
+  return {
+    head: (request) => shared.head(request),
+    isStale: (head) => shared.isStale(head),
+    get mayChange() {
+      return shared.mayChange;
+    },
+    async opening() {
+      const opening = await shared.opening();
+      return { ...opening, text: [opening.text, role].filter(Boolean).join('\n\n') };
+    },
+    reminders: (told, touched) => shared.reminders(told, touched),
+    // What one agent looks at anew, the others go on with as it was.
+    renew: () => {},
+  };
+};
+
+/** Those of everybody, and those of its definition. */
+const hooksFor = (
+  { hooks, setup }: Household,
+  definition: AgentDefinition | undefined,
+): Household['hooks'] => {
+  const more = definition?.hooks ?? [];
+  if (more.length === 0 || (hooks !== undefined && 'fire' in hooks)) return hooks;
+  const equipment: HookEquipment = {
+    setups: [...(hooks?.setups ?? []), ...more],
+    runCommand: hooks?.runCommand ?? setup.runHook,
+  };
+  return equipment;
+};

@@ -1,0 +1,206 @@
+/**
+ * The working life of agents that are on record: each waits for a place, works, and when it has ended its
+ * parent is told, its journal is closed and its place is somebody else's.
+ */
+import * as stops from '../machines/stops.js';
+import type { Stop } from '../protocol/agent.js';
+import type { ChildReport } from '../protocol/swarm.js';
+import { startAgent } from './agent.js';
+import type { BackgroundJobs } from './background-jobs.js';
+import { deliverReport } from './child-letter.js';
+import { reportOf } from './child-report.js';
+import type { Household } from './household.js';
+import type { Child, Member } from './member.js';
+import { Nursery } from './nursery.js';
+import { type Entry, isLive, type Roster } from './roster.js';
+import { refusalOf } from './spawn-terms.js';
+import { TimeWatch } from './time-watch.js';
+
+/** Where one may work, now or when its turn comes. */
+export interface Place {
+  readonly isQueued: boolean;
+  readonly free: Promise<void>;
+}
+
+export interface Applicant {
+  readonly id: string;
+  readonly depth: number;
+  /** The agent that waits for it; undefined when none does, or that one has no place to lend. */
+  readonly lender: string | undefined;
+  /** False for one that is taken up again. */
+  readonly isNew: boolean;
+}
+
+export interface EmploymentDeps {
+  readonly house: Household;
+  readonly lead: Member;
+  readonly roster: Roster;
+  readonly jobs: BackgroundJobs;
+}
+
+export class Employment {
+  private readonly deps: EmploymentDeps;
+  private readonly nursery: Nursery;
+  private readonly watch: TimeWatch;
+  /** The run of the lead that spawns are counted for. */
+  private run = 0;
+  private isClosed = false;
+
+  constructor(deps: EmploymentDeps) {
+    this.deps = deps;
+    const { limits, times } = deps.house.setup;
+    this.nursery = new Nursery(limits);
+    this.watch = new TimeWatch(deps.lead.deps.clock, times);
+  }
+
+  /** Throws a SpawnRefusal. */
+  admit(applicant: Applicant): Place {
+    const { runs } = this.deps.lead.deps.notebook.history;
+    if (runs !== this.run) this.nursery.beginRun();
+    this.run = runs;
+    let start = () => {};
+    const free = new Promise<void>((resolve) => {
+      start = resolve;
+    });
+    const admission = this.nursery.admit({ ...applicant, start });
+    if (typeof admission === 'object') throw refusalOf(admission.refused, this.nursery.limits);
+    return { isQueued: admission === 'queued', free };
+  }
+
+  /** It will not begin after all. */
+  withdraw(id: string): void {
+    this.nursery.leave(id);
+  }
+
+  employ(entry: Entry, child: Child, { isQueued, free }: Place): void {
+    entry.child = child;
+    entry.report = undefined;
+    entry.status = isQueued ? 'queued' : 'running';
+    this.tellExpected(child.parent);
+    void free.then(() => this.launch(entry, child));
+  }
+
+  /** Background children of a member that it has not heard of yet. */
+  expectedBy({ id }: Pick<Member, 'id'>): number {
+    const children = this.deps.roster.childrenOf(id);
+    return children.filter((entry) => isLive(entry) && !entry.isAwaited).length;
+  }
+
+  /** Ends it and all below it; resolves when nothing of it works any more. */
+  async halt(entry: Entry, stop: Stop): Promise<void> {
+    const { child } = entry;
+    if (!isLive(entry) || child === undefined) return;
+    const over = new Promise<unknown>((resolve) => entry.listeners.add(resolve));
+    if (child.agent !== undefined) child.agent.interrupt(stop);
+    else {
+      const { reason, detail } = stop;
+      child.deps.notebook.record({ type: 'run.ended', reason, detail, turns: 0, final: true });
+      this.end(entry, child, stop);
+    }
+    await over;
+  }
+
+  async haltBelow({ id }: Pick<Member, 'id'>, stop: Stop): Promise<void> {
+    const children = this.deps.roster.childrenOf(id);
+    await Promise.all(children.map((entry) => this.halt(entry, stop)));
+  }
+
+  /** Stops at once, wherever everybody is, as if the process had died there. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    this.nursery.close();
+    for (const { child } of this.deps.roster.all()) {
+      if (child === undefined) continue;
+      child.agent?.dismiss();
+      child.deps.notebook.end();
+      child.hooks.close();
+      await child.jobs.end();
+    }
+  }
+
+  /** What is on record of one that ended in a former process. */
+  recall(entry: Entry, child: Child, stop: Stop): void {
+    entry.status = statusAfter(stop);
+    entry.report = reportOf(child.tag, child.deps.notebook.history, child.tree, stop);
+  }
+
+  private launch(entry: Entry, child: Child): void {
+    if (this.isClosed || entry.child !== child) return;
+    const { clock } = this.deps.lead.deps;
+    entry.status = 'running';
+    entry.lastActive = clock.now();
+    const agent = startAgent({ ...child.deps, expecting: this.expectedBy(child) });
+    child.agent = agent;
+    const isWaiting = () =>
+      agent.state === 'awaiting-permission' || this.deps.roster.childrenOf(child.id).some(isLive);
+    const release = this.watch.watch({
+      ...{ id: child.id, startedAt: clock.now() },
+      // A stream that says nothing is watched by whoever reads it.
+      lastActive: () => (agent.state === 'streaming' ? clock.now() : entry.lastActive),
+      isExempt: isWaiting,
+      stop: (stop) => agent.interrupt(stop),
+    });
+    void agent.stopped
+      .then(({ stop }) => stop, failed)
+      .then((stop) => {
+        release();
+        this.end(entry, child, stop);
+      });
+  }
+
+  private end(entry: Entry, child: Child, stop: Stop): void {
+    if (this.isClosed || entry.child !== child) return;
+    this.settle(entry, child, stop).catch((error: unknown) => {
+      const why = error instanceof Error ? error.message : String(error);
+      this.deps.lead.deps.feed.emit({ type: 'notice', text: `The end of ${child.id}: ${why}` });
+    });
+  }
+
+  private async settle(entry: Entry, child: Child, stop: Stop): Promise<void> {
+    const { house, lead } = this.deps;
+    const { deps, parent, tag } = child;
+    await this.haltBelow(child, PARENT_ENDED);
+    await child.jobs.end();
+    child.hooks.close();
+    deps.grant.close();
+    deps.notebook.end();
+    const report = reportOf(tag, deps.notebook.history, child.tree, stop);
+    for (const path of report.changedFiles) {
+      parent.deps.notebook.history.family.changedFiles.add(path);
+    }
+    if (!this.isClosed) await house.session.closeJournal(child.id);
+    if (tag.kind === 'background') await this.deps.jobs.complete(child.id);
+    if (this.isClosed) return;
+    entry.status = statusAfter(stop);
+    entry.report = report;
+    entry.child = undefined;
+    this.nursery.leave(child.id);
+    lead.deps.feed.emit({ type: 'agent.ended', report });
+    if (!entry.isAwaited) deliverReport(parent, report);
+    this.tellExpected(parent);
+    this.tell(entry, report);
+  }
+
+  private tell({ listeners }: Entry, report: ChildReport): void {
+    for (const listener of [...listeners]) listener(report);
+    listeners.clear();
+  }
+
+  private tellExpected(parent: Member): void {
+    parent.agent?.expect(this.expectedBy(parent));
+  }
+}
+
+const statusAfter = ({ reason }: Stop): Entry['status'] =>
+  reason === 'stopped' ? 'stopped' : 'ended';
+
+const PARENT_ENDED: Stop = {
+  ...stops.INTERRUPTED,
+  detail: 'The agent that it worked for has ended.',
+};
+
+/** A defect of ours; whoever asked for the agent hears of it like of any other failure. */
+const failed = (error: unknown): Stop =>
+  stops.modelError(
+    `The agent failed unexpectedly: ${error instanceof Error ? error.message : String(error)}`,
+  );

@@ -1,0 +1,57 @@
+/** What all agents of a swarm share, whoever they work for. */
+import type { AgentDefinition } from '../protocol/agent-definition.js';
+import type { Briefing } from '../protocol/briefing.js';
+import type { Checkpoints } from '../protocol/checkpoint.js';
+import type { RunHookCommand } from '../protocol/hook-setup.js';
+import type { Hooks } from '../protocol/hooks.js';
+import type { SwarmLimits } from '../protocol/leader.js';
+import type { Capabilities } from '../protocol/providers.js';
+import type { Session, SessionStore } from '../protocol/store.js';
+import type { Toolbox } from '../tools/toolbox.js';
+import type { AgentDeps } from './agent.js';
+import type { ShelfOptions } from './prompt-shelf.js';
+import type { HookEquipment } from './session-hooks.js';
+import type { TimeLimits } from './time-watch.js';
+import type { Warmth } from './warmth.js';
+
+/** A prompt and a tool list of its own, for an agent whose definition asks for them. */
+export interface OwnPrompt {
+  readonly briefing: Briefing;
+  readonly toolbox: Toolbox;
+}
+
+/** What a host says of the agents that a lead may start. */
+export interface SwarmSetup {
+  readonly definitions: readonly AgentDefinition[];
+  readonly limits: SwarmLimits;
+  readonly times: TimeLimits;
+  /** What a name that people know stands for. */
+  readonly modelNamed: (name: string) => string;
+  readonly ownPrompt: (definition: AgentDefinition) => OwnPrompt;
+  /** Runs the hooks of definitions. */
+  readonly runHook: RunHookCommand;
+}
+
+export interface Household {
+  readonly setup: SwarmSetup;
+  readonly store: SessionStore;
+  readonly session: Session;
+  /** What marks this process as the owner of background agents. */
+  readonly worker: string;
+  readonly warmth: Warmth;
+  readonly hooks: HookEquipment | Hooks | undefined;
+  readonly capabilities: Capabilities;
+  readonly requestSettings: ShelfOptions['requestSettings'];
+  readonly betas: readonly string[];
+  /** For all: what they change is on record with the lead. */
+  readonly checkpoints: Checkpoints | undefined;
+  /** What makes agents able to ask for others. */
+  readonly agentsFor: (id: string) => AgentDeps['agents'];
+}
+
+/** The definition of a type as it is now; undefined for a fork, and for a type that is gone. */
+export const definitionOf = (
+  { setup }: Household,
+  type: string | null,
+): AgentDefinition | undefined =>
+  type === null ? undefined : setup.definitions.find(({ name }) => name === type);

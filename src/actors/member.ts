@@ -1,0 +1,71 @@
+/** An agent of a swarm as the others see it: its equipment, and what it knows of those that work for it. */
+import type { Spending } from '../context/spending.js';
+import type { KnownSurface } from '../protocol/answer.js';
+import type { AgentTag } from '../protocol/swarm.js';
+import type { Origin } from '../protocol/swarm-records.js';
+import type { Agent, AgentDeps } from './agent.js';
+import type { ForkPoint } from './fork-point.js';
+import { parentDesk } from './parent-desk.js';
+import type { SessionJobs } from './session-jobs.js';
+
+export interface Member {
+  readonly id: string;
+  /** 0 for the lead. */
+  readonly depth: number;
+  readonly deps: AgentDeps;
+  /** What it and all below it have used up. */
+  readonly tree: Spending;
+  /** Undefined while it is not at work. */
+  agent: Agent | undefined;
+  /** Whom its children ask; made when the first one does. */
+  surfaces: readonly KnownSurface[] | undefined;
+  /** Of its newest message. */
+  forkPoint: ForkPoint | undefined;
+  siblings: SiblingCount | undefined;
+}
+
+export interface Child extends Member {
+  readonly tag: AgentTag;
+  readonly origin: Origin;
+  readonly parent: Member;
+  readonly jobs: SessionJobs;
+  readonly hooks: { close(): void };
+}
+
+/** How many of each type the newest message asks for. */
+interface SiblingCount {
+  readonly turns: number;
+  readonly byType: ReadonlyMap<string, number>;
+}
+
+/** How many agents of a type, forks if it is undefined, a message of this agent asks for. Counted once. */
+export const siblingsOf = (member: Member, type: string | null): number => {
+  const { turns, calls } = member.deps.notebook.history;
+  if (member.siblings?.turns !== turns) {
+    const byType = new Map<string, number>();
+    for (const { tool, input, result } of calls.values()) {
+      if (tool !== 'Task' || result !== null) continue;
+      const { subagent_type: wanted = FORK } = Object(input) as { subagent_type?: unknown };
+      byType.set(String(wanted), (byType.get(String(wanted)) ?? 0) + 1);
+    }
+    member.siblings = { turns, byType };
+  }
+  return member.siblings.byType.get(type ?? FORK) ?? 1;
+};
+
+const FORK = '(fork)';
+
+/** Its desk, as the one whom a child of it asks; nobody where it could not ask anybody either. */
+export const askedBy = (member: Member): readonly KnownSurface[] => {
+  const { desk, toolbox, clock, parent } = member.deps;
+  member.surfaces ??=
+    desk.surfaces.length === 0
+      ? []
+      : [
+          parentDesk({
+            ...{ agent: member.id, desk, toolbox, clock },
+            ...(parent !== undefined && { parent }),
+          }),
+        ];
+  return member.surfaces;
+};

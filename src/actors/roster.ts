@@ -1,0 +1,115 @@
+/** All agents that ever worked in a session, the lead aside: who they are, and what became of them. */
+import { SkeinError } from '../protocol/errors.js';
+import type { SwarmEvent } from '../protocol/events.js';
+import type { SessionStore } from '../protocol/store.js';
+import type { AgentTag, ChildReport, ChildStatus, ChildView } from '../protocol/swarm.js';
+import { origin } from '../protocol/swarm-records.js';
+import type { Child } from './member.js';
+
+export interface Entry {
+  readonly tag: AgentTag;
+  status: ChildStatus;
+  /** While it is at work, or waits for a place. */
+  child: Child | undefined;
+  report: ChildReport | undefined;
+  /** A call of its parent waits for it; else its parent is told in a letter. */
+  isAwaited: boolean;
+  lastActive: number;
+  /** Somebody wants to hear of its end. */
+  readonly listeners: Set<(report: ChildReport) => void>;
+}
+
+export const isLive = ({ status }: Entry): boolean => status === 'running' || status === 'queued';
+
+export class Roster {
+  private readonly entries = new Map<string, Entry>();
+  private readonly below = new Map<string, Set<string>>();
+
+  add(tag: AgentTag, status: ChildStatus, now: number): Entry {
+    const entry: Entry = {
+      ...{ tag, status, child: undefined, report: undefined, isAwaited: false, lastActive: now },
+      listeners: new Set(),
+    };
+    this.entries.set(tag.id, entry);
+    const siblings = this.below.get(tag.parent) ?? new Set();
+    this.below.set(tag.parent, siblings.add(tag.id));
+    return entry;
+  }
+
+  get(id: string): Entry | undefined {
+    return this.entries.get(id);
+  }
+
+  all(): Iterable<Entry> {
+    return this.entries.values();
+  }
+
+  childrenOf(id: string): readonly Entry[] {
+    return [...(this.below.get(id) ?? [])].flatMap((child) => this.entries.get(child) ?? []);
+  }
+
+  isBelow(entry: Entry, id: string): boolean {
+    const { parent } = entry.tag;
+    if (parent === id) return true;
+    const above = this.entries.get(parent);
+    return above !== undefined && this.isBelow(above, id);
+  }
+
+  /** By id, by name, or by the beginning of an id: all that fit, of those that are wanted. */
+  called(address: string, isMeant: (entry: Entry) => boolean = () => true): readonly Entry[] {
+    const known = this.entries.get(address);
+    if (known !== undefined && isMeant(known)) return [known];
+    if (address === '') return [];
+    const meant = [...this.entries.values()].filter(isMeant);
+    const named = meant.filter(({ tag }) => tag.name === address);
+    if (named.length > 0) return namesakes(named);
+    return meant.filter(
+      ({ tag }) => tag.id.startsWith(address) || tag.id.startsWith(`a_${address}`),
+    );
+  }
+
+  /** What the index says of agents that worked here before this process. */
+  async recall(store: Pick<SessionStore, 'events'>, session: string): Promise<void> {
+    try {
+      for await (const event of store.events(session)) this.take(event);
+    } catch (error) {
+      // An index that cannot be read is reported by those who show it; the journals have it all.
+      if (!(error instanceof SkeinError)) throw error;
+    }
+  }
+
+  private take(event: SwarmEvent): void {
+    const { agent, parent } = event;
+    const entry = this.entries.get(agent);
+    if (event.type === 'agent.spawned' && parent !== null && entry === undefined) {
+      const read = origin.safeParse(event.origin);
+      if (read.success) this.add(tagOf(agent, parent, read.data), 'lost', event.ts);
+    } else if (entry !== undefined && event.type === 'run.started') entry.status = 'lost';
+    else if (entry !== undefined && event.type === 'agent.stopped') {
+      entry.status = event.reason === 'stopped' ? 'stopped' : 'ended';
+    }
+  }
+}
+
+/** Those that work go before those that have ended. */
+const namesakes = (named: readonly Entry[]): readonly Entry[] => {
+  const live = named.filter(isLive);
+  return live.length > 0 ? live : named.slice(-1);
+};
+
+export const tagOf = (
+  id: string,
+  parent: string,
+  { kind, type, name, description, call, depth, color }: Child['origin'],
+): AgentTag => ({
+  ...{ id, parent, kind, type, description, call, depth },
+  ...(name !== undefined && { name }),
+  ...(color !== undefined && { color }),
+});
+
+export const viewOf = ({ tag, status, child, report }: Entry): ChildView => ({
+  ...{ agent: tag, status, state: child?.agent?.state ?? 'stopped' },
+  turns: child?.deps.notebook.history.turns ?? report?.turns ?? 0,
+  cost: child?.tree.cost ?? report?.cost ?? null,
+  ...(report !== undefined && child === undefined && { report }),
+});

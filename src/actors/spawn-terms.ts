@@ -1,0 +1,80 @@
+/** What a Task call asks for, as terms that can be written down; or a sentence that says why it cannot be had. */
+import { toolsetOf } from '../policy/agent-bounds.js';
+import { modeFor } from '../policy/agent-mode.js';
+import type { SwarmLimits } from '../protocol/leader.js';
+import { type SpawnOrder, SpawnRefusal } from '../protocol/swarm.js';
+import type { Origin } from '../protocol/swarm-records.js';
+import { forkPointOf } from './fork-point.js';
+import { definitionOf, type Household } from './household.js';
+import type { Member } from './member.js';
+
+export interface SpawnTerms {
+  readonly origin: Origin;
+  readonly model: string;
+}
+
+/** Throws a SpawnRefusal, and a StorageError where a fork cannot be offered. */
+export const termsOf = (house: Household, parent: Member, order: SpawnOrder): SpawnTerms => {
+  const { type, name, description, call, background } = order;
+  const common = {
+    ...{ description, call, depth: parent.depth + 1 },
+    ...(name !== undefined && { name }),
+  };
+  if (type === undefined) {
+    if (order.model !== undefined) throw new SpawnRefusal(FORK_WITH_MODEL);
+    const { seq } = forkPointOf(parent);
+    const kind = background === true ? 'background' : 'fork';
+    const inherits = { agent: parent.id, seq };
+    return {
+      origin: { ...common, kind, type: null, inherits },
+      model: parent.deps.notebook.history.model || parent.deps.modelName,
+    };
+  }
+  const definition = definitionOf(house, type);
+  if (definition === undefined) throw new SpawnRefusal(unknownType(house, type));
+  const shown = parent.deps.toolbox.visible.map((tool) => tool.name);
+  const { names, limits = [], denials = [] } = toolsetOf(definition, shown);
+  const mode = modeFor(definition.permissionMode, 'bubble');
+  const { maxTurns, color, ownPrompt } = definition;
+  const model = order.model ?? definition.model;
+  return {
+    origin: {
+      ...{ ...common, kind: (background ?? definition.background) ? 'background' : 'sync', type },
+      tools: [...names],
+      ...(limits.length > 0 && { limits: [...limits] }),
+      ...(denials.length > 0 && { denials: [...denials] }),
+      ...(mode !== 'bubble' && { mode }),
+      ...(maxTurns !== undefined && { maxTurns }),
+      ...(color !== undefined && { color }),
+      ...(ownPrompt && { ownPrompt }),
+    },
+    model: model === undefined ? parent.deps.modelName : house.setup.modelNamed(model),
+  };
+};
+
+/** Why one more agent may not begin. */
+export const refusalOf = (why: 'depth' | 'total' | 'over', limits: SwarmLimits): SpawnRefusal => {
+  switch (why) {
+    case 'depth':
+      return new SpawnRefusal(
+        `Agents may be nested ${limits.maxDepth} deep (skein.maxDepth), and this one would be deeper. Do the work yourself.`,
+      );
+    case 'total':
+      return new SpawnRefusal(
+        `This run has started ${limits.maxAgents} agents, which is the limit (skein.maxAgents). Do the rest yourself.`,
+      );
+    case 'over':
+      return new SpawnRefusal('The session is ending, so no agent was started.');
+  }
+};
+
+const FORK_WITH_MODEL =
+  'A fork runs on the model of the agent that it continues: leave out model, or give a subagent_type.';
+
+const MOST_TYPES = 40;
+
+const unknownType = ({ setup }: Household, type: string): string => {
+  const names = setup.definitions.map(({ name }) => name);
+  const more = names.length > MOST_TYPES ? ` and ${names.length - MOST_TYPES} more` : '';
+  return `There is no agent type "${type.slice(0, 100)}". The types are: ${names.slice(0, MOST_TYPES).join(', ')}${more}.`;
+};

@@ -1,0 +1,243 @@
+/**
+ * The agents that work for a lead, and for each other: how they begin, and how those that a process left
+ * behind are taken up again. Each is an actor of its own, found by its id; the tree is in the journals.
+ */
+
+import * as stops from '../machines/stops.js';
+import type { Stop } from '../protocol/agent.js';
+import type { ChildReport, Spawned, SpawnOrder, SpawnPreview } from '../protocol/swarm.js';
+import { BackgroundJobs } from './background-jobs.js';
+import { beginChild, endOf, rebuildChild } from './child.js';
+import { deliverReport, reportedTo } from './child-letter.js';
+import { Employment } from './employment.js';
+import { FanOuts } from './fan-outs.js';
+import { definitionOf, type Household } from './household.js';
+import type { Child, Member } from './member.js';
+import { type Entry, isLive, Roster } from './roster.js';
+import { termsOf } from './spawn-terms.js';
+
+export class Swarm {
+  readonly roster = new Roster();
+  readonly house: Household;
+  readonly lead: Member;
+  readonly employment: Employment;
+  private readonly jobs: BackgroundJobs;
+  private readonly fanOuts: FanOuts;
+  /** Background agents of a former process that wait for the lead to start. */
+  private lost: Entry[] = [];
+  private isClosed = false;
+
+  constructor(house: Household, lead: Member) {
+    this.house = house;
+    this.lead = lead;
+    this.jobs = new BackgroundJobs(house, lead.deps.clock);
+    this.employment = new Employment({ house, lead, roster: this.roster, jobs: this.jobs });
+    this.fanOuts = new FanOuts(house, lead);
+  }
+
+  /** An agent that is at work, the lead included. */
+  memberOf(id: string): Member | undefined {
+    return id === this.lead.id ? this.lead : this.roster.get(id)?.child;
+  }
+
+  /** Resolves with the report, or for a background agent as soon as it is on record. */
+  async spawn(parent: Member, order: SpawnOrder, signal: AbortSignal): Promise<Spawned> {
+    const known = parent.deps.notebook.history.family.asked.get(order.call);
+    const entry = await (known === undefined
+      ? this.begin(parent, order)
+      : this.rejoin(parent, order, known));
+    const { tag, status } = entry;
+    if (tag.kind === 'background') {
+      return { kind: 'started', agent: tag, isQueued: status === 'queued' };
+    }
+    return { kind: 'ended', report: await this.join(entry, signal) };
+  }
+
+  preview(parent: Member, count: number, type: string | undefined): SpawnPreview | undefined {
+    const wanted = definitionOf(this.house, type ?? null)?.model;
+    const model =
+      wanted === undefined ? parent.deps.modelName : this.house.setup.modelNamed(wanted);
+    return this.fanOuts.preview(parent, count, type ?? null, model);
+  }
+
+  /** Reads what is on record of agents from before this process; what had not ended waits for `start`. */
+  async recall(): Promise<void> {
+    if (this.lead.deps.notebook.history.family.children.size === 0) return;
+    await this.roster.recall(this.house.store, this.house.session.meta.id);
+    this.lost = await this.unreported(this.lead);
+  }
+
+  /** Background agents of a former process go on. */
+  async start(): Promise<void> {
+    for (const entry of this.lost.splice(0)) await this.takeUp(entry);
+  }
+
+  /** How many the lead will hear of once it has started. */
+  get expected(): number {
+    return this.lost.length + this.employment.expectedBy(this.lead);
+  }
+
+  /**
+   * Begins again where its journal says that it is, with one more letter if there is one to give.
+   * Undefined when nothing is on record of it. Rejects with a StorageError or a SpawnRefusal.
+   */
+  async revive(entry: Entry, prepare: (child: Child) => void): Promise<Entry | undefined> {
+    if (isLive(entry)) return entry;
+    const child = await this.rebuild(entry);
+    if (child === undefined) return undefined;
+    // Somebody else may have been faster.
+    if (isLive(entry)) return entry;
+    prepare(child);
+    entry.isAwaited = false;
+    await this.resume(entry, child);
+    return entry;
+  }
+
+  /** As if the process had died: the next owner of the session goes on. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await this.employment.close();
+    await this.jobs.release();
+  }
+
+  private readonly active = (id: string): void => {
+    const entry = this.roster.get(id);
+    if (entry !== undefined) entry.lastActive = this.lead.deps.clock.now();
+  };
+
+  /** `known` is the id of one that was asked for, and of which nothing else is on record. */
+  private async begin(parent: Member, order: SpawnOrder, known?: string): Promise<Entry> {
+    const { ids, feed, clock } = this.lead.deps;
+    const { call, prompt } = order;
+    const { origin, model } = termsOf(this.house, parent, order);
+    const { kind, type, description, depth } = origin;
+    const id = known ?? ids('agent');
+    const isNew = known === undefined;
+    const place = this.employment.admit({ id, depth, isNew, lender: lenderOf(parent, kind) });
+    try {
+      this.fanOuts.announce(parent, type, model);
+      if (isNew) {
+        const asked = { call, child: id, kind, agentType: type, description };
+        parent.deps.notebook.record({ type: 'agent.requested', ...asked });
+      }
+      const beginning = { id, parent, origin, model, prompt };
+      const child = await beginChild(this.house, beginning, this.active);
+      const { isQueued } = place;
+      if (isQueued) child.deps.notebook.record({ type: 'agent.queued', reason: QUEUED });
+      if (kind === 'background') await this.jobs.claim(id);
+      const entry = this.roster.get(id) ?? this.roster.add(child.tag, 'lost', clock.now());
+      entry.isAwaited = kind !== 'background';
+      feed.emit({ type: 'agent.spawned', agent: child.tag, model, isQueued, prompt });
+      this.employment.employ(entry, child, place);
+      return entry;
+    } catch (error) {
+      this.employment.withdraw(id);
+      throw error;
+    }
+  }
+
+  /** A call that was under way when a process died finds its child again, wherever that is. */
+  private async rejoin(parent: Member, order: SpawnOrder, id: string): Promise<Entry> {
+    const known = this.roster.get(id);
+    if (known !== undefined && (isLive(known) || known.report !== undefined)) return known;
+    const child = await rebuildChild(this.house, id, parent, this.active);
+    if (child === undefined) return this.begin(parent, order, id);
+    const entry = known ?? this.roster.add(child.tag, 'lost', this.lead.deps.clock.now());
+    entry.isAwaited = child.tag.kind !== 'background';
+    const end = endOf(child);
+    if (end === undefined) await this.resume(entry, child);
+    else await this.remember(entry, child, end);
+    return entry;
+  }
+
+  private async resume(entry: Entry, child: Child): Promise<void> {
+    const { id, depth, parent, tag, deps } = child;
+    const lender = entry.isAwaited ? lenderOf(parent, tag.kind) : undefined;
+    const place = this.employment.admit({ id, depth, isNew: false, lender });
+    try {
+      deps.notebook.record({ type: 'epoch.began', owner: this.house.worker });
+      for (const below of await this.unreported(child)) await this.takeUp(below);
+      this.employment.employ(entry, child, place);
+    } catch (error) {
+      this.employment.withdraw(id);
+      throw error;
+    }
+  }
+
+  /** Background children of one that is taken up again which have not ended; of the rest it hears now. */
+  private async unreported(member: Member): Promise<Entry[]> {
+    const heard = reportedTo(member);
+    const open: Entry[] = [];
+    for (const [id, kind] of member.deps.notebook.history.family.children) {
+      const entry = this.roster.get(id);
+      if (kind !== 'background' || heard.has(id) || entry === undefined || isLive(entry)) continue;
+      const child = await this.rebuild(entry);
+      const end = child && endOf(child);
+      if (child === undefined) continue;
+      if (end === undefined) open.push(entry);
+      else {
+        await this.remember(entry, child, end);
+        if (entry.report !== undefined) deliverReport(member, entry.report);
+      }
+    }
+    return open;
+  }
+
+  /** Unless another process works on it. */
+  private async takeUp(entry: Entry): Promise<void> {
+    const { id } = entry.tag;
+    try {
+      if (!(await this.jobs.claim(id))) return;
+      await this.revive(entry, () => {});
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      const text = `The background agent ${id} could not be taken up again: ${why}`;
+      this.lead.deps.feed.emit({ type: 'notice', text });
+    }
+  }
+
+  private async remember(entry: Entry, child: Child, end: Stop): Promise<void> {
+    this.employment.recall(entry, child, end);
+    child.hooks.close();
+    await this.house.session.closeJournal(child.id);
+  }
+
+  private async rebuild({ tag }: Entry): Promise<Child | undefined> {
+    return rebuildChild(this.house, tag.id, await this.parentOf(tag.parent), this.active);
+  }
+
+  /** One that has ended is only rebuilt: what its children may do depends on what it may. */
+  private async parentOf(id: string): Promise<Member> {
+    const live = this.memberOf(id);
+    const entry = live === undefined ? this.roster.get(id) : undefined;
+    return live ?? (entry && (await this.rebuild(entry))) ?? this.lead;
+  }
+
+  /** The report of one that is waited for. When the signal aborts, the agent is interrupted. */
+  private join(entry: Entry, signal: AbortSignal): Promise<ChildReport> {
+    const { report } = entry;
+    if (report !== undefined && !isLive(entry)) return Promise.resolve(report);
+    return new Promise((resolve, reject) => {
+      const giveUp = () => {
+        entry.listeners.delete(end);
+        const halted = this.isClosed
+          ? Promise.resolve()
+          : this.employment.halt(entry, stops.INTERRUPTED);
+        halted.then(() => reject(signal.reason), reject);
+      };
+      const end = (ended: ChildReport) => {
+        signal.removeEventListener('abort', giveUp);
+        resolve(ended);
+      };
+      entry.listeners.add(end);
+      if (signal.aborted) giveUp();
+      else signal.addEventListener('abort', giveUp, { once: true });
+    });
+  }
+}
+
+/** The lead has no place of its own, so it has none to lend. */
+const lenderOf = (parent: Member, kind: Child['tag']['kind']): string | undefined =>
+  kind === 'background' || parent.depth === 0 ? undefined : parent.id;
+
+const QUEUED = 'As many agents work as may (skein.maxConcurrentAgents); it waits for a place.';
