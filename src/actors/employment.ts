@@ -36,6 +36,8 @@ export interface EmploymentDeps {
   readonly lead: Member;
   readonly roster: Roster;
   readonly jobs: BackgroundJobs;
+  /** Told of each that has ended. */
+  readonly ended: (child: Child) => void;
 }
 
 export class Employment {
@@ -174,6 +176,7 @@ export class Employment {
     entry.status = statusAfter(stop);
     entry.report = report;
     entry.child = undefined;
+    this.deps.ended(child);
     this.nursery.leave(child.id);
     lead.deps.feed.emit({ type: 'agent.ended', report });
     if (!entry.isAwaited) deliverReport(parent, report);

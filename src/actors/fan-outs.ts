@@ -57,8 +57,11 @@ export class FanOuts {
     });
   }
 
-  observe(agent: EndedAgent): void {
-    this.ended.push(agent);
+  observe({ deps }: Member): void {
+    const { messages, turns, spent } = deps.notebook.history;
+    const grown = messages.slice(1 - 2 * turns).reduce((sum, { weight }) => sum + weight, 0);
+    const grownTokens = turns === 0 ? 0 : tokensOfBytes(grown);
+    this.ended.push({ turns, outputTokens: spent.usage.output, grownTokens });
     if (this.ended.length > MOST_OBSERVED) this.ended.shift();
   }
 }

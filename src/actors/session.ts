@@ -1,113 +1,24 @@
-/**
- * A session from the outside: created, resumed or forked, with its lead agent alive in it. Every
- * host (print mode, a REPL, a program) runs agents through this one door.
- */
-import type { Spending } from '../context/spending.js';
-import type { RequestSettings } from '../prompt/request-body.js';
-import type { AgentReport, AgentState, Stop } from '../protocol/agent.js';
+import * as stops from '../machines/stops.js';
+import type { AgentReport, Stop } from '../protocol/agent.js';
 import { UsageError } from '../protocol/errors.js';
-import type { FeedItem, FeedListener } from '../protocol/feed.js';
-import type { Grant } from '../protocol/grant.js';
-import type { Hooks } from '../protocol/hooks.js';
-import type { JournalBody } from '../protocol/journal.js';
-import type { AgentMode, PermissionMode } from '../protocol/permission.js';
-import type { PromptHead } from '../protocol/prompt.js';
-import { type Capabilities, capabilitiesOf } from '../protocol/providers.js';
+import { capabilitiesOf } from '../protocol/providers.js';
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
 import type { RawJson } from '../protocol/wire.js';
-import { type Agent, type AgentDeps, startAgent } from './agent.js';
-import type { Checkpointer } from './checkpointer.js';
+import { type Agent, startAgent } from './agent.js';
 import { FeedHub } from './feed-hub.js';
+import type { LeadSession, SessionOptions } from './lead-session.js';
 import { Notebook } from './notebook.js';
 import { PromptGate } from './prompt-gate.js';
 import { PromptShelf } from './prompt-shelf.js';
 import { runGrant } from './run-grant.js';
-import { type BeginOptions, beginSession } from './session-begin.js';
-import { type EndReason, type HookEquipment, openDesk, SessionHooks } from './session-hooks.js';
+import { beginSession } from './session-begin.js';
+import { openDesk, SessionHooks } from './session-hooks.js';
 import { sessionJobs } from './session-jobs.js';
+import { openSwarm } from './session-swarm.js';
+import { steering } from './steering.js';
 import { treeSpending } from './tree-spending.js';
 
-type Given =
-  | 'notebook'
-  | 'feed'
-  | 'hooks'
-  | 'shelf'
-  | 'betas'
-  | 'briefing'
-  | 'diagnostics'
-  | 'grant'
-  | 'agent'
-  | 'modelName'
-  | 'ids'
-  | 'clock'
-  | 'jobs'
-  | 'checkpoints';
-
-/** What an agent's equipment depends on: where it works, and where large outputs are kept. */
-export interface OpenedSession {
-  readonly meta: SessionMeta;
-  readonly artifacts: string;
-  /** Those of the sessions that this one was forked from: its history names files there. */
-  readonly inherited: readonly string[];
-  /** What the model is shown. */
-  readonly tools: RawJson;
-}
-
-export interface SessionOptions extends BeginOptions {
-  /** What marks this process as the owner, for the journal. */
-  readonly owner: string;
-  readonly requestSettings: (model: string) => Omit<RequestSettings, 'model'>;
-  /** What the provider takes; those of the public API if left out. */
-  readonly capabilities?: Capabilities;
-  /** Beta features that this process wants; the session keeps those that it ever had. */
-  readonly betas?: readonly string[];
-  readonly maxBudgetUsd: number | null;
-  readonly wantsStreamEvents: boolean;
-  /** Left out when nobody has set up any. */
-  readonly hooks?: HookEquipment | Hooks | undefined;
-  readonly equip: (session: OpenedSession) => Omit<AgentDeps, Given>;
-  /** Keeps files before calls change them; left out, nothing can be rewound. */
-  readonly checkpoints?: (meta: SessionMeta, record: (body: JournalBody) => void) => Checkpointer;
-}
-
-export interface LeadSession {
-  readonly id: string;
-  readonly meta: SessionMeta;
-  readonly model: string;
-  readonly notebook: Notebook;
-  /** By the lead and all its agents, in this process and before. */
-  readonly spent: Spending;
-  /** What there is to spend. */
-  readonly grant: Grant;
-  /** Lines of the journal that could not be read. */
-  readonly damage: readonly string[];
-  readonly state: AgentState;
-  /** No run is under way or about to begin, and the end of the last one has been told. */
-  readonly isResting: boolean;
-  start(): void;
-  submit(blocks: RawJson): void;
-  interrupt(): void;
-  /** Summarises the older messages now; resolves with a sentence. Rejects with a UsageError. */
-  compact(instructions: string): Promise<string>;
-  /** Begins the conversation anew within the session. Throws a UsageError while a run is under way. */
-  clear(): void;
-  /** What needs no question; the agent is told with its next message. */
-  readonly mode: AgentMode;
-  /** Throws a UsageError for a mode that may not be used here. */
-  changeMode(mode: PermissionMode): void;
-  listen(listener: FeedListener): () => void;
-  /**
-   * Submits a prompt and yields everything until that run has ended. Without one a resumed agent
-   * goes on with what it was doing. The first pull starts it, before it returns.
-   */
-  run(blocks?: RawJson): AsyncGenerator<FeedItem, void>;
-  /** What lists call it. */
-  rename(title: string): Promise<void>;
-  /** What the model is shown ahead of the messages, as it is sent. */
-  readonly head: PromptHead;
-  readonly stopped: Promise<AgentReport>;
-  close(reason?: EndReason): Promise<void>;
-}
+export type { LeadSession, OpenedSession, SessionOptions } from './lead-session.js';
 
 export const openSession = async (options: SessionOptions): Promise<LeadSession> => {
   const { session, model, head, past } = await beginSession(options);
@@ -140,16 +51,27 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
   const hooks = openDesk(options.hooks, session, {
     ...{ notebook, feed, clock, mode: () => equipment.desk.mode },
   });
-  const deps: AgentDeps = {
+  const betas = options.betas ?? [];
+  const equipped = {
     ...equipment,
     ...{ hooks, notebook, feed, shelf, briefing, modelName: model, agent: meta.lead },
     ...{ ids, clock, jobs: jobs.table, diagnostics: capabilities.diagnostics, checkpoints },
-    betas: () => (capabilities.betas ? notebook.history.betas.with(options.betas ?? []) : []),
+    betas: () => (capabilities.betas ? notebook.history.betas.with(betas) : []),
     grant: runGrant(
       { usd: options.maxBudgetUsd, turns: equipment.limits.maxTurns },
       notebook.history,
     ),
   };
+  const { swarm, deps } = openSwarm(
+    {
+      ...{ session, store: options.store, worker: options.owner, hooks: options.hooks },
+      ...{ capabilities, requestSettings, betas, checkpoints },
+      setup: options.swarm,
+    },
+    equipped,
+    spent,
+  );
+  await swarm.recall();
   let agent: Agent | undefined;
   let settle: (report: Promise<AgentReport>) => void;
   const stopped = new Promise<AgentReport>((resolve) => {
@@ -173,10 +95,15 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
   const occasions = new SessionHooks({ hooks, notebook, feed, clock, ids, model }, gate);
   const start = (): Agent => {
     if (agent === undefined) {
-      agent = startAgent(deps);
+      agent = startAgent({ ...deps, expecting: swarm.expected });
+      swarm.lead.agent = agent;
+      void swarm.start();
       settle(agent.stopped);
-      const endJobs = () => void jobs.end();
-      agent.stopped.then(endJobs, endJobs);
+      const endAll = () => {
+        void jobs.end();
+        void swarm.employment.haltBelow(swarm.lead, stops.INTERRUPTED);
+      };
+      agent.stopped.then(endAll, endAll);
     }
     return agent;
   };
@@ -203,6 +130,7 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     notebook,
     spent,
     grant: deps.grant,
+    steer: steering(swarm),
     get head() {
       return shelf.head;
     },
@@ -251,6 +179,11 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     async close(reason = 'other') {
       isOver = true;
       gate.interrupt();
+      // Those whose lead has ended end with it; else the next owner of the session goes on with them.
+      if (agent?.state === 'stopped') {
+        await swarm.employment.haltBelow(swarm.lead, stops.INTERRUPTED);
+      }
+      await swarm.close();
       agent?.dismiss();
       notebook.end();
       await occasions.end(reason);

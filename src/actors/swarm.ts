@@ -31,8 +31,12 @@ export class Swarm {
     this.house = house;
     this.lead = lead;
     this.jobs = new BackgroundJobs(house, lead.deps.clock);
-    this.employment = new Employment({ house, lead, roster: this.roster, jobs: this.jobs });
-    this.fanOuts = new FanOuts(house, lead);
+    const fanOuts = new FanOuts(house, lead);
+    this.fanOuts = fanOuts;
+    this.employment = new Employment({
+      ...{ house, lead, roster: this.roster, jobs: this.jobs },
+      ended: (child) => fanOuts.observe(child),
+    });
   }
 
   /** An agent that is at work, the lead included. */

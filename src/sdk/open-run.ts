@@ -25,7 +25,8 @@ export interface OpenRun {
 
 /** Throws a UsageError for what cannot be used as it is; then nothing is left open. */
 export const openRun = async (request: WorkbenchRequest): Promise<OpenRun> => {
-  const { settings, notices, toolNames, options, inbox, release } = await setUpWorkbench(request);
+  const bench = await setUpWorkbench(request);
+  const { settings, notices, toolNames, agentNames, options, inbox, release } = bench;
   const session = await openSession(options);
   // The prompt of a former session is what it was: it may show other tools than there are now.
   const shown = options.choice.kind === 'new' ? toolNames : shownTools(session.head.tools);
@@ -40,7 +41,12 @@ export const openRun = async (request: WorkbenchRequest): Promise<OpenRun> => {
   };
   return {
     ...{ session, settings, store: options.store },
-    facts: { tools: shown, agents: [], permissionMode: settings.mode.value, version: VERSION },
+    facts: {
+      tools: shown,
+      agents: agentNames,
+      permissionMode: settings.mode.value,
+      version: VERSION,
+    },
     notices: [...notices, ...toolNotices(shown, toolNames, request), ...session.damage],
     close(reason) {
       closing ??= close(reason);

@@ -15,6 +15,7 @@ import { openStateDirectory, resolveSkeinHome, stateLayout } from '../config/sta
 import { windowMarks } from '../context/window.js';
 import { openArtifactFile } from '../host/artifact-file.js';
 import { childEnvironment } from '../host/child-environment.js';
+import { commandHooks } from '../host/command-hook.js';
 import { diskWorkspace } from '../host/disk-workspace.js';
 import { hostSearch } from '../host/host-search.js';
 import { ownerLives, ownerMarker } from '../host/owner-marker.js';
@@ -37,29 +38,31 @@ import type { Tool } from '../protocol/tool.js';
 import type { RawJson } from '../protocol/wire.js';
 import { SessionFiles } from '../store/session-files.js';
 import { SessionMemory } from '../store/session-memory.js';
-import { builtinTools } from '../tools/builtin-tools.js';
 import { type Toolbox, toolbox } from '../tools/toolbox.js';
-import { agentFor, modelFor, toolsFor } from './agent-choice.js';
+import { modelFor } from './agent-choice.js';
 import { checkMode } from './mode-check.js';
 import { type Provider, providerOf } from './provider.js';
 import { answerFormat, requestSettings } from './request-settings.js';
 import { type HookFunctions, runHooks } from './run-hooks.js';
 import { type RunInbox, runInbox } from './run-inbox.js';
 import type { RunOptions } from './run-options.js';
-import { PROVIDER, promptFor } from './run-prompt.js';
+import { PROVIDER, type PromptRequest, promptFor } from './run-prompt.js';
 import { shellForRun } from './run-sandbox.js';
+import { runTools, swarmFor } from './run-swarm.js';
 import { NO_SECRECY, secrecyOf } from './secrecy.js';
 import { checkpointsFor, rootsOf } from './session-checkpoints.js';
 import { chooseSession, directoryOf } from './session-choice.js';
 import { settingsNotices } from './settings-notices.js';
 import type { Surroundings } from './surroundings.js';
-import { checkToolNames, shownTools } from './tool-names.js';
+import { shownTools } from './tool-names.js';
 import { VERSION } from './version.js';
 import { settingsFor } from './workbench-settings.js';
 
 export interface Workbench {
   readonly settings: LoadedSettings;
   readonly toolNames: readonly string[];
+  /** Types that Task may start. */
+  readonly agentNames: readonly string[];
   /** Sentences that a person should see before anything runs. */
   readonly notices: readonly string[];
   readonly options: SessionOptions;
@@ -100,13 +103,11 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
   const provider = request.provider ?? providerOf(env);
   const format = answerFormat(flags);
   const { skein } = settings;
-  checkToolNames(request.tools ?? [], builtinTools);
-  const own = builtinTools.filter(({ name }) => skein.webSearch || name !== 'WebSearch');
-  const agent = choice.kind === 'new' ? await agentFor(flags, settings, machine) : undefined;
-  const left = toolsFor([...own, ...(request.tools ?? [])], agent);
-  const known = [...builtinTools, ...(request.tools ?? [])].map(({ name }) => name);
+  const isNew = choice.kind === 'new';
+  const left = await runTools(flags, settings, machine, request.tools ?? [], isNew);
+  const { agent, roster } = left;
   const told = [
-    ...settingsNotices(settings, known),
+    ...settingsNotices(settings, left.known),
     ...promptNotice(choice, flags),
     ...left.notices,
   ];
@@ -129,7 +130,8 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
   const roots = rootsOf(workplace, settings);
   const caged = await shellForRun(settings, machine, { roots, environment, watchdog });
   const shell = discreet.shell(caged.shell);
-  const hooks = runHooks(settings, request.hooks, hostShell({ environment, watchdog }));
+  const hookShell = hostShell({ environment, watchdog });
+  const hooks = runHooks(settings, request.hooks, hookShell);
   const web = webClient({
     ...{ env, clock: systemClock, userAgent: `skein/${VERSION}` },
     allowPrivateAddresses: skein.allowPrivateAddresses,
@@ -144,10 +146,16 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
   const inbox = runInbox({ machine, flags, skeinHome, isInteractive });
   const mode = modeSwitch(settings.mode.value, (wanted) => checkMode(wanted, machine, settings));
   const shared = governor(systemClock, skein.maxConcurrentRequests);
+  const prompt: PromptRequest = {
+    ...{ machine, flags, settings, tools, agent, mode, environment },
+    ...{ cwd: workplace, model: modelName ?? alias('default'), defaultModel: alias('default') },
+    ...{ isInteractive: isAsked || surfaces.length > 0, isOneShot: !request.lingers },
+    ...{ querySource: querySourceOf(request), loaded: hooks.loaded },
+  };
   const options: SessionOptions = {
     ...{ store: store.sessions, choice, owner: store.owner, ids: randomIds, clock: systemClock },
     // A former session keeps its model unless this command names another.
-    modelName: choice.kind === 'new' || isTyped(settings.model?.source) ? modelName : undefined,
+    modelName: isNew || isTyped(settings.model?.source) ? modelName : undefined,
     defaultModel: alias('default'),
     fresh: {
       cwd: here,
@@ -155,20 +163,12 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
       entrypoint: request.entrypoint ?? 'cli',
       title: secrecy.redact(request.title),
     },
-    briefing: promptFor({
-      ...{
-        machine,
-        flags,
-        settings,
-        tools,
-        agent,
-        mode,
-        environment,
-        defaultModel: alias('default'),
-      },
-      ...{ cwd: workplace, model: modelName ?? alias('default') },
-      ...{ isInteractive: isAsked || surfaces.length > 0, isOneShot: !request.lingers },
-      ...{ querySource: querySourceOf(request), loaded: hooks.loaded },
+    briefing: promptFor(prompt),
+    swarm: swarmFor({
+      ...{ roster, settings, modelNamed: alias, tools },
+      runHook: commandHooks(hookShell, settings.workspace.root),
+      promptOf: (definition, given) =>
+        promptFor({ ...prompt, agent: { ...definition, proactive: false }, tools: given }),
     }),
     hooks: hooks.equipment,
     capabilities: capabilitiesOf(PROVIDER),
@@ -189,7 +189,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
     }),
     equip: ({ meta, artifacts, inherited, tools: head }) => ({
       ...{
-        toolbox: choice.kind === 'new' ? tools : onlyShown(tools, head),
+        toolbox: isNew ? tools : onlyShown(tools, head),
         toolCount: tools.visible.length,
         shell,
         search,
@@ -228,7 +228,8 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
   };
   const toolNames = tools.visible.map(({ name }) => name);
   const notices = [...told, ...hooks.warnings, ...caged.notices];
-  return { settings, notices, toolNames, options, inbox, release: caged.release };
+  const agentNames = roster.agents.map(({ name }) => name);
+  return { settings, notices, toolNames, agentNames, options, inbox, release: caged.release };
 };
 
 const isAnswering = ({ event }: { readonly event: string }) => event === 'PermissionRequest';

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Checkpointer } from '../../src/actors/checkpointer.js';
 import { controlDesk } from '../../src/actors/control-desk.js';
+import type { SwarmSetup } from '../../src/actors/household.js';
 import { modeSwitch } from '../../src/actors/mode-switch.js';
 import { type LeadSession, openSession } from '../../src/actors/session.js';
 import type { SessionChoice } from '../../src/actors/session-begin.js';
@@ -32,6 +33,7 @@ import { toolbox } from '../../src/tools/toolbox.js';
 import { countedIds } from '../fakes/counted-ids.js';
 import { memoryWorkspace } from '../fakes/memory-workspace.js';
 import { plainBriefing } from '../fakes/plain-briefing.js';
+import { swarmSetup } from '../fakes/swarm-setup.js';
 import { settled, type VirtualClock, virtualClock } from '../fakes/virtual-clock.js';
 
 /** What a call does, by the name in its input; without an entry it says `did <name>`. */
@@ -69,6 +71,7 @@ export interface LeadOptions {
   readonly briefing?: Briefing;
   readonly capabilities?: Capabilities;
   readonly betas?: readonly string[];
+  readonly swarm?: Partial<SwarmSetup>;
 }
 
 export interface LeadInHand {
@@ -105,6 +108,7 @@ export const leadInHand = async (options: LeadOptions): Promise<LeadInHand> => {
     capabilities: options.capabilities ?? { ...capabilitiesOf('firstParty'), diagnostics: false },
     betas: options.betas ?? [],
     maxBudgetUsd: options.maxBudgetUsd ?? null,
+    swarm: swarmSetup(options.swarm),
     wantsStreamEvents: options.wantsStreamEvents ?? false,
     ...(options.hooks && {
       hooks:

@@ -18,6 +18,7 @@ import { SessionMemory } from '../../src/store/session-memory.js';
 import { toolbox } from '../../src/tools/toolbox.js';
 import { countedIds } from '../fakes/counted-ids.js';
 import { plainBriefing } from '../fakes/plain-briefing.js';
+import { swarmSetup } from '../fakes/swarm-setup.js';
 
 export interface Wanted {
   readonly model: ModelPort;
@@ -59,7 +60,7 @@ export const openRig = (wanted: Wanted): Promise<LeadSession> => {
       }),
     }),
     requestSettings: () => ({ maxTokens: 1_000 }),
-    ...{ maxBudgetUsd: null, wantsStreamEvents: false, ...wanted.options },
+    ...{ maxBudgetUsd: null, wantsStreamEvents: false, swarm: swarmSetup(), ...wanted.options },
     equip: () => ({
       ...{ model, toolbox: box, toolCount: tools.length, chance: () => 0.5 },
       lingers: wanted.lingers ?? false,

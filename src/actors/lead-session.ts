@@ -1,0 +1,106 @@
+/** What a session is opened with, and what its hosts can do with it then. */
+import type { Spending } from '../context/spending.js';
+import type { RequestSettings } from '../prompt/request-body.js';
+import type { AgentReport, AgentState } from '../protocol/agent.js';
+import type { FeedItem, FeedListener } from '../protocol/feed.js';
+import type { Grant } from '../protocol/grant.js';
+import type { Hooks } from '../protocol/hooks.js';
+import type { JournalBody } from '../protocol/journal.js';
+import type { AgentMode, PermissionMode } from '../protocol/permission.js';
+import type { PromptHead } from '../protocol/prompt.js';
+import type { Capabilities } from '../protocol/providers.js';
+import type { SessionMeta } from '../protocol/store.js';
+import type { SwarmControl } from '../protocol/swarm-commands.js';
+import type { RawJson } from '../protocol/wire.js';
+import type { AgentDeps } from './agent.js';
+import type { Checkpointer } from './checkpointer.js';
+import type { SwarmSetup } from './household.js';
+import type { Notebook } from './notebook.js';
+import type { BeginOptions } from './session-begin.js';
+import type { EndReason, HookEquipment } from './session-hooks.js';
+
+type Given =
+  | 'notebook'
+  | 'feed'
+  | 'hooks'
+  | 'shelf'
+  | 'betas'
+  | 'briefing'
+  | 'diagnostics'
+  | 'grant'
+  | 'agent'
+  | 'modelName'
+  | 'ids'
+  | 'clock'
+  | 'jobs'
+  | 'checkpoints';
+
+/** What an agent's equipment depends on: where it works, and where large outputs are kept. */
+export interface OpenedSession {
+  readonly meta: SessionMeta;
+  readonly artifacts: string;
+  /** Those of the sessions that this one was forked from: its history names files there. */
+  readonly inherited: readonly string[];
+  /** What the model is shown. */
+  readonly tools: RawJson;
+}
+
+export interface SessionOptions extends BeginOptions {
+  /** What marks this process as the owner, for the journal. */
+  readonly owner: string;
+  readonly requestSettings: (model: string) => Omit<RequestSettings, 'model'>;
+  /** What the provider takes; those of the public API if left out. */
+  readonly capabilities?: Capabilities;
+  /** Beta features that this process wants; the session keeps those that it ever had. */
+  readonly betas?: readonly string[];
+  readonly maxBudgetUsd: number | null;
+  readonly wantsStreamEvents: boolean;
+  /** Left out when nobody has set up any. */
+  readonly hooks?: HookEquipment | Hooks | undefined;
+  readonly equip: (session: OpenedSession) => Omit<AgentDeps, Given>;
+  /** Keeps files before calls change them; left out, nothing can be rewound. */
+  readonly checkpoints?: (meta: SessionMeta, record: (body: JournalBody) => void) => Checkpointer;
+  /** The agents that the lead may start. */
+  readonly swarm: SwarmSetup;
+}
+
+export interface LeadSession {
+  readonly id: string;
+  readonly meta: SessionMeta;
+  readonly model: string;
+  readonly notebook: Notebook;
+  /** By the lead and all its agents, in this process and before. */
+  readonly spent: Spending;
+  /** What there is to spend. */
+  readonly grant: Grant;
+  /** What a person can do with the agents that work for the lead. */
+  readonly steer: SwarmControl;
+  /** Lines of the journal that could not be read. */
+  readonly damage: readonly string[];
+  readonly state: AgentState;
+  /** No run is under way or about to begin, and the end of the last one has been told. */
+  readonly isResting: boolean;
+  start(): void;
+  submit(blocks: RawJson): void;
+  interrupt(): void;
+  /** Summarises the older messages now; resolves with a sentence. Rejects with a UsageError. */
+  compact(instructions: string): Promise<string>;
+  /** Begins the conversation anew within the session. Throws a UsageError while a run is under way. */
+  clear(): void;
+  /** What needs no question; the agent is told with its next message. */
+  readonly mode: AgentMode;
+  /** Throws a UsageError for a mode that may not be used here. */
+  changeMode(mode: PermissionMode): void;
+  listen(listener: FeedListener): () => void;
+  /**
+   * Submits a prompt and yields everything until that run has ended. Without one a resumed agent
+   * goes on with what it was doing. The first pull starts it, before it returns.
+   */
+  run(blocks?: RawJson): AsyncGenerator<FeedItem, void>;
+  /** What lists call it. */
+  rename(title: string): Promise<void>;
+  /** What the model is shown ahead of the messages, as it is sent. */
+  readonly head: PromptHead;
+  readonly stopped: Promise<AgentReport>;
+  close(reason?: EndReason): Promise<void>;
+}

@@ -1,0 +1,58 @@
+/** The swarm of a session: what its agents share, and how what they change is kept with the lead. */
+import type { Spending } from '../context/spending.js';
+import type { Checkpoints } from '../protocol/checkpoint.js';
+import type { JournalBody } from '../protocol/journal.js';
+import type { AgentDeps } from './agent.js';
+import type { Checkpointer } from './checkpointer.js';
+import { departing } from './child-sharing.js';
+import type { Household } from './household.js';
+import type { Member } from './member.js';
+import { Swarm } from './swarm.js';
+import { agentsOf } from './swarm-agents.js';
+import { Warmth } from './warmth.js';
+
+type Shared = Omit<Household, 'warmth' | 'agentsFor' | 'checkpoints'> & {
+  readonly checkpoints: Checkpointer | undefined;
+};
+
+/** The lead of a swarm is equipped for it, and nobody works for it yet. */
+export const openSwarm = (
+  shared: Shared,
+  lead: Omit<AgentDeps, 'agents' | 'depart'>,
+  tree: Spending,
+): { readonly swarm: Swarm; readonly deps: AgentDeps } => {
+  const { notebook, shelf, clock, agent: id } = lead;
+  const warmth = new Warmth(clock);
+  const types = shared.setup.definitions.map(({ name, description }) => ({ name, description }));
+  const agentsFor = (member: string) => agentsOf(() => swarm, member, types);
+  const deps: AgentDeps = {
+    ...lead,
+    agents: agentsFor(id),
+    depart: departing({ warmth, history: notebook.history, shelf }),
+  };
+  const member: Member = {
+    ...{ id, depth: 0, deps, tree, agent: undefined, surfaces: undefined },
+    ...{ forkPoint: undefined, siblings: undefined },
+  };
+  const checkpoints =
+    shared.checkpoints && keptWith(shared.checkpoints, (body) => void notebook.record(body));
+  const swarm: Swarm = new Swarm({ ...shared, warmth, agentsFor, checkpoints }, member);
+  return { swarm, deps };
+};
+
+/**
+ * A session is rewound by what its lead has on record, so that is where the changes of all its agents
+ * stand, also when there are none: then nobody looks for them again after a crash.
+ */
+const keptWith = (checkpoints: Checkpoints, record: (body: JournalBody) => void): Checkpoints => ({
+  async watch(watched) {
+    const watch = await checkpoints.watch(watched);
+    return {
+      async changes() {
+        const changes = await watch.changes();
+        record({ type: 'files.changed', call: watched.call, changes });
+        return changes;
+      },
+    };
+  },
+});

@@ -1,0 +1,57 @@
+/** What the tools of one agent may do with those that work for it. */
+import * as stops from '../machines/stops.js';
+import type { Stop } from '../protocol/agent.js';
+import { type Agents, type ChildView, SpawnRefusal } from '../protocol/swarm.js';
+import type { Member } from './member.js';
+import { type Entry, isLive, viewOf } from './roster.js';
+import type { Swarm } from './swarm.js';
+
+/** `swarm` is asked when it is needed: the lead's equipment is there before its swarm. */
+export const agentsOf = (swarm: () => Swarm, id: string, types: Agents['types']): Agents => {
+  const meant = (address: string): Entry | undefined => {
+    const { roster } = swarm();
+    const found = roster.called(address, (entry) => roster.isBelow(entry, id));
+    return found.length === 1 ? found[0] : undefined;
+  };
+  const self = (): Member => {
+    const member = swarm().memberOf(id);
+    if (member === undefined) throw new SpawnRefusal('The agent has ended.');
+    return member;
+  };
+  return {
+    types,
+    spawn: async (order, signal) => swarm().spawn(self(), order, signal),
+    find(address): ChildView | undefined {
+      const entry = meant(address);
+      return entry && viewOf(entry);
+    },
+    list() {
+      const { roster } = swarm();
+      return [...roster.all()].filter((entry) => roster.isBelow(entry, id)).map(viewOf);
+    },
+    async untilEnded(child, timeoutMs, signal) {
+      const entry = meant(child);
+      if (entry === undefined || !isLive(entry)) return;
+      const { clock } = swarm().lead.deps;
+      await new Promise<void>((resolve) => {
+        const end = () => {
+          forget();
+          entry.listeners.delete(end);
+          signal.removeEventListener('abort', end);
+          resolve();
+        };
+        const forget = clock.wakeAt(clock.now() + timeoutMs, end);
+        entry.listeners.add(end);
+        signal.addEventListener('abort', end, { once: true });
+        if (signal.aborted) end();
+      });
+    },
+    async stop(child) {
+      const entry = meant(child);
+      if (entry !== undefined) await swarm().employment.halt(entry, BY_PARENT);
+    },
+    preview: (count, type) => swarm().preview(self(), count, type),
+  };
+};
+
+const BY_PARENT: Stop = { ...stops.INTERRUPTED, detail: 'The agent that it works for stopped it.' };

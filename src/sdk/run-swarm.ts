@@ -1,0 +1,72 @@
+/** The tools of a run and the agents that it may start: those of the house, the host's own, and Task. */
+import type { OwnPrompt, SwarmSetup } from '../actors/household.js';
+import type { AgentRoster } from '../config/agent-roster.js';
+import type { LoadedSettings } from '../config/load-settings.js';
+import { type AgentDefinition, givesTool } from '../protocol/agent-definition.js';
+import type { RunHookCommand } from '../protocol/hook-setup.js';
+import type { Tool } from '../protocol/tool.js';
+import { agentListing } from '../tools/agent-listing.js';
+import { builtinTools } from '../tools/builtin-tools.js';
+import { taskTool } from '../tools/spawn-agent.js';
+import { type Toolbox, toolbox } from '../tools/toolbox.js';
+import { agentFor, toolsFor } from './agent-choice.js';
+import { rosterFor, rosterNotices } from './agent-roster.js';
+import type { RunOptions } from './run-options.js';
+import type { Surroundings } from './surroundings.js';
+import { checkToolNames } from './tool-names.js';
+
+export interface RunTools {
+  readonly tools: readonly Tool[];
+  /** The agent that the lead is, where a new session names one. */
+  readonly agent: AgentDefinition | undefined;
+  readonly roster: AgentRoster;
+  /** All that rules may name. */
+  readonly known: readonly string[];
+  readonly notices: readonly string[];
+}
+
+/** Throws a UsageError for tools and agents of the command that cannot be used. */
+export const runTools = async (
+  flags: RunOptions,
+  settings: LoadedSettings,
+  machine: Surroundings,
+  ofHost: readonly Tool[],
+  isNew: boolean,
+): Promise<RunTools> => {
+  checkToolNames(ofHost, builtinTools);
+  const roster = await rosterFor(flags, settings, machine);
+  const task = taskTool(agentListing(roster.agents));
+  const own = builtinTools
+    .filter(({ name }) => settings.skein.webSearch || name !== 'WebSearch')
+    .map((tool) => (tool.name === task.name ? task : tool));
+  const agent = isNew ? await agentFor(flags, settings, machine) : undefined;
+  const { tools, notices } = toolsFor([...own, ...ofHost], agent);
+  const known = [...builtinTools, ...ofHost].map(({ name }) => name);
+  return { tools, agent, roster, known, notices: [...rosterNotices(roster), ...notices] };
+};
+
+export interface SwarmRequest {
+  readonly roster: AgentRoster;
+  readonly settings: LoadedSettings;
+  readonly modelNamed: (name: string) => string;
+  readonly runHook: RunHookCommand;
+  /** All tools of the run. */
+  readonly tools: Toolbox;
+  /** The prompt of an agent that does not share the lead's. */
+  readonly promptOf: (definition: AgentDefinition, tools: Toolbox) => OwnPrompt['briefing'];
+}
+
+export const swarmFor = (request: SwarmRequest): SwarmSetup => {
+  const { roster, settings, modelNamed, runHook, promptOf } = request;
+  const { maxAgents, maxConcurrentAgents, maxDepth } = settings.skein;
+  const { agentWallTimeoutMs: wallMs, agentIdleTimeoutMs: idleMs } = settings.skein;
+  return {
+    definitions: roster.agents,
+    limits: { maxAgents, maxConcurrentAgents, maxDepth },
+    ...{ times: { wallMs, idleMs }, modelNamed, runHook },
+    ownPrompt(definition) {
+      const own = toolbox(request.tools.all.filter(({ name }) => givesTool(definition, name)));
+      return { toolbox: own, briefing: promptOf(definition, own) };
+    },
+  };
+};
