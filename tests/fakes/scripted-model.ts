@@ -78,16 +78,31 @@ export interface ScriptedModel extends ModelPort {
  * ends before every answer was asked for.
  */
 export const scriptedModel = (...answers: readonly Answer[]): ScriptedModel => {
-  const requests: SentRequest[] = [];
+  const { requests, stream } = choosingModel((_, number) => answers[number - 1]);
   const model: ScriptedModel = {
-    requests,
+    ...{ requests, stream },
     get unused() {
       return Math.max(0, answers.length - requests.length);
     },
+  };
+  onTestFinished(() => {
+    if (model.unused > 0) throw new Error(`scriptedModel: ${model.unused} answers were not used`);
+  });
+  return model;
+};
+
+/** A model that looks at each request before it answers. */
+export const choosingModel = (
+  choose: (request: SentRequest, number: number) => Answer | undefined,
+): Omit<ScriptedModel, 'unused'> => {
+  const requests: SentRequest[] = [];
+  return {
+    requests,
     async stream({ model: name, body, betas = [] }, sink, signal) {
-      requests.push({ model: name, body: Buffer.from(body).toString(), betas });
+      const request = { model: name, body: Buffer.from(body).toString(), betas };
+      requests.push(request);
       const number = requests.length;
-      const answer = answers[number - 1];
+      const answer = choose(request, number);
       if (answer === undefined) throw new Error(`scriptedModel: no answer for request ${number}`);
       const messageId = `msg_${number}`;
       let unfinished = '';
@@ -131,10 +146,6 @@ export const scriptedModel = (...answers: readonly Answer[]): ScriptedModel => {
       return { messageId, requestId: `req_${number}`, stopReason, usage, model: name };
     },
   };
-  onTestFinished(() => {
-    if (model.unused > 0) throw new Error(`scriptedModel: ${model.unused} answers were not used`);
-  });
-  return model;
 };
 
 const openedOrAborted = (opened: Promise<void>, signal: AbortSignal): Promise<void> =>
