@@ -130,10 +130,6 @@ const steps = (web: string): readonly Step[] => [
     shows: [/ {2}TaskStop bash_1\n {4}ok.*bash_1 was stopped/],
   },
   {
-    calls: [['Task', { description: 'Count the nests', prompt: 'How many?', preview: 3 }]],
-    shows: [/ Task fork \(cost of 3\): Count the nests\n/],
-  },
-  {
     calls: [['WebFetch', { url: `${web}/page` }]],
     person: answers('WebFetch', 'o'),
     shows: [/ {2}WebFetch http:\/\/127\.0\.0\.1:\d+\/page\n {4}ok: .*status 200/],
@@ -148,6 +144,16 @@ const steps = (web: string): readonly Step[] => [
     shows: [
       / {2}WebSearch how geese fly\n {4}ok\n {6}- Geese: https:\/\/geese\.example\/\n {6}They fly in skeins/,
     ],
+  },
+  // What agents do is told in a while, or before the next words: these are the last.
+  {
+    calls: [
+      [
+        'Task',
+        { subagent_type: 'explorer', description: 'Count the nests', prompt: 'How many nests?' },
+      ],
+    ],
+    shows: [/ {2}explorer \S+ started: Count the nests\n {2}explorer \S+ done, 1 turn, \$/],
   },
 ];
 
@@ -165,6 +171,7 @@ const SEARCH: Reply = {
 
 const scriptFor = (script: readonly Step[]): Rules => [
   { match: { system: 'You search the web' }, reply: SEARCH },
+  { match: { firstUser: 'How many nests?' }, reply: 'Four nests.' },
   ...script.map(({ calls }, turn) => ({
     match: { turn },
     reply: { tool_use: calls.map(([name, input]) => ({ name, input })) },
