@@ -17,9 +17,9 @@ export interface JobQueue {
   add(job: QueuedJob): Promise<void>;
   /** The oldest job of the swarm that nobody works on, which is now this worker's; undefined when there is none. */
   take(swarm: string, worker: string): Promise<QueuedJob | undefined>;
-  /** It has ended, however: nobody will take it again. */
+  /** It has ended, however: nobody will take it again. Said to the queue that gave it. */
   complete(id: string, worker: string): Promise<void>;
-  /** The worker gives it back unfinished. */
+  /** The worker gives it back unfinished, to the queue that gave it. */
   release(id: string, worker: string): Promise<void>;
   /** Of a swarm, oldest first: who works on each, undefined when nobody does. */
   list(swarm: string): Promise<readonly (QueuedJob & { readonly worker: string | undefined })[]>;

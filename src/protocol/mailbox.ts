@@ -30,7 +30,10 @@ export interface Mailbox {
    * survives this process. Rejects with a UsageError that says what to do.
    */
   send(letter: MailLetter): Promise<void>;
-  /** One reader at a time for each address: a second one is refused. */
+  /**
+   * One reader at a time for each address: a second one of this process is refused. Between processes
+   * whoever reads has the session's lease, or an address that nobody else has.
+   */
   open(address: string): Promise<Inbox>;
   /** Letters that could not be delivered, with the reason: for people. */
   deadLetters(): Promise<readonly DeadLetter[]>;

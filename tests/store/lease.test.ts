@@ -4,12 +4,12 @@ import fs from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { build } from 'esbuild';
 import { describe, expect, test } from 'vitest';
 import type { Leases } from '../../src/protocol/leases.js';
 import { LeaseFiles, type LeaseOwner, takeLease } from '../../src/store/lease-file.js';
 import { LeaseMemory } from '../../src/store/lease-memory.js';
 import { needs } from '../setup/needs.js';
+import { bundled } from './child-program.js';
 import { describeLeases } from './contracts/leases.js';
 import { meta, sessionFiles, temporaryFolder } from './session-folder.js';
 
@@ -95,14 +95,6 @@ describe('a lease', () => {
     expect(fs.readdirSync(folder).sort()).toEqual(['5', '5.released']);
   });
 });
-
-/** The fixture as plain JavaScript: twenty processes start faster without a compiler in each. */
-const bundled = async (name: string): Promise<string> => {
-  const outfile = join(temporaryFolder(), `${name}.mjs`);
-  const entryPoints = [`tests/store/fixtures/${name}.ts`];
-  await build({ entryPoints, outfile, bundle: true, platform: 'node', format: 'esm' });
-  return outfile;
-};
 
 const ended = async (child: ChildProcess) => {
   if (child.exitCode === null) await once(child, 'exit');

@@ -1,0 +1,51 @@
+/** Fixtures as programs of their own, for tests of what several processes share. */
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import { build } from 'esbuild';
+import { onTestFinished } from 'vitest';
+import { temporaryFolder } from './session-folder.js';
+
+/** As plain JavaScript: many processes start faster without a compiler in each. */
+export const bundled = async (name: string): Promise<string> => {
+  const outfile = join(temporaryFolder(), `${name}.mjs`);
+  const entryPoints = [`tests/store/fixtures/${name}.ts`];
+  await build({ entryPoints, outfile, bundle: true, platform: 'node', format: 'esm' });
+  return outfile;
+};
+
+/** A process that is told what to do line by line, and answers in lines. */
+export interface Worker {
+  readonly pid: number | undefined;
+  tell(line: string): void;
+  /** Its next line; rejects when it has ended. */
+  answer(): Promise<string>;
+  kill(): Promise<void>;
+}
+
+export const startWorker = (program: string, ...args: readonly string[]): Worker => {
+  const child: ChildProcessByStdio<Writable, Readable, null> = spawn(
+    process.execPath,
+    [program, ...args],
+    { stdio: ['pipe', 'pipe', 'inherit'] },
+  );
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const kill = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  };
+  onTestFinished(kill);
+  return {
+    pid: child.pid,
+    tell: (line) => void child.stdin.write(`${line}\n`),
+    async answer() {
+      const { value, done } = await lines.next();
+      if (done === true) throw new Error('The process has ended without an answer.');
+      return String(value);
+    },
+    kill,
+  };
+};

@@ -1,0 +1,108 @@
+/** Several processes of one machine share letters and jobs, and some of them are killed. */
+import fs from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ownerLives } from '../../src/host/owner-marker.js';
+import { systemClock } from '../../src/protocol/clock.js';
+import type { Inbox } from '../../src/protocol/mailbox.js';
+import { JobFiles } from '../../src/store/job-files.js';
+import { MailFolder } from '../../src/store/mail-folder.js';
+import { bundled, startWorker, type Worker } from './child-program.js';
+import { job } from './contracts/job-queue.js';
+import { temporaryFolder } from './session-folder.js';
+
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
+
+describe('processes that share jobs', () => {
+  const idsFrom = async (worker: Worker) => JSON.parse(await worker.answer()) as string[];
+
+  test('each get other ones, and those of a dead one when it is dead and not before', async () => {
+    const root = temporaryFolder();
+    fs.mkdirSync(join(root, 's_1'));
+    const queue = new JobFiles(root, ownerLives);
+    const ids = numbers(40).map((age) => `a_${age}`);
+    for (const [index, id] of ids.entries()) await queue.add(job(id, index + 1));
+    const program = await bundled('take-jobs');
+    const [holder, ...others] = ['h', 'w1', 'w2', 'w3'].map((name) =>
+      startWorker(program, root, name),
+    ) as [Worker, ...Worker[]];
+    const marker = await holder.answer();
+    await Promise.all(others.map((worker) => worker.answer()));
+
+    holder.tell('hold');
+    expect(await idsFrom(holder)).toEqual(['a_1', 'a_2', 'a_3']);
+    for (const worker of others) worker.tell('drain');
+    const taken = (await Promise.all(others.map(idsFrom))).flat();
+    expect(taken.sort()).toEqual(ids.slice(3).sort());
+    expect((await queue.list('s_1')).map(({ worker }) => worker)).toEqual([marker, marker, marker]);
+
+    await holder.kill();
+    for (const worker of others) worker.tell('drain');
+    const inherited = (await Promise.all(others.map(idsFrom))).flat();
+    expect(inherited.sort()).toEqual(['a_1', 'a_2', 'a_3']);
+    expect(await queue.list('s_1')).toEqual([]);
+  });
+});
+
+describe('processes that share a mailbox', () => {
+  const mailOf = async () => {
+    const folder = temporaryFolder();
+    const box = new MailFolder(folder, systemClock);
+    const program = await bundled('exchange-letters');
+    const start = async () => {
+      const worker = startWorker(program, folder);
+      await worker.answer();
+      return worker;
+    };
+    return { box, start };
+  };
+  const next = async (inbox: Inbox) => (await inbox.next(AbortSignal.timeout(30_000)))?.id ?? '';
+
+  test('lose nothing that was sent, give it once, and in the order of its sender', async () => {
+    const { box, start } = await mailOf();
+    const inbox = await box.open('bob');
+    const senders = await Promise.all(['x', 'y', 'z'].map(start));
+    for (const [index, sender] of senders.entries()) {
+      sender.tell(`send ${['x', 'y', 'z'][index]} 15`);
+    }
+    const given: string[] = [];
+    while (given.length < 45) given.push(await next(inbox));
+    for (const from of ['x', 'y', 'z']) {
+      const ofSender = given.filter((id) => id.startsWith(from));
+      expect(ofSender).toEqual(numbers(15).map((number) => `${from}_${number}`));
+    }
+    await box.close();
+  });
+
+  test('get whole letters of one that is killed while it writes, all that it had sent', async () => {
+    const { box, start } = await mailOf();
+    const sender = await start();
+    sender.tell('send x 900');
+    const sent = [await sender.answer(), await sender.answer(), await sender.answer()];
+    await sender.kill();
+    await box.send({ id: 'last', from: 'ann', to: 'bob', sentAt: 1, body: null });
+    const inbox = await box.open('bob');
+    const given: string[] = [];
+    for (let id = await next(inbox); id !== 'last'; id = await next(inbox)) given.push(id);
+    expect(given).toEqual(numbers(given.length).map((number) => `x_${number}`));
+    expect(given.slice(0, 3)).toEqual(sent);
+    expect(await box.deadLetters()).toEqual([]);
+    await box.close();
+  });
+
+  test('are given again what a reader had not acknowledged when it was killed', async () => {
+    const { box, start } = await mailOf();
+    const sender = await start();
+    sender.tell('send x 5');
+    for (const number of numbers(5)) expect(await sender.answer()).toBe(`x_${number}`);
+    const reader = await start();
+    reader.tell('read 4 2');
+    expect(JSON.parse(await reader.answer())).toEqual(['x_1', 'x_2', 'x_3', 'x_4']);
+    await reader.kill();
+    const inbox = await box.open('bob');
+    expect([await next(inbox), await next(inbox), await next(inbox)]).toEqual([
+      ...['x_3', 'x_4', 'x_5'],
+    ]);
+    await box.close();
+  });
+});
