@@ -91,7 +91,7 @@ export class Employment {
   /** Ends it and all below it; resolves when nothing of it works any more. */
   async halt(entry: Entry, stop: Stop): Promise<void> {
     const { child } = entry;
-    if (!isLive(entry) || child === undefined) return;
+    if (this.isClosed || !isLive(entry) || child === undefined) return;
     const over = new Promise<unknown>((resolve) => entry.listeners.add(resolve));
     if (child.agent !== undefined) child.agent.interrupt(stop);
     else {

@@ -172,7 +172,11 @@ describe('a history', () => {
     const over: JournalBody = {
       ...{ type: 'run.ended', reason: 'max_turns', detail: null, turns: 1, final: false },
     };
-    expect(historyOf(created, over).ended).toEqual({ reason: 'max_turns', final: false });
+    expect(historyOf(created, over).ended).toEqual({
+      reason: 'max_turns',
+      detail: null,
+      final: false,
+    });
     const again = historyOf(created, over, { type: 'run.started', run: 2 });
     expect([again.ended, again.runs]).toEqual([null, 2]);
   });
