@@ -1,6 +1,7 @@
 /** Jobs of sessions that end with the process, and for tests. */
 import type { JobQueue, QueuedJob } from '../protocol/job-queue.js';
 import { checkJob, checkWorker, inOrderOfAge } from './job-names.js';
+import { checkSessionId } from './session-meta.js';
 
 interface Swarm {
   /** Also of jobs that have ended: none comes back. */
@@ -67,7 +68,7 @@ export class JobMemory implements JobQueue {
   async close(): Promise<void> {}
 
   private swarm(name: string): Swarm {
-    const known = this.swarms.get(name);
+    const known = this.swarms.get(checkSessionId(name));
     if (known !== undefined) return known;
     const swarm = { known: new Set<string>(), free: [], taken: new Map() };
     this.swarms.set(name, swarm);

@@ -171,6 +171,12 @@ export const describeJobQueue = (
       },
     );
 
+    test.each(['', '..', '../up', 'a/b'])('cannot be had of a swarm %j', async (swarm) => {
+      const { queue } = await setUp();
+      await expect(queue.take(swarm, 'w_1')).rejects.toMatchObject({ code: 'usage' });
+      await expect(queue.list(swarm)).rejects.toMatchObject({ code: 'usage' });
+    });
+
     test.each([Number.NaN, -1, Number.POSITIVE_INFINITY, 1e21])(
       'cannot be added at %d',
       async (at) => {
