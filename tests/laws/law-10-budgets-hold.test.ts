@@ -1,0 +1,174 @@
+/** Law 10 over whole trees: what is granted is not passed, and what was done is not lost. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  follow,
+  histories,
+  type Plan,
+  type PlannedSwarm,
+  priceOf,
+} from '../actors/planned-swarm.js';
+import { agentDefinition } from '../fakes/swarm-setup.js';
+
+const leaf = (change: Partial<Plan> = {}): Plan => ({
+  ...{ kind: 'sync', looks: 1, output: 100, children: [], ...change },
+});
+
+const WIDE = { maxAgents: 1_000, maxConcurrentAgents: 1_000, maxDepth: 5 };
+
+const KINDS = ['sync', 'fork', 'background', 'forked'] as const;
+
+/** A tree of at most so many levels. */
+const trees = (levels: number): fc.Arbitrary<Plan> =>
+  fc.record({
+    kind: fc.constantFrom(...KINDS),
+    looks: fc.nat(2),
+    output: fc.integer({ min: 1, max: 3_000 }),
+    children: levels === 0 ? fc.constant([]) : fc.array(trees(levels - 1), { maxLength: 3 }),
+  });
+
+const dearest = ({ output, children }: Plan): number =>
+  Math.max(priceOf(output), ...children.map(dearest));
+
+/** Of the lead, and of those below it in the order of their calls. */
+const endings = ({ reports, items }: PlannedSwarm) => {
+  const own = items.findLast((it) => it.type === 'run.ended');
+  const below = reports.toSorted((a, b) => (a.agent.call < b.agent.call ? -1 : 1));
+  return [
+    own?.type === 'run.ended' ? own.stop.reason : '',
+    ...below.map(({ stop, turns }) => `${stop.reason} after ${turns}`),
+  ];
+};
+
+describe('a tree of agents with a budget', () => {
+  test('is sent nothing once it is spent, and says by how much it was passed', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        trees(3),
+        fc.double({ min: 0, max: 1.2, noNaN: true }),
+        async (plan, part) => {
+          const free = await follow(plan);
+          const budget = Math.round(free.spent * part * 1e6) / 1e6;
+          const kept = await follow(plan, { maxBudgetUsd: budget });
+          const { spent, spentBefore, mostInFlight, lead } = kept;
+          expect(spentBefore.every((before) => before < budget)).toBe(true);
+          expect(lead.grant.overshoot).toBeCloseTo(Math.max(0, spent - budget), 8);
+          expect(lead.grant.overshoot).toBeLessThanOrEqual(mostInFlight * dearest(plan));
+          expect([lead.grant.spent, lead.spent.cost]).toEqual([
+            expect.closeTo(spent, 8),
+            expect.closeTo(spent, 8),
+          ]);
+          await expectNothingLost(kept);
+        },
+      ),
+      { numRuns: 20 },
+    );
+  });
+
+  test('lets whoever is refused stop for that reason, and its parent read what it had so far', async () => {
+    const inner = leaf({ looks: 9 });
+    const plan = leaf({ children: [leaf({ kind: 'fork', children: [inner] })] });
+    const swarm = await follow(plan, { maxBudgetUsd: 4.5 * priceOf(100) });
+    expect(endings(swarm)).toEqual(['budget', 'budget after 1', 'budget after 3']);
+    const results = swarm.items.flatMap((it) => {
+      const { type, ...said } = it.type === 'agent.feed' ? it.item : it;
+      return type === 'tool.results' ? [JSON.stringify(said)] : [];
+    });
+    const [toFork = '', toLead = ''] = results.filter((it) => it.includes('partial result'));
+    expect(toFork).toMatch(/failed.*reason.*budget.*is used up.*0\.0\.0 said 2.*is_error/);
+    expect(toLead).toMatch(/failed.*reason.*budget.*is used up.*0\.0 said 0.*is_error/);
+  });
+
+  test('tells a lead that goes on, once, of background agents that ended with it', async () => {
+    const plan = leaf({ children: [leaf({ kind: 'background', looks: 9 })] });
+    const poor = await follow(plan, { maxBudgetUsd: 4.5 * priceOf(100) });
+    expect(endings(poor)).toEqual(['budget', 'budget after 2']);
+    const again = async () => {
+      const choice = { kind: 'resume', id: poor.lead.id } as const;
+      const swarm = await follow(plan, { store: poor.store, choice }, '');
+      const letters = (await swarm.records()).filter(
+        (it) => it.type === 'letter.received' && it.from === 'agent',
+      );
+      return JSON.stringify(letters).match(/0\.0 said 1/g)?.length;
+    };
+    expect([await again(), await again()]).toEqual([1, 1]);
+  });
+});
+
+describe('zero', () => {
+  const plan = leaf({ children: [leaf()] });
+
+  test('money sends nothing', async () => {
+    const swarm = await follow(plan, { maxBudgetUsd: 0 });
+    expect([endings(swarm), swarm.requests.length]).toEqual([['budget'], 0]);
+  });
+
+  test('turns send nothing', async () => {
+    const swarm = await follow(plan, { limits: { maxTurns: 0 } });
+    expect([endings(swarm), swarm.requests.length]).toEqual([['max_turns'], 0]);
+  });
+
+  test('turns of a definition start an agent that does nothing', async () => {
+    const swarm = await follow(plan, {
+      swarm: { definitions: [agentDefinition({ maxTurns: 0 })] },
+    });
+    expect(endings(swarm)).toEqual(['end_turn', 'max_turns after 0']);
+    expect(swarm.requests).toHaveLength(3);
+  });
+
+  test.each([
+    ['agents', { maxAgents: 0 }, /has started 0 agents.*skein\.maxAgents.*Do the rest yourself/],
+    ['depth', { maxDepth: 0 }, /nested 0 deep \(skein\.maxDepth\).*Do the work yourself/],
+  ])('%s start nobody, and the refusal says what to do', async (_, limit, sentence) => {
+    const swarm = await follow(plan, { swarm: { limits: { ...WIDE, ...limit } } });
+    expect([endings(swarm), swarm.reports]).toEqual([['end_turn'], []]);
+    expect(swarm.said('t0.0')).toMatch(sentence);
+  });
+});
+
+describe('turns', () => {
+  test('of a definition hold for each agent of it, and for nobody else', async () => {
+    const busy = leaf({ looks: 4 });
+    const plan = leaf({ looks: 4, children: [busy, busy, leaf({ ...busy, kind: 'fork' })] });
+    const swarm = await follow(plan, {
+      swarm: { definitions: [agentDefinition({ maxTurns: 2 })] },
+    });
+    expect(endings(swarm)).toEqual([
+      ...['end_turn', 'max_turns after 2', 'max_turns after 2', 'end_turn after 5'],
+    ]);
+    expect(swarm.said('t0.0')).toMatch(/used all the turns that it was given.*0\.0 said 1/s);
+  });
+
+  test('of the run are those of the whole tree', async () => {
+    const plan = leaf({ children: [leaf({ looks: 9 })] });
+    const swarm = await follow(plan, { limits: { maxTurns: 5 } });
+    expect(endings(swarm)).toEqual(['max_turns', 'max_turns after 4']);
+    expect(swarm.requests).toHaveLength(5);
+  });
+
+  test('that an agent was given and did not use go back', async () => {
+    const plan = leaf({ looks: 2, children: [leaf({ looks: 0 })] });
+    const swarm = await follow(plan, {
+      limits: { maxTurns: 5 },
+      swarm: { definitions: [agentDefinition({ maxTurns: 4 })] },
+    });
+    expect(endings(swarm)).toEqual(['end_turn', 'end_turn after 1']);
+  });
+});
+
+/** Everybody has ended on record, no call is without a result, and the words of each are in its report. */
+const expectNothingLost = async (swarm: PlannedSwarm): Promise<void> => {
+  const known = await histories(swarm);
+  expect(swarm.reports.map(({ agent }) => agent.id).toSorted()).toEqual(
+    [...known.keys()].filter((id) => id !== swarm.lead.meta.lead).toSorted(),
+  );
+  for (const [id, { ended, calls, turns }] of known) {
+    expect([id, ended?.final]).toEqual([id, true]);
+    expect([...calls.values()].filter(({ result }) => result === null)).toEqual([]);
+    const report = swarm.reports.find(({ agent }) => agent.id === id);
+    if (report === undefined) continue;
+    expect(report.turns).toBe(turns);
+    expect(report.text).toMatch(turns === 0 ? /^$/ : new RegExp(` said ${turns - 1}$`));
+    expect(report.stop.reason).toBe(ended?.reason);
+  }
+};
