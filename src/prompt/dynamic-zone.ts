@@ -13,6 +13,8 @@ export interface PromptFacts {
   readonly isInteractive: boolean;
   /** It may start agents that share its history. */
   readonly mayFork: boolean;
+  /** The agents that are not everybody's, a line each; empty when there are none. */
+  readonly agents: string;
   readonly memoryFiles: readonly { readonly path: string; readonly layer: MemoryLayer }[];
   readonly hasRules: boolean;
   readonly model: string;
@@ -89,7 +91,7 @@ export const dynamicSections = (mcpDelta: boolean): readonly Section<PromptFacts
   ),
 ];
 
-const guidance = ({ tools, isInteractive, mayFork }: PromptFacts): string =>
+const guidance = ({ tools, isInteractive, mayFork, agents }: PromptFacts): string =>
   [
     '# This session',
     isInteractive
@@ -97,6 +99,9 @@ const guidance = ({ tools, isInteractive, mayFork }: PromptFacts): string =>
       : '- Nobody is there to answer questions. A call that would need a person is denied at once: work with what is allowed, decide the rest yourself, and say what you assumed.',
     ...(mayFork
       ? ['- An agent that you fork knows this whole conversation: tell it only what to do.']
+      : []),
+    ...(mayFork && agents !== ''
+      ? [`- More types of agents for Task:\n${withoutTags(agents)}`]
       : []),
     ...(tools.includes('WebSearch')
       ? ['- Search with WebSearch for what is newer than you; name your sources.']

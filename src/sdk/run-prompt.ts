@@ -32,6 +32,8 @@ export interface PromptRequest {
   readonly mode: ModeSwitch;
   /** Whose prompt and tools the lead has, where one was named. */
   readonly agent?: AgentDefinition | undefined;
+  /** The agents that are not everybody's, a line each. */
+  readonly agents: string;
   /** Where the session works. */
   readonly cwd: string;
   readonly model: string;
@@ -75,6 +77,7 @@ export const promptFor = (request: PromptRequest): Briefing => {
       tools: names,
       isInteractive: request.isInteractive,
       mayFork: names.includes('Task'),
+      agents: request.agents,
       defaultModel: request.defaultModel,
       place: {
         platform: machine.platform,

@@ -20,6 +20,8 @@ export interface RunTools {
   /** The agent that the lead is, where a new session names one. */
   readonly agent: AgentDefinition | undefined;
   readonly roster: AgentRoster;
+  /** Those that are not everybody's, as the model reads of them. */
+  readonly ofHere: string;
   /** All that rules may name. */
   readonly known: readonly string[];
   readonly notices: readonly string[];
@@ -35,14 +37,18 @@ export const runTools = async (
 ): Promise<RunTools> => {
   checkToolNames(ofHost, builtinTools);
   const roster = await rosterFor(flags, settings, machine);
-  const task = taskTool(agentListing(roster.agents));
+  // Everybody shares the tools, and so their words; what is not everybody's stands behind them.
+  const isEverybodys = ({ source }: AgentDefinition) => source === 'builtin';
+  const task = taskTool(agentListing(roster.agents.filter(isEverybodys)));
   const own = builtinTools
     .filter(({ name }) => settings.skein.webSearch || name !== 'WebSearch')
     .map((tool) => (tool.name === task.name ? task : tool));
   const agent = isNew ? await agentFor(flags, settings, machine) : undefined;
   const { tools, notices } = toolsFor([...own, ...ofHost], agent);
   const known = [...builtinTools, ...ofHost].map(({ name }) => name);
-  return { tools, agent, roster, known, notices: [...rosterNotices(roster), ...notices] };
+  const ofHere = agentListing(roster.agents.filter((it) => !isEverybodys(it)));
+  const told = [...rosterNotices(roster), ...notices];
+  return { tools, agent, roster, ofHere, known, notices: told };
 };
 
 export interface SwarmRequest {

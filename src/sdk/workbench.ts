@@ -147,7 +147,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
   const mode = modeSwitch(settings.mode.value, (wanted) => checkMode(wanted, machine, settings));
   const shared = governor(systemClock, skein.maxConcurrentRequests);
   const prompt: PromptRequest = {
-    ...{ machine, flags, settings, tools, agent, mode, environment },
+    ...{ machine, flags, settings, tools, agent, agents: left.ofHere, mode, environment },
     ...{ cwd: workplace, model: modelName ?? alias('default'), defaultModel: alias('default') },
     ...{ isInteractive: isAsked || surfaces.length > 0, isOneShot: !request.lingers },
     ...{ querySource: querySourceOf(request), loaded: hooks.loaded },

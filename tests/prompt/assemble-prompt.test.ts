@@ -83,6 +83,7 @@ describe('the assembled prompt', () => {
       tools: fc.array(fc.constantFrom('Read', 'Task', 'WebSearch', 'mcp__a__b', 'Bash')),
       isInteractive: fc.boolean(),
       mayFork: fc.boolean(),
+      agents: fc.constantFrom('', '- scout: Looks around.'),
       hasRules: fc.boolean(),
       isOneShot: fc.boolean(),
       model: fc.string(),

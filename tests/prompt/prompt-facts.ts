@@ -5,6 +5,7 @@ export const someFacts = (given: Partial<PromptFacts> = {}): PromptFacts => ({
   tools: ['Read', 'Bash', 'WebSearch'],
   isInteractive: true,
   mayFork: false,
+  agents: '',
   memoryFiles: [
     { path: '/home/pat/.claude/CLAUDE.md', layer: 'user' },
     { path: '/work/AGENTS.md', layer: 'project' },

@@ -66,7 +66,13 @@ const briefingOver = (world: Partial<World> = {}, given: Partial<BriefingOptions
     today: () => now.date,
     mode: () => now.mode,
     facts: {
-      ...{ tools: ['Read', 'Bash'], isInteractive: true, mayFork: false, isOneShot: false },
+      ...{
+        tools: ['Read', 'Bash'],
+        isInteractive: true,
+        mayFork: false,
+        agents: '',
+        isOneShot: false,
+      },
       ...{ defaultModel: PLACE.model, ceilings: [] },
       get place() {
         asked.push('sections');
@@ -189,6 +195,7 @@ describe('the words that everybody shares', () => {
     ...{ tools: anyTexts, ceilings: anyTexts, additionalDirectories: anyTexts, paths: anyTexts },
     ...{ language: fc.option(anyText, { nil: undefined }), breaker: anyText },
     ...{ isInteractive: fc.boolean(), mayFork: fc.boolean(), isOneShot: fc.boolean() },
+    agents: fc.constantFrom('', '- scout: Looks around.'),
     ...{ mcpDelta: fc.boolean(), mode: fc.constantFrom(...PERMISSION_MODES) },
   });
 
@@ -198,7 +205,7 @@ describe('the words that everybody shares', () => {
       fc.asyncProperty(anyRun, async (run) => {
         const { cwd, model, date, branch, append, paths, language, breaker, mcpDelta } = run;
         const { tools, ceilings, additionalDirectories, mode } = run;
-        const { isInteractive, mayFork, isOneShot } = run;
+        const { isInteractive, mayFork, agents, isOneShot } = run;
         const memory = { files: paths.map((path) => file({ path })), rules: [rule()] };
         const servers = paths.map((server) => ({ server, text: server }));
         const { briefing } = briefingOver(
@@ -206,7 +213,7 @@ describe('the words that everybody shares', () => {
           {
             ...{ wishes: { append }, breaker, mcpDelta },
             facts: {
-              ...{ tools, ceilings, isInteractive, mayFork, isOneShot, defaultModel: 'x' },
+              ...{ tools, ceilings, isInteractive, mayFork, agents, isOneShot, defaultModel: 'x' },
               language: language === undefined ? undefined : { text: language, source: 'settings' },
               place: { platform: cwd, additionalDirectories },
             },
