@@ -29,7 +29,10 @@ export interface Agent {
   readonly state: AgentState;
   /** No run is under way or about to begin, and the end of the last one has been told. */
   readonly isResting: boolean;
-  /** Writes the letter down, under a name if it has one, and lets the agent know. Throws a StorageError. */
+  /**
+   * Writes the letter down, under a name if it has one, and lets the agent know; one that it has had
+   * already is no other. Throws a StorageError.
+   */
   submit(from: string, blocks: RawJson, letter?: string): void;
   /** The run ends as soon as it can, for this reason; `interrupted` when none is given. */
   interrupt(stop?: Stop): void;
@@ -98,9 +101,11 @@ export const startAgent = (deps: AgentDeps): Agent => {
     get isResting() {
       return runs.isResting;
     },
-    submit(from, blocks, letter = ids('letter')) {
+    submit(from, blocks, named) {
       const { status, context } = actor.getSnapshot();
       if (status !== 'active') throw new UsageError(OVER);
+      if (notebook.hasLetter(named)) return;
+      const letter = named ?? ids('letter');
       notebook.record({ type: 'letter.received', letter, from, raw: blocks });
       const isWindingDown = runs.isRunning && context.stop !== null;
       if (runs.mayInterject(isWindingDown)) actor.send({ type: 'prompt.submit' });

@@ -152,14 +152,26 @@ export class Employment {
 
   private end(entry: Entry, child: Child, stop: Stop): void {
     if (this.isClosed || entry.child !== child) return;
-    this.settle(entry, child, stop).catch((error: unknown) => {
-      const why = error instanceof Error ? error.message : String(error);
-      this.deps.lead.deps.feed.emit({ type: 'notice', text: `The end of ${child.id}: ${why}` });
-    });
+    this.settle(entry, child, stop).catch((error: unknown) => this.complain(child, error));
+  }
+
+  private complain({ id }: Child, error: unknown): void {
+    const why = error instanceof Error ? error.message : String(error);
+    this.deps.lead.deps.feed.emit({ type: 'notice', text: `The end of ${id}: ${why}` });
+  }
+
+  /** Never rejects: whoever waits for the end of an agent hears of it also when a disk is full. */
+  private async putAway(child: Child): Promise<void> {
+    try {
+      if (!this.isClosed) await this.deps.house.session.closeJournal(child.id);
+      if (child.tag.kind === 'background') await this.deps.jobs.complete(child.id);
+    } catch (error) {
+      this.complain(child, error);
+    }
   }
 
   private async settle(entry: Entry, child: Child, stop: Stop): Promise<void> {
-    const { house, lead } = this.deps;
+    const { lead } = this.deps;
     const { deps, parent, tag } = child;
     await this.haltBelow(child, PARENT_ENDED);
     await child.jobs.end();
@@ -170,8 +182,7 @@ export class Employment {
     for (const path of report.changedFiles) {
       parent.deps.notebook.history.family.changedFiles.add(path);
     }
-    if (!this.isClosed) await house.session.closeJournal(child.id);
-    if (tag.kind === 'background') await this.deps.jobs.complete(child.id);
+    await this.putAway(child);
     if (this.isClosed) return;
     entry.status = statusAfter(stop);
     entry.report = report;

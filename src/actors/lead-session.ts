@@ -10,7 +10,6 @@ import type { AgentMode, PermissionMode } from '../protocol/permission.js';
 import type { PromptHead } from '../protocol/prompt.js';
 import type { Capabilities } from '../protocol/providers.js';
 import type { SessionMeta } from '../protocol/store.js';
-import type { SwarmControl } from '../protocol/swarm-commands.js';
 import type { RawJson } from '../protocol/wire.js';
 import type { AgentDeps } from './agent.js';
 import type { Checkpointer } from './checkpointer.js';
@@ -18,6 +17,7 @@ import type { SwarmSetup } from './household.js';
 import type { Notebook } from './notebook.js';
 import type { BeginOptions } from './session-begin.js';
 import type { EndReason, HookEquipment } from './session-hooks.js';
+import type { Steering } from './steering.js';
 
 type Given =
   | 'notebook'
@@ -74,14 +74,15 @@ export interface LeadSession {
   /** What there is to spend. */
   readonly grant: Grant;
   /** What a person can do with the agents that work for the lead. */
-  readonly steer: SwarmControl;
+  readonly steer: Steering;
   /** Lines of the journal that could not be read. */
   readonly damage: readonly string[];
   readonly state: AgentState;
   /** No run is under way or about to begin, and the end of the last one has been told. */
   readonly isResting: boolean;
   start(): void;
-  submit(blocks: RawJson): void;
+  /** One that has a name has no effect when it comes again. */
+  submit(blocks: RawJson, letter?: string): void;
   interrupt(): void;
   /** Summarises the older messages now; resolves with a sentence. Rejects with a UsageError. */
   compact(instructions: string): Promise<string>;

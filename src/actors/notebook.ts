@@ -84,6 +84,11 @@ export class Notebook implements Knowledge {
     }
   }
 
+  /** A letter with this name came already; what comes without one is always new. */
+  hasLetter(name: string | undefined): boolean {
+    return name !== undefined && this.history.letters.isKnown(name);
+  }
+
   draftCall(call: WantedCall): void {
     this.wanted.set(call.id, call);
   }

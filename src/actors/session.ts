@@ -107,14 +107,16 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     }
     return agent;
   };
-  const deliver = (blocks: RawJson) => {
-    if (agent !== undefined) agent.submit('user', blocks);
-    else {
-      const letter = deps.ids('letter');
-      notebook.record({ type: 'letter.received', letter, from: 'user', raw: blocks });
+  const deliver = (blocks: RawJson, letter: string | undefined) => {
+    if (agent !== undefined) agent.submit('user', blocks, letter);
+    else if (!notebook.hasLetter(letter)) {
+      const id = letter ?? deps.ids('letter');
+      notebook.record({ type: 'letter.received', letter: id, from: 'user', raw: blocks });
     }
   };
-  const submit = (blocks: RawJson) => gate.admit(blocks, () => deliver(blocks));
+  const submit = (blocks: RawJson, letter?: string) => {
+    if (!notebook.hasLetter(letter)) gate.admit(blocks, () => deliver(blocks, letter));
+  };
   const startInTurn = () =>
     gate.after((isInterrupted) => {
       if (isOver) return;

@@ -1,6 +1,7 @@
 /** What a person can do with the agents of a swarm from elsewhere: write to one, stop it, let it go on. */
 import type { Stop } from '../protocol/agent.js';
 import { SkeinError } from '../protocol/errors.js';
+import type { JournalBody } from '../protocol/journal.js';
 import type { CommandReply, SwarmControl } from '../protocol/swarm-commands.js';
 import { rawText } from '../protocol/wire.js';
 import { agentLabel } from '../tools/agent-report.js';
@@ -17,11 +18,18 @@ const GO_ON = 'Go on where you stopped.';
 
 const PERSON = 'user';
 
+type Letter = JournalBody & { readonly type: 'letter.received' };
+
 /** Of the agents below the lead; the lead itself is steered by its host. */
-export const steering = (swarm: Swarm): SwarmControl => {
-  const says = ({ tag }: Entry, ok: boolean, what: string): CommandReply => ({
-    ...{ ok, sentence: `${agentLabel(tag)} ${what}`, agent: tag.id },
-  });
+export interface Steering extends SwarmControl {
+  /** The ids of those that an address may mean. */
+  called(agent: string): readonly string[];
+  /** Somebody has this very name. */
+  isNamed(agent: string): boolean;
+}
+
+export const steering = (swarm: Swarm): Steering => {
+  const called = (address: string) => swarm.roster.called(address).map(({ tag }) => tag.id);
   const whenMeant = async (
     address: string,
     act: (entry: Entry) => Promise<CommandReply>,
@@ -31,7 +39,7 @@ export const steering = (swarm: Swarm): SwarmControl => {
     const nobody = (sentence: string) => ({ ok: false, sentence, agent: null });
     if (entry === undefined) return nobody(`There is no agent ${wanted} in this session.`);
     if (more.length > 0) {
-      const ids = [entry, ...more].slice(0, 10).map(({ tag }) => tag.id);
+      const ids = called(address).slice(0, 10);
       return nobody(`Several agents are called ${wanted}: ${ids.join(', ')}. Give the whole id.`);
     }
     try {
@@ -41,50 +49,75 @@ export const steering = (swarm: Swarm): SwarmControl => {
       return says(entry, false, `cannot be steered: ${error.message}`);
     }
   };
-  const revive = async (entry: Entry, prepare: (child: Child) => void, what: string) => {
-    const revived = await swarm.revive(entry, prepare);
-    return revived === undefined
-      ? says(entry, false, 'left nothing to go on with.')
-      : says(entry, true, what);
-  };
   return {
+    called,
+    isNamed: (address) => swarm.roster.called(address).some(({ tag }) => tag.name === address),
     send: (address, text, from, letter) =>
       whenMeant(address, async (entry) => {
         if (text.trim() === '')
           return says(entry, false, 'was sent nothing: the message is empty.');
-        if (entry.status === 'stopped') {
-          return says(entry, false, 'was stopped by a person; resume it first.');
-        }
         const raw = `[${rawText(text)}]`;
-        const { agent, deps } = entry.child ?? {};
-        if (agent !== undefined) agent.submit(from, raw, letter);
-        else if (deps !== undefined) {
-          deps.notebook.record({ type: 'letter.received', letter, from, raw });
-        } else {
-          const write = (child: Child) =>
-            child.deps.notebook.record({ type: 'letter.received', letter, from, raw });
-          return revive(entry, (child) => void write(child), 'had ended and goes on with it.');
-        }
-        return says(entry, true, 'has it, and reads it with its next step.');
+        return deliver(swarm, entry, { type: 'letter.received', letter, from, raw });
       }),
     stop: (address) =>
       whenMeant(address, async (entry) => {
         if (!isLive(entry)) return says(entry, true, `is not at work (${entry.status}).`);
         await swarm.employment.halt(entry, BY_PERSON);
-        return says(entry, true, 'is stopped, with all that worked for it.');
+        return entry.status === 'stopped'
+          ? says(entry, true, 'is stopped, with all that worked for it.')
+          : says(entry, true, 'had come to its end already.');
       }),
     resume: (address) =>
       whenMeant(address, async (entry) => {
         if (isLive(entry)) return says(entry, true, 'is at work already.');
-        const { ids } = swarm.lead.deps;
-        return revive(entry, (child) => remind(child, ids('letter')), 'goes on.');
+        const letter = swarm.lead.deps.ids('letter');
+        const revived = await swarm.revive(entry, (child) => remind(child, letter));
+        return revived ? says(entry, true, 'goes on.') : says(entry, false, NOTHING_LEFT);
       }),
   };
 };
 
+const NOTHING_LEFT = 'left nothing to go on with.';
+
+const says = ({ tag }: Entry, ok: boolean, what: string): CommandReply => ({
+  ...{ ok, sentence: `${agentLabel(tag)} ${what}`, agent: tag.id },
+});
+
+/** Once, wherever the agent is: at work, waiting for a place, just ending, or ended long ago (law 9). */
+const deliver = async (swarm: Swarm, entry: Entry, letter: Letter): Promise<CommandReply> => {
+  const { from, raw, letter: id } = letter;
+  for (;;) {
+    if (entry.status === 'stopped') {
+      return says(entry, false, 'was stopped by a person; resume it first.');
+    }
+    const { child } = entry;
+    if (!isLive(entry) || child === undefined) {
+      let isRead = false;
+      const revived = await swarm.revive(entry, ({ deps: { notebook } }) => {
+        isRead = true;
+        if (notebook.hasLetter(id)) return false;
+        notebook.record(letter);
+        return true;
+      });
+      if (!revived) return says(entry, false, NOTHING_LEFT);
+      if (isRead) return says(entry, true, 'had ended and goes on with it.');
+    } else if (child.agent?.state === 'stopped') await untilOver(entry);
+    else {
+      const { notebook } = child.deps;
+      if (child.agent !== undefined) child.agent.submit(from, raw, id);
+      else if (!notebook.hasLetter(id)) notebook.record(letter);
+      return says(entry, true, 'has it, and reads it with its next step.');
+    }
+  }
+};
+
+const untilOver = ({ listeners }: Entry): Promise<unknown> =>
+  new Promise((resolve) => listeners.add(resolve));
+
 /** One that has nothing left to answer is asked to go on. */
-const remind = ({ deps: { notebook } }: Child, letter: string): void => {
+const remind = ({ deps: { notebook } }: Child, letter: string): true => {
   const { waiting, calls, owesAnswer, cutShort } = notebook.history;
-  if (waiting > 0 || calls.size > 0 || owesAnswer || cutShort) return;
+  if (waiting > 0 || calls.size > 0 || owesAnswer || cutShort) return true;
   notebook.record({ type: 'letter.received', letter, from: PERSON, raw: `[${rawText(GO_ON)}]` });
+  return true;
 };

@@ -25,6 +25,8 @@ export class Swarm {
   private readonly fanOuts: FanOuts;
   /** Background agents of a former process that wait for the lead to start. */
   private lost: Entry[] = [];
+  /** Who is being taken up again: two that do so at once would be two agents with one journal. */
+  private readonly takingUp = new Map<string, Promise<unknown>>();
   private isClosed = false;
 
   constructor(house: Household, lead: Member) {
@@ -82,19 +84,21 @@ export class Swarm {
   }
 
   /**
-   * Begins again where its journal says that it is, with one more letter if there is one to give.
-   * Undefined when nothing is on record of it. Rejects with a StorageError or a SpawnRefusal.
+   * Begins again where its journal says that it is. Before that `prepare` may write to it, or say that
+   * it has nothing to do; it is not asked of one that is at work. False when nothing is on record of
+   * the agent. Rejects with a StorageError or a SpawnRefusal.
    */
-  async revive(entry: Entry, prepare: (child: Child) => void): Promise<Entry | undefined> {
-    if (isLive(entry)) return entry;
-    const child = await this.rebuild(entry);
-    if (child === undefined) return undefined;
-    // Somebody else may have been faster.
-    if (isLive(entry)) return entry;
-    prepare(child);
-    entry.isAwaited = false;
-    await this.resume(entry, child);
-    return entry;
+  revive(entry: Entry, prepare: (child: Child) => boolean): Promise<boolean> {
+    return this.inTurn(entry.tag.id, async () => {
+      if (isLive(entry)) return true;
+      const child = await this.rebuild(entry);
+      if (child === undefined) return false;
+      if (prepare(child)) {
+        entry.isAwaited = false;
+        await this.resume(entry, child);
+      } else await this.putAway(child);
+      return true;
+    });
   }
 
   /** As if the process had died: the next owner of the session goes on. */
@@ -141,8 +145,13 @@ export class Swarm {
   }
 
   /** A call that was under way when a process died finds its child again, wherever that is. */
-  private async rejoin(parent: Member, order: SpawnOrder, id: string): Promise<Entry> {
+  private rejoin(parent: Member, order: SpawnOrder, id: string): Promise<Entry> {
+    return this.inTurn(id, () => this.findAgain(parent, order, id));
+  }
+
+  private async findAgain(parent: Member, order: SpawnOrder, id: string): Promise<Entry> {
     const known = this.roster.get(id);
+    if (known !== undefined && isLive(known)) known.isAwaited = known.tag.kind !== 'background';
     if (known !== undefined && (isLive(known) || known.report !== undefined)) return known;
     const child = await rebuildChild(this.house, id, parent, this.active);
     if (child === undefined) return this.begin(parent, order, id);
@@ -160,9 +169,12 @@ export class Swarm {
     const place = this.employment.admit({ id, depth, isNew: false, lender });
     try {
       deps.notebook.record({ type: 'epoch.began', owner: this.house.worker });
+      // Those below it must find this very one.
+      entry.child = child;
       for (const below of await this.unreported(child)) await this.takeUp(below);
       this.employment.employ(entry, child, place);
     } catch (error) {
+      entry.child = undefined;
       this.employment.withdraw(id);
       throw error;
     }
@@ -174,7 +186,9 @@ export class Swarm {
     const open: Entry[] = [];
     for (const [id, kind] of member.deps.notebook.history.family.children) {
       const entry = this.roster.get(id);
-      if (kind !== 'background' || heard.has(id) || entry === undefined || isLive(entry)) continue;
+      if (kind !== 'background' || entry === undefined || isLive(entry)) continue;
+      // One that went on after it had reported has something new to tell.
+      if (heard.has(id) && entry.status !== 'lost') continue;
       const child = await this.rebuild(entry);
       const end = child && endOf(child);
       if (child === undefined) continue;
@@ -192,7 +206,7 @@ export class Swarm {
     const { id } = entry.tag;
     try {
       if (!(await this.jobs.claim(id))) return;
-      await this.revive(entry, () => {});
+      await this.revive(entry, () => true);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       const text = `The background agent ${id} could not be taken up again: ${why}`;
@@ -202,8 +216,25 @@ export class Swarm {
 
   private async remember(entry: Entry, child: Child, end: Stop): Promise<void> {
     this.employment.recall(entry, child, end);
-    child.hooks.close();
-    await this.house.session.closeJournal(child.id);
+    await this.putAway(child);
+  }
+
+  /** It was only looked at. */
+  private async putAway({ id, hooks, deps }: Child): Promise<void> {
+    hooks.close();
+    deps.grant.close();
+    await this.house.session.closeJournal(id);
+  }
+
+  private async inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
+    const before = this.takingUp.get(id) ?? Promise.resolve();
+    const mine = before.then(work, work);
+    this.takingUp.set(id, mine);
+    try {
+      return await mine;
+    } finally {
+      if (this.takingUp.get(id) === mine) this.takingUp.delete(id);
+    }
   }
 
   private async rebuild({ tag }: Entry): Promise<Child | undefined> {

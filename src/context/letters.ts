@@ -6,8 +6,20 @@ import type { RawJson } from '../protocol/wire.js';
 
 export class Letters extends Map<string, RawJson> {
   private readonly asides = new Map<string, string>();
+  /** All that ever came, so that one that is given again is known by its id (law 9). */
+  private readonly known = new Set<string>();
+
+  isKnown(letter: string): boolean {
+    return this.known.has(letter);
+  }
+
+  /** It came, and is no longer part of the conversation. */
+  know(letter: string): void {
+    this.known.add(letter);
+  }
 
   take({ letter, from, raw }: JournalRecord & { type: 'letter.received' }): void {
+    this.known.add(letter);
     this.set(letter, raw.slice(1, -1));
     if (from === JOB_SENDER || from === HOOK_SENDER) this.asides.set(letter, from);
   }

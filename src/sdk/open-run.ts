@@ -4,8 +4,8 @@ import type { EndReason } from '../actors/session-hooks.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import { sweepOrphans } from '../host/orphans.js';
 import type { SessionStore } from '../protocol/store.js';
-import { leadControl } from './lead-control.js';
 import type { InitFacts } from './stream-json.js';
+import { swarmControl } from './swarm-control.js';
 import { shownTools } from './tool-names.js';
 import { VERSION } from './version.js';
 import { setUpWorkbench, type WorkbenchRequest } from './workbench.js';
@@ -31,7 +31,7 @@ export const openRun = async (request: WorkbenchRequest): Promise<OpenRun> => {
   // The prompt of a former session is what it was: it may show other tools than there are now.
   const shown = options.choice.kind === 'new' ? toolNames : shownTools(session.head.tools);
   sweepLater(session);
-  const desk = inbox.openDesk(session.id, leadControl(session));
+  const desk = inbox.openDesk(session.id, swarmControl(session));
   let closing: Promise<void> | undefined;
   const close = async (reason?: EndReason) => {
     await desk?.close();

@@ -2,7 +2,9 @@
 import type { LeadSession } from '../actors/session.js';
 
 /** Resolves when no run is under way or about to begin; never rejects. */
-export const untilResting = (session: LeadSession): Promise<void> =>
+export const untilResting = (
+  session: Pick<LeadSession, 'isResting' | 'listen' | 'stopped'>,
+): Promise<void> =>
   new Promise((resolve) => {
     const rest = () => {
       stop();

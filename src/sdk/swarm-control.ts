@@ -1,0 +1,68 @@
+/** Commands for all agents of a session: the lead by way of what every host can do with it, and the rest. */
+import type { LeadSession } from '../actors/session.js';
+import type { CommandReply, SwarmControl } from '../protocol/swarm-commands.js';
+import { promptBlocks } from './prompt-blocks.js';
+import { untilResting } from './resting.js';
+
+export type SteeredSession = Pick<
+  LeadSession,
+  'id' | 'meta' | 'state' | 'isResting' | 'submit' | 'interrupt' | 'listen' | 'steer' | 'stopped'
+>;
+
+export const swarmControl = (session: SteeredSession): SwarmControl => {
+  const { steer } = session;
+  const lead = leadControl(session);
+  const meant = (wanted: string): SwarmControl | CommandReply => {
+    if (isLead(session, wanted)) return lead;
+    const others = steer.called(wanted);
+    if (!mayBeLead(session, wanted)) return steer;
+    if (others.length === 0) return lead;
+    if (others.length === 1 && steer.isNamed(wanted) && wanted !== 'lead') return steer;
+    const ids = [session.meta.lead, ...others.slice(0, MOST_CANDIDATES)].join(', ');
+    const sentence = `Several agents are called ${JSON.stringify(wanted.slice(0, 80))}, the lead among them: ${ids}. Give the whole id.`;
+    return { ok: false, sentence, agent: null };
+  };
+  const hand = async (wanted: string, act: (control: SwarmControl) => Promise<CommandReply>) => {
+    const control = meant(wanted);
+    return 'ok' in control ? control : act(control);
+  };
+  return {
+    send: (wanted, text, from, letter) =>
+      hand(wanted, (control) => control.send(wanted, text, from, letter)),
+    stop: (wanted) => hand(wanted, (control) => control.stop(wanted)),
+    resume: (wanted) => hand(wanted, (control) => control.resume(wanted)),
+  };
+};
+
+const MOST_CANDIDATES = 9;
+
+const isLead = ({ id, meta }: SteeredSession, wanted: string): boolean =>
+  wanted === meta.lead || wanted === id;
+
+const mayBeLead = ({ id, meta }: SteeredSession, wanted: string): boolean =>
+  wanted !== '' && [meta.lead, id, 'lead'].some((name) => name.startsWith(wanted));
+
+/** Whatever it is called. */
+const leadControl = (session: SteeredSession): SwarmControl => {
+  const { id, meta } = session;
+  const says = (ok: boolean, sentence: string): CommandReply => ({
+    ...{ ok, sentence, agent: meta.lead },
+  });
+  return {
+    async send(_wanted, text, _from, letter) {
+      if (session.state === 'stopped') {
+        return says(false, `The lead has ended; \`skein --resume ${id}\` goes on with it.`);
+      }
+      if (text.trim() === '') return says(false, 'The message is empty.');
+      session.submit(promptBlocks(text), letter);
+      return says(true, 'Delivered to the lead; it is read with its next step.');
+    },
+    async stop() {
+      if (session.isResting) return says(true, 'The lead is not working on anything.');
+      session.interrupt();
+      await untilResting(session);
+      return says(true, 'The lead is stopped.');
+    },
+    resume: async () => says(false, 'The lead is running: write to it instead.'),
+  };
+};

@@ -1,0 +1,152 @@
+/** What a person does with the agents of a swarm from elsewhere, in one process. */
+import { describe, expect, test } from 'vitest';
+import { swarmControl } from '../../src/sdk/swarm-control.js';
+import { type Answer, calls, gate, says, waits } from '../fakes/scripted-model.js';
+import { allSettled, swarmInHand, type Talk, task } from './swarm-in-hand.js';
+
+const inBackground = (what: string, more: Record<string, unknown> = {}) =>
+  task(what, { subagent_type: 'explorer', run_in_background: true, ...more });
+
+/** A lead at a terminal with one background agent, which answers its n-th request with the n-th of these. */
+const withHelper = async (answers: readonly Answer[], name = 'scout') => {
+  const asked: Talk[] = [];
+  const answer = (talk: Talk): Answer => {
+    if (talk.last.includes('begin')) return [calls('c1', 'Task', inBackground('look', { name }))];
+    if (!talk.said[0]?.includes('look')) return [says('noted')];
+    asked.push(talk);
+    return answers[asked.length - 1] ?? [says('nothing more')];
+  };
+  const hand = await swarmInHand(answer, { lingers: true });
+  await hand.say('begin');
+  await allSettled();
+  const control = swarmControl(hand.lead);
+  const [id = ''] = hand.lead.steer.called(name);
+  const reports = async () =>
+    (await hand.records()).filter(
+      (record) => record.type === 'letter.received' && record.from === 'agent',
+    );
+  const journal = async () => (await hand.store.peek(hand.lead.id, id)).records;
+  return { ...hand, control, asked, id, reports, journal };
+};
+
+describe('a letter to an agent', () => {
+  test('is in its next request, once, however often it is sent', async () => {
+    const door = gate();
+    const { control, asked } = await withHelper([[waits(door.opened), says('a')], [says('b')]]);
+
+    const first = await control.send('scout', 'the docs too', 'user', 'l_x');
+    const again = await control.send('scout', 'the docs too', 'user', 'l_x');
+    door.open();
+    await allSettled();
+    await control.send('scout', 'the docs too', 'user', 'l_x');
+    await allSettled();
+
+    expect([first.ok, again.ok]).toEqual([true, true]);
+    expect(asked).toHaveLength(2);
+    expect(asked[1]?.said.join().split('the docs too')).toHaveLength(2);
+  });
+
+  test('that has ended lets it go on with all that it knew', async () => {
+    const { control, asked, reports } = await withHelper([[says('seen')], [says('seen more')]]);
+
+    expect(await control.send('scout', 'and the rest', 'user', 'l_x')).toMatchObject({ ok: true });
+    await allSettled();
+
+    expect(asked).toHaveLength(2);
+    expect(asked[1]?.body.startsWith(`${asked[0]?.body.slice(0, -2)},`)).toBe(true);
+    expect(asked[1]?.last).toContain('and the rest');
+    expect(await reports()).toHaveLength(2);
+  });
+
+  test('reaches it with another one that came at the same moment', async () => {
+    const { control, asked } = await withHelper([[says('seen')], [says('seen more')]]);
+
+    const replies = await Promise.all([
+      control.send('scout', 'the first', 'user', 'l_one'),
+      control.send('scout', 'the second', 'user', 'l_two'),
+    ]);
+    await allSettled();
+
+    expect(replies.map(({ ok }) => ok)).toEqual([true, true]);
+    const said = asked.at(-1)?.said.join() ?? '';
+    expect([said.split('the first').length, said.split('the second').length]).toEqual([2, 2]);
+  });
+
+  test('that is empty is refused', async () => {
+    const { control, asked } = await withHelper([]);
+    expect(await control.send('scout', ' ', 'user', 'l_x')).toMatchObject({ ok: false });
+    expect(asked).toHaveLength(1);
+  });
+});
+
+describe('an agent that a person stopped', () => {
+  test('stays stopped for letters, and goes on when a person resumes it', async () => {
+    const { control, asked, id, reports } = await withHelper([
+      [says('half'), waits(gate().opened)],
+      [says('all of it')],
+    ]);
+
+    expect(await control.stop('scout')).toMatchObject({ ok: true, agent: id });
+    expect(await control.send(id, 'go on', 'user', 'l_x')).toMatchObject({
+      ...{ ok: false, sentence: expect.stringContaining('was stopped by a person; resume it') },
+    });
+    await allSettled();
+    expect(asked).toHaveLength(1);
+    expect(await reports()).toMatchObject([
+      { raw: expect.stringContaining('A person stopped it') },
+    ]);
+
+    expect(await control.resume('scout')).toMatchObject({ ok: true });
+    await allSettled();
+    expect(asked).toHaveLength(2);
+    expect(await reports()).toMatchObject([{}, { raw: expect.stringContaining('all of it') }]);
+  });
+
+  test('begins once when two people resume it', async () => {
+    const { control, asked, journal } = await withHelper([
+      [says('half'), waits(gate().opened)],
+      [says('all of it')],
+    ]);
+    await control.stop('scout');
+    const replies = await Promise.all([control.resume('scout'), control.resume('scout')]);
+    await allSettled();
+
+    expect(replies.map(({ ok }) => ok)).toEqual([true, true]);
+    expect(asked).toHaveLength(2);
+    const runs = (await journal()).filter(({ type }) => type === 'run.started');
+    expect(runs).toHaveLength(2);
+  });
+});
+
+describe('an address', () => {
+  test('that the lead and an agent share is said to be ambiguous', async () => {
+    const { control, id, lead } = await withHelper([], 'lead');
+    const reply = await control.stop('lead');
+    expect(reply).toMatchObject({ ok: false, agent: null });
+    for (const each of [id, lead.meta.lead]) expect(reply.sentence).toContain(each);
+  });
+
+  test('that is the name of an agent means it, though the lead would fit its letters', async () => {
+    const { control, id } = await withHelper([], 'l');
+    expect(await control.stop('l')).toMatchObject({ ok: true, agent: id });
+  });
+
+  test('of the lead means the lead, and of nobody nobody', async () => {
+    const { control, lead, asked } = await withHelper([]);
+    for (const address of [lead.meta.lead, lead.id, 'lead']) {
+      expect(await control.stop(address)).toMatchObject({ ok: true, agent: lead.meta.lead });
+    }
+    expect(await control.stop('nobody')).toMatchObject({ ok: false, agent: null });
+    expect(asked).toHaveLength(1);
+  });
+});
+
+test('a letter to the lead counts once, however often it is sent', async () => {
+  const { control, records } = await withHelper([]);
+  for (let time = 0; time < 3; time += 1) await control.send('lead', 'more', 'user', 'l_x');
+  await allSettled();
+  const letters = (await records()).filter(
+    (record) => record.type === 'letter.received' && record.letter === 'l_x',
+  );
+  expect(letters).toHaveLength(1);
+});
