@@ -1,0 +1,84 @@
+/** A swarm on the wire: a lead in this process, a real server as its model, and the bodies that it got. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { PromptContent } from '../../src/sdk/prompt-blocks.js';
+import type { QueryOptions } from '../../src/sdk/query-options.js';
+import type { RequestRecord } from '../../src/simulator/request-log.js';
+import type { Line, Rules, Scene } from '../fakes/skein-process.js';
+import { openSession, program, resultOf } from '../sdk/program.js';
+
+/** Limits that no fan-out of a law meets. */
+export const WIDE = { maxAgents: 1_000, maxConcurrentAgents: 1_000, maxConcurrentRequests: 1_000 };
+
+export interface SwarmWire extends Scene {
+  readonly options: QueryOptions;
+  /** Says the prompts one after the other in one session; throws unless each ends well. */
+  say(...prompts: readonly PromptContent[]): Promise<string>;
+  /** The requests to the messages API so far, oldest first. */
+  sent(): readonly RequestRecord[];
+}
+
+export interface WireOptions {
+  readonly files?: Readonly<Record<string, string | Buffer>>;
+  readonly options?: QueryOptions;
+}
+
+export const swarmWire = async (
+  rules: Rules,
+  { files = {}, options = {} }: WireOptions = {},
+): Promise<SwarmWire> => {
+  const scene = await program(rules);
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(scene.workspace, name)), { recursive: true });
+    writeFileSync(join(scene.workspace, name), content);
+  }
+  const settings = { skein: WIDE };
+  const wanted: QueryOptions = { ...scene.options, settings, ...options };
+  return {
+    ...scene,
+    options: wanted,
+    async say(...prompts) {
+      const session = await openSession(wanted);
+      try {
+        let said = '';
+        for (const prompt of prompts) {
+          const result = await resultOf(session.query(prompt));
+          if (result.subtype !== 'success') throw new Error(JSON.stringify(result));
+          said = result.result;
+        }
+        return said;
+      } finally {
+        await session.close();
+      }
+    },
+    sent: () => scene.simulator.requests.filter(({ path }) => path === '/v1/messages'),
+  };
+};
+
+export const bodyOf = ({ body }: Pick<RequestRecord, 'body'>): Line =>
+  JSON.parse(body.toString()) as Line;
+
+/** The text blocks of the newest message, one line each. */
+export const lastTexts = (request: Pick<RequestRecord, 'body'>): string =>
+  (bodyOf(request).messages.at(-1).content as Line[])
+    .flatMap(({ type, text }) => (type === 'text' ? [text as string] : []))
+    .join('\n');
+
+/** First requests of forks: their newest message hands over a task. */
+export const isForkStart = (request: Pick<RequestRecord, 'body'>): boolean =>
+  lastTexts(request).includes('<fork-task>');
+
+export const turnsIn = (request: Pick<RequestRecord, 'body'>): number =>
+  (bodyOf(request).messages as Line[]).filter(({ role }) => role === 'assistant').length;
+
+/** One call of Task, as a script has it. */
+export const taskCall = (prompt: string, more: Record<string, unknown> = {}) => ({
+  ...{ name: 'Task', input: { description: 'One part of it', prompt, ...more } },
+});
+
+export const tasks = (count: number, more: Record<string, unknown> = {}) =>
+  Array.from({ length: count }, (_, at) => taskCall(`Do part ${at}.`, more));
+
+/** A small picture: one pixel. */
+export const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
