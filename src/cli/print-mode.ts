@@ -188,6 +188,10 @@ class Printer {
       const detail = stop.detail === null ? '' : `: ${stop.detail}`;
       this.machine.notify(`stopped (${stop.reason})${detail}`);
     }
+    const { overshoot } = this.session.grant;
+    if (overshoot > 0) {
+      this.machine.notify(`The run cost $${overshoot.toFixed(4)} more than its budget.`);
+    }
   }
 
   /** What many agents were denied alike is said once. */

@@ -79,7 +79,22 @@ export interface TodosMessage extends Belonging {
   readonly todos: readonly Todo[];
 }
 
-export type TaskMessage = TaskStartedMessage | TaskProgressMessage | TaskNotificationMessage;
+export type TaskMessage =
+  | TaskPreviewMessage
+  | TaskStartedMessage
+  | TaskProgressMessage
+  | TaskNotificationMessage;
+
+/** Many agents are about to start: what they may cost in USD, from the least to the most that is likely. */
+export interface TaskPreviewMessage {
+  readonly type: 'system';
+  readonly subtype: 'task_preview';
+  readonly count: number;
+  readonly model: string;
+  readonly cost_usd: readonly [number, number];
+  readonly uncached_cost_usd: readonly [number, number];
+  readonly session_id: string;
+}
 
 /** The agent that a message is about, which works for another. */
 export interface TaskBelonging {

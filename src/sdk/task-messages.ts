@@ -1,12 +1,18 @@
 /** Tells of agents that work for others: that one has begun, how far it is, and what came of it. */
 import type { FeedItem } from '../protocol/feed.js';
 import { costOf } from '../protocol/prices.js';
-import { type AgentTag, type ChildReport, outcomeOf } from '../protocol/swarm.js';
+import {
+  type AgentTag,
+  type ChildReport,
+  outcomeOf,
+  type SpawnPreview,
+} from '../protocol/swarm.js';
 import { windowTokens } from '../protocol/usage.js';
 import type {
   TaskBelonging,
   TaskMessage,
   TaskNotificationMessage,
+  TaskPreviewMessage,
   TaskProgressMessage,
   TaskStartedMessage,
 } from './messages.js';
@@ -42,7 +48,15 @@ export class TaskBook {
   take(item: FeedItem): TaskMessage | undefined {
     if (item.type === 'agent.spawned') return this.begin(item);
     if (item.type === 'agent.ended') return this.end(item.report);
+    if (item.type === 'fan-out.previewed') return this.announce(item.preview);
     return item.type === 'agent.feed' ? this.hear(item.agent, item.item) : undefined;
+  }
+
+  private announce({ count, model, withCache, withoutCache }: SpawnPreview): TaskPreviewMessage {
+    return {
+      ...{ type: 'system', subtype: 'task_preview', count, model },
+      ...{ cost_usd: withCache, uncached_cost_usd: withoutCache, session_id: this.session },
+    };
   }
 
   private begin(item: Extract<FeedItem, { type: 'agent.spawned' }>): TaskStartedMessage {

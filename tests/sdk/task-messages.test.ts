@@ -25,6 +25,14 @@ const AGENT = {
 };
 
 describe('what programs hear of agents that work for others', () => {
+  test('is what many of them may cost, before they begin', () => {
+    const preview = { count: 12, model: 'm', withCache: [0.1, 0.2], withoutCache: [1, 2] } as const;
+    expect(openBook().book.take({ type: 'fan-out.previewed', preview })).toEqual({
+      ...{ type: 'system', subtype: 'task_preview', count: 12, model: 'm', session_id: 's_1' },
+      ...{ cost_usd: [0.1, 0.2], uncached_cost_usd: [1, 2] },
+    });
+  });
+
   test('is that one has begun, for whom, and with what', () => {
     const { book } = openBook();
     expect(book.take(spawned())).toEqual({
