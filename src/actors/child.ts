@@ -165,7 +165,7 @@ const assemble = (house: Household, cradle: Cradle, active: Active): Child => {
     bodies,
   );
   const desk = deskFor(parent, origin);
-  desk.recall(history.grants);
+  if (history.grants.size > 0) desk.recall(history.grants);
   const jobs = sessionJobs({ shell, notebook, feed, ids, clock });
   const agentType = origin.type ?? 'fork';
   const hooks = openDesk(hooksFor(house, definition), session, {
@@ -192,14 +192,20 @@ const assemble = (house: Household, cradle: Cradle, active: Active): Child => {
   return {
     ...{ id, tag, origin, parent, depth: origin.depth, deps, tree, jobs, hooks },
     ...{ agent: undefined, surfaces: undefined, forkPoint: undefined, siblings: undefined },
+    desks: new Map(),
   };
 };
 
 /** Under the rules of its parent, and with nothing that its parent does not have. */
 const deskFor = (parent: Member, origin: Origin): ControlDesk => {
   const { type, tools, limits = [], denials = [], mode = 'bubble' } = origin;
+  const terms = JSON.stringify([type, mode, tools, limits, denials]);
+  const known = parent.desks.get(terms);
+  if (known !== undefined) return known;
   const given = tools && { owner: type ?? 'fork', names: new Set(tools), limits, denials };
-  return parent.deps.desk.under({ tools: given, mode, surfaces: askedBy(parent) });
+  const desk = parent.deps.desk.under({ tools: given, mode, surfaces: askedBy(parent) });
+  parent.desks.set(terms, desk);
+  return desk;
 };
 
 /** Its role stands behind everything that it shares; a compaction keeps it there. */

@@ -44,6 +44,8 @@ export class Employment {
   private readonly deps: EmploymentDeps;
   private readonly nursery: Nursery;
   private readonly watch: TimeWatch;
+  /** Background children that have not reported, by the agent that they work for. */
+  private readonly unheard = new Map<string, number>();
   /** The run of the lead that spawns are counted for. */
   private run = 0;
   private isClosed = false;
@@ -77,15 +79,15 @@ export class Employment {
   employ(entry: Entry, child: Child, { isQueued, free }: Place): void {
     entry.child = child;
     entry.report = undefined;
+    entry.isEnding = false;
     entry.status = isQueued ? 'queued' : 'running';
-    this.tellExpected(child.parent);
+    if (!entry.isAwaited) this.expect(child.parent, 1);
     void free.then(() => this.launch(entry, child));
   }
 
   /** Background children of a member that it has not heard of yet. */
   expectedBy({ id }: Pick<Member, 'id'>): number {
-    const children = this.deps.roster.childrenOf(id);
-    return children.filter((entry) => isLive(entry) && !entry.isAwaited).length;
+    return this.unheard.get(id) ?? 0;
   }
 
   /** Ends it and all below it; resolves when nothing of it works any more. */
@@ -94,7 +96,9 @@ export class Employment {
     if (this.isClosed || !isLive(entry) || child === undefined) return;
     const over = new Promise<unknown>((resolve) => entry.listeners.add(resolve));
     if (child.agent !== undefined) child.agent.interrupt(stop);
-    else {
+    else if (!entry.isEnding) {
+      // At once, or a place that becomes free meanwhile starts it.
+      this.nursery.leave(child.id);
       const { reason, detail } = stop;
       child.deps.notebook.record({ type: 'run.ended', reason, detail, turns: 0, final: true });
       this.end(entry, child, stop);
@@ -127,7 +131,7 @@ export class Employment {
   }
 
   private launch(entry: Entry, child: Child): void {
-    if (this.isClosed || entry.child !== child) return;
+    if (this.isClosed || entry.isEnding || entry.child !== child) return;
     const { clock } = this.deps.lead.deps;
     entry.status = 'running';
     entry.lastActive = clock.now();
@@ -151,7 +155,8 @@ export class Employment {
   }
 
   private end(entry: Entry, child: Child, stop: Stop): void {
-    if (this.isClosed || entry.child !== child) return;
+    if (this.isClosed || entry.isEnding || entry.child !== child) return;
+    entry.isEnding = true;
     this.settle(entry, child, stop).catch((error: unknown) => this.complain(child, error));
   }
 
@@ -190,8 +195,10 @@ export class Employment {
     this.deps.ended(child);
     this.nursery.leave(child.id);
     lead.deps.feed.emit({ type: 'agent.ended', report });
-    if (!entry.isAwaited) deliverReport(parent, report);
-    this.tellExpected(parent);
+    if (!entry.isAwaited) {
+      deliverReport(parent, report);
+      this.expect(parent, -1);
+    }
     this.tell(entry, report);
   }
 
@@ -200,8 +207,11 @@ export class Employment {
     listeners.clear();
   }
 
-  private tellExpected(parent: Member): void {
-    parent.agent?.expect(this.expectedBy(parent));
+  private expect(parent: Member, more: number): void {
+    const live = this.expectedBy(parent) + more;
+    if (live > 0) this.unheard.set(parent.id, live);
+    else this.unheard.delete(parent.id);
+    parent.agent?.expect(live);
   }
 }
 

@@ -4,6 +4,7 @@ import type { KnownSurface } from '../protocol/answer.js';
 import type { AgentTag } from '../protocol/swarm.js';
 import type { Origin } from '../protocol/swarm-records.js';
 import type { Agent, AgentDeps } from './agent.js';
+import type { ControlDesk } from './control-desk.js';
 import type { ForkPoint } from './fork-point.js';
 import { parentDesk } from './parent-desk.js';
 import type { SessionJobs } from './session-jobs.js';
@@ -19,6 +20,8 @@ export interface Member {
   agent: Agent | undefined;
   /** Whom its children ask; made when the first one does. */
   surfaces: readonly KnownSurface[] | undefined;
+  /** Of its children, by their terms: those that may do the same are judged at one desk. */
+  readonly desks: Map<string, ControlDesk>;
   /** Of its newest message. */
   forkPoint: ForkPoint | undefined;
   siblings: SiblingCount | undefined;

@@ -15,6 +15,8 @@ export interface Entry {
   /** A call of its parent waits for it; else its parent is told in a letter. */
   isAwaited: boolean;
   lastActive: number;
+  /** It works no more, and what it leaves is being put away. */
+  isEnding: boolean;
   /** Somebody wants to hear of its end. */
   readonly listeners: Set<(report: ChildReport) => void>;
 }
@@ -28,6 +30,7 @@ export class Roster {
   add(tag: AgentTag, status: ChildStatus, now: number): Entry {
     const entry: Entry = {
       ...{ tag, status, child: undefined, report: undefined, isAwaited: false, lastActive: now },
+      isEnding: false,
       listeners: new Set(),
     };
     this.entries.set(tag.id, entry);

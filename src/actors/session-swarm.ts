@@ -32,7 +32,7 @@ export const openSwarm = (
   };
   const member: Member = {
     ...{ id, depth: 0, deps, tree, agent: undefined, surfaces: undefined },
-    ...{ forkPoint: undefined, siblings: undefined },
+    ...{ forkPoint: undefined, siblings: undefined, desks: new Map() },
   };
   const checkpoints =
     shared.checkpoints && keptWith(shared.checkpoints, (body) => void notebook.record(body));

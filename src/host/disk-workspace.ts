@@ -1,9 +1,18 @@
 /** The Workspace port on the real disk. Only regular files: a pipe or a device could block for ever. */
-import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
-import { type FileHandle, lstat, open, readlink, realpath, stat } from 'node:fs/promises';
+import { hash } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  read as readCallback,
+  readSync,
+  statSync,
+} from 'node:fs';
+import { lstat, readlink, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { FileError, type FileStamp, type FileStat, type Workspace } from '../protocol/tool.js';
 import { writeAtomically } from './atomic-write.js';
 import { errorCode, fileError } from './file-errors.js';
@@ -52,31 +61,39 @@ const statOf = async (path: string): Promise<FileStat | undefined> => {
   }
 };
 
+/** At once where it is short: to hand each step to another thread costs more than the steps. */
 const readWhole = async (path: string, maxBytes: number, accepts: Accepts = () => true) => {
-  await refuseIrregular(path);
+  refuseIrregular(path);
   // Not blocking, in case something else took the path since it was looked at.
-  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    await checkOpened(handle, path, accepts);
-    const found = await handle.stat();
+    checkOpened(fd, path, accepts);
+    const found = fstatSync(fd);
     if (!found.isFile()) throw new FileError('not-a-file', path);
     const { size, mtimeMs } = found;
     if (size > maxBytes) throw new FileError('too-large', path);
-    const bytes = await readToEnd(handle, size, maxBytes);
+    const bytes = await readToEnd(fd, size, maxBytes);
     if (bytes === undefined) throw new FileError('too-large', path);
     return { bytes, stamp: stampOf(bytes, mtimeMs) };
   } finally {
-    await handle.close();
+    closeSync(fd);
   }
 };
 
+const SHORT = 256 * 1_024;
+const readLater = promisify(readCallback);
+
 /** The size is a hint: files grow, and those of /proc claim to be empty. Undefined when over the limit. */
-const readToEnd = async (handle: FileHandle, size: number, maxBytes: number) => {
+const readToEnd = async (fd: number, size: number, maxBytes: number) => {
   let buffer = Buffer.allocUnsafe(Math.max(size + 1, 4_096));
   let length = 0;
   for (;;) {
     if (length === buffer.length) buffer = Buffer.concat([buffer], length * 2);
-    const { bytesRead } = await handle.read(buffer, length, buffer.length - length, null);
+    const room = buffer.length - length;
+    const bytesRead =
+      room <= SHORT
+        ? readSync(fd, buffer, length, room, null)
+        : (await readLater(fd, buffer, length, room, null)).bytesRead;
     length += bytesRead;
     if (length > maxBytes) return undefined;
     // All of the size is there and the buffer had room for more: this was the end.
@@ -85,8 +102,8 @@ const readToEnd = async (handle: FileHandle, size: number, maxBytes: number) => 
   }
 };
 
-const refuseIrregular = async (path: string) => {
-  const found = await stat(path);
+const refuseIrregular = (path: string) => {
+  const found = statSync(path);
   if (found.isDirectory()) throw new FileError('directory', path);
   if (!found.isFile()) throw new FileError('not-a-file', path);
 };
@@ -116,7 +133,7 @@ const writeInto = async (
   const there = await lstat(target).catch(() => undefined);
   // Links were followed to get here, so this one is new.
   if (there?.isSymbolicLink() === true) throw new FileError('moved', target);
-  if (there !== undefined) await refuseIrregular(target);
+  if (there !== undefined) refuseIrregular(target);
   if (expected === 'absent' && there !== undefined) throw new FileError('changed', target);
   if (expected !== undefined && expected !== 'absent') await refuseChanged(target, expected);
   await folder.check();
@@ -133,7 +150,7 @@ const refuseChanged = async (target: string, expected: FileStamp) => {
 };
 
 const stampOf = (bytes: Uint8Array, mtimeMs: number): FileStamp => ({
-  digest: createHash('sha256').update(bytes).digest('hex'),
+  digest: hash('sha256', bytes),
   mtimeMs,
   size: bytes.length,
 });

@@ -3,8 +3,8 @@
  * that is held open while something is written into it. A name may lead elsewhere from one moment to
  * the next; a descriptor does not.
  */
-import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, readlink, realpath, stat } from 'node:fs/promises';
+import { constants, fstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { FileError } from '../protocol/tool.js';
 import { errorCode } from './file-errors.js';
@@ -16,19 +16,15 @@ export type Accepts = (place: string) => boolean;
 const HAS_DESCRIPTOR_NAMES = process.platform === 'linux';
 
 /** Throws as 'moved' what leads to another place than the rules accept. */
-export const checkOpened = async (
-  handle: FileHandle,
-  path: string,
-  accepts: Accepts,
-): Promise<void> => {
-  if (!accepts(await placeOf(handle, path))) throw new FileError('moved', path);
+export const checkOpened = (fd: number, path: string, accepts: Accepts): void => {
+  if (!accepts(placeOf(fd, path))) throw new FileError('moved', path);
 };
 
 /** Elsewhere than on Linux the name is followed again, and must still lead to what is open. */
-const placeOf = async (handle: FileHandle, path: string): Promise<string> => {
-  if (HAS_DESCRIPTOR_NAMES) return readlink(`/proc/self/fd/${handle.fd}`);
-  const place = await realpath(path);
-  const [there, here] = await Promise.all([stat(place), handle.stat()]);
+const placeOf = (fd: number, path: string): string => {
+  if (HAS_DESCRIPTOR_NAMES) return readlinkSync(`/proc/self/fd/${fd}`);
+  const place = realpathSync.native(path);
+  const [there, here] = [statSync(place), fstatSync(fd)];
   if (there.dev !== here.dev || there.ino !== here.ino) throw new FileError('moved', path);
   return place;
 };
@@ -51,7 +47,7 @@ export const holdFolder = async (target: string, accepts: Accepts): Promise<Held
   const handle = await openOrMake(directory, [basename(target)], accepts);
   const byName = { at: (name: string) => join(directory, name) };
   const check = async () => {
-    const place = await placeOf(handle, directory);
+    const place = placeOf(handle.fd, directory);
     if (!accepts(join(place, basename(target)))) throw new FileError('moved', target);
   };
   try {
@@ -83,7 +79,7 @@ const openOrMake = async (
   const name = basename(directory);
   const parent = await openOrMake(dirname(directory), [name, ...rest], accepts);
   try {
-    const place = await placeOf(parent, dirname(directory));
+    const place = placeOf(parent.fd, dirname(directory));
     if (!accepts(join(place, name, ...rest)))
       throw new FileError('moved', join(directory, ...rest));
     const made = HAS_DESCRIPTOR_NAMES ? `/proc/self/fd/${parent.fd}/${name}` : directory;

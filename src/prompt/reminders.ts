@@ -1,5 +1,5 @@
 /** What is told at the tail of a conversation, because it is no longer as it was told before. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Reminder, ToldFacts } from '../protocol/briefing.js';
 import type { MemoryFile } from '../protocol/memory.js';
 import type { PermissionMode } from '../protocol/permission.js';
@@ -116,8 +116,7 @@ const serverNews = (
   return [...come.filter(({ fact, value }) => told.get(fact) !== value), ...left];
 };
 
-const digest = (text: string): string =>
-  createHash('sha256').update(text).digest('hex').slice(0, 16);
+const digest = (text: string): string => hash('sha256', text).slice(0, 16);
 
 const wrapped = ({ text, ...rest }: Reminder): Reminder => ({
   ...rest,

@@ -2,7 +2,7 @@
  * The shape of a request: what of it decides whether a server finds its beginning in the cache, as
  * digests by name. Two shapes are compared to say why a prefix was not read again.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { HeadSection } from '../protocol/prompt.js';
 import type { BodyHead } from './request-body.js';
 
@@ -33,8 +33,7 @@ const LONGEST_VALUE = 120;
 const ASIDE = new Set(['max_tokens', 'stream', 'metadata', 'diagnostics', 'messages']);
 const NAMED = new Set(['model', 'tools', 'system', 'thinking', 'output_config']);
 
-export const digestOf = (text: string | Uint8Array): string =>
-  createHash('sha256').update(text).digest('hex').slice(0, 16);
+export const digestOf = (text: string | Uint8Array): string => hash('sha256', text).slice(0, 16);
 
 export const shapeOf = (sent: SentHead): RequestShape => {
   const { fields, tools, blocks, sections } = partsOf(sent);

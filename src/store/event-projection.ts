@@ -1,5 +1,5 @@
 /** The event that viewers see for a journal record: a pure function, so the index can be rebuilt. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { EventType } from '../protocol/events.js';
 import type { JournalRecord } from '../protocol/journal.js';
 
@@ -134,4 +134,4 @@ export const eventOf = (record: JournalRecord): ProjectedEvent => {
   }
 };
 
-const digest = (raw: string): string => createHash('sha256').update(raw).digest('hex').slice(0, 16);
+const digest = (raw: string): string => hash('sha256', raw).slice(0, 16);

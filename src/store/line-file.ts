@@ -16,6 +16,8 @@ export class LineFile implements RestingFile {
   private isDirty: boolean;
   private syncs = 0;
   private syncing: Promise<void> | undefined;
+  /** One that has not begun yet. */
+  private asked: Promise<void> | undefined;
 
   /**
    * Cuts a torn last line off (into `<path>.torn`), so that the next line starts clean. Whoever
@@ -50,13 +52,18 @@ export class LineFile implements RestingFile {
     }
   }
 
-  /** Resolves when everything appended so far survives the machine. */
+  /**
+   * Resolves when everything appended so far survives the machine. What is asked for in one tick is one
+   * sync: the end of a turn is often the end of a run too.
+   */
   sync(): Promise<void> {
     if (!this.isDirty) return this.syncing ?? Promise.resolve();
-    this.isDirty = false;
-    const syncing = this.syncNow();
-    this.syncing = syncing;
-    return syncing;
+    if (this.asked === undefined) {
+      this.syncs += 1;
+      this.asked = nextTick().then(() => this.syncNow());
+      this.syncing = this.asked;
+    }
+    return this.asked;
   }
 
   /** What waits for a sync still gets it. */
@@ -81,7 +88,8 @@ export class LineFile implements RestingFile {
   }
 
   private async syncNow(): Promise<void> {
-    this.syncs += 1;
+    this.asked = undefined;
+    this.isDirty = false;
     try {
       await fdatasync(this.descriptor());
     } catch (error) {
@@ -105,6 +113,7 @@ export class LineFile implements RestingFile {
 
 const APPENDING = fs.constants.O_APPEND | fs.constants.O_RDWR;
 const fdatasync = promisify(fs.fdatasync);
+const nextTick = promisify(setImmediate);
 
 export const readLines = (path: string): readonly string[] => {
   let text: string;
