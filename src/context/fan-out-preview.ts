@@ -56,11 +56,12 @@ export const habitsOf = (ended: readonly EndedAgent[]): Habits => {
   const output = worked.map(({ outputTokens, turns }) => outputTokens / turns);
   const grown = worked.reduce((sum, { grownTokens }) => sum + grownTokens, 0);
   const said = worked.reduce((sum, { outputTokens }) => sum + outputTokens, 0);
-  const turns = worked.reduce((sum, one) => sum + one.turns, 0);
+  // After its last answer nothing comes back.
+  const steps = worked.reduce((sum, { turns }) => sum + turns - 1, 0);
   return {
     turns: rangeOf(worked.map((one) => one.turns)),
     outputPerTurn: rangeOf(output),
-    resultTokensPerTurn: Math.max(0, Math.round((grown - said) / turns)),
+    resultTokensPerTurn: steps === 0 ? 0 : Math.max(0, Math.round((grown - said) / steps)),
     observed: worked.length,
   };
 };
@@ -75,16 +76,6 @@ export const fanOutPreview = (fanOut: FanOut): SpawnPreview | undefined => {
     withCache: [least.cached, most.cached],
     withoutCache: [least.plain, most.plain],
   };
-};
-
-/** One line for people: "30 explorers: about $0.41 to $1.90; without the cache $2.10 to $9.80." */
-export const previewText = (preview: SpawnPreview, who = 'agent'): string => {
-  const { count, withCache, withoutCache, observed = 0 } = preview;
-  const basis =
-    observed === 0
-      ? 'A guess: none has ended yet.'
-      : `Judged by ${observed === 1 ? 'the one that has' : `the ${observed} that have`} ended.`;
-  return `${count} ${who}${count === 1 ? '' : 's'}: about ${amounts(withCache)}; without the cache ${amounts(withoutCache)}. ${basis}`;
 };
 
 interface Costs {
@@ -131,12 +122,3 @@ const agentCost = (fanOut: FanOut, known: number, end: 0 | 1): Costs => {
 const priceOf = (model: string, usage: Usage): number => costOf(model, usage) ?? 0;
 
 const rangeOf = (numbers: readonly number[]): Range => [Math.min(...numbers), Math.max(...numbers)];
-
-const amounts = ([least, most]: Range): string => {
-  const [from, to] = [amount(least), amount(most)];
-  return from === to ? from : `${from} to ${to}`;
-};
-
-/** Two digits that say something, also of what is less than a cent. */
-const amount = (usd: number): string =>
-  `$${usd >= 0.1 || usd === 0 ? usd.toFixed(2) : usd.toFixed(4)}`;

@@ -1,11 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  type FanOut,
-  fanOutPreview,
-  habitsOf,
-  previewText,
-} from '../../src/context/fan-out-preview.js';
+import { type FanOut, fanOutPreview, habitsOf } from '../../src/context/fan-out-preview.js';
 
 /** Two dollars for a million tokens, ten for a million written; a prefix of 512 can be cached. */
 const MODEL = 'claude-sonnet-5-5';
@@ -119,26 +114,12 @@ describe('what agents are judged by', () => {
       { turns: 0, outputTokens: 0, grownTokens: 0 },
     ];
     expect(habitsOf(ended)).toEqual({
-      ...{ turns: [2, 4], outputPerTurn: [100, 250], resultTokensPerTurn: 1_000, observed: 2 },
+      ...{ turns: [2, 4], outputPerTurn: [100, 250], resultTokensPerTurn: 1_500, observed: 2 },
     });
   });
 
-  test('is a guess as long as none has, and the words say so', () => {
+  test('is a guess as long as none has, and the preview says so', () => {
     const habits = habitsOf([]);
-    expect(habits.observed).toBe(0);
-    const preview = fanOutPreview(fanOut({ ...habits, count: 30 }));
-    expect(preview && previewText(preview, 'explorer')).toMatch(
-      /^30 explorers: about \$[\d.]+ to \$[\d.]+; without the cache \$[\d.]+ to \$[\d.]+\. A guess: none has ended yet\.$/,
-    );
-  });
-
-  test('is said in one line', () => {
-    const preview = {
-      ...{ count: 1, model: MODEL, observed: 3 },
-      ...{ withCache: [0.0042, 0.41] as const, withoutCache: [2.1, 2.1] as const },
-    };
-    expect(previewText(preview)).toBe(
-      '1 agent: about $0.0042 to $0.41; without the cache $2.10. Judged by the 3 that have ended.',
-    );
+    expect(fanOutPreview(fanOut({ ...habits, count: 30 }))).toMatchObject({ observed: 0 });
   });
 });
