@@ -169,6 +169,7 @@ export class Swarm {
     const place = this.employment.admit({ id, depth, isNew: false, lender });
     try {
       deps.notebook.record({ type: 'epoch.began', owner: this.house.worker });
+      if (place.isQueued) deps.notebook.record({ type: 'agent.queued', reason: QUEUED });
       // Those below it must find this very one.
       entry.child = child;
       for (const below of await this.unreported(child)) await this.takeUp(below);

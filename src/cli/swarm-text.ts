@@ -54,8 +54,11 @@ const LEAST_DOING = 20;
 const GAP = '  ';
 
 const cellsOf = (agent: AgentView, who: string, now: number): Cells => {
-  const { state, turns, inputTokens, outputTokens, cacheReadPercent, costUsd, since } = agent;
-  const until = agent.status === 'running' || agent.status === 'queued' ? now : agent.lastActiveAt;
+  const { status, turns, inputTokens, outputTokens, cacheReadPercent, costUsd, since } = agent;
+  const isLive = status === 'running' || status === 'queued';
+  const until = isLive ? now : agent.lastActiveAt;
+  // Who has come to an end is not called stopped: that is what a person does.
+  const state = isLive ? agent.state : status;
   return {
     ...{ agent: who, state, turns: String(turns), tokens: short(inputTokens + outputTokens) },
     cache: cacheReadPercent === null ? '-' : `${Math.round(cacheReadPercent)} %`,

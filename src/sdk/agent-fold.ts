@@ -57,6 +57,8 @@ export class AgentFold {
   isSpawned = false;
   #phase: 'queued' | 'streaming' | 'between' | 'retrying' | 'idle' | 'stopped' = 'idle';
   #wantsTools = false;
+  /** It said its last word and waits for those that work for it, or for a hook. */
+  #hasAnswered = false;
   /** It begins with records of another session, which paid for them, until its next epoch. */
   #isCopy = false;
 
@@ -72,7 +74,13 @@ export class AgentFold {
     if (this.#phase !== 'between') return this.#phase;
     if (this.running.size > 0) return 'tool-running';
     if (this.questions.size > 0) return 'awaiting-permission';
-    return this.#wantsTools ? 'tool-running' : 'streaming';
+    if (this.#wantsTools) return 'tool-running';
+    return this.#hasAnswered ? 'idle' : 'streaming';
+  }
+
+  /** No run is under way. */
+  get isResting(): boolean {
+    return this.#phase === 'idle';
   }
 
   /** Its parent has asked for it. */
@@ -111,6 +119,7 @@ export class AgentFold {
         this.#spend(event);
         this.#phase = 'between';
         this.#wantsTools = event.stopReason === 'tool_use';
+        this.#hasAnswered = event.stopReason === 'end_turn';
         break;
       case 'turn.failed':
         this.#spend(event);

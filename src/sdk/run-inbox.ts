@@ -84,5 +84,5 @@ const keyFor = (
   }
 };
 
-const howToAnswer = ({ id, tool, description }: PermissionQuestion): string =>
-  `It waits for an answer to ${tool}, ${description.slice(0, 200)}: \`skein approve ${id}\` or \`skein deny ${id}\` in another terminal; \`skein inbox\` shows all of it.`;
+const howToAnswer = ({ id, agent, description }: PermissionQuestion): string =>
+  `${agent} waits for an answer about ${description.slice(0, 200)}: \`skein approve ${id}\` or \`skein deny ${id}\` in another terminal; \`skein inbox\` shows all of it.`;

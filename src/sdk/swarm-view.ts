@@ -127,7 +127,7 @@ export class SwarmFold {
     if (agent.state === 'stopped') {
       return agent.stop?.reason === 'stopped' ? 'stopped' : 'ended';
     }
-    if (!isHeld) return isLead && agent.state === 'idle' ? 'ended' : 'lost';
+    if (!isHeld) return isLead && agent.isResting ? 'ended' : 'lost';
     return agent.state === 'queued' ? 'queued' : 'running';
   }
 }

@@ -49,7 +49,7 @@ describe('a swarm in columns', () => {
       '├─docs                streaming                3   12.3k    83 %  $0.0123  42s  read the docs',
       '│ └─explorer a_three  streaming                3   12.3k    83 %  $0.0123  42s  Bash npm test (+1)',
       '├─fork a_fouri        awaiting-permission      3   12.3k    83 %  $0.0123  42s  asks: Bash rm x',
-      '└─tester a_fivem      stopped                  3   12.3k    83 %  $0.0123   5s  max_turns: after 5 turns',
+      '└─tester a_fivem      ended                    3   12.3k    83 %  $0.0123   5s  max_turns: after 5 turns',
     ]);
   });
 

@@ -56,6 +56,10 @@ describe('an agent of a swarm', () => {
     ['awaiting-permission', [started, ended('tool_use'), ruled('1', 'ask'), asked('1')]],
     ['tool-running', [started, ended('tool_use'), asked('1'), ruled('1', 'allow')]],
     ['streaming', [started, ended('tool_use'), tool('tool.started', '1'), tool('tool.ended', '1')]],
+    ['idle', [started, ended('end_turn')]],
+    ['tool-running', [started, ended('end_turn'), tool('tool.started', '1')]],
+    ['streaming', [started, ended('end_turn'), started]],
+    ['streaming', [started, ended('pause_turn')]],
     ['idle', [started, ended('end_turn'), { type: 'run.ended', reason: 'end_turn' }]],
     ['stopped', [started, ended('end_turn'), { type: 'agent.stopped', reason: 'end_turn' }]],
   ])('is %s after what its events say', (state, facts) => {
@@ -100,6 +104,9 @@ describe('who works', () => {
     expect(agentsAfter(working)).toMatchObject([{ status: 'running', state: 'streaming' }]);
     expect(agentsAfter(working, false)).toMatchObject([{ status: 'lost', state: 'lost' }]);
     expect(agentsAfter(BEGUN, false)).toMatchObject([{ status: 'ended', state: 'stopped' }]);
+    const waiting = [...working, ended('end_turn')];
+    expect(agentsAfter(waiting)).toMatchObject([{ status: 'running', state: 'idle' }]);
+    expect(agentsAfter(waiting, false)).toMatchObject([{ status: 'lost', state: 'lost' }]);
   });
 
   test('a child that nobody has taken up again is lost while its session goes on', () => {
