@@ -9,7 +9,7 @@ import { digestOf } from '../prompt/request-shape.js';
 import type { CacheTtl } from '../protocol/prompt.js';
 import type { ClearanceDeps, FirstDeparture } from './clearance.js';
 import type { PromptShelf } from './prompt-shelf.js';
-import { type SharedStart, type Warmth, WORTH_WARMING_TOKENS } from './warmth.js';
+import { type Departure, type SharedStart, type Warmth, WORTH_WARMING_TOKENS } from './warmth.js';
 
 export interface SharingDeps {
   readonly warmth: Warmth;
@@ -25,35 +25,76 @@ export const departing =
   (deps: SharingDeps): ClearanceDeps['depart'] =>
   async (model) => ({ ...keepsHeadWarm(deps, model), marks: undefined, failed: () => {} });
 
-/** Of one that works for another; `siblings` is how many begin with the same words, this one included. */
+/** Of those that one message asks for; each count has this one in it. */
+export interface Siblings {
+  /** They begin with the same words. */
+  readonly alike: number;
+  readonly all: number;
+}
+
+/** Of one that works for another. */
 export const departingChild = (
   deps: SharingDeps,
-  siblings: () => number,
+  siblings: () => Siblings,
 ): ClearanceDeps['depart'] => {
   const usual = departing(deps);
   return async (model, signal) => {
-    const first = firstRequest(deps, model);
-    if (first === undefined) return usual?.(model, signal);
-    const head = keepsHeadWarm(deps, model);
-    const { history, warmth } = deps;
-    const { key, uncachedTokens, ownTokens, lifetimeMs, isFork } = first;
-    const count = siblings();
-    const isWorthIt = uncachedTokens >= WORTH_WARMING_TOKENS;
-    // Nobody waits for one that is alone, and whoever comes later reads what it wrote.
-    const isAlone = count < 2 && !warmth.isWarm(key);
-    const departure = isAlone
-      ? alone(warmth, first, isWorthIt && !isFork)
-      : await warmth.enter({ key, uncachedTokens, siblings: count, lifetimeMs }, signal);
-    const shared = departure.isMarked;
-    const own = shared || isAlone || ownTokens >= WORTH_WARMING_TOKENS;
-    return {
-      marks: firstMarks(history.messages, { shared, own }),
-      begun() {
-        head.begun();
-        departure.begun();
-      },
-      failed: () => departure.failed(),
-    };
+    if (firstRequest(deps, model) === undefined) return usual?.(model, signal);
+    const { alike, all } = siblings();
+    const ahead = await enterHead(deps, model, all, signal);
+    try {
+      return await departFirst(deps, model, { ahead, alike }, signal);
+    } catch (error) {
+      ahead.failed();
+      throw error;
+    }
+  };
+};
+
+/** Usually the lead has left it in the cache; on another model, one sibling of whatever type does. */
+const enterHead = (
+  deps: SharingDeps,
+  model: string,
+  siblings: number,
+  signal: AbortSignal,
+): Promise<Departure> => {
+  const { warmth, history, shelf } = deps;
+  const uncachedTokens = tokensOfBytes(history.promptBytes);
+  const lifetimeMs = LIFETIME_MS[shelf.head.ttl];
+  const key = headKey(deps, model);
+  return warmth.enter({ key, uncachedTokens, siblings, lifetimeMs }, signal);
+};
+
+const departFirst = async (
+  deps: SharingDeps,
+  model: string,
+  { ahead, alike }: { readonly ahead: Departure; readonly alike: number },
+  signal: AbortSignal,
+): Promise<FirstDeparture | undefined> => {
+  const first = firstRequest(deps, model);
+  if (first === undefined) return undefined;
+  const head = keepsHeadWarm(deps, model);
+  const { history, warmth } = deps;
+  const { key, uncachedTokens, ownTokens, lifetimeMs, isFork } = first;
+  const isWorthIt = uncachedTokens >= WORTH_WARMING_TOKENS;
+  // Nobody waits for one that is alone, and whoever comes later reads what it wrote.
+  const isAlone = alike < 2 && !warmth.isWarm(key);
+  const departure = isAlone
+    ? alone(warmth, first, isWorthIt && !isFork)
+    : await warmth.enter({ key, uncachedTokens, siblings: alike, lifetimeMs }, signal);
+  const shared = departure.isMarked;
+  const own = shared || isAlone || ownTokens >= WORTH_WARMING_TOKENS;
+  return {
+    marks: firstMarks(history.messages, { shared, own }),
+    begun() {
+      head.begun();
+      departure.begun();
+      ahead.begun();
+    },
+    failed() {
+      departure.failed();
+      ahead.failed();
+    },
   };
 };
 

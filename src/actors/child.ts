@@ -16,7 +16,7 @@ import { departingChild } from './child-sharing.js';
 import type { ControlDesk } from './control-desk.js';
 import { forkPointOf, inheritedBy } from './fork-point.js';
 import { definitionOf, type Household, type OwnPrompt } from './household.js';
-import { askedBy, type Child, type Member, siblingsOf } from './member.js';
+import { allSiblingsOf, askedBy, type Child, type Member, siblingsOf } from './member.js';
 import { Notebook } from './notebook.js';
 import { keepHead, PromptShelf, readHead } from './prompt-shelf.js';
 import { tagOf } from './roster.js';
@@ -185,7 +185,10 @@ const assemble = (house: Household, cradle: Cradle, active: Active): Child => {
     limits: { ...limits, maxTurns: null },
     grant: parent.deps.grant.share({ usd: null, turns: origin.maxTurns ?? null }),
     betas: () => (capabilities.betas ? history.betas.with(house.betas) : []),
-    depart: departingChild({ warmth, history, shelf }, () => siblingsOf(parent, origin.type)),
+    depart: departingChild({ warmth, history, shelf }, () => ({
+      alike: siblingsOf(parent, origin.type),
+      all: allSiblingsOf(parent),
+    })),
     agents: house.agentsFor(id),
     checkpoints: house.checkpoints,
   };

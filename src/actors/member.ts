@@ -35,25 +35,34 @@ export interface Child extends Member {
   readonly hooks: { close(): void };
 }
 
-/** How many of each type the newest message asks for. */
+/** How many agents the newest message asks for. */
 interface SiblingCount {
   readonly turns: number;
+  readonly all: number;
   readonly byType: ReadonlyMap<string, number>;
 }
 
-/** How many agents of a type, forks if it is undefined, a message of this agent asks for. Counted once. */
-export const siblingsOf = (member: Member, type: string | null): number => {
+/** How many agents of a type, forks if it is undefined, a message of this agent asks for. */
+export const siblingsOf = (member: Member, type: string | null): number =>
+  siblingCount(member).byType.get(type ?? FORK) ?? 1;
+
+/** The same for all types together. */
+export const allSiblingsOf = (member: Member): number => Math.max(1, siblingCount(member).all);
+
+/** Counted once for each message. */
+const siblingCount = (member: Member): SiblingCount => {
   const { turns, calls } = member.deps.notebook.history;
-  if (member.siblings?.turns !== turns) {
-    const byType = new Map<string, number>();
-    for (const { tool, input, result } of calls.values()) {
-      if (tool !== 'Task' || result !== null) continue;
-      const { subagent_type: wanted = FORK } = Object(input) as { subagent_type?: unknown };
-      byType.set(String(wanted), (byType.get(String(wanted)) ?? 0) + 1);
-    }
-    member.siblings = { turns, byType };
+  if (member.siblings?.turns === turns) return member.siblings;
+  const byType = new Map<string, number>();
+  let all = 0;
+  for (const { tool, input, result } of calls.values()) {
+    if (tool !== 'Task' || result !== null) continue;
+    const { subagent_type: wanted = FORK } = Object(input) as { subagent_type?: unknown };
+    byType.set(String(wanted), (byType.get(String(wanted)) ?? 0) + 1);
+    all += 1;
   }
-  return member.siblings.byType.get(type ?? FORK) ?? 1;
+  member.siblings = { turns, all, byType };
+  return member.siblings;
 };
 
 const FORK = '(fork)';

@@ -1,11 +1,16 @@
 /** A swarm on the wire: a lead in this process, a real server as its model, and the bodies that it got. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { Clock } from '../../src/protocol/clock.js';
+import type { ResultMessage } from '../../src/sdk/messages.js';
 import type { PromptContent } from '../../src/sdk/prompt-blocks.js';
 import type { QueryOptions } from '../../src/sdk/query-options.js';
 import type { RequestRecord } from '../../src/simulator/request-log.js';
+import { type Simulator, startSimulator } from '../../src/simulator/server.js';
 import type { Line, Rules, Scene } from '../fakes/skein-process.js';
-import { openSession, program, resultOf } from '../sdk/program.js';
+import { eventually } from '../host/processes.js';
+import { openSession, program, query, resultOf } from '../sdk/program.js';
 
 /** Limits that no fan-out of a law meets. */
 export const WIDE = { maxAgents: 1_000, maxConcurrentAgents: 1_000, maxConcurrentRequests: 1_000 };
@@ -19,39 +24,78 @@ export interface SwarmWire extends Scene {
 }
 
 export interface WireOptions {
+  /** Of the server alone: what is delayed waits for it. */
+  readonly clock?: Clock;
   readonly files?: Readonly<Record<string, string | Buffer>>;
   readonly options?: QueryOptions;
 }
 
 export const swarmWire = async (
   rules: Rules,
-  { files = {}, options = {} }: WireOptions = {},
+  { files = {}, options = {}, clock }: WireOptions = {},
 ): Promise<SwarmWire> => {
   const scene = await program(rules);
+  const server = clock === undefined ? scene.simulator : await held(rules, clock);
   for (const [name, content] of Object.entries(files)) {
     mkdirSync(dirname(join(scene.workspace, name)), { recursive: true });
     writeFileSync(join(scene.workspace, name), content);
   }
   const settings = { skein: WIDE };
-  const wanted: QueryOptions = { ...scene.options, settings, ...options };
+  const baseUrl = server.url;
+  const wanted: QueryOptions = { ...scene.options, baseUrl, settings, ...options };
   return {
     ...scene,
     options: wanted,
     async say(...prompts) {
+      const [only] = prompts;
+      // One that has nothing else to answer stays until all that work for it have ended.
+      if (only !== undefined && prompts.length === 1) {
+        return wellEnded(await resultOf(query({ prompt: only, options: wanted })));
+      }
       const session = await openSession(wanted);
       try {
         let said = '';
         for (const prompt of prompts) {
-          const result = await resultOf(session.query(prompt));
-          if (result.subtype !== 'success') throw new Error(JSON.stringify(result));
-          said = result.result;
+          said = wellEnded(await resultOf(session.query(prompt)));
         }
         return said;
       } finally {
         await session.close();
       }
     },
-    sent: () => scene.simulator.requests.filter(({ path }) => path === '/v1/messages'),
+    sent: () => server.requests.filter(({ path }) => path === '/v1/messages'),
+  };
+};
+
+const wellEnded = (result: ResultMessage): string => {
+  if (result.subtype !== 'success') throw new Error(JSON.stringify(result));
+  return result.result;
+};
+
+const held = async (rules: Rules, clock: Clock): Promise<Simulator> => {
+  const server = await startSimulator({ script: { rules }, clock });
+  onTestFinished(() => server.close());
+  return server;
+};
+
+/** A clock that nobody's time passes on: who waits for it goes on when told to. */
+export const gateClock = () => {
+  const waiting = new Set<() => void>();
+  const clock: Clock = {
+    now: () => Date.now(),
+    wakeAt(_at, wake) {
+      waiting.add(wake);
+      return () => waiting.delete(wake);
+    },
+  };
+  return {
+    clock,
+    /** Resolves when so many wait at once. */
+    until: (count: number) => eventually(`${count} wait`, () => waiting.size === count),
+    release() {
+      for (const wake of waiting) wake();
+      waiting.clear();
+    },
   };
 };
 
