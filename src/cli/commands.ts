@@ -29,7 +29,7 @@ export const addCommands = (program: Command, machine: Machine, end: (code: numb
   child(
     program,
     'demo',
-    'an agent at work on the simulator, in a throw-away repository; needs no key',
+    'a swarm at work on the simulator, in a throw-away repository; needs no key',
     'skein demo',
   )
     .option('--json', 'the figures as JSON')

@@ -1,18 +1,23 @@
-/** `skein demo`: a real run, with real tools and real files, against the built-in simulator. */
+/** `skein demo`: a real swarm, with real tools and real files, against the built-in simulator. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { LeadSession } from '../actors/session.js';
-import { PRICES_VERSION, uncachedCostOf } from '../protocol/prices.js';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { PermissionQuestion, Surface } from '../protocol/permission.js';
+import { costOfSession } from '../sdk/cost-ledger.js';
 import { type OpenRun, openRun } from '../sdk/open-run.js';
 import { promptBlocks } from '../sdk/prompt-blocks.js';
-import { RunTally } from '../sdk/run-tally.js';
 import { startSimulator } from '../simulator/server.js';
+import { chartStyle } from './bar-chart.js';
+import { conclusion, DemoTally } from './demo-figures.js';
 import { DemoNarration } from './demo-narration.js';
 import { type DemoRepository, makeDemoRepository } from './demo-repository.js';
-import { DEMO_TASK, demoScript } from './demo-script.js';
+import { DEMO_COMMAND, DEMO_TASK, demoScript } from './demo-script.js';
 import { EXIT, exitCodeOf } from './exit-code.js';
-import { count } from './figures.js';
+import { wrapped } from './figures.js';
 import type { Machine } from './machine.js';
+
+/** So that a person can read a question before it is answered. */
+const READING_MS = 600;
 
 export const demo = async (machine: Machine, json: boolean): Promise<number> => {
   const repository = await makeDemoRepository();
@@ -22,24 +27,28 @@ export const demo = async (machine: Machine, json: boolean): Promise<number> => 
   let onInterrupt = () => {};
   const stopListening = machine.onInterrupt(() => onInterrupt());
   const simulator = await startSimulator({ script: demoScript() });
+  const style = chartStyle(machine);
   const say = json ? () => undefined : machine.out;
+  const narration = new DemoNarration(style, say);
   try {
-    say(introduction(repository));
-    const run = await openDemoRun(machine, repository, simulator.url);
-    const { session } = run;
-    const tally = new RunTally();
+    say(introduction(repository, style.width));
+    const run = await openDemoRun(machine, repository, simulator.url, answering(narration));
+    const { session, store } = run;
+    const tally = new DemoTally();
     onInterrupt = () => session.interrupt();
-    const narration = new DemoNarration();
-    let calls = 0;
-    for await (const item of session.run(promptBlocks(DEMO_TASK))) {
+    session.listen((item) => {
       tally.take(item);
-      if (item.type === 'tool.started') calls += 1;
-      say(narration.tell(item));
-    }
-    const figures = await figuresOf(session, tally, calls, repository);
+      narration.tell(item);
+    });
+    session.submit(promptBlocks(DEMO_TASK));
+    session.start();
+    const { stop } = await session.stopped;
     await run.close();
-    machine.out(json ? `${JSON.stringify(figures, null, 2)}\n` : conclusion(figures));
-    if (tally.stop?.reason !== 'end_turn') return exitCodeOf(tally.stop?.reason ?? 'model_error');
+    const costs = await costOfSession(store, session.id);
+    const figures = await tally.figures(costs, repository);
+    const text = json ? `${JSON.stringify(figures, null, 2)}\n` : conclusion(figures, costs, style);
+    machine.out(text);
+    if (stop.reason !== 'end_turn') return exitCodeOf(stop.reason);
     return figures.testsPass ? EXIT.done : EXIT.failed;
   } finally {
     await simulator.close();
@@ -49,11 +58,31 @@ export const demo = async (machine: Machine, json: boolean): Promise<number> => 
   }
 };
 
+/** In place of a person: yes to the one command that the story needs, and no to all else. */
+const answering = (narration: DemoNarration): Surface => ({
+  async ask(question, signal) {
+    narration.ask(question);
+    await pause(READING_MS, undefined, { signal });
+    const isExpected = commandOf(question) === DEMO_COMMAND;
+    narration.answer(
+      question,
+      isExpected ? 'Yes, once, says the demo in your place.' : 'No, says the demo.',
+    );
+    return isExpected
+      ? { behavior: 'allow', scope: 'once' }
+      : { behavior: 'deny', reason: `The demo allows nothing but "${DEMO_COMMAND}".` };
+  },
+});
+
+const commandOf = ({ tool, input }: PermissionQuestion): unknown =>
+  tool === 'Bash' ? (input as { command?: unknown }).command : undefined;
+
 /** Nothing of the user's is read or written: home and state are in the throw-away folder too. */
 const openDemoRun = (
   machine: Machine,
   { folder, path }: DemoRepository,
   baseUrl: string,
+  surface: Surface,
 ): Promise<OpenRun> => {
   const { PATH, LANG, TMPDIR } = machine.env;
   return openRun({
@@ -65,81 +94,22 @@ const openDemoRun = (
     },
     flags: {
       ...{ outputFormat: 'text', inputFormat: 'text', sessionPersistence: true },
-      ...{ permissionMode: 'acceptEdits', allowedTools: ['Bash(node --test)'] },
+      permissionMode: 'acceptEdits',
     },
-    ...{ title: DEMO_TASK, surfaces: {}, lingers: false, wantsStreamEvents: true },
+    ...{ title: DEMO_TASK, surfaces: { demo: surface }, lingers: false, wantsStreamEvents: true },
     provider: { baseUrl, apiKey: 'simulated', authToken: undefined },
   });
 };
 
-const introduction = ({ path, hasGit }: DemoRepository): string =>
-  [
-    'skein demo: one agent mends a failing test. The model is simulated; everything else is real.',
-    `  repository   ${path}${hasGit ? '' : ' (git is not installed, so without history)'}`,
-    '  permissions  edits are accepted, and "node --test" is allowed; anything else would be denied',
-    `  task         ${DEMO_TASK}`,
-    '',
-    '',
-  ].join('\n');
-
-interface Figures {
-  readonly testsPass: boolean;
-  readonly stopReason: string;
-  readonly turns: number;
-  readonly calls: number;
-  readonly inputTokens: number;
-  readonly cacheReadTokens: number;
-  readonly cacheWriteTokens: number;
-  readonly outputTokens: number;
-  readonly costUsd: number | null;
-  readonly uncachedCostUsd: number | null;
-  readonly savedShare: number | null;
-  readonly diff: string;
-}
-
-const figuresOf = async (
-  session: LeadSession,
-  tally: RunTally,
-  calls: number,
-  repository: DemoRepository,
-): Promise<Figures> => {
-  const { usage, cost, byModel } = session.spent;
-  const uncached = [...byModel].map(([model, spent]) => uncachedCostOf(model, spent.usage));
-  const uncachedCostUsd = uncached.reduce<number | null>(
-    (sum, one) => (sum === null || one === undefined ? null : sum + one),
-    0,
-  );
-  return {
-    testsPass: await repository.testsPass(),
-    stopReason: tally.stop?.reason ?? 'none',
-    turns: tally.turns,
-    calls,
-    inputTokens: usage.input,
-    cacheReadTokens: usage.cacheRead,
-    cacheWriteTokens: usage.cacheWrite5m + usage.cacheWrite1h,
-    outputTokens: usage.output,
-    costUsd: cost,
-    uncachedCostUsd,
-    savedShare: cost === null || !uncachedCostUsd ? null : 1 - cost / uncachedCostUsd,
-    diff: await repository.diff(),
-  };
-};
-
-const conclusion = (figures: Figures): string => {
-  const { testsPass, turns, calls, costUsd, uncachedCostUsd, savedShare, diff } = figures;
-  const money = (usd: number | null) => (usd === null ? 'unknown' : `$${usd.toFixed(4)}`);
-  const share = savedShare === null ? 'unknown' : `${Math.round(savedShare * 100)} %`;
-  const { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens } = figures;
+const introduction = ({ path, hasGit }: DemoRepository, width: number): string => {
+  const rows = [
+    ['where', `${path}${hasGit ? '' : ' (without history, since git is not installed)'}`],
+    ['rules', 'reading is free, edits are accepted, anything else is asked about'],
+    ['task', DEMO_TASK],
+  ];
   return [
-    ...diff
-      .split('\n')
-      .filter((line) => /^[+-]{1,3}/.test(line))
-      .map((line) => `    ${line}`),
-    '',
-    `  tests   ${testsPass ? 'pass' : 'FAIL'}, checked once more from outside`,
-    `  work    ${turns} turns, ${calls} tool calls`,
-    `  tokens  ${count(inputTokens)} new, ${count(cacheWriteTokens)} written to the cache, ${count(cacheReadTokens)} read from it, ${count(outputTokens)} out`,
-    `  cost    ${money(costUsd)} at the list prices of ${PRICES_VERSION}; without the cache ${money(uncachedCostUsd)}: ${share} saved`,
+    ...wrapped('skein demo: a swarm mends a failing test. Only the model is simulated.', width),
+    ...rows.map(([name = '', words]) => `  ${name.padEnd(6)} ${words}`),
     '',
   ].join('\n');
 };

@@ -4,7 +4,7 @@ export const HELP_TEXT = `
 Examples:
   skein                                         a session to type at; /help tells what it knows
   skein "what does this project do?"            the same, with a first prompt
-  skein demo                                    watch an agent mend a failing test; needs no key
+  skein demo                                    watch a swarm mend a failing test; needs no key
   skein doctor                                  is everything here that it needs?
   skein -p "what does this project do?"         one answer, then exit
   git diff | skein -p "review this change"      the prompt may come from stdin
