@@ -1,7 +1,14 @@
 /** One living agent: the machine with its slots filled, and the few things others may do to it. */
 import type { AgentContext } from '../machines/agent-context.js';
 import * as stops from '../machines/stops.js';
-import type { AgentInput, AgentLimits, AgentReport, AgentState, Stop } from '../protocol/agent.js';
+import type {
+  AgentEvent,
+  AgentInput,
+  AgentLimits,
+  AgentReport,
+  AgentState,
+  Stop,
+} from '../protocol/agent.js';
 import type { Checkpoints } from '../protocol/checkpoint.js';
 import type { Chance } from '../protocol/clock.js';
 import { UsageError } from '../protocol/errors.js';
@@ -92,6 +99,10 @@ export const startAgent = (deps: AgentDeps): Agent => {
       },
     });
   });
+  /** One that has ended hears nothing more. */
+  const tell = (event: AgentEvent) => {
+    if (actor.getSnapshot().status === 'active') actor.send(event);
+  };
   if (!lingers || hasWork(notebook)) runs.begin();
   actor.start();
   return {
@@ -110,8 +121,8 @@ export const startAgent = (deps: AgentDeps): Agent => {
       const isWindingDown = runs.isRunning && context.stop !== null;
       if (runs.mayInterject(isWindingDown)) actor.send({ type: 'prompt.submit' });
     },
-    interrupt: (stop = stops.INTERRUPTED) => actor.send({ type: 'agent.interrupt', stop }),
-    expect: (live) => actor.send({ type: 'children.changed', live }),
+    interrupt: (stop = stops.INTERRUPTED) => tell({ type: 'agent.interrupt', stop }),
+    expect: (live) => tell({ type: 'children.changed', live }),
     async compact(instructions) {
       refuseUnlessIdle(actor, runs);
       return new Promise((resolve, reject) => {

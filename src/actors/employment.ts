@@ -13,6 +13,7 @@ import type { Household } from './household.js';
 import type { Child, Member } from './member.js';
 import { Nursery } from './nursery.js';
 import { type Entry, isLive, type Roster } from './roster.js';
+import { type RunCount, runCount } from './run-count.js';
 import { refusalOf } from './spawn-terms.js';
 import { TimeWatch } from './time-watch.js';
 
@@ -46,22 +47,21 @@ export class Employment {
   private readonly watch: TimeWatch;
   /** Background children that have not reported, by the agent that they work for. */
   private readonly unheard = new Map<string, number>();
-  /** The run of the lead that spawns are counted for. */
-  private run = 0;
+  /** The runs of the lead that spawns are counted for. */
+  private readonly runs: RunCount;
   private isClosed = false;
 
   constructor(deps: EmploymentDeps) {
     this.deps = deps;
     const { limits, times } = deps.house.setup;
     this.nursery = new Nursery(limits);
+    this.runs = runCount(deps.lead.deps.notebook.history);
     this.watch = new TimeWatch(deps.lead.deps.clock, times);
   }
 
   /** Throws a SpawnRefusal. */
   admit(applicant: Applicant): Place {
-    const { runs } = this.deps.lead.deps.notebook.history;
-    if (runs !== this.run) this.nursery.beginRun();
-    this.run = runs;
+    if (this.runs.isNew()) this.nursery.beginRun();
     let start = () => {};
     const free = new Promise<void>((resolve) => {
       start = resolve;

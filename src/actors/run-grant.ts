@@ -1,6 +1,6 @@
 /**
  * What a lead and all its agents may use up. The ceiling of money is one for as long as the session is
- * open; the turns begin anew with each run of the lead.
+ * open; the turns begin anew with each run that a person begins.
  */
 import type { History } from '../context/history.js';
 import { rootGrant } from '../context/ledger.js';
@@ -8,14 +8,14 @@ import type { Stop } from '../protocol/agent.js';
 import type { Caps, Grant, Need, Reservation } from '../protocol/grant.js';
 import type { Notebook } from './notebook.js';
 import type { PromptShelf } from './prompt-shelf.js';
+import { runCount } from './run-count.js';
 
-export const runGrant = (caps: Caps, history: Pick<History, 'runs'>): Grant => {
+export const runGrant = (caps: Caps, history: Pick<History, 'runs' | 'prompts'>): Grant => {
   const root = rootGrant(caps);
-  let run = history.runs;
+  const runs = runCount(history);
   return {
     reserve(need, signal) {
-      if (history.runs !== run) root.renewTurns();
-      run = history.runs;
+      if (runs.isNew()) root.renewTurns();
       return root.reserve(need, signal);
     },
     share: (wanted) => root.share(wanted),

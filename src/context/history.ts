@@ -47,6 +47,8 @@ export class History {
   prompt = '';
   agent = '';
   runs = 0;
+  /** What people have said, however long ago. */
+  prompts = 0;
   turns = 0;
   /** Requests that were sent, answered or not. */
   requests = 0;
@@ -85,6 +87,7 @@ export class History {
         break;
       case 'letter.received':
         this.letters.take(record);
+        if (record.from === 'user') this.prompts += 1;
         break;
       case 'user.sent':
         this.addUserMessage(record.parts);

@@ -40,7 +40,11 @@ export class Ledger implements RootGrant {
   private readonly parent: Ledger | undefined;
   private readonly caps: Caps;
   private readonly purse: Purse | undefined;
-  private readonly turns: Pool | undefined;
+  /**
+   * Its own and those above it, nearest first; one turn is one of each. Unlike money turns are not set
+   * aside: whoever starts an agent that may take many would have none left to go on with.
+   */
+  private readonly turns: readonly Pool[];
   private total = 0;
   private isPriceless = false;
   private isOver = false;
@@ -49,8 +53,8 @@ export class Ledger implements RootGrant {
     this.caps = caps;
     this.parent = parent;
     this.purse = caps.usd === null ? parent?.purse : this.openPurse(caps.usd, parent?.purse?.pool);
-    this.turns =
-      caps.turns === null ? parent?.turns : poolOf(wholeTurns(caps.turns), parent?.turns);
+    const above = parent?.turns ?? [];
+    this.turns = caps.turns === null ? above : [new Pool(wholeTurns(caps.turns)), ...above];
   }
 
   get spent(): number | null {
@@ -61,9 +65,9 @@ export class Ledger implements RootGrant {
     return dollars(this.purse?.pool.overshoot ?? 0);
   }
 
-  /** Of the pools that this agent draws on, in USD and in turns; null where there is no limit. */
+  /** Of the nearest pools that this agent draws on, in USD and in turns; null where there is no limit. */
   get books(): { readonly money: Books | null; readonly turns: Books | null } {
-    return { money: booksOf(this.purse?.pool, NANOS), turns: booksOf(this.turns, 1) };
+    return { money: booksOf(this.purse?.pool, NANOS), turns: booksOf(this.turns[0], 1) };
   }
 
   async reserve(need: Need, signal: AbortSignal): Promise<Reservation | Stop> {
@@ -81,11 +85,10 @@ export class Ledger implements RootGrant {
     if (this.isOver) return;
     this.isOver = true;
     if (this.caps.usd !== null) this.purse?.pool.close();
-    if (this.caps.turns !== null) this.turns?.close();
   }
 
   renewTurns(): void {
-    if (this.caps.turns !== null) this.turns?.renew(wholeTurns(this.caps.turns));
+    if (this.caps.turns !== null) this.turns[0]?.renew(wholeTurns(this.caps.turns));
   }
 
   private openPurse(usd: number, from: Pool | undefined): Purse {
@@ -110,8 +113,10 @@ export class Ledger implements RootGrant {
 
   private judgeTurn({ isTurn }: Need): Stop | null {
     if (this.isOver) return OVER;
-    if (!isTurn || this.turns === undefined || this.turns.left >= 1) return null;
-    return { reason: 'max_turns', detail: this.sharesTurnsOfRun ? TURNS_USED : OWN_TURNS_USED };
+    const spent = isTurn ? this.turns.findIndex(({ left }) => left < 1) : -1;
+    if (spent === -1) return null;
+    const isOfRun = spent === this.turns.length - 1 && this.root.caps.turns !== null;
+    return { reason: 'max_turns', detail: isOfRun ? TURNS_USED : OWN_TURNS_USED };
   }
 
   private usedUp({ pool, owner }: Purse, input: number): Stop {
@@ -126,14 +131,14 @@ export class Ledger implements RootGrant {
   }
 
   private open({ isTurn }: Need, pool: Pool | undefined, units: number): Reservation {
-    const turns = isTurn ? this.turns : undefined;
+    const turns = isTurn ? this.turns : [];
     pool?.hold(units);
-    turns?.hold(1);
+    for (const pool of turns) pool.hold(1);
     let isOpen = true;
     const end = (used: number, turn: number) => {
       isOpen = false;
       // The turn first: whoever waits for the money may need it too.
-      turns?.settle(1, turn);
+      for (const pool of turns) pool.settle(1, turn);
       pool?.settle(units, used);
     };
     return {
@@ -158,10 +163,8 @@ export class Ledger implements RootGrant {
     this.parent?.count(units, isPriceless);
   }
 
-  /** The turns are those of the whole run. */
-  private get sharesTurnsOfRun(): boolean {
-    if (this.parent === undefined) return true;
-    return this.caps.turns === null && this.parent.sharesTurnsOfRun;
+  private get root(): Ledger {
+    return this.parent?.root ?? this;
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * What an agent may use up (law 10): a grant is a pool of money and turns, or a share of its parent's.
- * A child without a cap of its own draws on its parent's pool; one with a cap has it set aside from
- * there, and what it did not use goes back.
+ * A child without a cap of its own draws on its parent's pool. One with a cap of money has it set aside
+ * from there, and what it did not use goes back; its turns are its parent's too, up to its cap.
  */
 import type { Stop } from './agent.js';
 import type { Usage } from './usage.js';

@@ -146,14 +146,15 @@ describe('turns', () => {
     expect(swarm.requests).toHaveLength(5);
   });
 
-  test('that an agent was given and did not use go back', async () => {
-    const plan = leaf({ looks: 2, children: [leaf({ looks: 0 })] });
-    const swarm = await follow(plan, {
-      limits: { maxTurns: 5 },
-      swarm: { definitions: [agentDefinition({ maxTurns: 4 })] },
-    });
-    expect(endings(swarm)).toEqual(['end_turn', 'end_turn after 1']);
-  });
+  test.each(['sync', 'background'] as const)(
+    "that a %s agent may use are nobody else's loss until it does",
+    async (kind) => {
+      const plan = leaf({ looks: 1, children: [leaf({ kind, looks: 0 })] });
+      const definitions = [agentDefinition({ maxTurns: 50 })];
+      const swarm = await follow(plan, { limits: { maxTurns: 6 }, swarm: { definitions } });
+      expect(endings(swarm)).toEqual(['end_turn', 'end_turn after 1']);
+    },
+  );
 });
 
 /** Everybody has ended on record, no call is without a result, and the words of each are in its report. */
