@@ -7,6 +7,7 @@ import { forkDirective, roleText } from '../prompt/delegation-text.js';
 import type { Stop } from '../protocol/agent.js';
 import type { AgentDefinition } from '../protocol/agent-definition.js';
 import type { Briefing } from '../protocol/briefing.js';
+import type { HookSetup } from '../protocol/hook-setup.js';
 import type { PromptHead } from '../protocol/prompt.js';
 import type { Origin } from '../protocol/swarm-records.js';
 import { rawText } from '../protocol/wire.js';
@@ -235,16 +236,20 @@ const briefingFor = (
   };
 };
 
-/** Those of everybody, and those of its definition. */
+/** Those of everybody, and those of its definition, for which its end is the end of a run. */
 const hooksFor = (
   { hooks, setup }: Household,
   definition: AgentDefinition | undefined,
 ): Household['hooks'] => {
   const more = definition?.hooks ?? [];
   if (more.length === 0 || (hooks !== undefined && 'fire' in hooks)) return hooks;
+  const own = more.map(
+    (hook): HookSetup =>
+      hook.event === 'Stop' ? { ...hook, event: 'SubagentStop', matches: () => true } : hook,
+  );
   const equipment: HookEquipment = {
-    setups: [...(hooks?.setups ?? []), ...more],
-    runCommand: hooks?.runCommand ?? setup.runHook,
+    ...{ runCommand: setup.runHook, ...hooks },
+    setups: [...(hooks?.setups ?? []), ...own],
   };
   return equipment;
 };

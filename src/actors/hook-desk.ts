@@ -20,6 +20,14 @@ import {
 import { runHookFunction } from './function-hook.js';
 import type { Notebook } from './notebook.js';
 
+/** What the desks of one session have in common. */
+export class HookMemory {
+  /** Those that run once in a session, and have. */
+  readonly spent = new Set<HookSetup>();
+  /** What people were told already: a hook that fails at every call says so once. */
+  readonly told = new Set<string>();
+}
+
 export interface HookDeskOptions {
   /** In the order of the settings. */
   readonly setups: readonly HookSetup[];
@@ -29,6 +37,8 @@ export interface HookDeskOptions {
   readonly notebook: Pick<Notebook, 'record' | 'fail'>;
   readonly feed: Pick<Feed, 'emit'>;
   readonly clock: Clock;
+  /** Left out where there is but one desk. */
+  readonly memory?: HookMemory | undefined;
 }
 
 /** One hook that is about to run for an event. */
@@ -50,13 +60,12 @@ const MOST_NOTICES = 1_000;
 export class HookDesk implements Hooks {
   private readonly options: HookDeskOptions;
   private readonly byEvent = new Map<HookEvent, readonly HookSetup[]>();
-  private readonly spent = new Set<HookSetup>();
-  /** What people were told already: a hook that fails at every call says so once. */
-  private readonly told = new Set<string>();
+  private readonly memory: HookMemory;
   private readonly closing = new AbortController();
 
   constructor(options: HookDeskOptions) {
     this.options = options;
+    this.memory = options.memory ?? new HookMemory();
     for (const setup of options.setups) {
       this.byEvent.set(setup.event, [...(this.byEvent.get(setup.event) ?? []), setup]);
     }
@@ -72,7 +81,7 @@ export class HookDesk implements Hooks {
     const common = this.options.facts();
     const input = jsonOf({ ...common, hook_event_name: event, ...facts });
     const errand = { event, input, cwd: common.cwd, call: terms.call };
-    for (const setup of due) if (setup.once) this.spent.add(setup);
+    for (const setup of due) if (setup.once) this.memory.spent.add(setup);
     const setups = withoutTwins(due);
     for (const setup of setups) {
       if (setup.isAsync) void this.run({ ...errand, setup }, this.closing.signal);
@@ -100,7 +109,7 @@ export class HookDesk implements Hooks {
   }
 
   private isDue(setup: HookSetup, subject: string | undefined): boolean {
-    return !this.spent.has(setup) && (subject === undefined || setup.matches(subject));
+    return !this.memory.spent.has(setup) && (subject === undefined || setup.matches(subject));
   }
 
   private async run(errand: Errand, signal: AbortSignal): Promise<Ran> {
@@ -142,8 +151,9 @@ export class HookDesk implements Hooks {
   }
 
   private tell(text: string): void {
-    if (this.told.has(text)) return;
-    if (this.told.size < MOST_NOTICES) this.told.add(text);
+    const { told } = this.memory;
+    if (told.has(text)) return;
+    if (told.size < MOST_NOTICES) told.add(text);
     this.options.feed.emit({ type: 'notice', text });
   }
 }

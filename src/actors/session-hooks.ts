@@ -9,7 +9,7 @@ import type { Memory, MemoryFile, MemoryLayer, MemoryPorts } from '../protocol/m
 import type { AgentMode } from '../protocol/permission.js';
 import type { Session } from '../protocol/store.js';
 import type { FeedHub } from './feed-hub.js';
-import { HookDesk } from './hook-desk.js';
+import { HookDesk, HookMemory } from './hook-desk.js';
 import { keepContext } from './hook-letter.js';
 import type { Notebook } from './notebook.js';
 import type { PromptGate } from './prompt-gate.js';
@@ -20,7 +20,13 @@ export interface HookEquipment {
   readonly runCommand: RunHookCommand;
   /** Tells of instruction files that were loaded, also of those from before it was asked. */
   readonly onInstructions?: (hear: MemoryPorts['loaded']) => void;
+  /** Of the session, for the desks of all its agents. */
+  readonly memory?: HookMemory;
 }
+
+/** For the agents of one session: what is to run once runs once for all of them. */
+export const withMemory = <Given extends HookEquipment | Hooks | undefined>(given: Given): Given =>
+  given === undefined || 'fire' in given ? given : { ...given, memory: new HookMemory() };
 
 export interface SessionHookDeps {
   readonly hooks: Hooks;

@@ -12,7 +12,7 @@ import { PromptGate } from './prompt-gate.js';
 import { PromptShelf } from './prompt-shelf.js';
 import { runGrant } from './run-grant.js';
 import { beginSession } from './session-begin.js';
-import { openDesk, SessionHooks } from './session-hooks.js';
+import { openDesk, SessionHooks, withMemory } from './session-hooks.js';
 import { sessionJobs } from './session-jobs.js';
 import { openSwarm } from './session-swarm.js';
 import { steering } from './steering.js';
@@ -48,7 +48,8 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
   await checkpoints?.settle(past);
   const { ids, clock } = options;
   const jobs = sessionJobs({ shell: equipment.shell, notebook, feed, ids, clock });
-  const hooks = openDesk(options.hooks, session, {
+  const given = withMemory(options.hooks);
+  const hooks = openDesk(given, session, {
     ...{ notebook, feed, clock, mode: () => equipment.desk.mode },
   });
   const betas = options.betas ?? [];
@@ -64,7 +65,7 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
   };
   const { swarm, deps } = openSwarm(
     {
-      ...{ session, store: options.store, worker: options.owner, hooks: options.hooks },
+      ...{ session, store: options.store, worker: options.owner, hooks: given },
       ...{ capabilities, requestSettings, betas, checkpoints },
       setup: options.swarm,
     },
