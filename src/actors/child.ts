@@ -8,6 +8,7 @@ import type { Stop } from '../protocol/agent.js';
 import type { AgentDefinition } from '../protocol/agent-definition.js';
 import type { Briefing } from '../protocol/briefing.js';
 import type { HookSetup } from '../protocol/hook-setup.js';
+import type { JournalRecord } from '../protocol/journal.js';
 import type { PromptHead } from '../protocol/prompt.js';
 import type { Origin } from '../protocol/swarm-records.js';
 import { rawText } from '../protocol/wire.js';
@@ -49,7 +50,11 @@ export const beginChild = async (
   const base = origin.inherits === undefined ? undefined : forkPointOf(parent).base;
   const journal = await house.session.journal(id, parent.id);
   const created = { type: 'agent.created', agent: id, parent: parent.id, cwd, model } as const;
-  const past = [journal.append({ ...created, prompt: name, origin })];
+  const { records } = journal.past;
+  // A process that died here may have left it without its task.
+  const past = isCreated(records)
+    ? records
+    : [journal.append({ ...created, prompt: name, origin })];
   const notebook = new Notebook(journal, past, base);
   const text = base === undefined ? prompt : forkDirective(prompt);
   const { ids } = parent.deps;
@@ -60,7 +65,10 @@ export const beginChild = async (
   return assemble(house, { id, parent, origin, model, notebook, head, own }, active);
 };
 
-/** Undefined when nothing is on record of it but that it was asked for. Rejects with a StorageError. */
+const isCreated = (records: readonly JournalRecord[]): boolean =>
+  records.some(({ type }) => type === 'agent.created');
+
+/** Undefined while its task is not on record: then it never began. Rejects with a StorageError. */
 export const rebuildChild = async (
   house: Household,
   id: string,
@@ -72,6 +80,7 @@ export const rebuildChild = async (
   const { records } = journal.past;
   const created = records.find((record) => record.type === 'agent.created');
   if (created?.type !== 'agent.created' || created.origin === undefined) return undefined;
+  if (!records.some(({ type }) => type === 'letter.received')) return undefined;
   const { origin, model } = created;
   const base = await inheritedBy(store, session.meta.id, origin.inherits);
   const notebook = new Notebook(journal, records, base);
