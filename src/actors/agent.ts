@@ -72,7 +72,8 @@ export const startAgent = (deps: AgentDeps): Agent => {
     compactor: compactor({ ...deps, ...fails }, takeAsked),
     pause: pause(deps.clock, deps.chance, feed),
   });
-  const runs = new RunBook(notebook, feed, (waiting) => actor.send({ type: 'run.begin', waiting }));
+  const goOn = (waiting: number) => actor.send({ type: 'run.begin', waiting });
+  const runs = new RunBook(notebook, feed, goOn, deps.parent === undefined);
   let isCutOff = false;
   let dismiss: () => void;
   const stopped = new Promise<AgentReport>((resolve, reject) => {

@@ -167,11 +167,13 @@ export class Employment {
 
   /** Never rejects: whoever waits for the end of an agent hears of it also when a disk is full. */
   private async putAway(child: Child): Promise<void> {
+    const complain = (error: unknown) => this.complain(child, error);
+    // Not waited for: whoever closes the session does.
+    if (!this.isClosed) this.deps.house.session.closeJournal(child.id).catch(complain);
     try {
-      if (!this.isClosed) await this.deps.house.session.closeJournal(child.id);
       if (child.tag.kind === 'background') await this.deps.jobs.complete(child.id);
     } catch (error) {
-      this.complain(child, error);
+      complain(error);
     }
   }
 

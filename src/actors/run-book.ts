@@ -1,4 +1,4 @@
-/** Where one run ends and the next begins. Nobody hears of an end before it is on the disk. */
+/** Where one run ends and the next begins. Nobody outside hears of an end before it is on the disk. */
 import type { Stop } from '../protocol/agent.js';
 import { StorageError } from '../protocol/errors.js';
 import type { Feed } from '../protocol/feed.js';
@@ -11,14 +11,22 @@ export class RunBook {
   private readonly feed: Feed;
   /** Tells the machine to go on with the letters that wait. */
   private readonly goOn: (waiting: number) => void;
+  /** Somebody outside hears of the end; what a parent hears is on record with the parent too. */
+  private readonly waitsForDisk: boolean;
   private isSettling = false;
   /** Somebody spoke after the run had begun to end: that is for the next one. */
   private isCalled = false;
 
-  constructor(notebook: Notebook, feed: Feed, goOn: (waiting: number) => void) {
+  constructor(
+    notebook: Notebook,
+    feed: Feed,
+    goOn: (waiting: number) => void,
+    waitsForDisk: boolean,
+  ) {
     this.notebook = notebook;
     this.feed = feed;
     this.goOn = goOn;
+    this.waitsForDisk = waitsForDisk;
   }
 
   /** No run is under way or about to begin, and the end of the last one has been told. */
@@ -45,7 +53,8 @@ export class RunBook {
     this.isSettling = true;
     const { reason, detail } = stop;
     this.recordIfPossible({ type: 'run.ended', reason, detail, turns, final });
-    await this.notebook.sync().catch(() => undefined);
+    const synced = this.notebook.sync().catch(() => undefined);
+    if (this.waitsForDisk) await synced;
     this.isSettling = false;
     const { waiting } = this.notebook.history;
     // Of a run that a person cut off, what was said before has not been answered either.

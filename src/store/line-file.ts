@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { StorageError } from '../protocol/errors.js';
 import { OpenFiles, type RestingFile } from './open-files.js';
 import { openRegular, readRegular } from './regular-file.js';
+import { SyncQueue } from './sync-queue.js';
 
 export class LineFile implements RestingFile {
   readonly path: string;
@@ -52,16 +53,16 @@ export class LineFile implements RestingFile {
     }
   }
 
-  /**
-   * Resolves when everything appended so far survives the machine. What is asked for in one tick is one
-   * sync: the end of a turn is often the end of a run too.
-   */
+  /** Resolves when everything appended so far survives the machine. */
   sync(): Promise<void> {
     if (!this.isDirty) return this.syncing ?? Promise.resolve();
     if (this.asked === undefined) {
       this.syncs += 1;
-      this.asked = nextTick().then(() => this.syncNow());
-      this.syncing = this.asked;
+      const asked = new Promise<void>((resolve, reject) => {
+        queue.add(() => this.syncNow().then(resolve, reject));
+      });
+      this.asked = asked;
+      this.syncing = asked;
     }
     return this.asked;
   }
@@ -113,7 +114,8 @@ export class LineFile implements RestingFile {
 
 const APPENDING = fs.constants.O_APPEND | fs.constants.O_RDWR;
 const fdatasync = promisify(fs.fdatasync);
-const nextTick = promisify(setImmediate);
+/** One for the process: it has one disk, or few. */
+const queue = new SyncQueue();
 
 export const readLines = (path: string): readonly string[] => {
   let text: string;

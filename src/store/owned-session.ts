@@ -25,6 +25,8 @@ export class OwnedSession implements Session {
   private readonly eventFile: LineFile;
   private readonly index: EventIndex;
   private readonly journals = new Map<string, JournalFile>();
+  /** Journals that are being closed. */
+  private readonly ending = new Set<Promise<void>>();
 
   constructor(
     folder: string,
@@ -62,7 +64,9 @@ export class OwnedSession implements Session {
     const journal = this.journals.get(agent);
     if (journal === undefined) return;
     this.journals.delete(agent);
-    await journal.end();
+    const ending = journal.end();
+    this.ending.add(ending);
+    await ending.finally(() => this.ending.delete(ending));
   }
 
   journalFile(agent: string): string {
@@ -102,7 +106,7 @@ export class OwnedSession implements Session {
     this.index.flush();
     const journals = [...this.journals.values()];
     this.journals.clear();
-    await Promise.all(journals.map((journal) => journal.end()));
+    await Promise.all([...journals.map((journal) => journal.end()), ...this.ending]);
     this.eventFile.close();
     await this.lease.release();
   }
