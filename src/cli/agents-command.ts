@@ -7,6 +7,7 @@ import { rosterFor } from '../sdk/agent-roster.js';
 import { settingsFor } from '../sdk/workbench-settings.js';
 import { builtinTools } from '../tools/builtin-tools.js';
 import { EXIT } from './exit-code.js';
+import { plural } from './figures.js';
 import { harmless, plainText } from './harmless-text.js';
 import type { Machine } from './machine.js';
 import type { RunFlags } from './run-flags.js';
@@ -79,7 +80,7 @@ const extrasOf = (agent: AgentDefinition): readonly string[] => [
   ...(agent.maxTurns === undefined ? [] : [`at most ${agent.maxTurns} turns`]),
   ...(agent.background ? ['in the background'] : []),
   ...(agent.ownPrompt ? ['prompt of its own'] : []),
-  ...(agent.hooks.length === 0 ? [] : [`${agent.hooks.length} hooks`]),
+  ...(agent.hooks.length === 0 ? [] : [plural(agent.hooks.length, 'hook')]),
 ];
 
 /** Tools that it lists and nobody has. */

@@ -9,7 +9,9 @@ import { resolveSkeinHome } from '../config/state-directory.js';
 import { findWorkspace } from '../config/workspace-root.js';
 import { KNOWN_MODELS } from '../protocol/prices.js';
 import { placesOf } from '../sdk/agent-choice.js';
+import { openQuestions } from '../sdk/open-questions.js';
 import { newestFirst, openArchive } from '../sdk/session-archive.js';
+import { liveSwarms } from '../sdk/swarm-remote.js';
 import { plainText } from './harmless-text.js';
 import type { Machine } from './machine.js';
 
@@ -115,7 +117,12 @@ const valuesOf = async (given: Option | Argument, machine: Machine): Promise<rea
     case 'session':
       return sessionIds(machine);
     case 'agent':
-      return agentNames(machine);
+      // A flag names a definition, an argument one that is at work.
+      return 'flags' in given ? agentNames(machine) : liveAgents(machine);
+    case 'session-or-agent':
+      return [...(await liveAgents(machine)), ...(await sessionIds(machine))];
+    case 'question':
+      return questionIds(machine);
     case 'dir':
     case 'dirs':
       return [':directories'];
@@ -134,6 +141,24 @@ const agentNames = async (machine: Machine): Promise<readonly string[]> => {
   const settings = { workspace, skeinHome: resolveSkeinHome(machine), trust: 'untrusted' as const };
   const { agents } = await readRoster(placesOf(settings, machine));
   return agents.map(({ name, description }) => `${name}\t${plainText(description, 60)}`);
+};
+
+/** By their names where they have one. */
+const liveAgents = async (machine: Machine): Promise<readonly string[]> => {
+  const swarms = await liveSwarms(openArchive(machine));
+  return swarms.flatMap(({ session, agents }) =>
+    agents.map(({ id, name, type, state, description, kind }) => {
+      const what = kind === 'lead' ? `lead of ${session.id}` : `${type ?? 'fork'}: ${description}`;
+      return `${name ?? id}\t${plainText(`${what} (${state})`, 60)}`;
+    }),
+  );
+};
+
+const questionIds = async (machine: Machine): Promise<readonly string[]> => {
+  const { questions } = await openQuestions(machine, openArchive(machine));
+  return questions.map(
+    ({ question: { id, description } }) => `${id}\t${plainText(description, 60)}`,
+  );
 };
 
 const MOST_SESSIONS = 50;

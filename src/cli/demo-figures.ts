@@ -99,7 +99,7 @@ export const conclusion = (
       'cost',
       `${money(figures.costUsd)} at the list prices of ${pricesVersion}; without the cache ${money(figures.uncachedCostUsd)}: ${share} saved`,
     ],
-    ['next', 'skein in a repository of yours, with ANTHROPIC_API_KEY set; skein help tells more'],
+    ['next', 'ANTHROPIC_API_KEY=… npx skein --cwd <your repository>; npx skein help tells more'],
   ];
   return [
     '',

@@ -11,6 +11,9 @@ Examples:
   skein -p "fix the tests" --permission-mode acceptEdits --allowed-tools "Bash(npm test)"
   skein -p --continue "and now the docs"        go on where the last run ended
   skein -p "list the exports" --output-format json | jq -r .result
+  skein agents                                  whom a lead can hand work to
+  skein ps                                      in a second terminal: what runs, as a tree of agents
+  skein -p "add a changelog" --ask              waits for skein inbox and skein approve elsewhere
   skein sessions --all --search "flaky"         find what was said
   skein cost                                    what the newest session here cost
   skein explain 3                               why its third call ran or did not

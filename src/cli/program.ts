@@ -37,7 +37,7 @@ export const runCommandLine = async (
 /** The tree of commands; `end` is told the exit code. */
 export const buildProgram = (machine: Machine, end: (code: number) => void): Command => {
   const program = new Command('skein')
-    .description('Runs coding agents whose every byte and effect is accounted for.')
+    .description('Runs swarms of coding agents whose every byte and effect is accounted for.')
     .argument('[prompt]', 'what to do')
     .addHelpText('after', HELP_TEXT)
     .exitOverride()

@@ -28,7 +28,9 @@ export const resume = async (
   }
   const { swarm, agent } = await runningAgent(wanted, machine);
   if (prompt !== undefined) {
-    throw new UsageError(`It runs already: \`skein send ${agent.id} "…"\` tells it something.`);
+    throw new UsageError(
+      `Its session runs already: \`skein send ${agent.id} "…"\` tells it something, and without a text \`skein resume ${agent.id}\` lets it go on.`,
+    );
   }
   const { id } = swarm.session;
   const reply = await commandSwarm(machine, store, id, { type: 'resume', agent: agent.id });

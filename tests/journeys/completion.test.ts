@@ -3,7 +3,8 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { setScene } from '../fakes/skein-process.js';
+import { calls, setScene } from '../fakes/skein-process.js';
+import { eventually } from '../host/processes.js';
 import { needs } from '../setup/needs.js';
 
 /** Asks a real shell, which has sourced the script that was printed, what could come next. */
@@ -79,13 +80,40 @@ describe('completion in bash', () => {
     expect(await ask('bash', BASH, ['--resume', ''])).toEqual([result.session_id]);
   });
 
-  test('knows the agents of the workspace', async () => {
+  test('knows the agents of the workspace beside those that are built in', async () => {
     const { ask, workspace } = await sceneOfShell();
     const folder = join(workspace, '.claude', 'agents');
     await mkdir(folder, { recursive: true });
-    const text = '---\nname: reviewer\ndescription: Reviews.\n---\nFind what is wrong.\n';
-    await writeFile(join(folder, 'reviewer.md'), text);
-    expect(await ask('bash', BASH, ['prompt', '--agent', ''])).toEqual(['reviewer']);
+    const text = '---\nname: scout\ndescription: Looks around.\n---\nFind the way.\n';
+    await writeFile(join(folder, 'scout.md'), text);
+    expect(await ask('bash', BASH, ['prompt', '--agent', ''])).toEqual([
+      ...['explorer', 'implementer', 'planner', 'reviewer', 'scout', 'tester'],
+    ]);
+  });
+
+  test('knows who is at work, and the questions that wait', async () => {
+    const { start, run } = await setScene([
+      {
+        match: { turn: 0, firstUser: 'begin' },
+        reply: calls('Task', {
+          ...{ description: 'a look', prompt: 'look', subagent_type: 'tester', name: 'looker' },
+        }),
+      },
+      { match: { turn: 0 }, reply: calls('Bash', { command: 'touch it' }) },
+    ]);
+    const lead = start(['-p', 'begin', '--ask']);
+    lead.endInput();
+    const offered = async (...words: string[]) => {
+      const { stdout } = await run(['__complete', ...words, '']);
+      return stdout.split('\n').filter(Boolean);
+    };
+    await eventually('it asks', () => lead.stderr.includes('skein approve'));
+    expect((await offered('deny'))[0]).toMatch(/^q_\w+\tBash touch it$/);
+    expect(await offered('stop')).toEqual([
+      expect.stringMatching(/^a_\w+\tlead of s_/),
+      'looker\ttester: a look (awaiting-permission)',
+    ]);
+    expect(await offered('resume')).toHaveLength(3);
   });
 
   test('offers every command at first, and no hidden one', async () => {
