@@ -7,6 +7,10 @@ import type { Surface } from '../../src/protocol/permission.js';
 import { defineTool, type Shell, type Tool } from '../../src/protocol/tool.js';
 import { SessionMemory } from '../../src/store/session-memory.js';
 import { builtinTools } from '../../src/tools/builtin-tools.js';
+import { spawnAgent } from '../../src/tools/spawn-agent.js';
+import { type Talk, talkOf } from '../actors/swarm-in-hand.js';
+import { type Answer, calls, choosingModel, fails, says } from '../fakes/scripted-model.js';
+import { agentDefinition, swarmSetup } from '../fakes/swarm-setup.js';
 import { finish, openRig, type ScriptedTurn, speaks } from './session-rig.js';
 import { makePlace } from './workspace.js';
 
@@ -147,6 +151,61 @@ const busyLogOf = async (word: string): Promise<string> => {
   return JSON.stringify(records);
 };
 
+const handsOn = (prompt: string, more: Record<string, unknown> = {}) => ({
+  ...{ description: 'A part', prompt, ...more },
+});
+
+/** Each agent of the swarm below, by the words of its conversation. */
+const answerOf = ({ said, last, turn }: Talk, word: string): Answer => {
+  const isAbout = (part: string) => said.some((text) => text.includes(part));
+  if (isAbout('deep part')) {
+    return turn === 0 ? [calls('d1', 'Look', { at: 'd', slow: 5 })] : [says(`deep ${word}`)];
+  }
+  if (isAbout('typed part')) {
+    const below = handsOn('the deep part', { subagent_type: 'explorer' });
+    return turn === 0
+      ? [calls('t1', 'Look', { at: 't', slow: 2 }), calls('t2', 'Task', below)]
+      : [says('typed')];
+  }
+  if (last.includes('forked part')) return [calls('f1', 'Look', { at: 'f' })];
+  if (last.includes('seen f')) return [says('forked')];
+  if (turn > 0) return [says('Done.')];
+  return [
+    ...[1, 2, 3].map((at) => calls(`c${at}`, 'Task', handsOn(`forked part ${at}`))),
+    calls('c4', 'Task', handsOn('typed part', { subagent_type: 'explorer' })),
+    calls('c5', 'Task', handsOn('the deep part', { run_in_background: true })),
+    calls('c6', 'Touch'),
+  ];
+};
+
+/** Forks, typed agents, one below another and one in the background; one request in five fails first. */
+const swarmLogOf = async (word: string): Promise<string> => {
+  const clock = patientClock();
+  const store = new SessionMemory(clock);
+  const failed = new Set<string>();
+  const model = choosingModel((request, number) => {
+    const isFirst = !failed.has(request.body);
+    failed.add(request.body);
+    if (isFirst && number % 5 === 0) return [fails('overloaded')];
+    return answerOf(talkOf(request), word);
+  });
+  const limits = { maxAgents: 100, maxConcurrentAgents: 3, maxDepth: 3 };
+  const session = await openRig({
+    ...{ clock, store, surface, model, tools: [look, touch, spawnAgent] },
+    options: { swarm: swarmSetup({ limits, definitions: [agentDefinition()] }) },
+  });
+  await finish(session, 'Go.');
+  const journals: unknown[] = [];
+  for (const agent of await store.agents(session.id)) {
+    journals.push(await store.peek(session.id, agent));
+  }
+  await session.close();
+  const reopened = await store.open(session.id);
+  const events = await reopened.readEvents();
+  await reopened.close();
+  return JSON.stringify({ journals, events });
+};
+
 /** What may differ between two runs over real processes: when, how long, and under which id. */
 const VARIES = new Set([
   'ts',
@@ -176,6 +235,15 @@ describe('law 13, same seed, same log', () => {
     }
     expect(await busyLogOf('hum')).toBe(log);
     expect(await busyLogOf('buzz')).not.toBe(log);
+  });
+
+  test('two runs of a swarm do so too', async () => {
+    const log = await swarmLogOf('one');
+    for (const sign of ['"fork.offered"', '"agent.queued"', '"turn.failed"', '"from":"agent"']) {
+      expect(log).toContain(sign);
+    }
+    expect(await swarmLogOf('one')).toBe(log);
+    expect(await swarmLogOf('two')).not.toBe(log);
   });
 
   test('catches two runs of which one says another word', async () => {
