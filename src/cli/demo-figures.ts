@@ -85,7 +85,8 @@ export const conclusion = (
   { width }: ChartStyle,
 ): string => {
   const { testsPass, turns, calls, sharedTokens, sharedSavedUsd, savedShare } = figures;
-  const share = savedShare === null ? 'unknown' : `${Math.round(savedShare * 100)} %`;
+  const saved =
+    savedShare === null || savedShare < 0 ? '' : `: ${Math.round(savedShare * 100)} % saved`;
   const many = figures.agents.length;
   const rows: readonly (readonly [string, string])[] = [
     ['tests', `${testsPass ? 'pass' : 'FAIL'}, checked once more from outside`],
@@ -97,7 +98,7 @@ export const conclusion = (
     ],
     [
       'cost',
-      `${money(figures.costUsd)} at the list prices of ${pricesVersion}; without the cache ${money(figures.uncachedCostUsd)}: ${share} saved`,
+      `${money(figures.costUsd)} at the list prices of ${pricesVersion}; without the cache ${money(figures.uncachedCostUsd)}${saved}`,
     ],
     ['next', 'ANTHROPIC_API_KEY=… npx skein --cwd <your repository>; npx skein help tells more'],
   ];
@@ -117,4 +118,4 @@ const row = (name: string, words: string, width: number): readonly string[] =>
 
 /** Without git nobody knows them. */
 const changedFiles = (diff: string): string =>
-  [...diff.matchAll(/^\+\+\+ b\/(.+)$/gm)].map(([, file]) => file).join(', ') || 'unknown';
+  [...diff.matchAll(/^\+\+\+ b\/(.+)$/gm)].map(([, file]) => file).join(', ') || 'none known';

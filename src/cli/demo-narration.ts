@@ -86,7 +86,7 @@ export class DemoNarration {
 
   private report({ agent, stop, text, turns, cost }: ChildReport): void {
     const isDone = outcomeOf(stop) === 'completed';
-    const words = isDone ? text : `${stop.reason}: ${stop.detail ?? text}`;
+    const words = isDone ? text : [stop.reason, stop.detail ?? ''].filter(Boolean).join(': ');
     const took = `(${plural(turns, 'turn')}, ${money(cost)})`;
     const sign = isDone ? this.signs.done : this.signs.fails;
     this.line(`    ${this.nameOf(agent.id)}`, sign, words, took);
