@@ -15,7 +15,6 @@ export const inherit = (child: History, parent: History): void => {
   child.told.takeOver(parent.told);
   child.betas.takeOver(parent.betas);
   child.promptBytes = parent.promptBytes;
-  child.opening = parent.opening;
   child.countedTokens = parent.countedTokens;
   child.weightSince = parent.weightSince;
   child.family.offer = parent.family.offer;
