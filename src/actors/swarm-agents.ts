@@ -31,7 +31,9 @@ export const agentsOf = (swarm: () => Swarm, id: string, types: Agents['types'])
     },
     async untilEnded(child, timeoutMs, signal) {
       const entry = meant(child);
-      if (entry === undefined || !isLive(entry)) return;
+      if (entry === undefined) return;
+      if (!isLive(entry)) await swarm().recollect(entry);
+      if (!isLive(entry) || timeoutMs === 0) return;
       const { clock } = swarm().lead.deps;
       await new Promise<void>((resolve) => {
         const end = () => {

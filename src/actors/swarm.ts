@@ -5,6 +5,7 @@
 
 import * as stops from '../machines/stops.js';
 import type { Stop } from '../protocol/agent.js';
+import { SkeinError } from '../protocol/errors.js';
 import type { ChildReport, Spawned, SpawnOrder, SpawnPreview } from '../protocol/swarm.js';
 import { BackgroundJobs } from './background-jobs.js';
 import { beginChild, endOf, rebuildChild } from './child.js';
@@ -98,6 +99,20 @@ export class Swarm {
         await this.resume(entry, child);
       } else await this.putAway(child);
       return true;
+    });
+  }
+
+  /** Finds the report of one that ended before this process. Never rejects: else there is none. */
+  async recollect(entry: Entry): Promise<void> {
+    const look = async () => {
+      if (isLive(entry) || entry.report !== undefined) return;
+      const child = await this.rebuild(entry);
+      if (child === undefined) return;
+      const end = endOf(child);
+      await (end === undefined ? this.putAway(child) : this.remember(entry, child, end));
+    };
+    await this.inTurn(entry.tag.id, look).catch((error: unknown) => {
+      if (!(error instanceof SkeinError)) throw error;
     });
   }
 

@@ -86,7 +86,10 @@ export interface Agents {
   /** By id, by name or by the beginning of an id; those of the whole tree below this agent. */
   find(address: string): ChildView | undefined;
   list(): readonly ChildView[];
-  /** Resolves when it has ended, after `timeoutMs`, or when the signal says so. Never rejects. */
+  /**
+   * Resolves when it has ended, after `timeoutMs`, or when the signal says so. Of one that ended before
+   * this process the report is known then. Never rejects.
+   */
   untilEnded(id: string, timeoutMs: number, signal: AbortSignal): Promise<void>;
   /** Ends it and all below it; resolves when nothing of it works any more. */
   stop(id: string): Promise<void>;

@@ -36,7 +36,7 @@ export const taskOutput = defineTool({
   async call({ task_id, block = true, timeout = DEFAULT_WAIT_MS }, context) {
     const agent = findAgent(task_id, context);
     if (agent !== undefined) {
-      if (block) await agent.agents.untilEnded(agent.id, timeout, context.signal);
+      await agent.agents.untilEnded(agent.id, block ? timeout : 0, context.signal);
       return showAgent(agent);
     }
     const task = findTask(task_id, context);

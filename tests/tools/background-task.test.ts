@@ -196,7 +196,7 @@ describe('an agent as a task', () => {
     expect(await look(id)).toBe(
       'Agent explorer scout ag_3f2a "Find the parser" is running (streaming): 2 turns, $0.5000 so far.',
     );
-    expect(agents.waits).toEqual([]);
+    expect(agents.waits).toEqual([{ id: 'ag_3f2a', timeoutMs: 0 }]);
   });
 
   test.each([
