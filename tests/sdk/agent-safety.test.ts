@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { QueryOptions } from '../../src/sdk/query-options.js';
 import type { Rules } from '../fakes/skein-process.js';
 import { all, program, resultOf, toolTexts } from './program.js';
 
@@ -27,11 +28,15 @@ const doing: Rules = [
   { match: { lastUser: 'Do it.' }, reply: { text: 'Trying.', tool_use: DEEDS } },
 ];
 
+/** Two ways in which a lead may do everything. */
+const BYPASS: QueryOptions = { permissionMode: 'bypassPermissions' };
+const BY_RULES: QueryOptions = { allowedTools: ['Bash', 'Write'] };
+
 /** A lead that may do everything, and what is left of what its agents tried. */
-const attempt = async (rules: Rules) => {
+const attempt = async (rules: Rules, power = BYPASS) => {
   const { ask, workspace, bodies } = await program([...rules, { reply: 'Over.' }]);
   const query = ask('Begin.', {
-    ...{ permissionMode: 'bypassPermissions', agents: AGENTS },
+    ...{ ...power, agents: AGENTS },
     settings: { skein: { maxDepth: 2 } },
   });
   const messages = await all(query);
@@ -57,15 +62,19 @@ describe('an agent of a lead that may do everything', () => {
     expect(made).toEqual(['by-shell', 'by-write']);
   });
 
-  test('cannot hand on what it was not given, to others or to forks of itself', async () => {
-    const { made, texts } = await attempt([
+  test.each([
+    ['by its mode', BYPASS],
+    ['by rules', BY_RULES],
+  ])('cannot hand on, to others or to forks of itself, what its lead has %s', async (_, power) => {
+    const rules: Rules = [
       { match: { lastUser: 'Begin.' }, reply: { tool_use: task('Delegate.', 'looker') } },
       {
         match: { lastUser: 'Delegate.' },
         reply: { tool_use: [task('Do it.', 'doer'), task('Do it.')] },
       },
       ...doing,
-    ]);
+    ];
+    const { made, texts } = await attempt(rules, power);
     expect(made).toEqual([]);
     expect(texts.filter((text) => /^error: .*(Bash|Write)/.test(text))).toHaveLength(4);
   });
