@@ -108,10 +108,14 @@ export class AgentFold {
         this.#taken(event);
         break;
       case 'run.started':
-        this.#begin();
+        // One that is taken up again may wait for a person or for its agents, as before.
+        this.#begin('between');
+        break;
+      case 'message.sent':
+        this.#hasAnswered = false;
         break;
       case 'turn.started':
-        this.#begin();
+        this.#begin('streaming');
         this.model = textOr(event.model, this.model);
         break;
       case 'turn.ended':
@@ -179,8 +183,8 @@ export class AgentFold {
     [this.turns, this.usage, this.cost] = [0, NO_USAGE, 0];
   }
 
-  #begin(): void {
-    this.#phase = 'streaming';
+  #begin(phase: 'between' | 'streaming'): void {
+    this.#phase = phase;
     this.#wantsTools = false;
     [this.stop, this.endedAt] = [null, null];
   }

@@ -29,6 +29,10 @@ const started: Fact = { type: 'turn.started', turn: 1, attempt: 1, model: MODEL 
 const ended = (stopReason: string): Fact => ({
   ...{ type: 'turn.ended', turn: 1, attempt: 1, model: MODEL, stopReason, usage, cost: 0.5 },
 });
+const takenUp: readonly Fact[] = [
+  { type: 'epoch.began', epoch: 2 },
+  { type: 'run.started', run: 1 },
+];
 const tool = (type: 'tool.started' | 'tool.ended', call: string): Fact => ({
   ...{ type, call, tool: 'Bash', description: `Bash ${call}` },
 });
@@ -62,6 +66,9 @@ describe('an agent of a swarm', () => {
     ['streaming', [started, ended('pause_turn')]],
     ['idle', [started, ended('end_turn'), { type: 'run.ended', reason: 'end_turn' }]],
     ['stopped', [started, ended('end_turn'), { type: 'agent.stopped', reason: 'end_turn' }]],
+    ['awaiting-permission', [started, ended('tool_use'), asked('1'), ...takenUp, asked('1')]],
+    ['idle', [started, ended('end_turn'), ...takenUp]],
+    ['streaming', [started, ended('end_turn'), ...takenUp, { type: 'message.sent', parts: 1 }]],
   ])('is %s after what its events say', (state, facts) => {
     expect(lead(...facts)?.state).toBe(state);
   });
