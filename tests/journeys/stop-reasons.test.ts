@@ -59,11 +59,12 @@ describe('a run stops because of', () => {
   });
 
   test('budget: the next request would cost more than is left', async () => {
-    const read = { ...calls('Read', { file_path: 'x' }), text: 'Half of it.' };
-    const end = await endOf([{ reply: read }], ['--max-budget-usd', '0.01']);
+    const usage = { output_tokens: 5_000 };
+    const read = { ...calls('Read', { file_path: 'x' }), text: 'Half of it.', usage };
+    const end = await endOf([{ reply: read }], ['--max-budget-usd', '0.05']);
     expect(end).toMatchObject({
       ...{ code: 3, subtype: 'error_max_budget_usd', stop_reason: 'budget' },
-      result: { num_turns: 1, result: expect.stringContaining('$0.01') },
+      result: { num_turns: 1, result: expect.stringContaining('$0.05') },
     });
     expect(end.result.partial_result).toBe('Half of it.');
     expect(end.simulator.requests).toHaveLength(1);
