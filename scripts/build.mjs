@@ -74,7 +74,10 @@ const builtinAgents = async (parseAgent) => {
   return Promise.all(
     files.map(async (file) => {
       const text = await readFile(join('agents', file), 'utf8');
-      const { path, ...agent } = parseAgent(text, { path: `agents/${file}`, source: 'builtin' });
+      const { path: _path, ...agent } = parseAgent(text, {
+        path: `agents/${file}`,
+        source: 'builtin',
+      });
       // A hook has functions, which no text can hold.
       const isPlain = agent.fix === undefined && agent.hooks.length === 0;
       if (!isPlain || agent.warnings.length > 0)

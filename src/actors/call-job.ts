@@ -12,6 +12,8 @@ export interface CallJob {
   /** Somebody who may has allowed this very call: a person, or a hook in their place. */
   answered: 'no' | 'by hook' | 'by person';
   stage: 'ruling' | 'running' | 'reported';
+  /** It was ruled upon in this very moment. */
+  isFresh: boolean;
   /** What hooks want the model to read with the result. */
   readonly context: string[];
   /** Its result is journaled, or nobody wants it any more. */
@@ -20,5 +22,5 @@ export interface CallJob {
 
 export const callJob = (wanted: WantedCall, at: CallPlace): CallJob => ({
   ...{ wanted, at, controller: new AbortController(), call: undefined },
-  ...{ answered: 'no', stage: 'ruling', context: [], over: false },
+  ...{ answered: 'no', stage: 'ruling', isFresh: false, context: [], over: false },
 });

@@ -84,8 +84,10 @@ const departFirst = async (
     : await warmth.enter({ key, uncachedTokens, siblings: alike, lifetimeMs }, signal);
   const shared = departure.isMarked;
   const own = shared || isAlone || ownTokens >= WORTH_WARMING_TOKENS;
+  const unread = ownTokens + (warmth.isWarm(key) ? 0 : uncachedTokens);
   return {
     marks: firstMarks(history.messages, { shared, own }),
+    knownTokens: Math.max(0, history.tokens - unread),
     begun() {
       head.begun();
       departure.begun();

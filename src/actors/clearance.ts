@@ -12,6 +12,8 @@ import { isRefusal } from './run-grant.js';
 export interface FirstDeparture {
   /** Undefined: the usual ones. */
   readonly marks: readonly Mark[] | undefined;
+  /** Tokens of its prompt that others have left in the cache. */
+  readonly knownTokens?: number;
   /** Its answer has started. */
   begun(): void;
   /** It is over; does nothing to one that has begun. */
@@ -47,7 +49,8 @@ export const clearanceFor = async (
   let reservation: Reservation | undefined;
   try {
     departure = await depart?.(need.model, signal);
-    const answer = await grant.reserve(need, signal);
+    const knownTokens = Math.max(need.knownTokens, departure?.knownTokens ?? 0);
+    const answer = await grant.reserve({ ...need, knownTokens }, signal);
     if (isRefusal(answer)) {
       departure?.failed();
       return answer;

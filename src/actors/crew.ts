@@ -199,7 +199,7 @@ class Crew implements Gatekeeper {
       if (!this.write({ type: 'files.changed', call: job.wanted.id, changes })) return;
     }
     job.stage = 'reported';
-    job.controller = new AbortController();
+    if (job.controller.signal.aborted) job.controller = new AbortController();
     const { outcome, halt } = await afterCall(hooks, job, call, {
       ...{ ...ended, interrupted, durationMs },
     });

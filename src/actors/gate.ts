@@ -74,6 +74,7 @@ export class Gate {
 
   /** False when a call that was allowed may not start after all. */
   mayStart(job: CallJob, call: SoundCall): boolean {
+    if (job.isFresh) return true;
     const { desk, notebook } = this.deps;
     const refusal = refusalNow(call, desk, notebook.history.cwd, job.answered !== 'no');
     if (refusal === undefined) return true;
@@ -114,8 +115,11 @@ export class Gate {
   private settle(job: CallJob, { call, ruling }: Judged): void {
     job.call = call;
     if (!this.record(job, ruling)) return;
-    if (ruling.behavior === 'allow') this.keeper.admit(job);
-    else if (ruling.behavior === 'deny') this.keeper.refuse(job, 'denied', told(ruling));
+    if (ruling.behavior === 'allow') {
+      job.isFresh = true;
+      this.keeper.admit(job);
+      job.isFresh = false;
+    } else if (ruling.behavior === 'deny') this.keeper.refuse(job, 'denied', told(ruling));
     else this.ask(job, call, ruling).catch(this.deps.defect);
   }
 

@@ -1,4 +1,5 @@
 /** Takes a call through law 5 up to the point where a person is needed: schema, then the policy. */
+import { resolve } from 'node:path';
 import type { HookOpinion, PermissionRequest, Ruling } from '../protocol/permission.js';
 import { type Tool, ToolFailure } from '../protocol/tool.js';
 import type { WantedCall } from '../protocol/wire.js';
@@ -93,6 +94,8 @@ export const isJudgedPlace = (
   real: string,
   isAnswered: boolean,
 ): boolean => {
+  // It was ruled upon under this very name, and what it leads to now is itself.
+  if (real === resolve(request.cwd, request.subject.target)) return true;
   const there = { ...request, subject: { ...request.subject, target: real }, cwd: '/' };
   const { behavior } = desk.rule(there, {});
   if (behavior !== 'ask') return behavior === 'allow';

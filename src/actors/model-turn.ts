@@ -171,7 +171,9 @@ const sendUserMessage = async (
   if (cutShort && parts.length === 0) parts.push({ text: CONTINUE });
   if (parts.length === 0) return;
   notebook.record({ type: 'user.sent', parts });
-  tell({ type: 'letters.taken', count: waiting - history.waiting });
+  const count = waiting - history.waiting;
+  // Results alone are no news: the machine knows that it owes them an answer.
+  if (count > 0 || cutShort) tell({ type: 'letters.taken', count });
 };
 
 /** A change of model voids the cached prefix, so it is declared. */

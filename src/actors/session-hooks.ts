@@ -64,11 +64,14 @@ export const openDesk = (
   const { id, lead, cwd } = session.meta;
   const facts = () => ({
     ...{ session_id: id, transcript_path: session.journalFile(child?.id ?? lead) ?? '' },
-    ...{ cwd: notebook.history.cwd || cwd, permission_mode: mode() },
+    ...{ cwd: notebook.history.cwd || cwd, permission_mode: told(mode()) },
     ...(child && { agent_id: child.id, agent_type: child.type }),
   });
   return new HookDesk({ ...given, facts, notebook, feed, clock });
 };
+
+/** Scripts know the modes of people; an agent whose questions go up allows by itself what `default` does. */
+const told = (mode: AgentMode): AgentMode => (mode === 'bubble' ? 'default' : mode);
 
 /** Its context waits for the next message. Throws a StorageError. */
 export const fireSessionStart = async (

@@ -81,7 +81,8 @@ describe('a fork', () => {
     await allSettled();
 
     const [, left = '', right = ''] = hand.requests.map(({ body }) => body);
-    const firstDifference = [...left].findIndex((letter, at) => right[at] !== letter);
+    const letters = Array.from({ length: left.length }, (_, at) => at);
+    const firstDifference = letters.find((at) => left[at] !== right[at]);
     expect(left.slice(0, firstDifference)).toContain('<fork-task>');
     expect(left).toContain('"tool_use_id":"c2"');
     expect(hand.results().c1).toContain('left is done');

@@ -160,11 +160,13 @@ describe('a file of any kind', () => {
     fc.assert(
       fc.property(anything, (given) => {
         const found = parseAgent(`---\n${given}`, PLACE);
-        if ('fix' in found) {
-          expect(found.line).toBeGreaterThan(0);
-          expect(found.line).toBeLessThanOrEqual(given.split('\n').length + 1);
-          expect(found.fix).not.toBe('');
-        } else expect(found.prompt).not.toBe('');
+        const { line, words } =
+          'fix' in found
+            ? { line: found.line, words: found.fix }
+            : { line: 1, words: found.prompt };
+        expect(line).toBeGreaterThan(0);
+        expect(line).toBeLessThanOrEqual(given.split('\n').length + 1);
+        expect(words).not.toBe('');
       }),
       { numRuns: 500 },
     );
