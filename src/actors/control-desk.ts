@@ -84,8 +84,10 @@ const deskUnder = (
   return Object.assign(own, {
     rule(request: PermissionRequest, said: Opinions) {
       const ruling = rule(request, said);
-      const isSettled = ruling.behavior === 'deny' || (ruling.behavior === 'allow' && !isBounded);
-      if (isSettled) return ruling;
+      if (ruling.behavior === 'deny') return ruling;
+      // What only reads is free for a parent that plans too; what does more it may refuse.
+      const isFree = ruling.behavior === 'allow' && !isBounded && ruling.readOnly;
+      if (isFree) return ruling;
       const above = parent.rule(request, said);
       if (ruling.behavior === 'allow') return above.behavior === 'deny' ? above : ruling;
       return above.behavior === 'ask' ? ruling : above;

@@ -3,7 +3,9 @@ import type { PermissionAnswer, PermissionRule } from '../../src/protocol/permis
 import { exitPlanMode } from '../../src/tools/exit-plan-mode.js';
 import { type Answer, calls, says, scriptedModel } from '../fakes/scripted-model.js';
 import { allows, denies, scriptedSurface } from '../fakes/scripted-surface.js';
+import { agentDefinition } from '../fakes/swarm-setup.js';
 import { type LeadOptions, leadInHand } from './lead-in-hand.js';
+import { swarmInHand, type Talk, task } from './swarm-in-hand.js';
 
 const leaves = (id: string) => calls(id, 'ExitPlanMode', { plan: '1. Fly' });
 const change = (id: string) => calls(id, 'Change', { name: 'a' });
@@ -91,3 +93,19 @@ test('outside of plan mode there is nothing to leave', async () => {
   expect(results().c1).toContain('This is not plan mode');
   expect(surface.questions).toEqual([]);
 });
+
+test('no rule lets an agent of one that plans do what has effects', async () => {
+  const answer = ({ said, last, turn }: Talk): Answer => {
+    if (last.includes('Go')) return [calls('c1', 'Task', task('write', EXPLORER))];
+    return said[0]?.includes('write') && turn === 0 ? [change('c2')] : [says('Done.')];
+  };
+  const rules: PermissionRule[] = [{ behavior: 'allow', text: 'Change', source: 'user' }];
+  const swarm = { definitions: [agentDefinition({ tools: ['Change'] })] };
+  const hand = await swarmInHand(answer, { mode: 'plan', rules, swarm });
+  await hand.say('Go');
+  await hand.lead.stopped;
+  expect(hand.requests).toHaveLength(4);
+  expect(hand.deeds).toEqual([]);
+});
+
+const EXPLORER = { subagent_type: 'explorer' };
