@@ -69,13 +69,15 @@ export const eventOf = (record: JournalRecord): ProjectedEvent => {
     case 'call.ruled': {
       const { call, tool, behavior, step, reason, instead } = record;
       const { rule, source, file, line, hook, by } = record;
-      const why = { instead, rule, source, file, line, hook, by };
-      return { type: 'permission.ruled', cites, call, tool, behavior, step, reason, ...why };
+      return {
+        ...{ type: 'permission.ruled', cites, call, tool, behavior, step, reason },
+        ...{ instead, rule, source, file, line, hook, by },
+      };
     }
     case 'call.started': {
       const { turn, call, tool, readOnly, inputDigest, description } = record;
-      const started = { turn, call, tool, readOnly, inputDigest, description };
-      return { type: 'tool.started', cites, ...started };
+      const type = 'tool.started';
+      return { type, cites, turn, call, tool, readOnly, inputDigest, description };
     }
     case 'call.ended': {
       const { turn, call, tool, outcome, durationMs, facts } = record;

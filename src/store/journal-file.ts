@@ -47,7 +47,8 @@ export class JournalFile implements Journal {
 
   append(body: JournalBody): JournalRecord {
     const head = { v: JOURNAL_VERSION, seq: this.seq + 1, ts: this.clock.now(), epoch: this.epoch };
-    const record = { ...head, ...body } as JournalRecord;
+    // Much faster than a second spread, and there are many records.
+    const record = Object.assign(head, body) as JournalRecord;
     this.file.append(`${formatRecord(record)}\n`);
     this.seq += 1;
     this.written(record);

@@ -173,7 +173,8 @@ class MemorySession implements Session {
     const append = (body: JournalBody): JournalRecord => {
       seq += 1;
       const head = { v: JOURNAL_VERSION, seq, ts: this.clock.now(), epoch: this.epoch };
-      const record = { ...head, ...body } as JournalRecord;
+      // Much faster than a second spread, and there are many records.
+      const record = Object.assign(head, body) as JournalRecord;
       written.push(formatRecord(record));
       this.index.add(agent, parent, record);
       return record;
