@@ -7,9 +7,11 @@ import { forkDirective, roleText } from '../prompt/delegation-text.js';
 import type { Stop } from '../protocol/agent.js';
 import type { AgentDefinition } from '../protocol/agent-definition.js';
 import type { Briefing } from '../protocol/briefing.js';
+import { StorageError } from '../protocol/errors.js';
 import type { HookSetup } from '../protocol/hook-setup.js';
 import type { JournalRecord } from '../protocol/journal.js';
 import type { PromptHead } from '../protocol/prompt.js';
+import type { Journal } from '../protocol/store.js';
 import type { Origin } from '../protocol/swarm-records.js';
 import { rawText } from '../protocol/wire.js';
 import type { AgentDeps } from './agent.js';
@@ -74,9 +76,10 @@ export const rebuildChild = async (
   id: string,
   parent: Member,
   active: Active,
+  open: typeof openJournal = openJournal,
 ): Promise<Child | undefined> => {
   const { session, store } = house;
-  const journal = await session.journal(id, parent.id);
+  const journal = await open(house, id, parent.id);
   const { records } = journal.past;
   const created = records.find((record) => record.type === 'agent.created');
   if (created?.type !== 'agent.created' || created.origin === undefined) return undefined;
@@ -89,6 +92,18 @@ export const rebuildChild = async (
   const own = ownPromptOf(house, origin) ?? (origin.ownPrompt ? frozen(kin) : undefined);
   return assemble(house, { id, parent, origin, model, notebook, head, own }, active);
 };
+
+const openJournal = ({ session }: Household, id: string, parent: string): Promise<Journal> =>
+  session.journal(id, parent);
+
+/** Of one that is only looked at, while another may be writing. */
+export const readJournal: typeof openJournal = async ({ store, session }, id) => ({
+  past: await store.peek(session.meta.id, id),
+  append() {
+    throw new StorageError(`${id} has ended, so nothing is written for it.`);
+  },
+  sync: async () => {},
+});
 
 /** Whose prompt it shares: a fork has its parent's, and everybody else the lead's. */
 const kinOf = (parent: Member, { inherits }: Origin): Member =>

@@ -186,9 +186,8 @@ export class Employment {
     deps.grant.close();
     deps.notebook.end();
     const report = reportOf(tag, deps.notebook.history, child.tree, stop);
-    for (const path of report.changedFiles) {
-      parent.deps.notebook.history.family.changedFiles.add(path);
-    }
+    const { family } = (this.present(parent) ?? parent).deps.notebook.history;
+    for (const path of report.changedFiles) family.changedFiles.add(path);
     await this.putAway(child);
     if (this.isClosed) return;
     entry.status = statusAfter(stop);
@@ -198,7 +197,9 @@ export class Employment {
     this.nursery.leave(child.id);
     lead.deps.feed.emit({ type: 'agent.ended', report });
     if (!entry.isAwaited) {
-      deliverReport(parent, report);
+      const heard = this.present(parent);
+      // One that has ended is told when it goes on.
+      if (heard !== undefined) deliverReport(heard, report);
       this.expect(parent, -1);
     }
     this.tell(entry, report);
@@ -213,7 +214,13 @@ export class Employment {
     const live = this.expectedBy(parent) + more;
     if (live > 0) this.unheard.set(parent.id, live);
     else this.unheard.delete(parent.id);
-    parent.agent?.expect(live);
+    this.present(parent)?.agent?.expect(live);
+  }
+
+  /** As it is now: it may have ended, and gone on, since its child began. */
+  private present({ id }: Member): Member | undefined {
+    const { lead, roster } = this.deps;
+    return id === lead.id ? lead : roster.get(id)?.child;
   }
 }
 

@@ -55,7 +55,9 @@ export class Roster {
     const { parent } = entry.tag;
     if (parent === id) return true;
     const above = this.entries.get(parent);
-    return above !== undefined && this.isBelow(above, id);
+    // What files say of parents may go in circles.
+    const isAbove = above !== undefined && above.tag.depth < entry.tag.depth;
+    return isAbove && this.isBelow(above, id);
   }
 
   /** By id, by name, or by the beginning of an id: all that fit, of those that are wanted. */

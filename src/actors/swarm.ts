@@ -6,9 +6,15 @@
 import * as stops from '../machines/stops.js';
 import type { Stop } from '../protocol/agent.js';
 import { SkeinError } from '../protocol/errors.js';
-import type { ChildReport, Spawned, SpawnOrder, SpawnPreview } from '../protocol/swarm.js';
+import type {
+  AgentTag,
+  ChildReport,
+  Spawned,
+  SpawnOrder,
+  SpawnPreview,
+} from '../protocol/swarm.js';
 import { BackgroundJobs } from './background-jobs.js';
-import { beginChild, endOf, rebuildChild } from './child.js';
+import { beginChild, endOf, readJournal, rebuildChild } from './child.js';
 import { deliverReport, reportedTo } from './child-letter.js';
 import { Employment } from './employment.js';
 import { FanOuts } from './fan-outs.js';
@@ -253,15 +259,17 @@ export class Swarm {
     }
   }
 
-  private async rebuild({ tag }: Entry): Promise<Child | undefined> {
-    return rebuildChild(this.house, tag.id, await this.parentOf(tag.parent), this.active);
+  private async rebuild({ tag }: Entry, open?: typeof readJournal): Promise<Child | undefined> {
+    return rebuildChild(this.house, tag.id, await this.parentOf(tag), this.active, open);
   }
 
-  /** One that has ended is only rebuilt: what its children may do depends on what it may. */
-  private async parentOf(id: string): Promise<Member> {
+  /** One that has ended is only read: what its children may do depends on what it may. */
+  private async parentOf({ parent: id, depth }: AgentTag): Promise<Member> {
     const live = this.memberOf(id);
     const entry = live === undefined ? this.roster.get(id) : undefined;
-    return live ?? (entry && (await this.rebuild(entry))) ?? this.lead;
+    // What files say of parents may go in circles.
+    const isAbove = entry !== undefined && entry.tag.depth < depth;
+    return live ?? (isAbove ? await this.rebuild(entry, readJournal) : undefined) ?? this.lead;
   }
 
   /** The report of one that is waited for. When the signal aborts, the agent is interrupted. */

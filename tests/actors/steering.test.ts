@@ -150,3 +150,49 @@ test('a letter to the lead counts once, however often it is sent', async () => {
   );
   expect(letters).toHaveLength(1);
 });
+
+describe('an agent whose parent had ended when it was resumed', () => {
+  /** A lead, `above` in the background, and `below` in the background of that; both are stopped. */
+  const stoppedFamily = async () => {
+    const door = gate();
+    const doors = [NEVER, door.opened];
+    const heard: Talk[] = [];
+    const answer = (talk: Talk): Answer => {
+      const { said, turn, last } = talk;
+      if (last.includes('begin')) return [calls('c1', 'Task', inBackground('high', ABOVE))];
+      if (said[0]?.includes('low')) return [waits(doors.shift() ?? NEVER), says('found it')];
+      if (!said[0]?.includes('high')) return [says('noted')];
+      heard.push(talk);
+      return turn === 0 ? [calls('c2', 'Task', inBackground('low', BELOW))] : [says('so far')];
+    };
+    const hand = await swarmInHand(answer, { lingers: true });
+    await hand.say('begin');
+    await allSettled();
+    const { steer } = hand.lead;
+    await steer.stop('above');
+    await steer.resume('below');
+    await allSettled();
+    return { ...hand, door, heard, steer };
+  };
+  const [ABOVE, BELOW] = [{ name: 'above' }, { name: 'below', description: 'x' }];
+  const NEVER = new Promise<void>(() => {});
+
+  test('reports to it if it goes on too, and it ends then', async () => {
+    const { door, heard, steer } = await stoppedFamily();
+    await steer.resume('above');
+    await allSettled();
+    door.open();
+    await allSettled();
+    expect(heard.at(-1)?.last).toContain('found it');
+    expect((await steer.stop('above')).sentence).toContain('is not at work (ended)');
+  });
+
+  test('is heard of by it when it goes on later', async () => {
+    const { door, heard, steer } = await stoppedFamily();
+    door.open();
+    await allSettled();
+    await steer.resume('above');
+    await allSettled();
+    expect(heard.at(-1)?.last).toContain('found it');
+  });
+});
