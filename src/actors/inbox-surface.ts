@@ -28,6 +28,8 @@ export interface InboxOptions {
   readonly publicKey: string;
   readonly board: QuestionBoard;
   readonly clock: Clock;
+  /** Others are asked too, and nobody waits for it once they cannot answer. */
+  readonly isBeside?: boolean;
   /** Told when a question can be seen. */
   readonly posted?: (question: PermissionQuestion) => void;
 }
@@ -42,7 +44,8 @@ interface Asked {
 /** Decided questions that are remembered, for those who come too late. */
 const MOST_REMEMBERED = 1_000;
 
-export const inboxSurface = ({ publicKey, board, clock, posted }: InboxOptions): InboxSurface => {
+export const inboxSurface = (options: InboxOptions): InboxSurface => {
+  const { publicKey, board, clock, posted, isBeside = false } = options;
   const open = new Map<string, Asked>();
   const decided = new Map<string, Decision>();
   const remember = (id: string, decision: Decision) => {
@@ -51,7 +54,7 @@ export const inboxSurface = ({ publicKey, board, clock, posted }: InboxOptions):
     if (decided.size > MOST_REMEMBERED && oldest !== undefined) decided.delete(oldest);
   };
   return {
-    ...{ id: INBOX, publicKey },
+    ...{ id: INBOX, publicKey, isBeside },
     async ask(question, signal) {
       const { id } = question;
       const askedAt = clock.now();

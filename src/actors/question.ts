@@ -67,6 +67,8 @@ class OpenQuestion {
   private readonly over = new AbortController();
   private closed: Closed | undefined;
   private waitsFor: number;
+  /** Those that are asked beside others do not count. */
+  private readonly waitsForOthers: boolean;
   private decide: (decision: Decision) => void = () => {};
 
   constructor(surfaces: readonly KnownSurface[], question: PermissionQuestion, terms: AnswerRules) {
@@ -74,7 +76,9 @@ class OpenQuestion {
     this.terms = terms;
     this.keys = surfaces.flatMap((surface) => [surface, ...(surface.handsOn ?? [])]);
     this.askedAt = terms.clock.now();
-    this.waitsFor = surfaces.length;
+    const others = surfaces.filter(({ isBeside }) => isBeside !== true);
+    this.waitsForOthers = others.length > 0;
+    this.waitsFor = this.waitsForOthers ? others.length : surfaces.length;
     this.decision = new Promise((resolve, reject) => {
       this.decide = resolve;
       this.watchTheEnd();
@@ -109,7 +113,7 @@ class OpenQuestion {
       if (this.closed !== undefined) return;
       const why = error instanceof Error ? error.message : String(error);
       this.terms.heard?.({ surface: surface.id, outcome: 'failed', detail: why });
-      this.fail(why);
+      this.fail(why, surface);
       return;
     }
     this.take(given, surface);
@@ -126,7 +130,7 @@ class OpenQuestion {
       const { refusal, surface = from.id } = checked;
       const detail = `The answer does not count: ${REFUSAL_WORDS[refusal]}.`;
       this.terms.heard?.({ surface, outcome: 'refused', refusal, detail });
-      this.fail(detail);
+      this.fail(detail, from);
       return;
     }
     const signed = checked.answer;
@@ -137,7 +141,8 @@ class OpenQuestion {
   }
 
   /** One of them will not answer any more; the others still may. */
-  private fail(why: string): void {
+  private fail(why: string, surface?: KnownSurface): void {
+    if (surface?.isBeside === true && this.waitsForOthers) return;
     this.waitsFor -= 1;
     if (this.waitsFor > 0) return;
     this.close('withdrawn', {

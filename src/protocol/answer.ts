@@ -87,6 +87,8 @@ export interface KnownSurface extends SurfaceKey {
   ask(question: PermissionQuestion, signal: AbortSignal): Promise<unknown>;
   /** Left out by a surface that can only rule. Rejects when the person does not want to answer. */
   choose?(question: PersonQuestion, signal: AbortSignal): Promise<PersonAnswer>;
+  /** It is asked beside others: once they all have failed, nobody waits for it. */
+  readonly isBeside?: boolean;
   /** Those whose answers it may hand on as they are. */
   readonly handsOn?: readonly SurfaceKey[];
 }

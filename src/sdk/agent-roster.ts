@@ -41,18 +41,11 @@ const withReadableRules = (agent: AgentDefinition): AgentDefinition | UnusableAg
 const MOST = 3;
 
 /** What changes the run that somebody expects; `skein agents` has the rest. */
-export const rosterNotices = ({ agents, unusable, withheld }: AgentRoster): readonly string[] => {
+export const rosterNotices = ({ agents, unusable }: AgentRoster): readonly string[] => {
   const more = unusable.length - MOST;
-  const [some, left] = [withheld.slice(0, 10), withheld.length - 10];
-  const names = `${some.join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
   return [
     ...unusable.slice(0, MOST).map(({ problem }) => problem),
     ...(more > 0 ? [`${more} more agents cannot be used; run skein agents.`] : []),
     ...agents.flatMap(({ source, warnings }) => (source === 'command' ? warnings : [])),
-    ...(withheld.length === 0
-      ? []
-      : [
-          `The workspace is not trusted, so the model, permissionMode, hooks and mcpServers of its agents do not apply (${names}); run skein trust or pass --trust.`,
-        ]),
   ];
 };

@@ -46,7 +46,7 @@ export const runInbox = (request: RunInboxRequest): RunInbox => {
       const board = questionBoard(folderOf(session));
       void board.clear();
       inbox = inboxSurface({
-        ...{ publicKey, board, clock: systemClock },
+        ...{ publicKey, board, clock: systemClock, isBeside: flags.ask !== true },
         ...(flags.ask === true && {
           posted: (question) => machine.notify(howToAnswer(question)),
         }),

@@ -1,6 +1,7 @@
 /** What a person should hear of the settings of a run before it begins. */
 import type { LoadedSettings } from '../config/load-settings.js';
 import { nearest } from '../config/nearest-word.js';
+import { explainIgnored } from '../config/untrusted-layer.js';
 import { parseRule } from '../policy/rule-grammar.js';
 import { ruleProblems } from '../policy/rule-matcher.js';
 import { UsageError } from '../protocol/errors.js';
@@ -8,12 +9,16 @@ import type { PermissionRule } from '../protocol/permission.js';
 
 /** More help nobody. */
 const MOST = 20;
+const MOST_NAMES = 10;
 
 /** A deny or ask rule that cannot be read must not vanish: nothing runs until it is mended. */
 export const settingsNotices = (
-  { rules, warnings, ignoredNotice }: LoadedSettings,
+  settings: LoadedSettings,
   tools: readonly string[],
+  withheld: readonly string[] = [],
 ): readonly string[] => {
+  const { rules, warnings } = settings;
+  const ignored = ignoredNotice(settings, withheld);
   const problems = ruleProblems(rules);
   const broken = problems.find(({ fatal }) => fatal);
   if (broken !== undefined) throw new UsageError(broken.message);
@@ -23,8 +28,21 @@ export const settingsNotices = (
     ...warnings,
     ...said.slice(0, MOST),
     ...(more > 0 ? [`${more} more rules have such mistakes.`] : []),
-    ...(ignoredNotice === undefined ? [] : [ignoredNotice]),
+    ...(ignored === undefined ? [] : [ignored]),
   ];
+};
+
+/** One sentence for all that a workspace asked for and did not get; `withheld` are its agents. */
+const ignoredNotice = (
+  settings: LoadedSettings,
+  withheld: readonly string[],
+): string | undefined => {
+  const { trust, workspace, ignored } = settings;
+  if (trust === 'trusted' || withheld.length === 0) return settings.ignoredNotice;
+  const [some, left] = [withheld.slice(0, MOST_NAMES), withheld.length - MOST_NAMES];
+  const names = `${some.join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
+  const key = `agents' model, permissionMode, hooks and mcpServers (${names})`;
+  return explainIgnored(workspace.root, trust, [...ignored, { file: workspace.root, key }]);
 };
 
 /** Others have more tools than we do, so only a name that is nearly one of ours is a mistake. */

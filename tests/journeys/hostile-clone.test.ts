@@ -147,7 +147,7 @@ const hostileClone = async () => {
 };
 
 const IGNORED =
-  'permissions.allow, permissions.defaultMode, permissions.additionalDirectories, env, hooks, model, fallbackModel, language, outputStyle, skein, MCP servers';
+  "permissions.allow, permissions.defaultMode, permissions.additionalDirectories, env, hooks, model, fallbackModel, language, outputStyle, skein, MCP servers, agents' model, permissionMode, hooks and mcpServers (evil)";
 
 needs.describe('git')('a hostile clone that nobody trusts', () => {
   test('gets no hook, no variable, no allow rule, no server and no key, and is told so once', async () => {

@@ -68,11 +68,4 @@ describe('what a person hears of agents before a run', () => {
       '2 more agents cannot be used; run skein agents.',
     ]);
   });
-
-  test('is one sentence about all that are not trusted', () => {
-    const withheld = Array.from({ length: 12 }, (_, n) => `a${n}`);
-    expect(rosterNotices(roster({ withheld }))).toEqual([
-      'The workspace is not trusted, so the model, permissionMode, hooks and mcpServers of its agents do not apply (a0, a1, a2, a3, a4, a5, a6, a7, a8, a9 and 2 more); run skein trust or pass --trust.',
-    ]);
-  });
 });

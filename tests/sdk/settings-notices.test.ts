@@ -27,6 +27,17 @@ describe('what is said of settings before a run', () => {
     ]);
   });
 
+  test('is one sentence about all that a workspace did not get, its agents too', () => {
+    const settings = {
+      ...{ rules: [], warnings: [], ignored: [{ file: '/w/s.json', key: 'hooks' }] },
+      ...{ trust: 'untrusted', workspace: { root: '/w' }, ignoredNotice: 'not this' },
+    } as unknown as LoadedSettings;
+    const withheld = Array.from({ length: 12 }, (_, n) => `a${n}`);
+    expect(settingsNotices(settings, TOOLS, withheld)).toEqual([
+      "The workspace /w is not trusted, so its hooks, agents' model, permissionMode, hooks and mcpServers (a0, a1, a2, a3, a4, a5, a6, a7, a8, a9 and 2 more) do not apply; review them, then run skein trust or pass --trust.",
+    ]);
+  });
+
   test('is bounded, and says so', () => {
     const many = Array.from({ length: 500 }, () => ['allow', 'Read('] as [RuleBehavior, string]);
     const sentences = said(...many);
