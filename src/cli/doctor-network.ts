@@ -1,5 +1,5 @@
 /** The checks of what lies beyond this machine. Nothing is asked of a model server unless told to. */
-import { httpFetch } from '../model/http-fetch.js';
+import { httpExchange } from '../model/http-exchange.js';
 import { redact } from '../policy/redaction.js';
 import { proxyFor } from '../protocol/proxy.js';
 import { type Provider, providerOf } from '../sdk/provider.js';
@@ -60,14 +60,15 @@ const askServer = async (
       ? { authorization: `Bearer ${provider.authToken}` }
       : { 'x-api-key': provider.apiKey }),
   };
-  const ask = httpFetch({ env, stallWatch: { watch: () => () => undefined } });
-  const address = `${base.replace(/\/+$/, '')}/v1/models?limit=1`;
+  const sendTo = httpExchange({ env, stallWatch: { watch: () => () => undefined } });
+  const url = new URL(`${base.replace(/\/+$/, '')}/v1/models?limit=1`);
   // The status says it all; whatever else comes is not waited for.
   const hangUp = new AbortController();
   try {
     const both = AbortSignal.any([signal, hangUp.signal]);
-    const answer = await ask(address, { headers, signal: both });
-    return answerFinding(answer.status, shown);
+    const ask = sendTo({ url, method: 'GET', headers: Object.entries(headers) });
+    const { statusCode = 0 } = await ask(undefined, both);
+    return answerFinding(statusCode, shown);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return {
