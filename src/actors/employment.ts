@@ -4,6 +4,7 @@
  */
 import * as stops from '../machines/stops.js';
 import type { Stop } from '../protocol/agent.js';
+import { SkeinError } from '../protocol/errors.js';
 import type { ChildReport } from '../protocol/swarm.js';
 import { startAgent } from './agent.js';
 import type { BackgroundJobs } from './background-jobs.js';
@@ -99,8 +100,7 @@ export class Employment {
     else if (!entry.isEnding) {
       // At once, or a place that becomes free meanwhile starts it.
       this.nursery.leave(child.id);
-      const { reason, detail } = stop;
-      child.deps.notebook.record({ type: 'run.ended', reason, detail, turns: 0, final: true });
+      this.recordEnd(child, stop);
       this.end(entry, child, stop);
     }
     await over;
@@ -158,6 +158,16 @@ export class Employment {
     if (this.isClosed || entry.isEnding || entry.child !== child) return;
     entry.isEnding = true;
     this.settle(entry, child, stop).catch((error: unknown) => this.complain(child, error));
+  }
+
+  /** Of one that never began. It ends also when a disk is full. */
+  private recordEnd(child: Child, { reason, detail }: Stop): void {
+    try {
+      child.deps.notebook.record({ type: 'run.ended', reason, detail, turns: 0, final: true });
+    } catch (error) {
+      if (!(error instanceof SkeinError)) throw error;
+      this.complain(child, error);
+    }
   }
 
   private complain({ id }: Child, error: unknown): void {
