@@ -1,7 +1,7 @@
 /** A session that this process owns, as a folder of files: the only writer of its journals and index. */
 import { join } from 'node:path';
 import type { Clock } from '../protocol/clock.js';
-import { UsageError } from '../protocol/errors.js';
+import { StorageError, UsageError } from '../protocol/errors.js';
 import type { SwarmEvent } from '../protocol/events.js';
 import type { Lease } from '../protocol/leases.js';
 import type { Journal, Session, SessionMeta } from '../protocol/store.js';
@@ -27,6 +27,7 @@ export class OwnedSession implements Session {
   private readonly journals = new Map<string, JournalFile>();
   /** Journals that are being closed. */
   private readonly ending = new Set<Promise<void>>();
+  private isClosed = false;
 
   constructor(
     folder: string,
@@ -52,6 +53,8 @@ export class OwnedSession implements Session {
   async journal(agent: string, parent: string | null): Promise<Journal> {
     const open = this.journals.get(agent);
     if (open !== undefined) return open;
+    // Whoever comes too late is not its owner any more (law 8).
+    if (this.isClosed) throw new StorageError(`The session ${this.meta.id} is closed.`);
     const path = journalPath(this.folder, agent);
     const journal = new JournalFile(path, this.epoch, this.clock, this.open, (record) =>
       this.index.add(agent, parent, record),
@@ -103,6 +106,7 @@ export class OwnedSession implements Session {
   }
 
   async close(): Promise<void> {
+    this.isClosed = true;
     this.index.flush();
     const journals = [...this.journals.values()];
     this.journals.clear();

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../protocol/clock.js';
-import { UsageError } from '../protocol/errors.js';
+import { StorageError, UsageError } from '../protocol/errors.js';
 import type { SwarmEvent } from '../protocol/events.js';
 import {
   formatRecord,
@@ -146,6 +146,7 @@ class MemorySession implements Session {
   private readonly index: EventIndex;
   private readonly open = new Map<string, Journal>();
   private outputs: string | undefined;
+  private isClosed = false;
 
   constructor(folder: MemoryFolder, lease: Lease, clock: Clock) {
     this.folder = folder;
@@ -166,6 +167,7 @@ class MemorySession implements Session {
   async journal(agent: string, parent: string | null): Promise<Journal> {
     const open = this.open.get(agent);
     if (open !== undefined) return open;
+    if (this.isClosed) throw new StorageError(`The session ${this.meta.id} is closed.`);
     const written = this.folder.journals.get(agent) ?? [];
     this.folder.journals.set(agent, written);
     const past = readJournal(written, agent);
@@ -217,7 +219,9 @@ class MemorySession implements Session {
   }
 
   async close(): Promise<void> {
+    this.isClosed = true;
     this.index.flush();
+    this.open.clear();
     if (this.outputs !== undefined) fs.rmSync(this.outputs, { recursive: true, force: true });
     await this.lease.release();
   }

@@ -56,6 +56,14 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     expect([first.epoch, second.epoch, third.epoch]).toEqual([1, 2, 3]);
   });
 
+  test('give no journal to one who comes when they were closed', async () => {
+    const store = await open();
+    const session = await store.create(meta());
+    await session.close();
+    await expect(session.journal('a_late', 'a_1')).rejects.toThrow('is closed');
+    expect((await store.peek('s_1', 'a_late')).records).toEqual([]);
+  });
+
   test('remember a change of what is known of them', async () => {
     const store = await open();
     const session = await store.create(meta());
