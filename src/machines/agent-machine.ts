@@ -94,15 +94,12 @@ export const agentMachine = setup({
     takeTurnBack: assign({ turn: ({ context }) => context.turn - 1 }),
     stopBecause: assign({ stop: ({ context }, stop: Stop) => context.stop ?? stop }),
     stopAfterAll: assign({ stop: (_, stop: Stop) => stop }),
-    draftCall: assign({
-      calls: ({ context }, { id }: { id: string }) => context.calls.draft(id),
-    }),
-    queueCall: assign({ calls: ({ context }, call: CallClass) => context.calls.queue(call) }),
-    askAboutCall: assign({ calls: ({ context }, call: CallClass) => context.calls.ask(call) }),
-    completeCall: assign({
-      calls: ({ context }, { id, failed }: { id: string; failed: boolean }) =>
-        context.calls.complete(id, failed),
-    }),
+    // The board changes in place: an `assign` would only copy everything else around it.
+    draftCall: ({ context }, { id }: { id: string }) => void context.calls.draft(id),
+    queueCall: ({ context }, call: CallClass) => void context.calls.queue(call),
+    askAboutCall: ({ context }, call: CallClass) => void context.calls.ask(call),
+    completeCall: ({ context }, { id, failed }: { id: string; failed: boolean }) =>
+      void context.calls.complete(id, failed),
     startReadyCalls: enqueueActions(({ context: { calls, stop, isStreaming }, enqueue }) => {
       if (stop !== null) return;
       for (const id of calls.start(isStreaming)) enqueue.sendTo('crew', { type: 'call.start', id });
