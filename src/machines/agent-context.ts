@@ -1,5 +1,12 @@
 /** What an agent's machine knows, what it starts with, and what each run starts with. */
-import type { AgentInput, AgentLimits, RoomNeeded, Stop, TurnFailed } from '../protocol/agent.js';
+import {
+  type AgentInput,
+  type AgentLimits,
+  DEFAULT_LIMITS,
+  type RoomNeeded,
+  type Stop,
+  type TurnFailed,
+} from '../protocol/agent.js';
 import { CallBoard } from './call-board.js';
 
 export interface AgentContext {
@@ -46,13 +53,35 @@ export const FRESH_RUN = {
   review: 'none' as const,
 };
 
-export const freshContext = ({ openCalls, ...input }: AgentInput): AgentContext => ({
-  ...input,
-  ...FRESH_RUN,
-  calls: CallBoard.of(openCalls),
-  ...{ attempt: 0, isStreaming: false, onFallback: false, declines: 0 },
+/**
+ * What every agent starts from. XState copies the context into an empty object for each change, and V8
+ * makes a slow dictionary of a copy with so many properties, unless an empty object has grown to the
+ * same shape by spreads before: hence the first one.
+ */
+const BLANK: Omit<AgentContext, 'calls'> & { calls: CallBoard | null } = {
+  ...{},
+  ...{
+    ...{ id: '', lingers: false, hasFallback: false, hasReview: false, limits: DEFAULT_LIMITS },
+    ...{ calls: null, isStreaming: false, waiting: 0, expecting: 0, owesAnswer: false },
+    ...{ attempt: 0, declines: 0, onFallback: false, cutShort: false },
+    ...FRESH_RUN,
+  },
+};
+
+export const freshContext = (input: AgentInput): AgentContext => ({
+  ...BLANK,
+  id: input.id,
+  lingers: input.lingers,
+  hasFallback: input.hasFallback,
+  hasReview: input.hasReview,
+  limits: input.limits,
+  calls: CallBoard.of(input.openCalls),
+  waiting: input.waiting,
+  expecting: input.expecting,
+  owesAnswer: input.owesAnswer,
+  cutShort: input.cutShort,
   // One that rests from the start has done nothing that could be reviewed.
-  review: input.lingers && !hasWork({ openCalls, ...input }) ? 'passed' : 'none',
+  review: input.lingers && !hasWork(input) ? 'passed' : 'none',
 });
 
 const hasWork = ({ openCalls, waiting, owesAnswer, cutShort }: AgentInput): boolean =>

@@ -26,7 +26,12 @@ export class CallBoard implements Iterable<Call> {
   private readonly calls: Call[] = [];
   private readonly positions = new Map<string, number>();
   private readonly count: Record<CallStatus, number> = {
-    ...{ judging: 0, asking: 0, queued: 0, executing: 0, completed: 0, yielded: 0 },
+    judging: 0,
+    asking: 0,
+    queued: 0,
+    executing: 0,
+    completed: 0,
+    yielded: 0,
   };
   private failures = 0;
   private placesTaken = 0;
@@ -34,9 +39,8 @@ export class CallBoard implements Iterable<Call> {
   private firstOpen = 0;
   /** Open calls that no later one may overtake; some may be over. */
   private readonly barriers = new PositionHeap();
-  private readonly lanes: readonly Lane[] = [false, true].flatMap((onlyWaits) =>
-    [false, true].map((readOnly) => ({ readOnly, onlyWaits, positions: new PositionHeap() })),
-  );
+  /** Of the classes that have been seen: most boards are of one call, or of none. */
+  private readonly lanes: Lane[] = [];
 
   /** Calls of a rebuilt agent, as far as the journal knows. */
   static of(known: readonly { readonly id: string; readonly completed: boolean }[]): CallBoard {
@@ -148,7 +152,17 @@ export class CallBoard implements Iterable<Call> {
     if (!isDone(call)) this.firstOpen = Math.min(this.firstOpen, at);
     const wasBarrier = before !== undefined && isBarrier(before);
     if (isBarrier(call) && !wasBarrier) this.barriers.add(at);
-    this.lanes.find((lane) => isIn(lane, call))?.positions.add(at);
+    if (call.status === 'queued' && call.safe) this.laneOf(call).positions.add(at);
+  }
+
+  private laneOf({ readOnly, onlyWaits }: Call): Lane {
+    const known = this.lanes.find(
+      (lane) => lane.readOnly === readOnly && lane.onlyWaits === onlyWaits,
+    );
+    if (known !== undefined) return known;
+    const lane = { readOnly, onlyWaits, positions: new PositionHeap() };
+    this.lanes.push(lane);
+    return lane;
   }
 
   /** The position of the first call that may start now. */
