@@ -127,7 +127,8 @@ export class Employment {
   /** What is on record of one that ended in a former process. */
   recall(entry: Entry, child: Child, stop: Stop): void {
     entry.status = statusAfter(stop);
-    entry.report = reportOf(child.tag, child.deps.notebook.history, child.tree, stop);
+    const { history } = child.deps.notebook;
+    this.deps.roster.keep(entry, reportOf(child.tag, history, child.tree, stop));
   }
 
   private launch(entry: Entry, child: Child): void {
@@ -201,7 +202,7 @@ export class Employment {
     await this.putAway(child);
     if (this.isClosed) return;
     entry.status = statusAfter(stop);
-    entry.report = report;
+    this.deps.roster.keep(entry, report);
     entry.child = undefined;
     this.deps.ended(child);
     this.nursery.leave(child.id);

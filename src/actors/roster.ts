@@ -11,6 +11,7 @@ export interface Entry {
   status: ChildStatus;
   /** While it is at work, or waits for a place. */
   child: Child | undefined;
+  /** Of one that has ended, while it is at hand. */
   report: ChildReport | undefined;
   /** A call of its parent waits for it; else its parent is told in a letter. */
   isAwaited: boolean;
@@ -23,9 +24,15 @@ export interface Entry {
 
 export const isLive = ({ status }: Entry): boolean => status === 'running' || status === 'queued';
 
+/** So many characters of reports are kept at hand; older ones are read from journals again. */
+const MOST_REPORTED = 8_000_000;
+
 export class Roster {
   private readonly entries = new Map<string, Entry>();
   private readonly below = new Map<string, Set<string>>();
+  /** How long the reports are that are at hand, the oldest first. */
+  private readonly lengths = new Map<string, number>();
+  private reported = 0;
 
   add(tag: AgentTag, status: ChildStatus, now: number): Entry {
     const entry: Entry = {
@@ -58,6 +65,23 @@ export class Roster {
     // What files say of parents may go in circles.
     const isAbove = above !== undefined && above.tag.depth < entry.tag.depth;
     return isAbove && this.isBelow(above, id);
+  }
+
+  /** What became of it, for as long as there is room. */
+  keep(entry: Entry, report: ChildReport): void {
+    entry.report = report;
+    const { id } = entry.tag;
+    const { length } = report.text;
+    this.reported += length - (this.lengths.get(id) ?? 0);
+    this.lengths.delete(id);
+    for (const [oldest, freed] of this.lengths) {
+      if (this.reported <= MOST_REPORTED) break;
+      this.reported -= freed;
+      this.lengths.delete(oldest);
+      const old = this.entries.get(oldest);
+      if (old !== undefined) old.report = undefined;
+    }
+    this.lengths.set(id, length);
   }
 
   /** By id, by name, or by the beginning of an id: all that fit, of those that are wanted. */

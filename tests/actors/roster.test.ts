@@ -11,3 +11,17 @@ test('agents of a damaged index that are parents of each other are below nobody'
   roster.add(tag('a_2', 'a_1'), 'lost', 0);
   expect(roster.isBelow(one, 'a_lead')).toBe(false);
 });
+
+test('long reports of many agents are kept at hand for the newest alone', () => {
+  const roster = new Roster();
+  const text = 'x'.repeat(1_000_000);
+  const stop = { reason: 'end_turn', detail: null } as const;
+  const entries = Array.from({ length: 10 }, (_, at) => {
+    const entry = roster.add(tag(`a_${at}`, 'a_lead'), 'ended', 0);
+    const figures = { turns: 1, cost: 0, tokens: 1, changedFiles: [] };
+    roster.keep(entry, { agent: entry.tag, stop, text, ...figures });
+    return entry;
+  });
+  const isAtHand = entries.map(({ report }) => report !== undefined);
+  expect(isAtHand).toEqual([false, false, ...Array(8).fill(true)]);
+});
