@@ -20,6 +20,8 @@ export interface RunTools {
   /** The agent that the lead is, where a new session names one. */
   readonly agent: AgentDefinition | undefined;
   readonly roster: AgentRoster;
+  /** Those of a workspace that nobody trusts, of which not all applies; the lead's own file says so itself. */
+  readonly withheld: readonly string[];
   /** Those that are not everybody's, as the model reads of them. */
   readonly ofHere: string;
   /** All that rules may name. */
@@ -48,7 +50,8 @@ export const runTools = async (
   const known = [...builtinTools, ...ofHost].map(({ name }) => name);
   const ofHere = agentListing(roster.agents.filter((it) => !isEverybodys(it)));
   const told = [...rosterNotices(roster), ...notices];
-  return { tools, agent, roster, ofHere, known, notices: told };
+  const withheld = roster.withheld.filter((name) => name !== agent?.name);
+  return { tools, agent, roster, withheld, ofHere, known, notices: told };
 };
 
 export interface SwarmRequest {

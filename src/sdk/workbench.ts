@@ -107,7 +107,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
   const left = await runTools(flags, settings, machine, request.tools ?? [], isNew);
   const { agent, roster } = left;
   const told = [
-    ...settingsNotices(settings, left.known, roster.withheld),
+    ...settingsNotices(settings, left.known, left.withheld),
     ...promptNotice(choice, flags),
     ...left.notices,
   ];

@@ -81,16 +81,16 @@ describe('skein prompt', () => {
 
   test('tells an agent from another, and names its file', async () => {
     const { json, put } = await sceneOfPrompt();
-    const head = '---\nname: reviewer\ndescription: Reviews.\ntools: Read, Grep\n---\n';
-    await put('.claude/agents/reviewer.md', `${head}Find what is wrong.`);
-    const report = await json('--agent', 'reviewer');
-    expect(report.agent).toBe('reviewer');
+    const head = '---\nname: auditor\ndescription: Reviews.\ntools: Read, Grep\n---\n';
+    await put('.claude/agents/auditor.md', `${head}Find what is wrong.`);
+    const report = await json('--agent', 'auditor');
+    expect(report.agent).toBe('auditor');
     expect(report.tools.map(({ name }: Line) => name)).toEqual(['Read', 'Grep']);
     const sections = (report.system as Line[]).flatMap((block) => block.sections as Line[]);
     expect(sections).toContainEqual(
       expect.objectContaining({
-        ...{ name: 'agent reviewer', source: 'agent', text: 'Find what is wrong.' },
-        path: expect.stringMatching(/\.claude\/agents\/reviewer\.md$/),
+        ...{ name: 'agent auditor', source: 'agent', text: 'Find what is wrong.' },
+        path: expect.stringMatching(/\.claude\/agents\/auditor\.md$/),
       }),
     );
   });

@@ -64,7 +64,8 @@ describe('stream-json', () => {
     const { lines } = await run(['-p', 'hi', ...STREAM, '--permission-mode', 'plan']);
     expect(lines[0]).toMatchObject({
       ...{ type: 'system', subtype: 'init', cwd: workspace, model: 'claude-sonnet-5-5' },
-      ...{ tools: builtinTools.map(({ name }) => name), agents: [], mcp_servers: [] },
+      ...{ tools: builtinTools.map(({ name }) => name), mcp_servers: [] },
+      agents: ['explorer', 'implementer', 'planner', 'reviewer', 'tester'],
       permissionMode: 'plan',
     });
   });

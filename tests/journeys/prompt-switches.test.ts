@@ -98,7 +98,7 @@ describe('what a run is set to', () => {
     await scene.run(['--plain'], { stdin: 'Hello.\n' });
     const words = textsOf(scene.bodies().at(-1)?.system).join('\n\n');
     expect(words).toContain('A person is there');
-    expect(words).not.toMatch(/Nobody is there|only your last message|An agent that you fork/);
+    expect(words).not.toMatch(/Nobody is there|only your last message/);
   });
 
   test.each([

@@ -1,9 +1,17 @@
 import { accessSync, constants, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { readRoster } from '../../src/config/agent-roster.js';
+import { agentListing } from '../../src/tools/agent-listing.js';
 import { builtinTools } from '../../src/tools/builtin-tools.js';
+import { taskTool } from '../../src/tools/spawn-agent.js';
 import { toolbox } from '../../src/tools/toolbox.js';
 import { setScene } from '../fakes/skein-process.js';
+
+const NOWHERE = {
+  ...{ workspace: { root: '/nowhere', folders: [] }, home: '/nowhere' },
+  ...{ skeinHome: '/nowhere', isTrusted: false },
+};
 
 describe('the bundle', () => {
   test('is a program that a shell can start', () => {
@@ -15,7 +23,10 @@ describe('the bundle', () => {
     const { run } = await setScene();
     const { stdout } = await run(['prompt', '--json']);
     const { tools } = JSON.parse(stdout) as { tools: { text: string }[] };
-    const described = toolbox(builtinTools).wireTools();
+    const { agents } = await readRoster({ ...NOWHERE, own: process.cwd() });
+    const task = taskTool(agentListing(agents));
+    const own = builtinTools.map((tool) => (tool.name === task.name ? task : tool));
+    const described = toolbox(own).wireTools();
     expect(tools.map(({ text }) => text)).toEqual(described.map((tool) => JSON.stringify(tool)));
   });
 

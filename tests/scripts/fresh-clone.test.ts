@@ -55,6 +55,7 @@ const clone = ({ npm = NPM, main = MAIN, env = {} } = {}) => {
   write('scripts/build.mjs', BUILD);
   write('bin/npm-cli.js', npm);
   write('src/cli/main.ts', main);
+  write('agents/explorer.md', '');
   write('package.json', '{"type":"module"}');
   write('tsconfig.json', '{}');
   write('tsconfig.types.json', '{}');
