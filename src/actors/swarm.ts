@@ -75,7 +75,7 @@ export class Swarm {
 
   /** Reads what is on record of agents from before this process; what had not ended waits for `start`. */
   async recall(): Promise<void> {
-    if (this.lead.deps.notebook.history.family.children.size === 0) return;
+    if (!this.lead.deps.notebook.history.family.isParent) return;
     await this.roster.recall(this.house.store, this.house.session.meta.id);
     this.lost = await this.unreported(this.lead);
   }

@@ -17,7 +17,7 @@ export const treeSpending = async (
   const tree = new Spending();
   tree.add(history.spent);
   history.spent.joins(tree);
-  if (history.family.children.size === 0) return tree;
+  if (!history.family.isParent) return tree;
   try {
     for await (const event of store.events(id)) {
       const spent = event.agent === lead ? undefined : spendingOf(event);

@@ -40,6 +40,9 @@ export const accountFor = (history: History, record: JournalRecord): void => {
     case 'run.started':
       history.runs = record.run;
       break;
+    case 'agent.requested':
+      history.family.isParent = true;
+      break;
     case 'letter.received':
       history.letters.know(record.letter);
       break;

@@ -16,6 +16,8 @@ export class Family {
   origin: Origin | null = null;
   /** All that ever worked for it, by id. */
   readonly children = new Map<string, ChildKind>();
+  /** Somebody worked for it, perhaps in what was rewound since: that happened and was paid for. */
+  isParent = false;
   /** By the call of the newest message that asked for them: a call that is taken up again finds its child. */
   readonly asked = new Map<string, string>();
   /** Letters in which background children reported; each counts once. */
@@ -31,6 +33,7 @@ export class Family {
         this.origin = record.origin ?? null;
         break;
       case 'agent.requested':
+        this.isParent = true;
         this.children.set(record.child, record.kind);
         this.asked.set(record.call, record.child);
         break;

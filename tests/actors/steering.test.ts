@@ -196,3 +196,18 @@ describe('an agent whose parent had ended when it was resumed', () => {
     expect(heard.at(-1)?.last).toContain('found it');
   });
 });
+
+test('an agent is found, and its cost counts, when the lead was rewound to before it', async () => {
+  const first = await withHelper([[says('seen')]]);
+  const [born] = await first.records();
+  await first.lead.close();
+  const session = await first.store.open(first.lead.id);
+  const journal = await session.journal(first.lead.meta.lead, null);
+  const to = born?.seq ?? 0;
+  journal.append({ type: 'session.rewound', to, conversation: true, changes: [] });
+  await session.close();
+  const choice = { kind: 'resume', id: first.lead.id } as const;
+  const { lead } = await swarmInHand(() => [says('ok')], { store: first.store, choice });
+  expect(lead.steer.called('scout')).toEqual([first.id]);
+  expect(lead.spent.cost).toBe(first.lead.spent.cost);
+});

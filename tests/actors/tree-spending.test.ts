@@ -16,7 +16,7 @@ const paid = (agent: string, cost: number): SwarmEvent => ({
 const openedWith = async (events: () => AsyncIterable<SwarmEvent>, hasChildren: boolean) => {
   const history = new History();
   history.spent.count({ model: MODEL, usage: { ...NO_USAGE, output: 1 }, cost: 2 });
-  if (hasChildren) history.family.children.set('a_2', 'sync');
+  if (hasChildren) history.family.isParent = true;
   const tree = await treeSpending({ events }, { id: 's_1', lead: 'a_1' }, history);
   return { tree, history };
 };
