@@ -52,12 +52,18 @@ export const httpExchange = ({ env, stallWatch }: ExchangeOptions) => {
 
 class StaleConnection extends Error {}
 
-const keptAlive = (transport: typeof http | typeof https) =>
-  new transport.Agent({ keepAlive: true, scheduling: 'lifo' });
+/** A wave of agents keeps all its connections between two turns: new ones cost far more. */
+const KEPT = {
+  keepAlive: true,
+  scheduling: 'lifo',
+  maxFreeSockets: Number.POSITIVE_INFINITY,
+} as const;
+
+const keptAlive = (transport: typeof http | typeof https) => new transport.Agent(KEPT);
 
 const openTunnel = async (proxy: string): Promise<http.Agent> => {
   const { HttpsProxyAgent } = await import('https-proxy-agent');
-  return new HttpsProxyAgent(proxy, { keepAlive: true });
+  return new HttpsProxyAgent(proxy, KEPT);
 };
 
 /** A destination in the words of node:http, which takes headers that are a list as they are. */

@@ -113,6 +113,21 @@ describe('an exchange with the model', () => {
     expect(sockets.size).toBe(1);
   });
 
+  test('keeps all connections of a wave for the next one', async () => {
+    const width = 300;
+    const waiting: ServerResponse[] = [];
+    const { post, sockets } = await served((_, response) => {
+      waiting.push(response);
+      if (waiting.length === width) for (const one of waiting.splice(0)) one.end('ok');
+    });
+    const wave = () =>
+      Promise.all(Array.from({ length: width }, async () => pageOf(await post(''))));
+    await wave();
+    await new Promise((resolve) => setImmediate(resolve));
+    await wave();
+    expect(sockets.size).toBe(width);
+  });
+
   test('tries once more on a connection that the server had closed meanwhile', async () => {
     let count = 0;
     const { post, sockets } = await served((request, response) => {
