@@ -234,6 +234,10 @@ const replace = async (
   return { event: { type: 'context.compacted' }, said };
 };
 
+/** The first message stays, but that of a fork is its parent's: what the fork is to do is said again. */
+const noticeFor = ({ family, opening }: History): string =>
+  family.origin?.inherits === undefined ? TRUNCATION_NOTICE : `${TRUNCATION_NOTICE}\n\n${opening}`;
+
 const drop = ({ notebook, feed }: CompactorDeps, { gapTokens }: RoomNeeded): Made => {
   const { history } = notebook;
   const plan = planTruncation(history.messages, gapTokens);
@@ -244,7 +248,7 @@ const drop = ({ notebook, feed }: CompactorDeps, { gapTokens }: RoomNeeded): Mad
   const tokensBefore = history.tokens;
   notebook.record({
     ...{ type: 'prompt.broken', reason: 'truncation', section: 'messages' },
-    ...{ dropped: plan.dropped, notice: TRUNCATION_NOTICE },
+    ...{ dropped: plan.dropped, notice: noticeFor(history) },
     ...{ tokensBefore, tokensAfter: Math.max(0, tokensBefore - plan.tokens) },
   });
   const said = `Dropped to fit the context window: ${plan.dropped} of the oldest messages.`;

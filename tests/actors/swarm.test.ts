@@ -1,6 +1,6 @@
 /** A lead and the agents that work for it, in one process. */
 import { describe, expect, test } from 'vitest';
-import { calls, gate, says, waits } from '../fakes/scripted-model.js';
+import { calls, fails, gate, says, waits } from '../fakes/scripted-model.js';
 import { agentDefinition } from '../fakes/swarm-setup.js';
 import { allSettled, swarmInHand, type Talk, talkOf, task } from './swarm-in-hand.js';
 
@@ -104,6 +104,27 @@ describe('a fork', () => {
     expect(hand.results().c1).toContain('seen');
     expect(hand.results().c1).toContain('2 turns');
   });
+});
+
+test('a fork whose oldest messages had to go still knows its task', async () => {
+  let looks = 0;
+  const hand = await swarmInHand(({ last, said }) => {
+    if (last.includes('begin')) return [calls('c1', 'Task', task('part', { prompt: 'Paint it.' }))];
+    if (last.includes('a summary that you write now')) return [fails('overloaded')];
+    if (!said.some((words) => words.includes('Paint it.'))) return [says('done')];
+    looks += 1;
+    if (looks === 8) return [fails('prompt-too-long')];
+    return looks > 8 ? [says('Painted.')] : [calls(`l${looks}`, 'Look', { name: `a${looks}` })];
+  });
+
+  await hand.say('begin');
+  await allSettled(60);
+
+  const [shortened] = hand.requests.filter(({ body }) => body.includes('removed to fit'));
+  expect(talkOf(shortened ?? { model: '', body: '{"messages":[]}', betas: [] }).said[0]).toContain(
+    'Paint it.',
+  );
+  expect(hand.results().c1).toContain('Painted.');
 });
 
 describe('a background agent', () => {
