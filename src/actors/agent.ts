@@ -64,12 +64,15 @@ export const startAgent = (deps: AgentDeps): Agent => {
     asked = undefined;
     return taken;
   };
-  const fails = { defect: (error: unknown) => defect(error) };
-  const attempt = () => attemptOf(actor.getSnapshot().context);
+  const given = {
+    ...deps,
+    defect: (error: unknown) => defect(error),
+    attempt: () => attemptOf(actor.getSnapshot().context),
+  };
   const actor: AgentActor = agentActor(inputOf(deps), {
-    crew: crew({ ...deps, ...fails, attempt }),
-    modelTurn: modelTurn({ ...deps, ...fails }),
-    compactor: compactor({ ...deps, ...fails }, takeAsked),
+    crew: crew(given),
+    modelTurn: modelTurn(given),
+    compactor: compactor(given, takeAsked),
     pause: pause(deps.clock, deps.chance, feed),
   });
   const goOn = (waiting: number) => actor.send({ type: 'run.begin', waiting });

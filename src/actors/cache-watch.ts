@@ -103,7 +103,11 @@ export class CacheWatch {
   }
 
   /** After its answer is on the record, or the failure of an attempt that the server had begun. */
-  after({ turn, attempt }: TurnInput, usage: Usage, diagnosis: string | null): void {
+  after(
+    { turn, attempt }: Pick<TurnInput, 'turn' | 'attempt'>,
+    usage: Usage,
+    diagnosis: string | null,
+  ): void {
     const now = this.departed;
     if (now === undefined || !isCounted(usage)) return;
     const before = this.answered;

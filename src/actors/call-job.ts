@@ -21,6 +21,13 @@ export interface CallJob {
 }
 
 export const callJob = (wanted: WantedCall, at: CallPlace): CallJob => ({
-  ...{ wanted, at, controller: new AbortController(), call: undefined },
-  ...{ answered: 'no', stage: 'ruling', isFresh: false, context: [], over: false },
+  wanted,
+  at,
+  controller: new AbortController(),
+  call: undefined,
+  answered: 'no',
+  stage: 'ruling',
+  isFresh: false,
+  context: [],
+  over: false,
 });

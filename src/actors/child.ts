@@ -202,8 +202,19 @@ const assemble = (house: Household, cradle: Cradle, active: Active): Child => {
   tree.joins(parent.tree);
   const deps: AgentDeps = {
     ...parent.deps,
-    ...{ agent: id, parent: parent.id, agentType, modelName: model, lingers: false },
-    ...{ notebook, feed, briefing, shelf, desk, hooks, jobs: jobs.table, expecting: 0 },
+    agent: id,
+    parent: parent.id,
+    agentType,
+    modelName: model,
+    lingers: false,
+    notebook,
+    feed,
+    briefing,
+    shelf,
+    desk,
+    hooks,
+    jobs: jobs.table,
+    expecting: 0,
     toolbox: own?.toolbox ?? kin.toolbox,
     toolCount: own?.toolbox.visible.length ?? kin.toolCount,
     // Its turns are granted, not counted here.

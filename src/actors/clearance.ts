@@ -58,7 +58,9 @@ export const clearanceFor = async (
     reservation = answer;
     const leave = await governor.enter(signal);
     return {
-      ...{ reservation, marks: departure?.marks, begun: () => departure?.begun() },
+      reservation,
+      marks: departure?.marks,
+      begun: () => departure?.begun(),
       end() {
         leave();
         answer.cancel();

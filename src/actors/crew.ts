@@ -200,9 +200,8 @@ class Crew implements Gatekeeper {
     }
     job.stage = 'reported';
     if (job.controller.signal.aborted) job.controller = new AbortController();
-    const { outcome, halt } = await afterCall(hooks, job, call, {
-      ...{ ...ended, interrupted, durationMs },
-    });
+    const report = { ...ended, interrupted, durationMs };
+    const { outcome, halt } = await afterCall(hooks, job, call, report);
     if (interrupted) {
       const content = prefixed(`${INTERRUPTED}\n\n`, outcome.content);
       this.end(job, 'interrupted', content, durationMs, outcome);

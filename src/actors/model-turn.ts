@@ -40,15 +40,18 @@ export interface TurnDeps extends ClearanceDeps {
   readonly diagnostics: boolean;
 }
 
-/** What outlives a turn of one agent. */
-interface Turns extends TurnDeps {
+/** What outlives a turn of one agent. Its parts are not spread: that would copy all of them. */
+interface Turns {
+  readonly deps: TurnDeps;
   readonly room: RoomWatch;
   readonly watch: CacheWatch;
 }
 
-/** One request of it, and what is set aside for that. */
-interface Sending extends Turns {
+/** One request, and what is set aside for it. */
+interface Sending extends Pick<TurnInput, 'turn' | 'attempt'> {
+  readonly model: string;
   readonly reservation: Reservation;
+  readonly began: number;
 }
 
 const TWICE =
@@ -63,8 +66,8 @@ const CONTINUE =
 /** An assistant message may not end with thinking; one that was cut off can. */
 const NO_ANSWER: EndedBlock = { type: 'text', raw: rawText('(The message ended here.)') };
 
-export const modelTurn = (given: TurnDeps): Work<TurnOrder, TurnInput> => {
-  const deps = { ...given, room: new RoomWatch(given), watch: new CacheWatch(given) };
+export const modelTurn = (deps: TurnDeps): Work<TurnOrder, TurnInput> => {
+  const turns = { deps, room: new RoomWatch(deps), watch: new CacheWatch(deps) };
   return ({ input, sendBack, receive }) => {
     const controller = new AbortController();
     let over = false;
@@ -72,7 +75,7 @@ export const modelTurn = (given: TurnDeps): Work<TurnOrder, TurnInput> => {
       if (!over) sendBack(event);
     };
     receive(() => controller.abort());
-    runTurn(deps, input, controller.signal, tell).catch((error: unknown) => {
+    runTurn(turns, input, controller.signal, tell).catch((error: unknown) => {
       if (error instanceof StorageError) tell({ type: 'storage.failed', detail: error.message });
       else deps.defect(error);
     });
@@ -84,12 +87,13 @@ export const modelTurn = (given: TurnDeps): Work<TurnOrder, TurnInput> => {
 };
 
 const runTurn = async (
-  deps: Turns,
+  turns: Turns,
   input: TurnInput,
   signal: AbortSignal,
   tell: (event: AgentEvent) => void,
 ): Promise<void> => {
-  const { notebook, feed, clock, room, watch } = deps;
+  const { deps, room, watch } = turns;
+  const { notebook, feed, clock } = deps;
   const { turn, attempt } = input;
   const { history } = notebook;
   if (attempt === 1) {
@@ -106,8 +110,7 @@ const runTurn = async (
   if (clearance === undefined) return tell({ type: 'turn.ended', stopReason: 'interrupted' });
   if ('reason' in clearance) return tell({ type: 'turn.refused', stop: clearance });
   const { reservation, marks } = clearance;
-  const sending = { ...deps, reservation };
-  const began = clock.now();
+  const sending = { turn, attempt, model, reservation, began: clock.now() };
   const blocks: EndedBlock[] = [];
   const betas = deps.betas();
   const head = deps.shelf.headFor(model);
@@ -118,8 +121,12 @@ const runTurn = async (
     if (held !== null) notebook.record({ type: 'budget.reserved', turn, attempt, ...held });
     const sent = watch.before({ head, sections, betas, messages: history.messages });
     notebook.record({
-      ...{ type: 'turn.started', turn, attempt, model },
-      ...{ estimatedTokens: history.tokens, tools: deps.toolCount },
+      type: 'turn.started',
+      turn,
+      attempt,
+      model,
+      estimatedTokens: history.tokens,
+      tools: deps.toolCount,
       messages: history.messages.length,
       ...(betas.length > 0 && { betas: [...betas] }),
       ...(sent && { sent }),
@@ -143,14 +150,14 @@ const runTurn = async (
       const body = requestBody(asking, history.messages, marks);
       return deps.model.stream({ model, body, betas }, sink, signal);
     });
-    keepAnswer(sending, input, end, blocks, clock.now() - began);
+    keepAnswer(turns, sending, end, blocks);
     tell({ type: 'turn.ended', stopReason: end.stopReason });
   } catch (error) {
     if (!(error instanceof ModelFailure)) throw error;
     if (error.kind === 'aborted') {
-      keepInterrupted(sending, input, model, error, blocks, clock.now() - began);
+      keepInterrupted(turns, sending, error, blocks);
       tell({ type: 'turn.ended', stopReason: 'interrupted' });
-    } else giveUpAttempt(sending, input, model, error, clock.now() - began, tell);
+    } else giveUpAttempt(turns, sending, error, tell);
   } finally {
     clearance.end();
   }
@@ -191,13 +198,12 @@ const chooseModel = (
 };
 
 const keepAnswer = (
-  { notebook, feed, watch, reservation }: Sending,
-  input: TurnInput,
+  { deps: { notebook, feed, clock }, watch }: Turns,
+  sending: Sending,
   end: TurnEnd,
   blocks: readonly EndedBlock[],
-  durationMs: number,
 ): void => {
-  const { turn, attempt } = input;
+  const { turn, attempt, reservation, began } = sending;
   const { messageId, requestId, stopReason, usage, model, diagnosis = null } = end;
   const isOpen = blocks.at(-1)?.type.includes('thinking') === true;
   const kept = isOpen ? [...blocks, NO_ANSWER] : blocks;
@@ -206,21 +212,28 @@ const keepAnswer = (
   // It is spent, whether or not it can be written down.
   reservation.settle({ usage, cost });
   notebook.record({
-    ...{ type: 'assistant.received', turn, attempt, model, messageId, requestId },
-    ...{ stopReason, usage, cost, durationMs, raw },
+    type: 'assistant.received',
+    turn,
+    attempt,
+    model,
+    messageId,
+    requestId,
+    stopReason,
+    usage,
+    cost,
+    durationMs: clock.now() - began,
+    raw,
   });
-  watch.after(input, usage, diagnosis);
+  watch.after(sending, usage, diagnosis);
   feed.emit({ type: 'assistant.message', messageId, model, content: raw, stopReason, usage });
 };
 
 /** Complete blocks and unfinished text are kept; unfinished thinking and tool_use are dropped. */
 const keepInterrupted = (
-  deps: Sending,
-  input: TurnInput,
-  model: string,
+  turns: Turns,
+  sending: Sending,
   failure: ModelFailure,
   blocks: readonly EndedBlock[],
-  durationMs: number,
 ): void => {
   const { partial } = failure;
   const kept = withoutOrphans(blocks);
@@ -228,32 +241,31 @@ const keepInterrupted = (
     kept.push({ type: 'text', raw: JSON.stringify(partial.unfinishedText) });
   }
   if (kept.length === 0) {
-    recordFailure(deps, input, model, failure, durationMs);
+    recordFailure(turns, sending, failure);
     return;
   }
   const usage = partial?.usage ?? NO_USAGE;
   const messageId = partial?.messageId ?? '';
+  const { model } = sending;
   const end = { messageId, requestId: null, stopReason: 'interrupted', usage, model };
-  keepAnswer(deps, input, end, kept, durationMs);
+  keepAnswer(turns, sending, end, kept);
 };
 
 /** With what it cost: a stream that was cut is paid for as far as it went. */
 const recordFailure = (
-  { notebook, watch, reservation }: Sending,
-  input: TurnInput,
-  model: string,
+  { deps: { notebook, clock }, watch }: Turns,
+  sending: Sending,
   { kind, message, status, partial }: ModelFailure,
-  durationMs: number,
 ): void => {
-  const { turn, attempt } = input;
+  const { turn, attempt, model, reservation, began } = sending;
   const usage = partial?.usage ?? NO_USAGE;
   const cost = usage === NO_USAGE ? 0 : (costOf(model, usage) ?? null);
   reservation.settle({ usage, cost });
   notebook.record({
     ...{ type: 'turn.failed', turn, attempt, kind, message, status },
-    ...{ durationMs, model, usage, cost },
+    ...{ durationMs: clock.now() - began, model, usage, cost },
   });
-  watch.after(input, usage, null);
+  watch.after(sending, usage, null);
 };
 
 /** A call of the server's own whose result never came cannot be sent back. */
@@ -267,17 +279,15 @@ const withoutOrphans = (blocks: readonly EndedBlock[]): EndedBlock[] => {
 };
 
 const giveUpAttempt = (
-  deps: Sending,
-  input: TurnInput,
-  model: string,
+  turns: Turns,
+  sending: Sending,
   failure: ModelFailure,
-  durationMs: number,
   tell: (event: AgentEvent) => void,
 ): void => {
-  const { feed, governor, clock } = deps;
-  const { turn, attempt } = input;
+  const { feed, governor, clock } = turns.deps;
+  const { turn, attempt } = sending;
   const { kind, message, retryAfterMs } = failure;
-  recordFailure(deps, input, model, failure, durationMs);
+  recordFailure(turns, sending, failure);
   feed.emit({ type: 'attempt.discarded', turn, attempt, reason: message });
   if (kind === 'rate-limited') governor.holdUntil(clock.now() + (retryAfterMs ?? 1_000));
   tell({ type: 'turn.failed', kind, message, retryAfterMs, gapTokens: gapOf(message) });

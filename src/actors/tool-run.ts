@@ -60,10 +60,18 @@ export const runTool = async (
   const { history } = world.notebook;
   try {
     const outcome = await tool.call(input, {
-      ...{ call: id, agents: world.agents },
-      ...{ jobs: world.jobs, todos: history.todos, web: world.web },
+      call: id,
+      agents: world.agents,
+      jobs: world.jobs,
+      todos: history.todos,
+      web: world.web,
       jobReadTo: (job) => history.jobs.get(job),
-      ...{ workspace, shell, search, signal, approved, cwd: history.cwd },
+      workspace,
+      shell,
+      search,
+      signal,
+      approved,
+      cwd: history.cwd,
       mayRead: (path) => maySee(world.desk, tool.name, path),
       readStamp: (path) => history.seen.get(path),
       openArtifact: (name) => openArtifact(`${id}-${name}`),
