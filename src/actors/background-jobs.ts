@@ -10,8 +10,13 @@ export class BackgroundJobs {
   private readonly clock: Clock;
   /** Those that this process works on. */
   private readonly mine = new Set<string>();
+  /** The session is closed; what is taken now goes back. */
+  private isReleased = false;
 
-  constructor({ store, session, worker }: Household, clock: Clock) {
+  constructor(
+    { store, session, worker }: Pick<Household, 'store' | 'session' | 'worker'>,
+    clock: Clock,
+  ) {
     this.queue = store.jobs;
     this.swarm = session.meta.id;
     this.worker = worker;
@@ -23,10 +28,20 @@ export class BackgroundJobs {
     await this.queue.add({ id, swarm: this.swarm, addedAt: this.clock.now() });
     while (!this.mine.has(id)) {
       const taken = await this.queue.take(this.swarm, this.worker);
-      if (taken === undefined) return this.mine.has(id);
+      if (taken === undefined) return this.mine.has(id) || (await this.isNobodys(id));
       this.mine.add(taken.id);
+      if (this.isReleased) {
+        await this.release();
+        return false;
+      }
     }
     return true;
+  }
+
+  /** One that had ended and went on is in no queue any more. */
+  private async isNobodys(id: string): Promise<boolean> {
+    const waiting = await this.queue.list(this.swarm);
+    return waiting.every((job) => job.id !== id);
   }
 
   /** It has ended: nobody will take it again. */
@@ -36,6 +51,7 @@ export class BackgroundJobs {
 
   /** The next owner of the session goes on with them. Never rejects. */
   async release(): Promise<void> {
+    this.isReleased = true;
     for (const id of this.mine) {
       await this.queue.release(id, this.worker).catch(() => undefined);
     }

@@ -211,3 +211,17 @@ test('an agent is found, and its cost counts, when the lead was rewound to befor
   expect(lead.steer.called('scout')).toEqual([first.id]);
   expect(lead.spent.cost).toBe(first.lead.spent.cost);
 });
+
+test('an agent that had ended, was woken and lost its process goes on with the next', async () => {
+  const first = await withHelper([[says('seen')], [waits(new Promise(() => {})), says('never')]]);
+  await first.control.send('scout', 'and the rest', 'user', 'l_x');
+  await allSettled();
+  await first.lead.close();
+  const { lead, requests } = await swarmInHand(() => [says('ok')], {
+    ...{ store: first.store, clock: first.clock, lingers: true },
+    choice: { kind: 'resume', id: first.lead.id },
+  });
+  lead.start();
+  await allSettled();
+  expect(requests[0]?.body).toContain('and the rest');
+});
