@@ -33,6 +33,10 @@ export interface Applicant {
   readonly isNew: boolean;
 }
 
+/** The lead has no place of its own, so it has none to lend. */
+export const lenderOf = (parent: Member, kind: Child['tag']['kind']): string | undefined =>
+  kind === 'background' || parent.depth === 0 ? undefined : parent.id;
+
 export interface EmploymentDeps {
   readonly house: Household;
   readonly lead: Member;

@@ -16,7 +16,7 @@ import type {
 import { BackgroundJobs } from './background-jobs.js';
 import { beginChild, endOf, readJournal, rebuildChild } from './child.js';
 import { deliverReport, reportedTo } from './child-letter.js';
-import { Employment } from './employment.js';
+import { Employment, lenderOf } from './employment.js';
 import { FanOuts } from './fan-outs.js';
 import { definitionOf, type Household } from './household.js';
 import type { Child, Member } from './member.js';
@@ -294,9 +294,5 @@ export class Swarm {
     });
   }
 }
-
-/** The lead has no place of its own, so it has none to lend. */
-const lenderOf = (parent: Member, kind: Child['tag']['kind']): string | undefined =>
-  kind === 'background' || parent.depth === 0 ? undefined : parent.id;
 
 const QUEUED = 'As many agents work as may (skein.maxConcurrentAgents); it waits for a place.';
