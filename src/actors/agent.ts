@@ -65,9 +65,9 @@ export const startAgent = (deps: AgentDeps): Agent => {
     return taken;
   };
   const given = {
-    ...deps,
     defect: (error: unknown) => defect(error),
     attempt: () => attemptOf(actor.getSnapshot().context),
+    ...deps,
   };
   const actor: AgentActor = agentActor(inputOf(deps), {
     crew: crew(given),

@@ -51,12 +51,10 @@ export const beginChild = async (
   const { head, name } = await headOf(house, kinOf(parent, origin), own, { cwd, model });
   const base = origin.inherits === undefined ? undefined : forkPointOf(parent).base;
   const journal = await house.session.journal(id, parent.id);
-  const created = { type: 'agent.created', agent: id, parent: parent.id, cwd, model } as const;
+  const who = { agent: id, parent: parent.id, cwd, model, prompt: name, origin };
   const { records } = journal.past;
   // A process that died here may have left it without its task.
-  const past = isCreated(records)
-    ? records
-    : [journal.append({ ...created, prompt: name, origin })];
+  const past = isCreated(records) ? records : [journal.append({ type: 'agent.created', ...who })];
   const notebook = new Notebook(journal, past, base);
   const text = base === undefined ? prompt : forkDirective(prompt);
   const { ids } = parent.deps;

@@ -71,7 +71,7 @@ export class Employment {
     const free = new Promise<void>((resolve) => {
       start = resolve;
     });
-    const admission = this.nursery.admit({ ...applicant, start });
+    const admission = this.nursery.admit({ start, ...applicant });
     if (typeof admission === 'object') throw refusalOf(admission.refused, this.nursery.limits);
     return { isQueued: admission === 'queued', free };
   }

@@ -46,8 +46,8 @@ export const judgeCall = (
     return { kind: 'invalid', message: explainInvalid(tool.name, parsed.error) };
   }
   const input = parsed.data;
-  const asked = { tool: tool.name, subject: tool.subject(input), cwd };
-  const request = { ...asked, readOnly: tool.isReadOnly(input) };
+  const subject = tool.subject(input);
+  const request = { tool: tool.name, subject, cwd, readOnly: tool.isReadOnly(input) };
   const finding = tool.checkPermissions?.(input, desk.mode);
   const ruling = desk.rule(request, { finding, hook });
   // A command that is proven to read only may start early, and again after a crash.

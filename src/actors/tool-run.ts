@@ -80,7 +80,7 @@ export const runTool = async (
       leavePlanMode: approved ? () => world.desk.leavePlan() : undefined,
       progress: (note) => feed.emit({ type: 'tool.progress', call: id, note }),
     });
-    return { ...outcome, failed: false };
+    return { failed: false, ...outcome };
   } catch (error) {
     if (error instanceof ToolFailure) return { content: error.message, failed: true };
     if (signal.aborted && error === signal.reason) return { content: '', failed: true };

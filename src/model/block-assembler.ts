@@ -129,8 +129,8 @@ export class BlockAssembler {
     if (start.type !== 'tool_use') return ended;
     const call = { id: String(start.id), tool: String(start.name), input: fields.input };
     return input?.malformed === undefined
-      ? { ...ended, call }
-      : { ...ended, call: { ...call, malformed: input.malformed } };
+      ? { call, ...ended }
+      : { call: { ...call, malformed: input.malformed }, ...ended };
   }
 
   private lengthen(by: number): void {

@@ -35,7 +35,7 @@ export const judge = (
     const decision = step.judge(call, facts);
     if (decision === undefined) continue;
     const readOnly = call.request.readOnly && call.moves !== true;
-    return { ...decision, risk: riskOf(call, facts), readOnly };
+    return { risk: riskOf(call, facts), readOnly, ...decision };
   }
   return undefined;
 };
