@@ -3,6 +3,7 @@
  * Both end in the same equipment by construction, so a child that is taken up again is the one it was.
  */
 import { Spending } from '../context/spending.js';
+import { modeFor } from '../policy/agent-mode.js';
 import { forkDirective, roleText } from '../prompt/delegation-text.js';
 import type { Stop } from '../protocol/agent.js';
 import type { AgentDefinition } from '../protocol/agent-definition.js';
@@ -235,7 +236,9 @@ const assemble = (house: Household, cradle: Cradle, active: Active): Child => {
 
 /** Under the rules of its parent, and with nothing that its parent does not have. */
 const deskFor = (parent: Member, origin: Origin): ControlDesk => {
-  const { type, tools, limits = [], denials = [], mode = 'bubble' } = origin;
+  const { type, tools, limits = [], denials = [] } = origin;
+  // Whatever a journal says, no more than its parent may.
+  const mode = modeFor(origin.mode, 'bubble');
   const terms = JSON.stringify([type, mode, tools, limits, denials]);
   const known = parent.desks.get(terms);
   if (known !== undefined) return known;

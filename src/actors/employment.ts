@@ -181,6 +181,19 @@ export class Employment {
   }
 
   /** Never rejects: whoever waits for the end of an agent hears of it also when a disk is full. */
+  /** Nothing of it works any more. */
+  private async clearUp(child: Child): Promise<void> {
+    const { grant, notebook } = child.deps;
+    try {
+      await this.haltBelow(child, PARENT_ENDED);
+      await child.jobs.end();
+      child.hooks.close();
+    } finally {
+      grant.close();
+      notebook.end();
+    }
+  }
+
   private async putAway(child: Child): Promise<void> {
     const complain = (error: unknown) => this.complain(child, error);
     // Not waited for: whoever closes the session does.
@@ -195,11 +208,7 @@ export class Employment {
   private async settle(entry: Entry, child: Child, stop: Stop): Promise<void> {
     const { lead } = this.deps;
     const { deps, parent, tag } = child;
-    await this.haltBelow(child, PARENT_ENDED);
-    await child.jobs.end();
-    child.hooks.close();
-    deps.grant.close();
-    deps.notebook.end();
+    await this.clearUp(child).catch((error: unknown) => this.complain(child, error));
     const report = reportOf(tag, deps.notebook.history, child.tree, stop);
     const { family } = (this.present(parent) ?? parent).deps.notebook.history;
     for (const path of report.changedFiles) family.changedFiles.add(path);

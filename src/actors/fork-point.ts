@@ -40,9 +40,12 @@ export const inheritedBy = async (
   store: Pick<SessionStore, 'peek'>,
   session: string,
   inherits: Origin['inherits'],
+  below: readonly string[] = [],
 ): Promise<Knowledge | undefined> => {
   if (inherits === undefined) return undefined;
   const { agent, seq } = inherits;
+  // Nobody wrote that but somebody who meant harm.
+  if (below.includes(agent)) throw new StorageError(`${agent} claims to be a fork of itself.`);
   const { records } = await store.peek(session, agent, seq);
   if (records.at(-1)?.seq !== seq) {
     throw new StorageError(
@@ -51,5 +54,5 @@ export const inheritedBy = async (
   }
   const created = records.find((record) => record.type === 'agent.created');
   const before = created?.type === 'agent.created' ? created.origin?.inherits : undefined;
-  return recall(records, await inheritedBy(store, session, before));
+  return recall(records, await inheritedBy(store, session, before, [...below, agent]));
 };
