@@ -1,5 +1,4 @@
 /** Tells text from pictures and other bytes, by looking at the bytes and never at the name. */
-import { Buffer } from 'node:buffer';
 import { imageSize } from './image-size.js';
 
 export type FileKind =
@@ -27,13 +26,15 @@ export const fileKind = (bytes: Uint8Array): FileKind => {
 
 const asText = (bytes: Uint8Array): FileKind => {
   try {
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    const text = DECODER.decode(bytes);
     const hasBom = text.startsWith(BOM);
     return { kind: 'text', text: hasBom ? text.slice(1) : text, hasBom };
   } catch {
     return { kind: 'binary', guess: 'not valid UTF-8' };
   }
 };
+
+const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export const BOM = '\ufeff';
 
@@ -61,5 +62,9 @@ const SIGNATURES: readonly (readonly [string, string])[] = [
   ['\xfe\xff', 'UTF-16 text'],
 ];
 
-const startsWith = (bytes: Uint8Array, signature: string) =>
-  Buffer.from(bytes.subarray(0, signature.length)).equals(Buffer.from(signature, 'latin1'));
+const startsWith = (bytes: Uint8Array, signature: string): boolean => {
+  for (let at = 0; at < signature.length; at += 1) {
+    if (bytes[at] !== signature.charCodeAt(at)) return false;
+  }
+  return true;
+};
