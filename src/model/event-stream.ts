@@ -2,7 +2,7 @@
  * The answer of the Messages API as it is spoken: server-sent events, each with one JSON value. A chunk
  * may end anywhere, also inside a letter; lines are only made of bytes that have come in whole.
  */
-import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import { ModelFailure, type StreamEvent } from '../protocol/model.js';
 
 export interface EventSink {
@@ -12,7 +12,7 @@ export interface EventSink {
 }
 
 /** Resolves when the answer has ended; what the sink throws breaks it off. */
-export const readEvents = (response: IncomingMessage, sink: EventSink): Promise<void> =>
+export const readEvents = (response: Readable, sink: EventSink): Promise<void> =>
   new Promise((resolve, reject) => {
     const events = new EventStream(sink);
     const take = (chunk: Buffer) => {

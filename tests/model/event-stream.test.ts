@@ -1,5 +1,6 @@
+import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { EventStream } from '../../src/model/event-stream.js';
+import { EventStream, readEvents } from '../../src/model/event-stream.js';
 import type { StreamEvent } from '../../src/protocol/model.js';
 
 /** What is heard of a stream that arrives in these pieces. */
@@ -69,5 +70,32 @@ describe('a stream of events', () => {
   test('is refused when it goes on for ever', () => {
     const piece = Buffer.alloc(1024 * 1024, 'x');
     expect(() => hear(Array.from({ length: 257 }, () => piece))).toThrow('more than 256 MiB');
+  });
+});
+
+describe('the reading of an answer', () => {
+  const failed = (data: string) => new Error(`server: ${data}`);
+
+  test('ends with the answer, whose last line may lack its end', async () => {
+    const answer = new PassThrough();
+    const heard: StreamEvent[] = [];
+    const reading = readEvents(answer, { take: (event) => void heard.push(event), failed });
+    answer.end(EVENTS.map(said).join('').replaceAll('\n', '\r'));
+    await reading;
+    expect(heard).toEqual(EVENTS);
+  });
+
+  test('breaks the answer off at the first trouble, and hears no more of it', async () => {
+    const answer = new PassThrough();
+    const heard: string[] = [];
+    const take = ({ type }: StreamEvent) => {
+      heard.push(type);
+      throw new Error('not that');
+    };
+    const reading = readEvents(answer, { take, failed });
+    for (const event of EVENTS) answer.write(said(event));
+    await expect(reading).rejects.toThrow('not that');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([heard, answer.destroyed]).toEqual([['one'], true]);
   });
 });
