@@ -15,7 +15,7 @@ import { NO_USAGE } from '../protocol/usage.js';
 import { type EndedBlock, rawText } from '../protocol/wire.js';
 import { CacheWatch } from './cache-watch.js';
 import { type ClearanceDeps, clearanceFor } from './clearance.js';
-import { nextMessage, saidInTime } from './next-message.js';
+import { LettersInTime, sendUserMessage } from './next-message.js';
 import type { Notebook } from './notebook.js';
 import type { PromptShelf } from './prompt-shelf.js';
 import { RoomWatch } from './room-watch.js';
@@ -47,6 +47,13 @@ interface Turns {
   readonly watch: CacheWatch;
 }
 
+/** Between a turn and its machine. */
+interface Line {
+  readonly signal: AbortSignal;
+  readonly letters: LettersInTime;
+  readonly tell: (event: AgentEvent) => void;
+}
+
 /** One request, and what is set aside for it. */
 interface Sending extends Pick<TurnInput, 'turn' | 'attempt'> {
   readonly model: string;
@@ -60,9 +67,6 @@ const TWICE =
 /** One for all turns: an abort without a reason makes an error with a stack each time. */
 const OVER = new Error('The turn is over.');
 
-const CONTINUE =
-  'Your last message was cut off at the output limit. Go on exactly where it ended, in smaller pieces.';
-
 /** An assistant message may not end with thinking; one that was cut off can. */
 const NO_ANSWER: EndedBlock = { type: 'text', raw: rawText('(The message ended here.)') };
 
@@ -70,18 +74,27 @@ export const modelTurn = (deps: TurnDeps): Work<TurnOrder, TurnInput> => {
   const turns = { deps, room: new RoomWatch(deps), watch: new CacheWatch(deps) };
   return ({ input, sendBack, receive }) => {
     const controller = new AbortController();
+    const letters = new LettersInTime(deps.notebook.history);
     let over = false;
     const tell = (event: AgentEvent) => {
-      if (!over) sendBack(event);
+      if (over) return;
+      over = event.type !== 'letters.taken' && event.type !== 'call.drafted';
+      sendBack(event);
     };
-    receive(() => controller.abort());
-    runTurn(turns, input, controller.signal, tell).catch((error: unknown) => {
+    const callOff = (why?: Error) => {
+      letters.close();
+      controller.abort(why);
+    };
+    receive(() => callOff());
+    const { signal } = controller;
+    runTurn(turns, input, { signal, letters, tell }).catch((error: unknown) => {
       if (error instanceof StorageError) tell({ type: 'storage.failed', detail: error.message });
       else deps.defect(error);
     });
     return () => {
+      // One that has told its end has nothing left to call off.
+      if (!over) callOff(OVER);
       over = true;
-      controller.abort(OVER);
     };
   };
 };
@@ -89,17 +102,15 @@ export const modelTurn = (deps: TurnDeps): Work<TurnOrder, TurnInput> => {
 const runTurn = async (
   turns: Turns,
   input: TurnInput,
-  signal: AbortSignal,
-  tell: (event: AgentEvent) => void,
+  { signal, letters, tell }: Line,
 ): Promise<void> => {
   const { deps, room, watch } = turns;
   const { notebook, feed, clock } = deps;
   const { turn, attempt } = input;
   const { history } = notebook;
   if (attempt === 1) {
-    const isInTime = saidInTime(history, signal);
     await deps.shelf.refresh();
-    await sendUserMessage(deps, input, isInTime, tell);
+    await sendUserMessage(deps, input, letters, tell);
     if (signal.aborted) return tell({ type: 'turn.ended', stopReason: 'interrupted' });
   }
   const model = chooseModel(deps, input);
@@ -163,24 +174,6 @@ const runTurn = async (
   }
   // Nobody waits for it: what failed is what the next record fails with.
   notebook.sync().catch(() => undefined);
-};
-
-/** Whatever was said until the moment it is written down, or called off, goes along. */
-const sendUserMessage = async (
-  { notebook, briefing }: TurnDeps,
-  { cutShort }: TurnInput,
-  isInTime: (letter: string) => boolean,
-  tell: (event: AgentEvent) => void,
-): Promise<void> => {
-  const { history } = notebook;
-  const parts = await nextMessage(history, briefing, isInTime);
-  const { waiting } = history;
-  if (cutShort && parts.length === 0) parts.push({ text: CONTINUE });
-  if (parts.length === 0) return;
-  notebook.record({ type: 'user.sent', parts });
-  const count = waiting - history.waiting;
-  // Results alone are no news: the machine knows that it owes them an answer.
-  if (count > 0 || cutShort) tell({ type: 'letters.taken', count });
 };
 
 /** A change of model voids the cached prefix, so it is declared. */

@@ -1,26 +1,62 @@
 /** The next user message: what it answers, what people said, and what Skein itself has to tell. */
 import type { History } from '../context/history.js';
+import type { AgentEvent, TurnInput } from '../protocol/agent.js';
 import type { Briefing } from '../protocol/briefing.js';
 import type { UserPart } from '../protocol/journal.js';
+import type { Notebook } from './notebook.js';
 
-/** Whether a letter came before the turn was called off; one that came later is for the next run. */
-export const saidInTime = ({ letters }: History, signal: AbortSignal) => {
-  let known: ReadonlySet<string> | undefined;
-  const closeTheBook = () => {
-    known = new Set(letters.keys());
-  };
-  signal.addEventListener('abort', closeTheBook, { once: true });
-  return (letter: string): boolean => known?.has(letter) ?? true;
+const CONTINUE =
+  'Your last message was cut off at the output limit. Go on exactly where it ended, in smaller pieces.';
+
+export interface MessageDeps {
+  readonly notebook: Notebook;
+  readonly briefing: Briefing;
+}
+
+/** Letters that came before the turn was called off; one that comes later is for the next run. */
+export class LettersInTime {
+  private readonly history: History;
+  private known: ReadonlySet<string> | undefined;
+
+  constructor(history: History) {
+    this.history = history;
+  }
+
+  close(): void {
+    this.known ??= new Set(this.history.letters.keys());
+  }
+
+  has(letter: string): boolean {
+    return this.known?.has(letter) ?? true;
+  }
+}
+
+/** Whatever was said until the moment it is written down, or called off, goes along. */
+export const sendUserMessage = async (
+  { notebook, briefing }: MessageDeps,
+  { cutShort }: Pick<TurnInput, 'cutShort'>,
+  letters: LettersInTime,
+  tell: (event: AgentEvent) => void,
+): Promise<void> => {
+  const { history } = notebook;
+  const parts = await nextMessage(history, briefing, letters);
+  const { waiting } = history;
+  if (cutShort && parts.length === 0) parts.push({ text: CONTINUE });
+  if (parts.length === 0) return;
+  notebook.record({ type: 'user.sent', parts });
+  const count = waiting - history.waiting;
+  // Results alone are no news: the machine knows that it owes them an answer.
+  if (count > 0 || cutShort) tell({ type: 'letters.taken', count });
 };
 
 /**
  * Results come first, in call order, because the API wants them there; then what was said, and at the
  * very end the reminders, so that they change nothing that was sent before.
  */
-export const nextMessage = async (
+const nextMessage = async (
   history: History,
   briefing: Briefing,
-  isInTime: (letter: string) => boolean,
+  inTime: LettersInTime,
 ): Promise<UserPart[]> => {
   const { told } = history;
   const opening = told.isBriefed ? undefined : await briefing.opening();
@@ -29,7 +65,7 @@ export const nextMessage = async (
   // Only now: what people said while this was found out goes along.
   const parts = history
     .nextUserParts()
-    .filter((part) => !('letter' in part) || isInTime(part.letter));
+    .filter((part) => !('letter' in part) || inTime.has(part.letter));
   if (parts.length === 0) return parts;
   const reminders = news.map(({ fact, value, text }) => ({ reminder: fact, value, text }));
   // What a fork is to do stands last: everything before it is the same for all forks (law 2).
