@@ -33,7 +33,7 @@ describe('the state directory', () => {
         history: '/s/history',
         sessions: '/s/sessions',
       },
-      ...{ checkpoints: '/s/checkpoints', worktrees: '/s/worktrees' },
+      ...{ checkpoints: '/s/checkpoints', worktrees: '/s/worktrees', keys: '/s/keys' },
       ...{ agents: '/s/agents', skills: '/s/skills', commands: '/s/commands' },
     });
   });
