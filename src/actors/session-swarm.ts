@@ -23,8 +23,7 @@ export const openSwarm = (
 ): { readonly swarm: Swarm; readonly deps: AgentDeps } => {
   const { notebook, shelf, clock, agent: id } = lead;
   const warmth = new Warmth(clock);
-  const types = shared.setup.definitions.map(({ name, description }) => ({ name, description }));
-  const agentsFor = (member: string) => agentsOf(() => swarm, member, types);
+  const agentsFor = (member: string) => agentsOf(() => swarm, member);
   const deps: AgentDeps = {
     ...lead,
     agents: agentsFor(id),

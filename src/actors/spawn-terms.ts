@@ -1,6 +1,7 @@
 /** What a Task call asks for, as terms that can be written down; or a sentence that says why it cannot be had. */
 import { toolsetOf } from '../policy/agent-bounds.js';
 import { modeFor } from '../policy/agent-mode.js';
+import type { AgentDefinition } from '../protocol/agent-definition.js';
 import type { SwarmLimits } from '../protocol/leader.js';
 import { type SpawnOrder, SpawnRefusal } from '../protocol/swarm.js';
 import type { Origin } from '../protocol/swarm-records.js';
@@ -30,8 +31,7 @@ export const termsOf = (house: Household, parent: Member, order: SpawnOrder): Sp
       model: parent.deps.notebook.history.model || parent.deps.modelName,
     };
   }
-  const definition = definitionOf(house, type);
-  if (definition === undefined) throw new SpawnRefusal(unknownType(house, type));
+  const definition = described(house, type);
   const shown = parent.deps.toolbox.visible.map((tool) => tool.name);
   const { names, limits = [], denials = [] } = toolsetOf(definition, shown);
   const mode = modeFor(definition.permissionMode, 'bubble');
@@ -52,6 +52,13 @@ export const termsOf = (house: Household, parent: Member, order: SpawnOrder): Sp
   };
 };
 
+/** Throws a SpawnRefusal that names the types there are. */
+export const described = (house: Household, type: string): AgentDefinition => {
+  const definition = definitionOf(house, type);
+  if (definition === undefined) throw new SpawnRefusal(unknownType(house, type));
+  return definition;
+};
+
 /** Why one more agent may not begin. */
 export const refusalOf = (why: 'depth' | 'total' | 'over', limits: SwarmLimits): SpawnRefusal => {
   switch (why) {
@@ -69,12 +76,26 @@ export const refusalOf = (why: 'depth' | 'total' | 'over', limits: SwarmLimits):
 };
 
 const FORK_WITH_MODEL =
-  'A fork runs on the model of the agent that it continues: leave out model, or give a subagent_type.';
+  'A fork runs on the model of the agent that it continues, to share its cache. Leave out model, or give a subagent_type.';
 
 const MOST_TYPES = 40;
 
 const unknownType = ({ setup }: Household, type: string): string => {
-  const names = setup.definitions.map(({ name }) => name);
+  const none = `There is no agent type "${type.slice(0, 100)}"`;
+  const names = setup.definitions
+    .map(({ name }) => name)
+    .toSorted((a, b) => sharedStart(b, type) - sharedStart(a, type));
+  if (names.length === 0) return `${none}, nor any other. ${FORK_INSTEAD}`;
   const more = names.length > MOST_TYPES ? ` and ${names.length - MOST_TYPES} more` : '';
-  return `There is no agent type "${type.slice(0, 100)}". The types are: ${names.slice(0, MOST_TYPES).join(', ')}${more}.`;
+  return `${none}. The types are: ${names.slice(0, MOST_TYPES).join(', ')}${more}. ${FORK_INSTEAD}`;
+};
+
+const FORK_INSTEAD = 'Leave out subagent_type for a fork.';
+
+/** How many letters two words begin with in common. */
+const sharedStart = (a: string, b: string): number => {
+  const [one, other] = [a.toLowerCase(), b.toLowerCase()];
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) at += 1;
+  return at;
 };

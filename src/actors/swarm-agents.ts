@@ -7,7 +7,7 @@ import { type Entry, isLive, viewOf } from './roster.js';
 import type { Swarm } from './swarm.js';
 
 /** `swarm` is asked when it is needed: the lead's equipment is there before its swarm. */
-export const agentsOf = (swarm: () => Swarm, id: string, types: Agents['types']): Agents => {
+export const agentsOf = (swarm: () => Swarm, id: string): Agents => {
   const meant = (address: string): Entry | undefined => {
     const { roster } = swarm();
     const found = roster.called(address, (entry) => roster.isBelow(entry, id));
@@ -19,7 +19,6 @@ export const agentsOf = (swarm: () => Swarm, id: string, types: Agents['types'])
     return member;
   };
   return {
-    types,
     spawn: async (order, signal) => swarm().spawn(self(), order, signal),
     find(address): ChildView | undefined {
       const entry = meant(address);

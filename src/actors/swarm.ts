@@ -18,10 +18,10 @@ import { beginChild, endOf, readJournal, rebuildChild } from './child.js';
 import { deliverReport, reportedTo } from './child-letter.js';
 import { Employment, lenderOf } from './employment.js';
 import { FanOuts } from './fan-outs.js';
-import { definitionOf, type Household } from './household.js';
+import type { Household } from './household.js';
 import type { Child, Member } from './member.js';
 import { type Entry, isLive, Roster } from './roster.js';
-import { termsOf } from './spawn-terms.js';
+import { described, termsOf } from './spawn-terms.js';
 
 export class Swarm {
   readonly roster = new Roster();
@@ -67,7 +67,7 @@ export class Swarm {
   }
 
   preview(parent: Member, count: number, type: string | undefined): SpawnPreview | undefined {
-    const wanted = definitionOf(this.house, type ?? null)?.model;
+    const wanted = type === undefined ? undefined : described(this.house, type).model;
     const model =
       wanted === undefined ? parent.deps.modelName : this.house.setup.modelNamed(wanted);
     return this.fanOuts.preview(parent, count, type ?? null, model);

@@ -75,8 +75,6 @@ export interface ChildView {
 
 /** What tools may do with the agents of a swarm. */
 export interface Agents {
-  /** By name; what can be asked for. */
-  readonly types: readonly { readonly name: string; readonly description: string }[];
   /**
    * Resolves with the report, or for a background agent as soon as it is on record. A call that was
    * under way when a process died finds its child again. Rejects with a SpawnRefusal, and with the
@@ -93,7 +91,7 @@ export interface Agents {
   untilEnded(id: string, timeoutMs: number, signal: AbortSignal): Promise<void>;
   /** Ends it and all below it; resolves when nothing of it works any more. */
   stop(id: string): Promise<void>;
-  /** What so many agents of a type would cost; undefined when the price of the model is not known. */
+  /** What so many agents of a type would cost; undefined when the price of the model is not known. Throws a SpawnRefusal. */
   preview(count: number, type: string | undefined): SpawnPreview | undefined;
 }
 

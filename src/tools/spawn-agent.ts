@@ -1,13 +1,6 @@
 /** Starts an agent that works for the one that calls, and brings its report. */
 import { z } from 'zod';
-import {
-  type Agents,
-  outcomeOf,
-  type Spawned,
-  type SpawnOrder,
-  type SpawnPreview,
-  SpawnRefusal,
-} from '../protocol/swarm.js';
+import { outcomeOf, type Spawned, type SpawnPreview, SpawnRefusal } from '../protocol/swarm.js';
 import { defineTool, type Tool, ToolFailure, type ToolOutcome } from '../protocol/tool.js';
 import { agentLabel, reportText } from './agent-report.js';
 import { shortLine } from './truncation.js';
@@ -16,7 +9,6 @@ const LONGEST_DESCRIPTION = 200;
 const LONGEST_PROMPT = 200_000;
 const LONGEST_NAME = 100;
 const MOST_PREVIEWED = 1_000;
-const MOST_TYPES = 40;
 
 const PROMPT = `Starts an agent for a task, and returns its report.
 
@@ -63,16 +55,13 @@ export const taskTool = (listing: string): Tool =>
         throw new ToolFailure('No agents can be started here. Do the work yourself.');
       }
       const { subagent_type: type, model, name, description, prompt, preview } = asked;
-      checkType(type, agents);
-      if (preview !== undefined) return previewed(agents.preview(preview, type), whoOf(type));
-      if (type === undefined && model !== undefined) {
-        throw new ToolFailure(
-          'A fork runs on the model of the agent that it continues, to share its cache. Leave out model, or give a subagent_type.',
-        );
+      if (preview !== undefined) {
+        const cost = await unlessRefused(async () => agents.preview(preview, type));
+        return previewed(cost, whoOf(type));
       }
       const background = asked.run_in_background;
       const order = { call, description, prompt, type, background, name, model };
-      return outcome(await spawn(agents, order, signal));
+      return outcome(await unlessRefused(() => agents.spawn(order, signal)));
     },
   });
 
@@ -81,32 +70,10 @@ export const spawnAgent = taskTool('');
 
 const whoOf = (type: string | undefined): string => type ?? 'fork';
 
-const checkType = (type: string | undefined, agents: Agents): void => {
-  if (type === undefined || agents.types.some(({ name }) => name === type)) return;
-  const given = shortLine(type, LONGEST_NAME);
-  const names = agents.types
-    .map(({ name }) => name)
-    .toSorted((a, b) => sharedStart(b, type) - sharedStart(a, type));
-  const shown = names.slice(0, MOST_TYPES).join(', ');
-  const more = names.length > MOST_TYPES ? ` and ${names.length - MOST_TYPES} more` : '';
-  throw new ToolFailure(
-    names.length === 0
-      ? `There is no agent type "${given}", nor any other. Leave out subagent_type for a fork.`
-      : `There is no agent type "${given}". The types are: ${shown}${more}. Leave out subagent_type for a fork.`,
-  );
-};
-
-/** How many letters two words begin with in common. */
-const sharedStart = (a: string, b: string): number => {
-  const [one, other] = [a.toLowerCase(), b.toLowerCase()];
-  let at = 0;
-  while (at < one.length && one[at] === other[at]) at += 1;
-  return at;
-};
-
-const spawn = async (agents: Agents, order: SpawnOrder, signal: AbortSignal): Promise<Spawned> => {
+/** What the swarm will not do it says in a sentence for the model. */
+const unlessRefused = async <Result>(ask: () => Promise<Result>): Promise<Result> => {
   try {
-    return await agents.spawn(order, signal);
+    return await ask();
   } catch (error) {
     if (error instanceof SpawnRefusal) throw new ToolFailure(error.message, { cause: error });
     throw error;

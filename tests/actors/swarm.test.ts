@@ -1,6 +1,6 @@
 /** A lead and the agents that work for it, in one process. */
 import { describe, expect, test } from 'vitest';
-import { calls, fails, gate, says, waits } from '../fakes/scripted-model.js';
+import { type Answer, calls, fails, gate, says, waits } from '../fakes/scripted-model.js';
 import { agentDefinition } from '../fakes/swarm-setup.js';
 import { allSettled, swarmInHand, type Talk, talkOf, task } from './swarm-in-hand.js';
 
@@ -178,5 +178,28 @@ describe('after a crash', () => {
     expect(hand.results().c1).toContain('It was easy.');
     expect(await store.agents(hand.lead.id)).toHaveLength(2);
     expect(hand.deeds).toEqual([]);
+  });
+
+  test('a child is joined again though nobody describes its type any more', async () => {
+    const door = gate();
+    const slow = await swarmInHand(
+      ({ last }): Answer =>
+        last.includes('begin')
+          ? [calls('c1', 'Task', explore('the work'))]
+          : [waits(door.opened), says('never said')],
+    );
+    await slow.say('begin');
+    await allSettled();
+    await slow.lead.close();
+
+    const { store, clock } = slow;
+    const choice = { kind: 'resume', id: slow.lead.id } as const;
+    const hand = await swarmInHand(() => [says('It was easy.')], {
+      ...{ store, clock, choice, swarm: { definitions: [] } },
+    });
+    hand.lead.start();
+    await allSettled();
+
+    expect(hand.results().c1).toContain('It was easy.');
   });
 });

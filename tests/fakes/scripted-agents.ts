@@ -23,7 +23,6 @@ export interface ScriptedAgents extends Agents {
 
 export const scriptedAgents = (...views: ChildView[]): ScriptedAgents => {
   const agents: ScriptedAgents = {
-    types: ['explorer', 'planner', 'tester'].map((name) => ({ name, description: `A ${name}.` })),
     ...{ orders: [], views, stopped: [], waits: [], isPriced: true },
     does: reports(),
     meanwhile: () => {},

@@ -72,35 +72,6 @@ describe('Task', () => {
     },
   );
 
-  test('answers an unknown type with those that there are, the nearest first', async () => {
-    const { agents, task } = workshop();
-    await expect(task({ subagent_type: 'Plan' })).rejects.toMatchObject({
-      code: 'tool-failure',
-      message:
-        'There is no agent type "Plan". The types are: planner, explorer, tester. Leave out subagent_type for a fork.',
-    });
-    expect(agents.orders).toEqual([]);
-  });
-
-  test('does not list a thousand types, and says when there is none', async () => {
-    const types = Array.from({ length: 1_000 }, (_, at) => ({ name: `t${at}`, description: '' }));
-    const { task } = workshop({ ...scriptedAgents(), types });
-    await expect(task({ subagent_type: 'x' })).rejects.toThrow(/t38, t39 and 960 more\. Leave/);
-    const alone = workshop({ ...scriptedAgents(), types: [] });
-    await expect(alone.task({ subagent_type: 'x' })).rejects.toThrow('nor any other');
-  });
-
-  test('takes no model for a fork, which would lose the cache', async () => {
-    const { agents, task } = workshop();
-    await expect(task({ model: 'haiku' })).rejects.toMatchObject({
-      ...{
-        code: 'tool-failure',
-        message: expect.stringMatching(/^A fork runs on the model of the agent/),
-      },
-    });
-    expect(agents.orders).toEqual([]);
-  });
-
   test('tells the model why nobody was started', async () => {
     const { agents, task } = workshop();
     agents.does = refuses(new SpawnRefusal('There are 5 levels of agents already.'));
@@ -141,7 +112,6 @@ describe('Task', () => {
     expect((await task({ preview: 1 })).content).toContain(
       '1 of fork on claude-sonnet-5 would cost about $0.0100 to $0.0200',
     );
-    await expect(task({ subagent_type: 'x', preview: 2 })).rejects.toThrow('no agent type');
     expect(agents.orders).toEqual([]);
   });
 
