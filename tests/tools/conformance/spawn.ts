@@ -41,14 +41,6 @@ export const task: Entry = {
       first: doing(refuses(new SpawnRefusal('There are too many agents.'))),
       ...{ input: order, end: 'failed', says: /^There are too many agents\.$/ },
     },
-    'a type that there is not': {
-      ...{ input: { ...order, subagent_type: 'wizard' }, end: 'failed', says: /explorer, planner/ },
-      after: startedNone,
-    },
-    'a model for a fork': {
-      ...{ input: { ...order, model: 'haiku' }, end: 'failed', says: /Leave out model/ },
-      after: startedNone,
-    },
     'what thirty would cost': {
       ...{ input: { ...explorer, preview: 30 }, end: 'ok', says: /with the cache, .* without it/ },
       after: startedNone,
