@@ -74,8 +74,11 @@ export const pathBelow = (base: string, path: string, ignoreCase: boolean): stri
 /** A drive, a share, a device path or a stream of a file, as Windows writes them. */
 const FOREIGN = /^(?:[A-Za-z]:[\\/]|\\\\|\/\/[?.][\\/])|:\$[A-Za-z_]+$/;
 
+/** Such a path lies nowhere on this system, so no rule for places here covers it. */
+export const isForeign = (target: string): boolean => FOREIGN.test(target);
+
 const withForeign = (target: string, places: readonly string[]): readonly string[] =>
-  FOREIGN.test(target) ? [...places, `(${target})`] : places;
+  isForeign(target) ? [...places, `(${target})`] : places;
 
 /** The spelling under which a case-insensitive disk finds a file. */
 const spelled = (path: string, ignoreCase: boolean) => (ignoreCase ? foldedName(path) : path);

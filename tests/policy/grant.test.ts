@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isInside } from '../../src/policy/path-policy.js';
+import { isForeign, isInside } from '../../src/policy/path-policy.js';
 import { readShell } from '../../src/policy/shell-reading.js';
 import { spellWords } from '../../src/policy/shell-words.js';
 import type { PermissionRequest } from '../../src/protocol/permission.js';
@@ -39,14 +39,20 @@ describe('a grant', () => {
   test('covers its call, whatever the command or the path', () => {
     fc.assert(
       fc.property(anything, fc.constantFrom(bash, write), (text, make) => {
-        // A share of another system lies nowhere, so nothing allows it.
-        fc.pre(!text.startsWith('\\\\'));
+        fc.pre(!isForeign(text));
         const policy = granting(make(text));
         expect(policy.problems).toEqual([]);
         expect(policy.rule(make(text)).behavior).toBe('allow');
       }),
     );
   });
+
+  test.each(['a:/b', '\\\\host\\b', '//?/b', 'b:$DATA'])(
+    'does not cover a path of another system, which lies nowhere here: %s',
+    (path) => {
+      expect(granting(write(path)).rule(write(path)).behavior).toBe('ask');
+    },
+  );
 
   test('covers no command of other words', () => {
     const partsOf = (command: string) =>
