@@ -6,17 +6,15 @@ import { notificationText } from '../tools/agent-report.js';
 import type { Member } from './member.js';
 
 /** One that is resumed ends again, and that is another letter. */
-const letterOf = ({ agent, turns, tokens }: ChildReport): string =>
-  `${PREFIX}${agent.id}_${turns}_${tokens}`;
-
-const PREFIX = 'r_';
-const LETTER = /^r_(.+)_\d+_\d+$/;
+const letterOf = (id: string, run: number): string => `r_${id}_${run}`;
 
 /** Nobody is told who has ended; what became of the child is on record. */
-export const deliverReport = ({ deps, agent }: Member, report: ChildReport): void => {
-  const { notebook } = deps;
-  const letter = letterOf(report);
-  if (notebook.history.family.reports.has(letter)) return;
+export const deliverReport = (member: Member, report: ChildReport, run: number): void => {
+  const { notebook } = member.deps;
+  const { agent } = member;
+  const { id } = report.agent;
+  if (hasHeardOf(member, id, run)) return;
+  const letter = letterOf(id, run);
   const raw = `[${rawText(notificationText(report))}]`;
   try {
     if (agent !== undefined) agent.submit(CHILD_SENDER, raw, letter);
@@ -26,8 +24,6 @@ export const deliverReport = ({ deps, agent }: Member, report: ChildReport): voi
   }
 };
 
-/** The children that a member has heard of. */
-export const reportedTo = ({ deps }: Member): ReadonlySet<string> =>
-  new Set(
-    [...deps.notebook.history.family.reports].flatMap((letter) => LETTER.exec(letter)?.[1] ?? []),
-  );
+/** Whether a member knows how that run of its child ended. */
+export const hasHeardOf = ({ deps }: Member, id: string, run: number): boolean =>
+  deps.notebook.history.family.reports.has(letterOf(id, run));

@@ -132,6 +132,7 @@ export class Employment {
   recall(entry: Entry, child: Child, stop: Stop): void {
     entry.status = statusAfter(stop);
     const { history } = child.deps.notebook;
+    entry.run = history.runs;
     this.deps.roster.keep(entry, reportOf(child.tag, history, child.tree, stop));
   }
 
@@ -180,7 +181,6 @@ export class Employment {
     this.deps.lead.deps.feed.emit({ type: 'notice', text: `The end of ${id}: ${why}` });
   }
 
-  /** Never rejects: whoever waits for the end of an agent hears of it also when a disk is full. */
   /** Nothing of it works any more. */
   private async clearUp(child: Child): Promise<void> {
     const { grant, notebook } = child.deps;
@@ -205,6 +205,7 @@ export class Employment {
     }
   }
 
+  /** Never rejects: whoever waits for the end of an agent hears of it also when a disk is full. */
   private async settle(entry: Entry, child: Child, stop: Stop): Promise<void> {
     const { lead } = this.deps;
     const { deps, parent, tag } = child;
@@ -216,6 +217,7 @@ export class Employment {
     if (this.isClosed) return;
     entry.status = statusAfter(stop);
     this.deps.roster.keep(entry, report);
+    entry.run = deps.notebook.history.runs;
     entry.child = undefined;
     this.deps.ended(child);
     this.nursery.leave(child.id);
@@ -223,7 +225,7 @@ export class Employment {
     if (!entry.isAwaited) {
       const heard = this.present(parent);
       // One that has ended is told when it goes on.
-      if (heard !== undefined) deliverReport(heard, report);
+      if (heard !== undefined) deliverReport(heard, report, entry.run);
       this.expect(parent, -1);
     }
     this.tell(entry, report);

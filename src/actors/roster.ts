@@ -13,6 +13,8 @@ export interface Entry {
   child: Child | undefined;
   /** Of one that has ended, while it is at hand. */
   report: ChildReport | undefined;
+  /** The last run that is on record of one that is not at work. */
+  run: number;
   /** A call of its parent waits for it; else its parent is told in a letter. */
   isAwaited: boolean;
   lastActive: number;
@@ -37,6 +39,7 @@ export class Roster {
   add(tag: AgentTag, status: ChildStatus, now: number): Entry {
     const entry: Entry = {
       ...{ tag, status, child: undefined, report: undefined, isAwaited: false, lastActive: now },
+      run: 0,
       isEnding: false,
       listeners: new Set(),
     };
@@ -113,8 +116,10 @@ export class Roster {
     if (event.type === 'agent.spawned' && parent !== null && entry === undefined) {
       const read = origin.safeParse(event.origin);
       if (read.success) this.add(tagOf(agent, parent, read.data), 'lost', event.ts);
-    } else if (entry !== undefined && event.type === 'run.started') entry.status = 'lost';
-    else if (entry !== undefined && event.type === 'agent.stopped') {
+    } else if (entry !== undefined && event.type === 'run.started') {
+      entry.status = 'lost';
+      entry.run = Number(event.run);
+    } else if (entry !== undefined && event.type === 'agent.stopped') {
       entry.status = event.reason === 'stopped' ? 'stopped' : 'ended';
     }
   }

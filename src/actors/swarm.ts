@@ -15,7 +15,7 @@ import type {
 } from '../protocol/swarm.js';
 import { BackgroundJobs } from './background-jobs.js';
 import { beginChild, endOf, readJournal, rebuildChild } from './child.js';
-import { deliverReport, reportedTo } from './child-letter.js';
+import { deliverReport, hasHeardOf } from './child-letter.js';
 import { Employment, lenderOf } from './employment.js';
 import { FanOuts } from './fan-outs.js';
 import type { Household } from './household.js';
@@ -204,20 +204,19 @@ export class Swarm {
 
   /** Background children of one that is taken up again which have not ended; of the rest it hears now. */
   private async unreported(member: Member): Promise<Entry[]> {
-    const heard = reportedTo(member);
     const open: Entry[] = [];
     for (const [id, kind] of member.deps.notebook.history.family.children) {
       const entry = this.roster.get(id);
       if (kind !== 'background' || entry === undefined || isLive(entry)) continue;
       // One that went on after it had reported has something new to tell.
-      if (heard.has(id) && entry.status !== 'lost') continue;
+      if (hasHeardOf(member, id, entry.run) && entry.status !== 'lost') continue;
       const child = await this.rebuild(entry);
       const end = child && endOf(child);
       if (child === undefined) continue;
       if (end === undefined) open.push(entry);
       else {
         await this.remember(entry, child, end);
-        if (entry.report !== undefined) deliverReport(member, entry.report);
+        if (entry.report !== undefined) deliverReport(member, entry.report, entry.run);
       }
     }
     return open;

@@ -160,6 +160,7 @@ describe('an agent whose parent had ended when it was resumed', () => {
     const answer = (talk: Talk): Answer => {
       const { said, turn, last } = talk;
       if (last.includes('begin')) return [calls('c1', 'Task', inBackground('high', ABOVE))];
+      if (last.includes('again')) return [says('found more')];
       if (said[0]?.includes('low')) return [waits(doors.shift() ?? NEVER), says('found it')];
       if (!said[0]?.includes('high')) return [says('noted')];
       heard.push(talk);
@@ -172,7 +173,7 @@ describe('an agent whose parent had ended when it was resumed', () => {
     await steer.stop('above');
     await steer.resume('below');
     await allSettled();
-    return { ...hand, door, heard, steer };
+    return { ...hand, door, heard, steer, control: swarmControl(hand.lead) };
   };
   const [ABOVE, BELOW] = [{ name: 'above' }, { name: 'below', description: 'x' }];
   const NEVER = new Promise<void>(() => {});
@@ -194,6 +195,19 @@ describe('an agent whose parent had ended when it was resumed', () => {
     await steer.resume('above');
     await allSettled();
     expect(heard.at(-1)?.last).toContain('found it');
+  });
+
+  test('is heard of each time that it has ended', async () => {
+    const { control, door, heard, steer } = await stoppedFamily();
+    door.open();
+    await allSettled();
+    await steer.resume('above');
+    await allSettled();
+    await control.send('below', 'again', 'user', 'l_x');
+    await allSettled();
+    await control.send('above', 'go on', 'user', 'l_y');
+    await allSettled();
+    expect(heard.at(-1)?.last).toContain('found more');
   });
 });
 
