@@ -14,8 +14,10 @@ export const untrusted = (source: string, text: string): string =>
   `<${TAG} source="${attribute(source)}">\n${WARNING}\n\n${defused(text)}\n</${TAG}>`;
 
 /** Words of another agent: nothing in them may pass for what Skein, the project or a task says. */
-export const withoutOurTags = (text: string): string =>
-  visible(text).toWellFormed().replaceAll(OUR_TAG_LIKE, '[');
+export const withoutOurTags = (text: string): string => {
+  const seen = visible(text).toWellFormed();
+  return MAY_BEGIN_TAG.test(seen) ? seen.replaceAll(OUR_TAG_LIKE, '[') : seen;
+};
 
 export type UntrustedKind = 'web search' | 'mcp result' | 'issue' | 'comment';
 
@@ -55,6 +57,8 @@ const spelled = (word: string) => word.split('').map(letter).join(JOINERS);
 /** Brackets as they are, and as they are written for programs that decode them. */
 const BRACKET = '[<\\uff1c\\ufe64\\u2039\\u3008\\u27e8\\u2329\\u00ab\\u226a\\u1438]';
 const CODED = '&lt;?|&#0*60;?|&#x0*3c;?|%3c|\\\\u003c|\\\\x3c|\\\\074';
+/** Preparing the search for our tags takes long, and few reports need it. */
+const MAY_BEGIN_TAG = new RegExp(`${BRACKET}|[&%\\\\]`);
 /** One run of what may stand between, so that a page of brackets and spaces costs no more than any other. */
 const BETWEEN =
   '(?:[\\s/\\\\\\uff0f\\u2044\\u2215\\u29f8\\u200c\\u200d]|%2f|&#0*47;?|&#x0*2f;?|&sol;)*';
@@ -78,4 +82,7 @@ const defused = (text: string): string => visible(text).toWellFormed().replaceAl
 const INVISIBLE =
   /(?![\t\n\r])\p{Cc}|(?!\u200c|\u200d|[\u0600-\u0605]|\u06dd)\p{Cf}|[\u{e0000}-\u{e0fff}]/gu;
 
-const visible = (text: string): string => text.replaceAll(INVISIBLE, '');
+const visible = (text: string): string =>
+  PLAIN.test(text) ? text : text.replaceAll(INVISIBLE, '');
+
+const PLAIN = /^[\t\n\r\x20-\x7e]*$/;
