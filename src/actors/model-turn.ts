@@ -173,7 +173,7 @@ const runTurn = async (
     clearance.end();
   }
   // Nobody waits for it: what failed is what the next record fails with.
-  notebook.sync().catch(() => undefined);
+  notebook.sync('soon').catch(() => undefined);
 };
 
 /** A change of model voids the cached prefix, so it is declared. */

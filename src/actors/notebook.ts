@@ -5,7 +5,7 @@ import { History } from '../context/history.js';
 import { inherit } from '../context/inherit.js';
 import { StorageError } from '../protocol/errors.js';
 import type { JournalBody, JournalRecord } from '../protocol/journal.js';
-import type { Journal } from '../protocol/store.js';
+import type { Journal, SyncTime } from '../protocol/store.js';
 import type { WantedCall } from '../protocol/wire.js';
 
 /** What is known of an agent, without the means to write. */
@@ -75,9 +75,9 @@ export class Notebook implements Knowledge {
   }
 
   /** A sync that fails is the failure of whatever is recorded next. */
-  async sync(): Promise<void> {
+  async sync(when?: SyncTime): Promise<void> {
     try {
-      await this.journal.sync();
+      await this.journal.sync(when);
     } catch (error) {
       if (error instanceof StorageError) this.failure = error;
       throw error;

@@ -53,7 +53,7 @@ export class RunBook {
     this.isSettling = true;
     const { reason, detail } = stop;
     this.recordIfPossible({ type: 'run.ended', reason, detail, turns, final });
-    const synced = this.notebook.sync().catch(() => undefined);
+    const synced = this.notebook.sync(this.waitsForDisk ? 'now' : 'soon').catch(() => undefined);
     if (this.waitsForDisk) await synced;
     this.isSettling = false;
     const { waiting } = this.notebook.history;

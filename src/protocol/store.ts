@@ -89,13 +89,16 @@ export interface Session {
   close(): Promise<void>;
 }
 
+/** `soon`: nobody waits for it, so it may wait until the disk has time. */
+export type SyncTime = 'now' | 'soon';
+
 export interface Journal {
   /** Returns when write() has returned. Throws a StorageError; then the record was not written. */
   append(body: JournalBody): JournalRecord;
   /** What was there when the journal was opened. */
   readonly past: JournalContents;
   /** Resolves when everything appended so far survives the machine. */
-  sync(): Promise<void>;
+  sync(when?: SyncTime): Promise<void>;
 }
 
 export interface JournalContents {

@@ -8,7 +8,7 @@ import {
   type JournalRecord,
   parseRecord,
 } from '../protocol/journal.js';
-import type { Journal, JournalContents } from '../protocol/store.js';
+import type { Journal, JournalContents, SyncTime } from '../protocol/store.js';
 import { readJournal } from './journal-lines.js';
 import { LineFile, readLines } from './line-file.js';
 import type { OpenFiles } from './open-files.js';
@@ -55,8 +55,8 @@ export class JournalFile implements Journal {
     return record;
   }
 
-  sync(): Promise<void> {
-    return this.file.sync();
+  sync(when?: SyncTime): Promise<void> {
+    return this.file.sync(when);
   }
 
   /** Everything is on disk, and nothing can be added. */

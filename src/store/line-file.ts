@@ -2,6 +2,7 @@
 import fs from 'node:fs';
 import { promisify } from 'node:util';
 import { StorageError } from '../protocol/errors.js';
+import type { SyncTime } from '../protocol/store.js';
 import { OpenFiles, type RestingFile } from './open-files.js';
 import { openRegular, readRegular } from './regular-file.js';
 import { SyncQueue } from './sync-queue.js';
@@ -17,8 +18,8 @@ export class LineFile implements RestingFile {
   private isDirty: boolean;
   private syncs = 0;
   private syncing: Promise<void> | undefined;
-  /** One that has not begun yet. */
-  private asked: Promise<void> | undefined;
+  /** Those that have not begun yet. */
+  private readonly asked: Partial<Record<SyncTime, Promise<void> | undefined>> = {};
 
   /**
    * Cuts a torn last line off (into `<path>.torn`), so that the next line starts clean. Whoever
@@ -53,18 +54,17 @@ export class LineFile implements RestingFile {
     }
   }
 
-  /** Resolves when everything appended so far survives the machine. */
-  sync(): Promise<void> {
+  /** Resolves when everything appended so far survives the machine, or when it was closed before. */
+  sync(when: SyncTime = 'now'): Promise<void> {
     if (!this.isDirty) return this.syncing ?? Promise.resolve();
-    if (this.asked === undefined) {
-      this.syncs += 1;
-      const asked = new Promise<void>((resolve, reject) => {
-        queue.add(() => this.syncNow().then(resolve, reject));
-      });
-      this.asked = asked;
-      this.syncing = asked;
-    }
-    return this.asked;
+    const asked = this.asked.now ?? this.asked[when];
+    if (asked !== undefined) return asked;
+    if (when === 'now') this.syncs += 1;
+    const sync = new Promise<void>((resolve, reject) => {
+      queue.add(() => this.begin(when).then(resolve, reject), when);
+    });
+    this.asked[when] = sync;
+    return sync;
   }
 
   /** What waits for a sync still gets it. */
@@ -88,8 +88,18 @@ export class LineFile implements RestingFile {
     return this.fd;
   }
 
+  private begin(when: SyncTime): Promise<void> {
+    this.asked[when] = undefined;
+    if (when === 'soon') {
+      if (!this.isDirty || this.isClosed) return this.syncing ?? Promise.resolve();
+      this.syncs += 1;
+    }
+    const syncing = this.syncNow();
+    this.syncing = syncing;
+    return syncing;
+  }
+
   private async syncNow(): Promise<void> {
-    this.asked = undefined;
     this.isDirty = false;
     try {
       await fdatasync(this.descriptor());
