@@ -15,6 +15,7 @@ import { feedLine, initMessage } from '../sdk/stream-json.js';
 import { TaskBook } from '../sdk/task-messages.js';
 import { ControlLines } from './control-lines.js';
 import { EXIT, exitCodeOf } from './exit-code.js';
+import { GatheredLines } from './gathered-lines.js';
 import { harmless } from './harmless-text.js';
 import type { Machine } from './machine.js';
 import { readPrompt } from './prompt-text.js';
@@ -29,8 +30,8 @@ export const printMode = async (
 ): Promise<number> => {
   const isDriven = flags.inputFormat === 'stream-json';
   checkFormats(flags);
-  const line = (text: string) => machine.out(`${text}\n`);
-  const control = isDriven ? new ControlLines(line) : undefined;
+  const lines = new GatheredLines(machine.out);
+  const control = isDriven ? new ControlLines(lines.add) : undefined;
   const isResumed = flags.resume !== undefined || flags.continue === true;
   const prompt = isDriven ? given : await readPromptOrNone(given, machine, isResumed);
   const run = await openRun({
@@ -47,7 +48,7 @@ export const printMode = async (
   const { session } = run;
   run.notices.forEach(machine.notify);
   const said = prompt === undefined ? lastAnswer(session.notebook.history.messages) : '';
-  const printer = new Printer(session, flags, machine, line, said);
+  const printer = new Printer(session, flags, machine, lines.add, said);
   // A driver interrupts by a line; a signal means that the process is to end.
   const dismissal = new AbortController();
   const stopListening = machine.onInterrupt(() => {
@@ -55,7 +56,7 @@ export const printMode = async (
     if (isDriven) dismissal.abort();
   });
   if (flags.outputFormat === 'stream-json') {
-    line(JSON.stringify(initMessage(session, run.facts, randomUUID())));
+    lines.add(JSON.stringify(initMessage(session, run.facts, randomUUID())));
   }
   session.listen((item) => printer.take(item));
   try {
@@ -66,6 +67,7 @@ export const printMode = async (
   } finally {
     stopListening();
     await run.close();
+    lines.flush();
   }
   if (dismissal.signal.aborted) return EXIT.interrupted;
   return printer.lastStop === undefined ? EXIT.done : exitCodeOf(printer.lastStop.reason);
