@@ -65,7 +65,7 @@ export const consult = async (
   const blocks: EndedBlock[] = [];
   const sink = { started: () => {}, blockEnded: (block: EndedBlock) => void blocks.push(block) };
   try {
-    const request = { model, body, betas: deps.betas() };
+    const request = { model, body: [body], betas: deps.betas() };
     const { stopReason, usage } = await deps.model.stream(request, sink, signal);
     record('ok', usage);
     return answerOf(blocks, stopReason);

@@ -67,7 +67,7 @@ const askServer = async (
   try {
     const both = AbortSignal.any([signal, hangUp.signal]);
     const ask = sendTo({ url, method: 'GET', headers: Object.entries(headers) });
-    const { statusCode = 0 } = await ask(undefined, both);
+    const { statusCode = 0 } = await ask([], both);
     return answerFinding(statusCode, shown);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

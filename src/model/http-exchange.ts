@@ -21,7 +21,7 @@ export interface Destination {
 
 /** Rejects with what the network said; whatever status the server answers with is an answer. */
 export type Send = (
-  body: Uint8Array | undefined,
+  body: readonly Uint8Array[],
   signal: AbortSignal,
 ) => Promise<http.IncomingMessage>;
 
@@ -85,12 +85,12 @@ type Way = ReturnType<typeof wayTo> & { readonly stallWatch: StallWatch };
 const exchange = (
   { transport, address, headers, host, stallWatch }: Way,
   agent: http.Agent,
-  body: Uint8Array | undefined,
+  body: readonly Uint8Array[],
   signal: AbortSignal,
 ): Promise<http.IncomingMessage> =>
   new Promise((resolve, reject) => {
-    const length = body === undefined ? [] : ['content-length', String(body.length)];
-    const all = [...headers, ...length, ...host];
+    const length = body.reduce((sum, piece) => sum + piece.length, 0);
+    const all = [...headers, ...(length > 0 ? ['content-length', String(length)] : []), ...host];
     const request = transport.request({ ...address, headers: all, agent });
     let answer: http.IncomingMessage | undefined;
     const release = stallWatch.watch({
@@ -115,7 +115,10 @@ const exchange = (
       resolve(response);
     });
     if (signal.aborted) abort();
-    else request.end(body);
+    else {
+      for (const piece of body) request.write(piece);
+      request.end();
+    }
   });
 
 /** An answer that has ended meanwhile gives its connection away, and nobody hears its errors. */

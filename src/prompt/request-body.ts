@@ -21,6 +21,8 @@ export interface RequestSettings {
 /** A body up to its messages, and what the last block of a marked message ends with. */
 export interface BodyHead {
   readonly bytes: Buffer;
+  /** Stands in for the brace that the bytes begin with, where the server is asked something ahead. */
+  readonly question?: Buffer;
   /** Empty where the provider takes no marks. */
   readonly mark: Buffer;
   /** How a message is sent: with references and edits where the provider takes them. */
@@ -55,11 +57,16 @@ export const bodyHead = (
   };
 };
 
+/** In pieces: what a thousand agents begin with is not copied for each of them. */
 export const requestBody = (
   head: BodyHead,
   messages: readonly BodyMessage[],
   marks: readonly Mark[] = usualMarks(messages),
-): Buffer => Buffer.concat([head.bytes, ...piecesOf(head, messages, marks), END]);
+): readonly Buffer[] => {
+  const { question, bytes } = head;
+  const rest = Buffer.concat([...piecesOf(head, messages, marks), END]);
+  return question === undefined ? [bytes, rest] : [question, bytes.subarray(1), rest];
+};
 
 /**
  * The same conversation with one more block behind it, for a request that nothing will follow. Only

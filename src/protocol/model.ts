@@ -13,8 +13,8 @@ export interface ModelPort {
 
 export interface ModelRequest {
   readonly model: string;
-  /** The whole body, serialised; sent as it is. */
-  readonly body: Uint8Array;
+  /** The whole body, serialised; its pieces are sent as they are, one behind the other. */
+  readonly body: readonly Uint8Array[];
   /** Beta features that the request asks for. */
   readonly betas?: readonly string[];
 }

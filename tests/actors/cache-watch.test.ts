@@ -334,7 +334,7 @@ const stubborn = (complaint: string, ...answers: readonly Answer[]) => {
   const knows = scriptedModel(...answers);
   const model: ModelPort = {
     async stream(request, sink, signal) {
-      const body = Buffer.from(request.body).toString();
+      const body = Buffer.concat(request.body).toString();
       seen.push({ body });
       if (!body.includes('"diagnostics"')) return knows.stream(request, sink, signal);
       throw new ModelFailure('rejected', complaint, { status: 400 });

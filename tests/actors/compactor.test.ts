@@ -429,7 +429,7 @@ const resumedAfterEach = async (
     const bodies: string[] = [];
     const model: ModelPort = {
       async stream({ model: name, body }, sink) {
-        bodies.push(Buffer.from(body).toString());
+        bodies.push(Buffer.concat(body).toString());
         sink.started();
         sink.blockEnded({ type: 'text', raw: JSON.stringify({ type: 'text', text: 'Yes.' }) });
         const usage = { ...NO_USAGE, input: 100 };

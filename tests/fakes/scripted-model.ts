@@ -99,7 +99,7 @@ export const choosingModel = (
   return {
     requests,
     async stream({ model: name, body, betas = [] }, sink, signal) {
-      const request = { model: name, body: Buffer.from(body).toString(), betas };
+      const request = { model: name, body: Buffer.concat(body).toString(), betas };
       requests.push(request);
       const number = requests.length;
       const answer = choose(request, number);

@@ -32,7 +32,7 @@ const askServer = async (type: string, answer: string) => {
     ...{ clock: systemClock, streamIdleTimeoutMs: 60_000 },
   });
   const sink = { started: () => {}, blockEnded: () => {} };
-  const request = { model: 'm', body: Buffer.from(BODY) };
+  const request = { model: 'm', body: [Buffer.from(BODY)] };
   return model.stream(request, sink, new AbortController().signal);
 };
 
@@ -60,7 +60,7 @@ const ask = async (
     },
     ...(watch && { event: (event: StreamEvent) => void events.push(event) }),
   };
-  const request = { model: 'claude-opus-5-5', body: Buffer.from(body), betas };
+  const request = { model: 'claude-opus-5-5', body: [Buffer.from(body)], betas };
   const end = await model.stream(request, sink, controller.signal).catch((error: unknown) => error);
   return { end, blocks, events, started, simulator };
 };
@@ -163,7 +163,7 @@ describe('the Messages API', () => {
       blockEnded: () => {},
       event: () => heard.open(),
     };
-    const request = { model: 'm', body: Buffer.from(BODY) };
+    const request = { model: 'm', body: [Buffer.from(BODY)] };
     const answer = model.stream(request, sink, new AbortController().signal);
     const stalled = heard.opened.then(() => clock.advance(120_000));
     const [broken] = await Promise.allSettled([answer, stalled]);
@@ -210,7 +210,7 @@ describe('the Messages API', () => {
       ...{ clock: systemClock, streamIdleTimeoutMs: 60_000 },
     });
     const sink = { started: () => {}, blockEnded: () => {} };
-    const request = { model: 'm', body: Buffer.from('{}') };
+    const request = { model: 'm', body: [Buffer.from('{}')] };
     const answer = model.stream(request, sink, new AbortController().signal);
     await expect(answer).rejects.toMatchObject({ code: 'model-failure', kind: 'unreachable' });
   });
@@ -232,7 +232,7 @@ describe('the Messages API', () => {
       ...{ clock: systemClock, streamIdleTimeoutMs: 60_000 },
     });
     const sink = { started: () => {}, blockEnded: () => {} };
-    const request = { model: 'm', body: Buffer.from(BODY) };
+    const request = { model: 'm', body: [Buffer.from(BODY)] };
     const end = await model.stream(request, sink, new AbortController().signal);
     expect(end.stopReason).toBe('end_turn');
     expect(simulator.requests).toHaveLength(1);

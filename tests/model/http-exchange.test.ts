@@ -35,7 +35,7 @@ const served = async (handler: Handler, env: Record<string, string> = {}) => {
   const { port } = server.address() as AddressInfo;
   const send = sender(`http://127.0.0.1:${port}/v1/messages`);
   const post = (body: string | Uint8Array, signal = new AbortController().signal) =>
-    send(Buffer.from(body as string), signal);
+    send([Buffer.from(body as string)], signal);
   return { clock, port, sender, post, sockets, bodies };
 };
 
@@ -65,6 +65,19 @@ describe('an exchange with the model', () => {
     expect(headers).toEqual(['6', '5', '300000']);
   });
 
+  test('sends a body in pieces as if it were one', async () => {
+    const headers: (string | undefined)[] = [];
+    const { port, sender, bodies } = await served((request, response) => {
+      headers.push(request.headers['content-length'], request.headers['transfer-encoding']);
+      response.end();
+    });
+    const send = sender(`http://127.0.0.1:${port}/`);
+    const pieces = [Buffer.from('{"a":'), Buffer.alloc(300_000, '1'), Buffer.from('}')];
+    await pageOf(await send(pieces, new AbortController().signal));
+    expect(bodies).toEqual([Buffer.concat(pieces)]);
+    expect(headers).toEqual(['300006', undefined]);
+  });
+
   test('answers with status, headers and body', async () => {
     const { post } = await served((_, response) => {
       response.writeHead(529, { 'request-id': 'req_1', 'set-cookie': ['a', 'b'] });
@@ -82,7 +95,7 @@ describe('an exchange with the model', () => {
       response.end();
     });
     const send = sender(`http://localhost:${port}/`, [['x-mine', 'yes']]);
-    await pageOf(await send(Buffer.from('x'), new AbortController().signal));
+    await pageOf(await send([Buffer.from('x')], new AbortController().signal));
     expect(heard).toEqual([
       [
         ...['x-mine', 'yes', 'accept-encoding', 'identity', 'content-length', '1'],
@@ -153,7 +166,7 @@ describe('an exchange with the model', () => {
 
   test('says when nobody listens', async () => {
     const { sender } = await served(ok);
-    const answer = sender('http://127.0.0.1:1/')(undefined, new AbortController().signal);
+    const answer = sender('http://127.0.0.1:1/')([], new AbortController().signal);
     await expect(answer).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
@@ -227,7 +240,7 @@ describe('a proxy', () => {
     const HTTP_PROXY = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
     const { sender } = await served(ok, { HTTP_PROXY });
     const send = sender('http://api.test/v1/messages');
-    const response = await send(undefined, new AbortController().signal).then(
+    const response = await send([], new AbortController().signal).then(
       ({ statusCode }) => statusCode,
       () => 'refused',
     );

@@ -50,7 +50,7 @@ describe('the cache plan', () => {
           bodyHead({ model: 'm', maxTokens: 1 }, head, capabilities),
           messages,
         );
-        const sent = JSON.parse(body.toString()) as Sent;
+        const sent = JSON.parse(Buffer.concat(body).toString()) as Sent;
         const planned = plan.system.map(({ text, mark }) => [text, mark && JSON.parse(mark)]);
         expect(sent.system.map((it) => [it.text, it.cache_control ?? null])).toEqual(planned);
         const marked = sent.messages.flatMap(({ content }, index) =>
