@@ -26,30 +26,32 @@ export const feedLine = (
   session: string,
   parent: string | null = null,
 ): string | undefined => {
-  const tail = `"parent_tool_use_id":${JSON.stringify(parent)},"session_id":${JSON.stringify(session)}}`;
+  if (item.type === 'agent.feed') return feedLine(item.item, session, item.agent.call);
+  const fields = fieldsOf(item);
+  if (fields === undefined) return undefined;
+  return `${fields},"parent_tool_use_id":${JSON.stringify(parent)},"session_id":${JSON.stringify(session)}}`;
+};
+
+/** A line up to where it says whose it is. */
+const fieldsOf = (item: FeedItem): string | undefined => {
   switch (item.type) {
     case 'stream.event':
-      return `{"type":"stream_event","event":${JSON.stringify(item.event)},${tail}`;
+      return `{"type":"stream_event","event":${JSON.stringify(item.event)}`;
     case 'assistant.message': {
       const { messageId, model, content, stopReason, usage } = item;
       const head = { id: messageId, type: 'message', role: 'assistant', model };
       const end = { stop_reason: stopReason, stop_sequence: null, usage: wireUsage(usage) };
       const message = `${open(head)},"content":${content},${JSON.stringify(end).slice(1)}`;
-      return `{"type":"assistant","message":${message},${tail}`;
+      return `{"type":"assistant","message":${message}`;
     }
     case 'tool.results':
-      return `{"type":"user","message":{"role":"user","content":${item.content}},${tail}`;
+      return `{"type":"user","message":{"role":"user","content":${item.content}}`;
     case 'attempt.discarded': {
       const { turn, attempt, reason } = item;
-      const head = { type: 'system', subtype: 'attempt_discarded', turn, attempt, reason };
-      return `${open(head)},${tail}`;
+      return open({ type: 'system', subtype: 'attempt_discarded', turn, attempt, reason });
     }
-    case 'context.compacted': {
-      const head = { type: 'system', subtype: 'compact_boundary', summary: item.summary };
-      return `${open(head)},${tail}`;
-    }
-    case 'agent.feed':
-      return feedLine(item.item, session, item.agent.call);
+    case 'context.compacted':
+      return open({ type: 'system', subtype: 'compact_boundary', summary: item.summary });
     default:
       return undefined;
   }
