@@ -9,7 +9,6 @@ import type { Stop } from '../protocol/agent.js';
 import type { AgentDefinition } from '../protocol/agent-definition.js';
 import type { Briefing } from '../protocol/briefing.js';
 import { StorageError } from '../protocol/errors.js';
-import type { HookSetup } from '../protocol/hook-setup.js';
 import type { JournalRecord } from '../protocol/journal.js';
 import type { PromptHead } from '../protocol/prompt.js';
 import type { Journal } from '../protocol/store.js';
@@ -17,6 +16,7 @@ import type { Origin } from '../protocol/swarm-records.js';
 import { rawText } from '../protocol/wire.js';
 import type { AgentDeps } from './agent.js';
 import { childFeed } from './child-feed.js';
+import { hooksFor } from './child-hooks.js';
 import { departingChild } from './child-sharing.js';
 import type { ControlDesk } from './control-desk.js';
 import { forkPointOf, inheritedBy } from './fork-point.js';
@@ -26,7 +26,7 @@ import { Notebook } from './notebook.js';
 import { keepHead, PromptShelf, readHead } from './prompt-shelf.js';
 import { tagOf } from './roster.js';
 import { newestPrompt } from './session-begin.js';
-import { type HookEquipment, openDesk } from './session-hooks.js';
+import { openDesk } from './session-hooks.js';
 import { sessionJobs } from './session-jobs.js';
 
 /** A child that nobody has written down yet. */
@@ -192,7 +192,7 @@ const assemble = (house: Household, cradle: Cradle, active: Active): Child => {
   if (history.grants.size > 0) desk.recall(history.grants);
   const jobs = sessionJobs({ shell, notebook, feed, ids, clock });
   const agentType = origin.type ?? 'fork';
-  const hooks = openDesk(hooksFor(house, definition), session, {
+  const hooks = openDesk(hooksFor(house, cradle), session, {
     ...{ notebook, feed, clock, mode: () => desk.mode, child: { id, type: agentType } },
   });
   const tree = new Spending();
@@ -270,22 +270,4 @@ const briefingFor = (
     // What one agent looks at anew, the others go on with as it was.
     renew: () => {},
   };
-};
-
-/** Those of everybody, and those of its definition, for which its end is the end of a run. */
-const hooksFor = (
-  { hooks, setup }: Household,
-  definition: AgentDefinition | undefined,
-): Household['hooks'] => {
-  const more = definition?.hooks ?? [];
-  if (more.length === 0 || (hooks !== undefined && 'fire' in hooks)) return hooks;
-  const own = more.map(
-    (hook): HookSetup =>
-      hook.event === 'Stop' ? { ...hook, event: 'SubagentStop', matches: () => true } : hook,
-  );
-  const equipment: HookEquipment = {
-    ...{ runCommand: setup.runHook, ...hooks },
-    setups: [...(hooks?.setups ?? []), ...own],
-  };
-  return equipment;
 };

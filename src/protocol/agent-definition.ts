@@ -25,7 +25,7 @@ export interface AgentDefinition {
   readonly skills: readonly string[];
   /** Names of servers, as they are listed. */
   readonly mcpServers: readonly string[];
-  /** Only for this agent. */
+  /** Only for this agent and its forks. */
   readonly hooks: readonly HookSetup[];
   /** Runs in the background unless the call says otherwise. */
   readonly background: boolean;

@@ -1,5 +1,6 @@
 /** A lead and the agents that work for it, in one process. */
 import { describe, expect, test } from 'vitest';
+import { hookFunction } from '../fakes/hook-functions.js';
 import { type Answer, calls, fails, gate, says, waits } from '../fakes/scripted-model.js';
 import { agentDefinition } from '../fakes/swarm-setup.js';
 import { allSettled, swarmInHand, type Talk, talkOf, task } from './swarm-in-hand.js';
@@ -178,6 +179,39 @@ describe('after a crash', () => {
     expect(hand.results().c1).toContain('It was easy.');
     expect(await store.agents(hand.lead.id)).toHaveLength(2);
     expect(hand.deeds).toEqual([]);
+  });
+
+  test('the fork of an agent is still guarded by the hooks of that agent', async () => {
+    const door = gate();
+    const denies = hookFunction('PreToolUse', () => ({ decision: 'block', reason: 'Not that.' }), {
+      matches: (tool) => tool === 'Change',
+    });
+    const tools = ['Task', 'Change'];
+    const swarm = { definitions: [agentDefinition({ tools, hooks: [denies] })] };
+    const slow = await swarmInHand(
+      ({ last }): Answer => {
+        if (last.includes('begin')) return [calls('c1', 'Task', explore('hand it on'))];
+        if (last.includes('the work')) return [waits(door.opened), says('never said')];
+        return [calls('c2', 'Task', task('the work'))];
+      },
+      { swarm },
+    );
+    await slow.say('begin');
+    await allSettled();
+    await slow.lead.close();
+
+    const { store, clock } = slow;
+    const choice = { kind: 'resume', id: slow.lead.id } as const;
+    const hand = await swarmInHand(
+      ({ last }) =>
+        last.includes('the work') ? [calls('c3', 'Change', { name: 'a' })] : [says(last)],
+      { store, clock, choice, swarm },
+    );
+    hand.lead.start();
+    await allSettled();
+
+    expect(hand.deeds).toEqual([]);
+    expect(hand.results().c1).toContain('Not that.');
   });
 
   test('a child is joined again though nobody describes its type any more', async () => {
