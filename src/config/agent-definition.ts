@@ -26,7 +26,7 @@ export const parseAgent = (
   if (typeof name !== 'string' || !AGENT_NAME.test(name))
     return { line: lineOf('name'), fix: NAME };
   const read = readFields(fields, { path, lineOf: (at) => lineOf(...at), known: FILE_KEYS });
-  if ('fix' in read) return { name, line: lineOf(read.key), fix: read.fix };
+  if ('fix' in read) return { name, line: lineOf(...read.at), fix: read.fix };
   const prompt = body.trim();
   if (prompt === '') {
     const line = text.trimEnd().split('\n').length;

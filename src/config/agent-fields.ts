@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import type { AgentDefinition } from '../protocol/agent-definition.js';
 import { PERMISSION_MODES } from '../protocol/permission.js';
-import { readHooks } from './hook-settings.js';
+import { type HookReading, readHooks } from './hook-settings.js';
 import type { JsonPath } from './json-places.js';
 import { nearest } from './nearest-word.js';
-import { describe } from './settings-complaints.js';
+import { describe, nameOf } from './settings-complaints.js';
 import { isObject, type JsonObject } from './settings-file.js';
 
 /** Where the fields stand. */
@@ -21,7 +21,7 @@ export interface FieldsPlace {
 export type DefinitionFields = Omit<AgentDefinition, 'name' | 'prompt' | 'path' | 'source'>;
 
 export interface BadField {
-  readonly key: string;
+  readonly at: JsonPath;
   /** What to do, without a full stop. */
   readonly fix: string;
 }
@@ -47,13 +47,18 @@ export const readFields = (
       warnings.push(
         `${key} in ${where} is ignored: write ${expects} instead of ${describe(value)}.`,
       );
-    } else return { key, fix: `${key}: write ${expects} instead of ${describe(value)}` };
+    } else return { at: [key], fix: `${key}: write ${expects} instead of ${describe(value)}` };
   }
   const read = values as ReadValues;
-  if (read.description === undefined) return { key: 'description', fix: NO_DESCRIPTION };
+  if (read.description === undefined) return { at: ['description'], fix: NO_DESCRIPTION };
   const unknown = Object.keys(fields).filter((key) => !known.includes(key));
   if (unknown.length > 0) warnings.push(unknownSentence(path, unknown, known));
   const hooks = hooksOf(fields, path, lineOf);
+  const [refused] = hooks.refused;
+  if (refused !== undefined) {
+    const at: JsonPath = ['hooks', ...refused.path];
+    return { at, fix: `${nameOf(at)}: ${refused.fix}` };
+  }
   const { tools, disallowedTools = [], model, prompt, ...rest } = read;
   return {
     ...rest,
@@ -77,9 +82,13 @@ type ReadValues = { readonly prompt?: 'own' | 'shared' } & Partial<
   Omit<DefinitionFields, 'hooks' | 'limits' | 'denials' | 'ownPrompt' | 'warnings'>
 >;
 
-const hooksOf = (fields: JsonObject, file: string, lineOf: FieldsPlace['lineOf']) => {
+const hooksOf = (
+  fields: JsonObject,
+  file: string,
+  lineOf: FieldsPlace['lineOf'],
+): HookReading => {
   const { hooks } = fields;
-  if (hooks === undefined || hooks === null) return { setups: [], warnings: [] };
+  if (hooks === undefined || hooks === null) return { setups: [], warnings: [], refused: [] };
   const at = (path: JsonPath) => lineOf(['hooks', ...path]);
   return readHooks({ hooks: [{ value: hooks, file, source: 'command', lineOf: at }] });
 };

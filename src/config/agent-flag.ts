@@ -34,7 +34,7 @@ const MOST_PROMPT = 100 * 1024;
 /** Throws a UsageError that names the entry and the fix: somebody typed it just now. */
 export const readAgentsFlag = (text: string): readonly AgentDefinition[] => {
   const { value, repeated } = settingsDocument(text, '--agents');
-  const twice = repeated.find(({ path }) => path.length <= 2);
+  const twice = repeated.find(({ path }) => path.length <= 2 || path[1] === 'hooks');
   if (twice !== undefined) {
     throw new UsageError(`--agents has ${twice.path.join('.')} twice: keep one of them.`);
   }

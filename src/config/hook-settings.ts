@@ -19,6 +19,15 @@ import { isObject, type JsonObject } from './settings-file.js';
 export interface HookReading {
   readonly setups: readonly HookSetup[];
   readonly warnings: readonly string[];
+  /** What was left out, for whoever cannot do without; the warnings tell of it too. */
+  readonly refused: readonly RefusedHook[];
+}
+
+export interface RefusedHook {
+  /** Below `hooks`. */
+  readonly path: JsonPath;
+  /** What to do, without a full stop. */
+  readonly fix: string;
 }
 
 /** In the order of the settings, weakest source first. */
@@ -31,6 +40,7 @@ export const readHooks = ({ hooks }: Pick<MergedSettings, 'hooks'>): HookReading
 class HookReader implements HookReading {
   readonly setups: HookSetup[] = [];
   readonly warnings: string[] = [];
+  readonly refused: RefusedHook[] = [];
   private about: (path: JsonPath) => string = nameOf;
 
   take({ value, file, source, lineOf }: SourcedHooks): void {
@@ -115,8 +125,9 @@ class HookReader implements HookReading {
     });
   }
 
-  private refuse(key: JsonPath, why: string): void {
-    this.warnings.push(`${this.about(key)} is ignored: ${why}.`);
+  private refuse(path: JsonPath, fix: string): void {
+    this.refused.push({ path, fix });
+    this.warnings.push(`${this.about(path)} is ignored: ${fix}.`);
   }
 }
 
@@ -144,7 +155,7 @@ const troubleWith = (hook: unknown): { key: JsonPath; why: string } | undefined 
   });
   if (!isObject(hook)) return expected([], '{ "type": "command", "command" }', hook);
   const { type = 'command', command, timeout, async: isAsync, once } = hook;
-  if (type !== 'command') return expected(['type'], '"command", which is all there is', type);
+  if (type !== 'command') return expected(['type'], '"command", which is all there is,', type);
   if (typeof command !== 'string' || command.trim() === '' || command.includes('\0')) {
     return expected(['command'], 'a command line', command);
   }

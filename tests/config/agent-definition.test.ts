@@ -105,20 +105,21 @@ describe('the front matter of an agent', () => {
     ]);
   });
 
-  test('costs a hook that cannot be read, and a sentence with its line', () => {
-    const { hooks, warnings } = agent(
-      'hooks:',
-      '  PreToolUs: []',
-      '  Stop:',
-      '    - hooks:',
-      '        - { type: prompt }',
-      '        - { command: ./end }',
-    );
-    expect(hooks).toMatchObject([{ event: 'Stop', work: { command: './end' } }]);
-    expect(warnings).toEqual([
-      'hooks.PreToolUs in /a/looker.md, line 5, is ignored: did you mean PreToolUse.',
-      'hooks.Stop[0].hooks[0].type in /a/looker.md, line 8, is ignored: write "command", which is all there is instead of the text "prompt".',
-    ]);
+  test.each([
+    ['PreToolUs: []', 'hooks.PreToolUs: did you mean PreToolUse'],
+    ['PreToolUse: Bash', 'hooks.PreToolUse: write a list instead of the text "Bash"'],
+    [
+      'PreToolUse: [{ matcher: "(", hooks: [] }]',
+      'hooks.PreToolUse[0].matcher: the text "(" is no regular expression',
+    ],
+    [
+      'Stop: [{ hooks: [{ command: ./end }, { type: comand, command: ./look }] }]',
+      'hooks.Stop[0].hooks[1].type: write "command", which is all there is, instead of the text "comand"',
+    ],
+  ])('describes no agent with a hook that cannot be read, which might guard it: %s', (hook, fix) => {
+    expect(parsed('hooks:', '  SessionEnd: []', `  ${hook}`)).toEqual({
+      ...{ name: 'looker', line: 6, fix: expect.stringContaining(fix) },
+    });
   });
 
   test('tells of keys that mean nothing, in bounds', () => {

@@ -62,7 +62,15 @@ describe('agents of the command line', () => {
       '{"a": {"description": "x", "prompt": "y", "tools": 7}}',
       '--agents, entry "a", cannot be used: tools: write names of tools, such as "Read, Grep", instead of 7.',
     ],
+    [
+      '{"a": {"description": "x", "prompt": "y", "hooks": {"PreTolUse": []}}}',
+      '--agents, entry "a", cannot be used: hooks.PreTolUse: did you mean PreToolUse.',
+    ],
     ['{"a": {}, "a": {}}', '--agents has a twice: keep one of them.'],
+    [
+      '{"a": {"description": "x", "prompt": "y", "hooks": {"Stop": [], "Stop": []}}}',
+      '--agents has a.hooks.Stop twice: keep one of them.',
+    ],
     [`{"a": ${'['.repeat(70)}${']'.repeat(70)}}`, 'levels deep'],
   ])('are refused with the entry and what to do: %s', (text, sentence) => {
     expect(() => readAgentsFlag(text)).toThrow(UsageError);
