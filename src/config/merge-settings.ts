@@ -44,6 +44,8 @@ export interface MergedSettings {
   readonly outputStyle?: Sourced<string>;
   /** Those that may run, weakest source first. */
   readonly hooks: readonly SourcedHooks[];
+  /** Somebody has switched off all hooks but those of the policy, wherever they are written. */
+  readonly onlyManagedHooks: boolean;
   readonly skein: SkeinSettings;
   readonly skeinOrigins: Readonly<Record<string, Origin>>;
   readonly others: readonly Sourced<Readonly<Record<string, unknown>>>[];
@@ -80,7 +82,7 @@ export const mergeSettings = (layers: readonly Layer[], home: string): MergedSet
     ...(fallbackModel && { fallbackModel }),
     ...(language && { language }),
     ...(outputStyle && { outputStyle }),
-    hooks: mergeHooks(layers),
+    ...mergeHooks(layers),
     skein,
     skeinOrigins,
     others: each([], ({ values }) =>
@@ -155,19 +157,23 @@ const mergeMode = (layers: readonly Layer[], wanted: Sourced<PermissionMode> | u
 };
 
 /** Hooks of the policy run unless the policy itself switches them off. */
-const mergeHooks = (layers: readonly Layer[]): readonly SourcedHooks[] => {
+const mergeHooks = (
+  layers: readonly Layer[],
+): Pick<MergedSettings, 'hooks' | 'onlyManagedHooks'> => {
   const policy = layers.filter(({ source }) => source === 'policy');
   const saysOff = (some: readonly Layer[]) =>
     some.findLast(({ values }) => values.disableAllHooks !== undefined)?.values.disableAllHooks;
-  if (saysOff(policy) === true) return [];
-  const isManagedOnly =
-    saysOff(layers) === true || policy.some(({ values }) => values.switches.allowManagedHooksOnly);
-  return (isManagedOnly ? policy : layers).flatMap((layer) =>
+  if (saysOff(policy) === true) return { hooks: [], onlyManagedHooks: true };
+  const onlyManagedHooks =
+    saysOff(layers) === true ||
+    policy.some(({ values }) => values.switches.allowManagedHooksOnly === true);
+  const hooks = (onlyManagedHooks ? policy : layers).flatMap((layer) =>
     sourced(layer, ['hooks'], layer.values.hooks).map((hooks) => ({
       ...hooks,
       lineOf: (path: JsonPath) => layer.lineOf(['hooks', ...path]),
     })),
   );
+  return { hooks, onlyManagedHooks };
 };
 
 const mergeEnv = (layers: readonly Layer[]): MergedSettings['env'] =>

@@ -19,8 +19,15 @@ export const agentFor = async (
   machine: Surroundings,
 ): Promise<AgentDefinition | undefined> => {
   const places = rosterPlaces(flags, settings, machine);
-  return flags.agent === undefined ? undefined : resolveAgent(flags.agent, places);
+  if (flags.agent === undefined) return undefined;
+  return hookedAs(settings, await resolveAgent(flags.agent, places));
 };
+
+/** Whoever switches hooks off means those of agents too. */
+export const hookedAs = (
+  { onlyManagedHooks }: Pick<LoadedSettings, 'onlyManagedHooks'>,
+  agent: AgentDefinition,
+): AgentDefinition => (onlyManagedHooks ? { ...agent, hooks: [] } : agent);
 
 /** Throws a UsageError for agents of the command that are wrong. */
 export const rosterPlaces = (

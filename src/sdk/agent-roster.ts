@@ -5,7 +5,7 @@ import { rulesOf } from '../policy/agent-bounds.js';
 import { ruleProblems } from '../policy/rule-matcher.js';
 import type { AgentDefinition } from '../protocol/agent-definition.js';
 import { UsageError } from '../protocol/errors.js';
-import { rosterPlaces } from './agent-choice.js';
+import { hookedAs, rosterPlaces } from './agent-choice.js';
 import type { RunOptions } from './run-options.js';
 import type { Surroundings } from './surroundings.js';
 
@@ -16,7 +16,7 @@ export const rosterFor = async (
   machine: Surroundings,
 ): Promise<AgentRoster> => {
   const { agents, unusable, ...rest } = await readRoster(rosterPlaces(flags, settings, machine));
-  const checked = agents.map(withReadableRules);
+  const checked = agents.map((agent) => withReadableRules(hookedAs(settings, agent)));
   return {
     ...rest,
     agents: checked.filter((it): it is AgentDefinition => !('problem' in it)),

@@ -50,6 +50,17 @@ describe('the agents of a run', () => {
   });
 });
 
+test.each([
+  ['{}', 1],
+  ['{"disableAllHooks": true}', 0],
+])('agents have hooks where the settings say %s: %i', async (settings, count) => {
+  const hooks = { Stop: [{ hooks: [{ command: './end' }] }] };
+  const { agents } = await machine({ 'home/.claude/settings.json': settings }).read(
+    typed({ hooks }),
+  );
+  expect(agents[0]?.hooks).toHaveLength(count);
+});
+
 describe('what a person hears of agents before a run', () => {
   const roster = (some: Partial<AgentRoster>): AgentRoster => ({
     ...{ agents: [], unusable: [], withheld: [], warnings: [] },
