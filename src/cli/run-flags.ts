@@ -50,7 +50,10 @@ export const addRunFlags = (command: Command): Command =>
     )
     .option('--system-prompt <text>', 'replaces the built-in rules')
     .option('--append-system-prompt <text>', 'comes after the system prompt')
-    .option('--agent <agent>', 'work as this agent: its prompt, its tools, its model')
+    .option(
+      '--agent <agent>',
+      'work as this agent: its prompt, tools, model, mode, turns and hooks',
+    )
     .option('--agents <json>', 'more agents: {"name": {"description": …, "prompt": …}}')
     .option('--bare', 'no memory files, but for those of --add-dir')
     .option('--simulate [script]', 'use the built-in simulator instead of a model')

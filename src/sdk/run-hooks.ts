@@ -1,4 +1,4 @@
-/** The hooks of a run: those of the settings, which are programs, and the host's own functions. */
+/** The hooks of a run: those of the settings and of the agent that it works as, which are programs, and the host's own functions. */
 import type { HookEquipment } from '../actors/session-hooks.js';
 import { readHooks } from '../config/hook-settings.js';
 import type { LoadedSettings } from '../config/load-settings.js';
@@ -39,11 +39,12 @@ export interface RunHooks {
 export const runHooks = (
   settings: LoadedSettings,
   functions: HookFunctions | undefined,
+  ofAgent: readonly HookSetup[],
   shell: Shell,
 ): RunHooks => {
-  if (settings.hooks.length === 0 && functions === undefined) return NONE;
+  if (settings.hooks.length + ofAgent.length === 0 && functions === undefined) return NONE;
   const { setups, warnings } = readHooks(settings);
-  const all = [...setups, ...functionSetups(functions ?? {})];
+  const all = [...setups, ...ofAgent, ...functionSetups(functions ?? {})];
   if (all.length === 0) return { ...NONE, warnings };
   const news = new InstructionNews();
   const equipment = {

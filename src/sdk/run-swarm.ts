@@ -19,6 +19,8 @@ export interface RunTools {
   readonly tools: readonly Tool[];
   /** The agent that the lead is, where a new session names one. */
   readonly agent: AgentDefinition | undefined;
+  /** The same, also where a former session goes on: what guards an agent guards it then too. */
+  readonly named: AgentDefinition | undefined;
   readonly roster: AgentRoster;
   /** Those of a workspace that nobody trusts, of which not all applies; the lead's own file says so itself. */
   readonly withheld: readonly string[];
@@ -45,13 +47,14 @@ export const runTools = async (
   const own = builtinTools
     .filter(({ name }) => settings.skein.webSearch || name !== 'WebSearch')
     .map((tool) => (tool.name === task.name ? task : tool));
-  const agent = isNew ? await agentFor(flags, settings, machine) : undefined;
+  const named = await agentFor(flags, settings, machine);
+  const agent = isNew ? named : undefined;
   const { tools, notices } = toolsFor([...own, ...ofHost], agent);
   const known = [...builtinTools, ...ofHost].map(({ name }) => name);
   const ofHere = agentListing(roster.agents.filter((it) => !isEverybodys(it)));
   const told = [...rosterNotices(roster), ...notices];
   const withheld = roster.withheld.filter((name) => name !== agent?.name);
-  return { tools, agent, roster, withheld, ofHere, known, notices: told };
+  return { tools, agent, named, roster, withheld, ofHere, known, notices: told };
 };
 
 export interface SwarmRequest {

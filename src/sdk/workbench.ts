@@ -4,7 +4,6 @@ import { resolve } from 'node:path';
 import { controlDesk } from '../actors/control-desk.js';
 import { modeSwitch } from '../actors/mode-switch.js';
 import type { SessionOptions } from '../actors/session.js';
-import type { SessionChoice } from '../actors/session-begin.js';
 import { signingSurface } from '../actors/signing-surface.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import { addTrustedAllowRule } from '../config/local-rules.js';
@@ -40,6 +39,7 @@ import { SessionFiles } from '../store/session-files.js';
 import { SessionMemory } from '../store/session-memory.js';
 import { type Toolbox, toolbox } from '../tools/toolbox.js';
 import { modelFor } from './agent-choice.js';
+import { leadTerms, promptNotice } from './lead-terms.js';
 import { checkMode } from './mode-check.js';
 import { type Provider, providerOf } from './provider.js';
 import { answerFormat, requestSettings } from './request-settings.js';
@@ -97,19 +97,22 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
   const store = storeFor(machine, flags);
   const choice = await chooseSession(flags, store.sessions, here);
   const workplace = await directoryOf(choice, store.sessions, here);
-  const settings = settingsFor(machine, flags, workplace);
-  checkMode(settings.mode.value, machine, settings);
-  const env = { ...machine.env, ...settingsEnv(settings) };
+  const loaded = settingsFor(machine, flags, workplace);
+  const env = { ...machine.env, ...settingsEnv(loaded) };
   const provider = request.provider ?? providerOf(env);
   const format = answerFormat(flags);
-  const { skein } = settings;
+  const { skein } = loaded;
   const isNew = choice.kind === 'new';
-  const left = await runTools(flags, settings, machine, request.tools ?? [], isNew);
+  const left = await runTools(flags, loaded, machine, request.tools ?? [], isNew);
   const { agent, roster } = left;
+  const terms = leadTerms(flags, loaded, left.named);
+  const settings = { ...loaded, mode: terms.mode };
+  checkMode(settings.mode.value, machine, settings);
   const told = [
     ...settingsNotices(settings, left.known, left.withheld),
     ...promptNotice(choice, flags),
     ...left.notices,
+    ...terms.notices,
   ];
   const secrecy = secrecyOf(keysIn(env));
   const discreet = skein.redactSecrets ? secrecy : NO_SECRECY;
@@ -131,7 +134,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
   const caged = await shellForRun(settings, machine, { roots, environment, watchdog });
   const shell = discreet.shell(caged.shell);
   const hookShell = hostShell({ environment, watchdog });
-  const hooks = runHooks(settings, request.hooks, hookShell);
+  const hooks = runHooks(settings, request.hooks, left.named?.hooks ?? [], hookShell);
   const web = webClient({
     ...{ env, clock: systemClock, userAgent: `skein/${VERSION}` },
     allowPrivateAddresses: skein.allowPrivateAddresses,
@@ -205,7 +208,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
       chance: Math.random,
       limits: {
         ...DEFAULT_LIMITS,
-        maxTurns: flags.maxTurns ?? null,
+        maxTurns: terms.maxTurns,
         maxRetries: skein.maxRetries,
       },
       lingers: request.lingers,
@@ -247,18 +250,6 @@ const keepRule = (
   } catch (error) {
     notify(`The answer holds for this session only: ${(error as Error).message}`);
   }
-};
-
-/** A session keeps the prompt that it began with, byte for byte. */
-const promptNotice = ({ kind }: SessionChoice, flags: RunOptions): readonly string[] => {
-  const given = Object.entries({
-    '--system-prompt': flags.systemPrompt,
-    '--append-system-prompt': flags.appendSystemPrompt,
-    overrideSystemPrompt: flags.overrideSystemPrompt,
-    '--agent': flags.agent,
-  }).flatMap(([name, value]) => (value === undefined ? [] : [name]));
-  if (kind === 'new' || given.length === 0) return [];
-  return [`A session keeps its system prompt and its tools, so ignored: ${given.join(', ')}.`];
 };
 
 /** A session that began as an agent with few tools has no more of them later. */

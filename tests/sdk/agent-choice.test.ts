@@ -67,7 +67,7 @@ describe('a run as an agent that a file describes', () => {
     await all(ask('Look.', { sessionId: 'old' }));
     const messages = await all(ask('Again.', { resume: 'old', agent: 'looker' }));
     expect(notices(messages)).toContain(
-      'A session keeps its system prompt and its tools, so ignored: --agent.',
+      'A session keeps its system prompt and its tools, so ignored: --agent, but for its hooks, permissionMode and maxTurns.',
     );
     expect(shown()[1]).toEqual(shown()[0]);
   });
