@@ -73,20 +73,16 @@ export const readFields = (
     hooks: hooks.setups,
     background: read.background ?? false,
     proactive: read.proactive ?? false,
-    ownPrompt: prompt === 'own',
+    ownPrompt: read.ownPrompt === true || prompt === 'own',
     warnings: [...warnings, ...hooks.warnings],
   };
 };
 
 type ReadValues = { readonly prompt?: 'own' | 'shared' } & Partial<
-  Omit<DefinitionFields, 'hooks' | 'limits' | 'denials' | 'ownPrompt' | 'warnings'>
+  Omit<DefinitionFields, 'hooks' | 'limits' | 'denials' | 'warnings'>
 >;
 
-const hooksOf = (
-  fields: JsonObject,
-  file: string,
-  lineOf: FieldsPlace['lineOf'],
-): HookReading => {
+const hooksOf = (fields: JsonObject, file: string, lineOf: FieldsPlace['lineOf']): HookReading => {
   const { hooks } = fields;
   if (hooks === undefined || hooks === null) return { setups: [], warnings: [], refused: [] };
   const at = (path: JsonPath) => lineOf(['hooks', ...path]);
@@ -167,6 +163,8 @@ const KEYS: Readonly<Record<string, Key>> = {
   color: { schema: text.max(40).regex(/^[\w#-]+$/), expects: 'a color', isHarmless: true },
   proactive: { schema: z.boolean(), expects: 'true or false' },
   prompt: { schema: z.enum(['own', 'shared']), expects: 'own or shared' },
+  // The same in JSON, where the prompt is the role.
+  ownPrompt: { schema: z.boolean(), expects: 'true or false' },
 };
 
 const NO_DESCRIPTION =

@@ -26,6 +26,8 @@ export interface AgentDescription {
   readonly isolation?: 'worktree';
   readonly color?: string;
   readonly proactive?: boolean;
+  /** As a sub-agent: it has a prompt and a tool list of its own instead of sharing the lead's. */
+  readonly ownPrompt?: boolean;
 }
 
 const MOST_AGENTS = 100;
@@ -76,5 +78,5 @@ const agentOf = (name: string, entry: unknown): AgentDefinition => {
 
 const JSON_KEYS = [
   ...['description', 'tools', 'disallowedTools', 'model', 'permissionMode', 'maxTurns', 'skills'],
-  ...['mcpServers', 'hooks', 'background', 'isolation', 'color', 'proactive'],
+  ...['mcpServers', 'hooks', 'background', 'isolation', 'color', 'proactive', 'ownPrompt'],
 ];

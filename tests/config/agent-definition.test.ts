@@ -116,11 +116,14 @@ describe('the front matter of an agent', () => {
       'Stop: [{ hooks: [{ command: ./end }, { type: comand, command: ./look }] }]',
       'hooks.Stop[0].hooks[1].type: write "command", which is all there is, instead of the text "comand"',
     ],
-  ])('describes no agent with a hook that cannot be read, which might guard it: %s', (hook, fix) => {
-    expect(parsed('hooks:', '  SessionEnd: []', `  ${hook}`)).toEqual({
-      ...{ name: 'looker', line: 6, fix: expect.stringContaining(fix) },
-    });
-  });
+  ])(
+    'describes no agent with a hook that cannot be read, which might guard it: %s',
+    (hook, fix) => {
+      expect(parsed('hooks:', '  SessionEnd: []', `  ${hook}`)).toEqual({
+        ...{ name: 'looker', line: 6, fix: expect.stringContaining(fix) },
+      });
+    },
+  );
 
   test('tells of keys that mean nothing, in bounds', () => {
     const keys = Array.from({ length: 13 }, (_, index) => `strange${'r'.repeat(90)}${index}: 1`);

@@ -31,6 +31,11 @@ describe('agents of the command line', () => {
     expect(read({})).toEqual([]);
   });
 
+  test('may have a prompt of their own', () => {
+    expect(read({ looker: { ...LOOKER, ownPrompt: true } })[0]?.ownPrompt).toBe(true);
+    expect(read({ looker: LOOKER })[0]?.ownPrompt).toBe(false);
+  });
+
   test('may be called what no object should be asked for', () => {
     const text = `{"__proto__": ${JSON.stringify(LOOKER)}, "toString": ${JSON.stringify(LOOKER)}}`;
     expect(readAgentsFlag(text).map(({ name }) => name)).toEqual(['__proto__', 'toString']);
