@@ -32,7 +32,7 @@ export const termsOf = (house: Household, parent: Member, order: SpawnOrder): Sp
     };
   }
   const definition = described(house, type);
-  const shown = parent.deps.toolbox.visible.map((tool) => tool.name);
+  const shown = parent.deps.toolbox.visible;
   const { names, limits = [], denials = [] } = toolsetOf(definition, shown);
   const mode = modeFor(definition.permissionMode, 'bubble');
   const { maxTurns, color, ownPrompt } = definition;

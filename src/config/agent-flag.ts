@@ -12,7 +12,7 @@ export interface AgentDescription {
   readonly description: string;
   /** What it is told about its role. */
   readonly prompt: string;
-  /** The only tools that it has; left out, it has all that neither run commands nor write. */
+  /** The only tools that it has; left out, ours that neither run commands nor write, and yours that are `readOnly`. */
   readonly tools?: string | readonly string[];
   readonly disallowedTools?: string | readonly string[];
   readonly model?: string;

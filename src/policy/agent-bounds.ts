@@ -2,7 +2,12 @@
  * The parts of tools that the definition of an agent gives or denies it, in the words of rules. All
  * agents are shown the same tools, so that they share a prompt; what one may not use is denied.
  */
-import { type AgentDefinition, givesTool, namesTool } from '../protocol/agent-definition.js';
+import {
+  type AgentDefinition,
+  givesTool,
+  namesTool,
+  type OfferedTool,
+} from '../protocol/agent-definition.js';
 import type { PermissionRequest, PermissionRule } from '../protocol/permission.js';
 import type { JudgedCall } from './judged-call.js';
 import type { PathWorld } from './path-policy.js';
@@ -13,9 +18,10 @@ import { compileRules } from './rule-matcher.js';
 type Gifts = Pick<AgentDefinition, 'name' | 'tools' | 'disallowedTools' | 'limits' | 'denials'>;
 
 /** What a sub-agent of this definition has of the tools that it is shown. */
-export const toolsetOf = (definition: Gifts, shown: readonly string[]): Toolset => {
+export const toolsetOf = (definition: Gifts, shown: readonly OfferedTool[]): Toolset => {
   const { name: owner, limits, denials } = definition;
-  const names = new Set(shown.filter((name) => givesTool(definition, name)));
+  const given = shown.filter((tool) => givesTool(definition, tool));
+  const names = new Set(given.map((tool) => tool.name));
   return { owner, names, limits, denials };
 };
 

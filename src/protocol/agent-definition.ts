@@ -1,6 +1,7 @@
 /** One agent as somebody described it: in a Markdown file, or as JSON on the command line. */
 import type { HookSetup } from './hook-setup.js';
 import type { PermissionMode } from './permission.js';
+import type { Tool } from './tool.js';
 
 /** Who describes it, strongest first. */
 export const DEFINITION_SOURCES = ['command', 'project', 'user', 'builtin'] as const;
@@ -10,7 +11,7 @@ export interface AgentDefinition {
   readonly name: string;
   /** When to choose it; the model reads it. */
   readonly description: string;
-  /** The only tools that it has; left out, it has all that neither run commands nor write. */
+  /** The only tools that it has; left out, it has all that do no harm. */
   readonly tools?: readonly string[];
   readonly disallowedTools: readonly string[];
   /** Rules such as `Bash(git diff:*)`: of a tool that one of them names, only calls that one allows. */
@@ -45,18 +46,26 @@ export interface AgentDefinition {
   readonly warnings: readonly string[];
 }
 
-/** Tools that run commands or change files: a sub-agent has them only where its definition says so. */
+/** Tools of ours that run commands or change files: a sub-agent has them only where its definition says so. */
 export const EFFECT_TOOLS: ReadonlySet<string> = new Set([
   ...['Bash', 'Write', 'Edit', 'MultiEdit', 'NotebookEdit'],
 ]);
 
+export type OfferedTool = Pick<Tool, 'name' | 'kind' | 'onlyReads'>;
+
 /** Whether an agent of this definition may use a tool. */
 export const givesTool = (
   { tools, disallowedTools }: Pick<AgentDefinition, 'tools' | 'disallowedTools'>,
-  name: string,
-): boolean =>
-  !disallowedTools.some((entry) => namesTool(entry, name)) &&
-  (tools === undefined ? !EFFECT_TOOLS.has(name) : tools.some((entry) => namesTool(entry, name)));
+  tool: OfferedTool,
+): boolean => {
+  const isListed = (entry: string) => namesTool(entry, tool.name);
+  if (disallowedTools.some(isListed)) return false;
+  return tools === undefined ? isHarmless(tool) : tools.some(isListed);
+};
+
+/** Nobody can look into the tools of others, so what does not say that it only reads may do anything. */
+const isHarmless = ({ name, kind, onlyReads }: OfferedTool): boolean =>
+  kind === 'builtin' ? !EFFECT_TOOLS.has(name) : onlyReads === true;
 
 /** An entry is a name, the server of many (`mcp__github`), the beginning of names and a star, or a star. */
 export const namesTool = (entry: string, name: string): boolean => {

@@ -28,6 +28,8 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
   describe(input: z.output<Schema>): string;
   /** Has no effect on anything: may run before the message has ended, and again after a crash. */
   isReadOnly(input: z.output<Schema>): boolean;
+  /** No call of it has an effect, whatever its input: an agent may have it without being given it by name. */
+  readonly onlyReads?: true;
   /** May run beside other calls that are safe too. Not the same as read-only. */
   isConcurrencySafe(input: z.output<Schema>): boolean;
   /** It only waits for work that has limits of its own, so any number of its calls may run at once. */

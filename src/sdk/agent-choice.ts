@@ -70,7 +70,7 @@ export const toolsFor = (all: readonly Tool[], agent: AgentDefinition | undefine
       ? []
       : [`${path} lists ${what}, so the agent goes without: ${entries.join(', ')}.`];
   return {
-    tools: all.filter(({ name }) => givesTool({ tools: listed, disallowedTools: forbidden }, name)),
+    tools: all.filter((tool) => givesTool({ tools: listed, disallowedTools: forbidden }, tool)),
     notices: [
       ...warnings,
       ...goesWithout(unknown, 'tools that are not here'),

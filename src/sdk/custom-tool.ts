@@ -24,7 +24,10 @@ export interface ToolDefinition<Schema extends ToolInput> {
     input: InputOf<Schema>,
     context: CustomToolContext,
   ): CustomToolAnswer | Promise<CustomToolAnswer>;
-  /** Has no effect on anything: may run before the message has ended, and again after a crash. */
+  /**
+   * Has no effect on anything: may run before the message has ended, and again after a crash. Agents
+   * that list no tools have it too; one with effects they have only if they list it.
+   */
   readonly readOnly?: boolean;
   /** May run beside other calls. By default only what is read-only does. */
   readonly concurrent?: boolean;
@@ -59,6 +62,7 @@ export const tool = <const Schema extends ToolInput>(definition: ToolDefinition<
     ...{ name, kind: 'sdk', prompt: description, ...checkedInput(name, definition.input) },
     describe: (input) => guarded(() => own.describe?.(input as never) ?? name) ?? name,
     isReadOnly: () => readOnly,
+    ...(readOnly && { onlyReads: true }),
     isConcurrencySafe: () => concurrent,
     subject: (input) => ({ action: 'host', target: about(input) ?? '' }),
     // A rule might have been about what cannot be told now.

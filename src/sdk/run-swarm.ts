@@ -77,7 +77,7 @@ export const swarmFor = (request: SwarmRequest): SwarmSetup => {
     limits: { maxAgents, maxConcurrentAgents, maxDepth },
     ...{ times: { wallMs, idleMs }, modelNamed, runHook },
     ownPrompt(definition) {
-      const own = toolbox(request.tools.all.filter(({ name }) => givesTool(definition, name)));
+      const own = toolbox(request.tools.all.filter((tool) => givesTool(definition, tool)));
       return { toolbox: own, briefing: promptOf(definition, own) };
     },
   };

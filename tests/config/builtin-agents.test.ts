@@ -10,7 +10,9 @@ const roster = await readRoster({
 
 const effectsOf = (name: string) => {
   const agent = roster.agents.find((it) => it.name === name);
-  return [...EFFECT_TOOLS].filter((tool) => agent !== undefined && givesTool(agent, tool));
+  return [...EFFECT_TOOLS].filter(
+    (tool) => agent !== undefined && givesTool(agent, { name: tool, kind: 'builtin' }),
+  );
 };
 
 describe('the agents of the package', () => {

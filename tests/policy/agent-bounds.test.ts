@@ -7,9 +7,12 @@ import { bash, hostTool, look, mcp, policyOf, read, rule, write } from './worksh
 
 type Definition = Parameters<typeof toolsetOf>[0];
 
-const SHOWN = [
-  ...['Read', 'Bash', 'Write', 'Edit', 'MultiEdit', 'NotebookEdit', 'mcp__github__list'],
-  'mcp__githubber__list',
+const OURS = ['Read', 'Bash', 'Write', 'Edit', 'MultiEdit', 'NotebookEdit'] as const;
+
+const SHOWN: Parameters<typeof toolsetOf>[1] = [
+  ...OURS.map((name) => ({ name, kind: 'builtin' }) as const),
+  { name: 'mcp__github__list', kind: 'mcp' },
+  { name: 'mcp__githubber__list', kind: 'mcp', onlyReads: true },
 ];
 
 /** What an agent has whose definition says no more than this. */
@@ -40,9 +43,10 @@ describe('an agent whose definition lists no tools', () => {
     },
   );
 
-  test('has whatever else there is', () => {
+  test('has what else is ours, and of others what only reads', () => {
     expect(may({}, read('/repo/a'))).toBe(true);
-    expect(may({}, mcp('mcp__github__list'))).toBe(true);
+    expect(may({}, mcp('mcp__githubber__list'))).toBe(true);
+    expect(may({}, mcp('mcp__github__list'))).toBe(false);
   });
 
   test('gets no effect from any mode or rule', () => {

@@ -2,14 +2,21 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import type { AgentDescription } from '../../src/config/agent-flag.js';
+import type { Tool } from '../../src/protocol/tool.js';
+import { tool } from '../../src/sdk/custom-tool.js';
 import { calls, type Line, type Reply } from '../fakes/skein-process.js';
 import { all, program, toolTexts } from './program.js';
 
 const ROLE = 'You are one of a kind.';
 
 /** A lead that may do everything asks for one agent, which begins with `reply`. */
-const started = async (fields: Partial<AgentDescription>, reply: Reply = { text: 'All of it.' }) => {
+const started = async (
+  fields: Partial<AgentDescription>,
+  reply: Reply = { text: 'All of it.' },
+  tools: readonly Tool[] = [],
+) => {
   const task = { description: 'x', prompt: 'Do it.', subagent_type: 'one' };
   const { ask, bodies, workspace } = await program([
     { match: { lastUser: 'Begin.' }, reply: calls('Task', task) },
@@ -17,10 +24,29 @@ const started = async (fields: Partial<AgentDescription>, reply: Reply = { text:
     { reply: 'Over.' },
   ]);
   const agents = { one: { description: 'One', prompt: ROLE, ...fields } };
-  const messages = await all(ask('Begin.', { permissionMode: 'bypassPermissions', agents }));
+  const messages = await all(ask('Begin.', { permissionMode: 'bypassPermissions', agents, tools }));
   const [lead = {}, child = {}] = bodies();
   return { lead, child, texts: toolTexts(messages), workspace };
 };
+
+test.each<[string, Partial<AgentDescription>, readonly string[]]>([
+  ['only those that say that they only read', {}, ['Ask']],
+  ['those that it lists', { tools: 'Ask, Deploy' }, ['Ask', 'Deploy']],
+  ['none that is denied', { disallowedTools: 'Ask' }, []],
+])('of the tools of a host it has %s', async (_, fields, expected) => {
+  const ran: string[] = [];
+  const own = (name: string, readOnly: boolean) =>
+    tool({
+      ...{ name, description: name, input: z.object({}), readOnly },
+      run: () => {
+        ran.push(name);
+        return 'done';
+      },
+    });
+  const uses = { tool_use: ['Ask', 'Deploy'].map((name) => ({ name, input: {} })) };
+  await started(fields, uses, [own('Ask', true), own('Deploy', false)]);
+  expect(ran).toEqual(expected);
+});
 
 const toolNames = ({ tools }: Line): readonly string[] => tools.map(({ name }: Line) => name);
 
