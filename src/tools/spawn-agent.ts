@@ -16,20 +16,36 @@ Without subagent_type it is a fork of you. One in the background reports in a me
 
 const text = (longest: number) => z.string().regex(/\S/, 'must not be empty').max(longest);
 
-const input = z.strictObject({
-  description: text(LONGEST_DESCRIPTION).describe('The task in 3 to 6 words.'),
-  prompt: text(LONGEST_PROMPT).describe('The whole task.'),
-  subagent_type: text(LONGEST_NAME).optional().describe('Type of agent.'),
-  run_in_background: z.boolean().optional().describe('Return at once with its id.'),
-  name: text(LONGEST_NAME).optional().describe('Name to call it by.'),
-  model: text(LONGEST_NAME).optional().describe('Another model; not for a fork.'),
-  preview: z
-    .int()
-    .min(1)
-    .max(MOST_PREVIEWED)
-    .optional()
-    .describe('Start none, say what so many would cost.'),
-});
+/** What models know from elsewhere, so they may ask for it though nobody shows it to them. */
+const NOT_YET: Readonly<Record<string, string>> = {
+  isolation:
+    'no agent has a worktree of its own yet; leave it out, and let agents that work side by side change different files',
+  team_name:
+    'there are no teams yet; leave it out, and start agents with run_in_background and a name: each reports to you',
+};
+
+const notYet = (keys: readonly string[]): string | undefined =>
+  keys
+    .flatMap((key) => (Object.hasOwn(NOT_YET, key) ? [`"${key}": ${NOT_YET[key]}`] : []))
+    .join('; ') || undefined;
+
+const input = z.strictObject(
+  {
+    description: text(LONGEST_DESCRIPTION).describe('The task in 3 to 6 words.'),
+    prompt: text(LONGEST_PROMPT).describe('The whole task.'),
+    subagent_type: text(LONGEST_NAME).optional().describe('Type of agent.'),
+    run_in_background: z.boolean().optional().describe('Return at once with its id.'),
+    name: text(LONGEST_NAME).optional().describe('Name to call it by.'),
+    model: text(LONGEST_NAME).optional().describe('Another model; not for a fork.'),
+    preview: z
+      .int()
+      .min(1)
+      .max(MOST_PREVIEWED)
+      .optional()
+      .describe('Start none, say what so many would cost.'),
+  },
+  { error: (issue) => (issue.code === 'unrecognized_keys' ? notYet(issue.keys) : undefined) },
+);
 
 /** What it is made of never depends on the listing, but for the end of its prompt. */
 export const taskTool = (listing: string): Tool =>

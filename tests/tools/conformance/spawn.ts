@@ -46,7 +46,15 @@ export const task: Entry = {
       after: startedNone,
     },
     'a team, which there is not yet': {
-      ...{ input: { ...order, team_name: 'geese' }, end: 'invalid', says: /"team_name"/ },
+      ...{ input: { ...order, team_name: 'geese' }, end: 'invalid' },
+      says: /"team_name": there are no teams yet; leave it out, and start agents with run_in_b/,
+    },
+    'a worktree of its own, which there is not yet': {
+      ...{ input: { ...order, isolation: 'worktree', odd: 1 }, end: 'invalid' },
+      says: /run\. "isolation": no agent has a worktree of its own yet; leave it out/,
+    },
+    'what nobody knows': {
+      ...{ input: { ...order, odd: 1 }, end: 'invalid', says: /Unrecognized key: "odd"/ },
     },
     'a task that says nothing': {
       ...{ input: { ...order, prompt: ' \n' }, end: 'invalid', says: /"prompt"/ },
