@@ -2,7 +2,9 @@
 import { resolve } from 'node:path';
 import type { AgentRoster } from '../config/agent-roster.js';
 import { nearest } from '../config/nearest-word.js';
+import { modeFor } from '../policy/agent-mode.js';
 import { type AgentDefinition, EFFECT_TOOLS, namesTool } from '../protocol/agent-definition.js';
+import type { PermissionMode } from '../protocol/permission.js';
 import { rosterFor } from '../sdk/agent-roster.js';
 import { settingsFor } from '../sdk/workbench-settings.js';
 import { builtinTools } from '../tools/builtin-tools.js';
@@ -76,12 +78,18 @@ const toolsOf = ({ tools, disallowedTools, limits, denials }: AgentDefinition): 
 };
 
 const extrasOf = (agent: AgentDefinition): readonly string[] => [
-  ...(agent.permissionMode === undefined ? [] : [`mode ${agent.permissionMode}`]),
+  ...(agent.permissionMode === undefined ? [] : [modeOf(agent.permissionMode)]),
   ...(agent.maxTurns === undefined ? [] : [`at most ${agent.maxTurns} turns`]),
   ...(agent.background ? ['in the background'] : []),
   ...(agent.ownPrompt ? ['prompt of its own'] : []),
   ...(agent.hooks.length === 0 ? [] : [plural(agent.hooks.length, 'hook')]),
 ];
+
+/** As a sub-agent, which is stricter than its parent or what its parent is. */
+const modeOf = (wanted: PermissionMode): string =>
+  modeFor(wanted, 'bubble') === wanted
+    ? `mode ${wanted}`
+    : `mode of its parent (${wanted} only with --agent)`;
 
 /** Tools that it lists and nobody has. */
 const strange = ({ tools = [] }: AgentDefinition, known: readonly string[]): readonly string[] =>

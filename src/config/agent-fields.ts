@@ -53,6 +53,8 @@ export const readFields = (
   if (read.description === undefined) return { at: ['description'], fix: NO_DESCRIPTION };
   const unknown = Object.keys(fields).filter((key) => !known.includes(key));
   if (unknown.length > 0) warnings.push(unknownSentence(path, unknown, known));
+  const idle = IDLE.filter((key) => (read[key]?.length ?? 0) > 0);
+  if (idle.length > 0) warnings.push(`${idle.join(', ')} of ${path}: no effect in this version.`);
   const hooks = hooksOf(fields, path, lineOf);
   const [refused] = hooks.refused;
   if (refused !== undefined) {
@@ -77,6 +79,9 @@ export const readFields = (
     warnings: [...warnings, ...hooks.warnings],
   };
 };
+
+/** They are kept for a version that can do something with them. */
+const IDLE = ['skills', 'mcpServers', 'isolation'] as const;
 
 type ReadValues = { readonly prompt?: 'own' | 'shared' } & Partial<
   Omit<DefinitionFields, 'hooks' | 'limits' | 'denials' | 'warnings'>

@@ -10,6 +10,8 @@ const shown = (fields: object, more: Partial<AgentRoster> = {}) => {
   return agentsText(roster, ['Read', 'Bash', 'Grep']);
 };
 
+const IDLE = '  skills, mcpServers, isolation of --agents (looker): no effect in this version.\n';
+
 describe('the list of agents', () => {
   test('says of each where it comes from, its model and its tools', () => {
     expect(shown({})).toBe(
@@ -30,6 +32,8 @@ describe('the list of agents', () => {
       { tools: 'Read', permissionMode: 'plan', maxTurns: 3, background: true },
       '· Read · mode plan · at most 3 turns · in the background\n',
     ],
+    [{ permissionMode: 'acceptEdits' }, '· mode of its parent (acceptEdits only with --agent)\n'],
+    [{ skills: 'pdf', mcpServers: 'a, b', isolation: 'worktree' }, IDLE],
     [{ tools: 'Reed, mcp__x__y, Fly' }, '  There is no tool Reed: did you mean Read?\n'],
     [{ tools: 'Reed, mcp__x__y, Fly' }, '  There is no tool Fly.\n'],
     [{ description: 'a\nb\u001b[31mc' }, '\n  a bc\n'],

@@ -40,7 +40,8 @@ describe('the front matter of an agent', () => {
       ...{ tools: ['Read', 'Bash'], disallowedTools: ['WebFetch'], limits: [], denials: [] },
       ...{ model: 'haiku', permissionMode: 'plan', maxTurns: 12, skills: ['pdf', 'charts'] },
       ...{ mcpServers: ['github', 'jira'], background: true, isolation: 'worktree' },
-      ...{ color: 'purple', proactive: true, ownPrompt: true, warnings: [] },
+      ...{ color: 'purple', proactive: true, ownPrompt: true },
+      warnings: ['skills, mcpServers, isolation of /a/looker.md: no effect in this version.'],
     });
     expect(hooks).toMatchObject([
       { event: 'PreToolUse', work: { kind: 'command', command: './look' }, timeoutMs: 60_000 },

@@ -25,7 +25,8 @@ describe('agents of the command line', () => {
     expect(writer).toMatchObject({
       ...{ name: 'writer', tools: ['Read', 'Write'], disallowedTools: ['Bash'], maxTurns: 3 },
       ...{ permissionMode: 'acceptEdits', skills: ['a'], mcpServers: ['b'], background: true },
-      ...{ isolation: 'worktree', color: 'red', hooks: [{ event: 'Stop' }], warnings: [] },
+      ...{ isolation: 'worktree', color: 'red', hooks: [{ event: 'Stop' }] },
+      warnings: ['skills, mcpServers, isolation of --agents (writer): no effect in this version.'],
     });
     expect(writer?.model).toBeUndefined();
     expect(read({})).toEqual([]);

@@ -109,6 +109,7 @@ describe('an agent of a workspace that nobody trusts', () => {
     expect(agent?.model).toBeUndefined();
     expect(agent?.permissionMode).toBeUndefined();
     expect(agent?.warnings).toEqual([
+      expect.stringContaining('no effect in this version'),
       `The workspace is not trusted, so the model opus, permissionMode acceptEdits, hooks, mcpServers of ${join(folder.path, FILE)} do not apply; run skein trust or pass --trust.`,
     ]);
     expect(withheld).toEqual(['a']);

@@ -61,6 +61,8 @@ test.each([
   expect(agents[0]?.hooks).toHaveLength(count);
 });
 
+const IDLE = '---\nname: b\ndescription: b\nisolation: worktree\n---\nYou look.';
+
 describe('what a person hears of agents before a run', () => {
   const roster = (some: Partial<AgentRoster>): AgentRoster => ({
     ...{ agents: [], unusable: [], withheld: [], warnings: [] },
@@ -71,6 +73,13 @@ describe('what a person hears of agents before a run', () => {
 
   test('is nothing where all is well', () => {
     expect(rosterNotices(roster({ warnings: ['/a is ignored.'] }))).toEqual([]);
+  });
+
+  test('is what has no effect in an agent that was typed just now', async () => {
+    const { read } = machine({ 'home/.claude/agents/b.md': IDLE });
+    expect(rosterNotices(await read(typed({ isolation: 'worktree' })))).toEqual([
+      'isolation of --agents (a): no effect in this version.',
+    ]);
   });
 
   test('is what cannot be used, in bounds', () => {
