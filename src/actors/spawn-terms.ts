@@ -3,7 +3,7 @@ import { toolsetOf } from '../policy/agent-bounds.js';
 import { modeFor } from '../policy/agent-mode.js';
 import type { AgentDefinition } from '../protocol/agent-definition.js';
 import type { SwarmLimits } from '../protocol/leader.js';
-import { type SpawnOrder, SpawnRefusal } from '../protocol/swarm.js';
+import { type SpawnKind, type SpawnOrder, SpawnRefusal } from '../protocol/swarm.js';
 import type { Origin } from '../protocol/swarm-records.js';
 import { forkPointOf } from './fork-point.js';
 import { definitionOf, type Household } from './household.js';
@@ -21,22 +21,18 @@ export const termsOf = (house: Household, parent: Member, order: SpawnOrder): Sp
     ...{ description, call, depth: parent.depth + 1 },
     ...(name !== undefined && { name }),
   };
+  const model = modelOf(house, parent, order);
   if (type === undefined) {
-    if (order.model !== undefined) throw new SpawnRefusal(FORK_WITH_MODEL);
     const { seq } = forkPointOf(parent);
     const kind = background === true ? 'background' : 'fork';
     const inherits = { agent: parent.id, seq };
-    return {
-      origin: { ...common, kind, type: null, inherits },
-      model: parent.deps.notebook.history.model || parent.deps.modelName,
-    };
+    return { origin: { ...common, kind, type: null, inherits }, model };
   }
   const definition = described(house, type);
   const shown = parent.deps.toolbox.visible;
   const { names, limits = [], denials = [] } = toolsetOf(definition, shown);
   const mode = modeFor(definition.permissionMode, 'bubble');
   const { maxTurns, color, ownPrompt } = definition;
-  const model = order.model ?? definition.model;
   return {
     origin: {
       ...{ ...common, kind: (background ?? definition.background) ? 'background' : 'sync', type },
@@ -48,12 +44,23 @@ export const termsOf = (house: Household, parent: Member, order: SpawnOrder): Sp
       ...(color !== undefined && { color }),
       ...(ownPrompt && { ownPrompt }),
     },
-    model: model === undefined ? parent.deps.modelName : house.setup.modelNamed(model),
+    model,
   };
 };
 
+/** Which model it would run on. Throws a SpawnRefusal for an unknown type, and for a fork on another model. */
+export const modelOf = (house: Household, { deps }: Member, { type, model }: SpawnKind): string => {
+  if (type === undefined) {
+    if (model !== undefined) throw new SpawnRefusal(FORK_WITH_MODEL);
+    return deps.notebook.history.model || deps.modelName;
+  }
+  const definition = described(house, type);
+  const wanted = model ?? definition.model;
+  return wanted === undefined ? deps.modelName : house.setup.modelNamed(wanted);
+};
+
 /** Throws a SpawnRefusal that names the types there are. */
-export const described = (house: Household, type: string): AgentDefinition => {
+const described = (house: Household, type: string): AgentDefinition => {
   const definition = definitionOf(house, type);
   if (definition === undefined) throw new SpawnRefusal(unknownType(house, type));
   return definition;

@@ -51,7 +51,7 @@ export const agentsOf = (swarm: () => Swarm, id: string): Agents => {
       const entry = meant(child);
       if (entry !== undefined) await swarm().employment.halt(entry, BY_PARENT);
     },
-    preview: (count, type) => swarm().preview(self(), count, type),
+    preview: (count, kind) => swarm().preview(self(), count, kind),
   };
 };
 

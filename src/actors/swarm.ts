@@ -10,6 +10,7 @@ import type {
   AgentTag,
   ChildReport,
   Spawned,
+  SpawnKind,
   SpawnOrder,
   SpawnPreview,
 } from '../protocol/swarm.js';
@@ -21,7 +22,7 @@ import { FanOuts } from './fan-outs.js';
 import type { Household } from './household.js';
 import type { Child, Member } from './member.js';
 import { type Entry, isLive, Roster } from './roster.js';
-import { described, termsOf } from './spawn-terms.js';
+import { modelOf, termsOf } from './spawn-terms.js';
 
 export class Swarm {
   readonly roster = new Roster();
@@ -66,11 +67,9 @@ export class Swarm {
     return { kind: 'ended', report: await this.join(entry, signal) };
   }
 
-  preview(parent: Member, count: number, type: string | undefined): SpawnPreview | undefined {
-    const wanted = type === undefined ? undefined : described(this.house, type).model;
-    const model =
-      wanted === undefined ? parent.deps.modelName : this.house.setup.modelNamed(wanted);
-    return this.fanOuts.preview(parent, count, type ?? null, model);
+  preview(parent: Member, count: number, wanted: SpawnKind): SpawnPreview | undefined {
+    const model = modelOf(this.house, parent, wanted);
+    return this.fanOuts.preview(parent, count, wanted.type ?? null, model);
   }
 
   /** Reads what is on record of agents from before this process; what had not ended waits for `start`. */

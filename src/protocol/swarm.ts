@@ -24,17 +24,22 @@ export interface AgentTag {
   readonly color?: string;
 }
 
+/** What decides about the price of an agent. */
+export interface SpawnKind {
+  /** Undefined: a fork. */
+  readonly type: string | undefined;
+  /** Undefined: that of its definition, else that of its parent. */
+  readonly model: string | undefined;
+}
+
 /** What a Task call asks for. */
-export interface SpawnOrder {
+export interface SpawnOrder extends SpawnKind {
   readonly call: string;
   readonly description: string;
   readonly prompt: string;
-  /** Undefined: a fork. */
-  readonly type: string | undefined;
   /** Undefined: what its definition says. */
   readonly background: boolean | undefined;
   readonly name: string | undefined;
-  readonly model: string | undefined;
 }
 
 /** What came of an agent. */
@@ -91,8 +96,8 @@ export interface Agents {
   untilEnded(id: string, timeoutMs: number, signal: AbortSignal): Promise<void>;
   /** Ends it and all below it; resolves when nothing of it works any more. */
   stop(id: string): Promise<void>;
-  /** What so many agents of a type would cost; undefined when the price of the model is not known. Throws a SpawnRefusal. */
-  preview(count: number, type: string | undefined): SpawnPreview | undefined;
+  /** What so many agents of a kind would cost; undefined when the price of the model is not known. Throws a SpawnRefusal. */
+  preview(count: number, kind: SpawnKind): SpawnPreview | undefined;
 }
 
 export type Spawned =

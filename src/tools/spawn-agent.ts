@@ -72,7 +72,7 @@ export const taskTool = (listing: string): Tool =>
       }
       const { subagent_type: type, model, name, description, prompt, preview } = asked;
       if (preview !== undefined) {
-        const cost = await unlessRefused(async () => agents.preview(preview, type));
+        const cost = await unlessRefused(async () => agents.preview(preview, { type, model }));
         return previewed(cost, whoOf(type));
       }
       const background = asked.run_in_background;

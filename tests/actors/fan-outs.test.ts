@@ -38,6 +38,19 @@ describe('people are told what a fan-out may cost', () => {
   });
 });
 
+test('what agents would cost is told for the model that was asked for', async () => {
+  const wanted = task('look', { subagent_type: 'explorer', model: 'claude-haiku-5-5', preview: 3 });
+  const hand = await run([calls('p', 'Task', wanted)]);
+  expect(hand.results().p).toContain('3 of explorer on claude-haiku-5-5 would cost');
+});
+
+test('what forks would cost on another model is not told, for there are none', async () => {
+  const hand = await run([
+    calls('p', 'Task', task('look', { model: 'claude-haiku-5-5', preview: 3 })),
+  ]);
+  expect(hand.results().p).toMatch(/^error: A fork runs on the model of the agent/);
+});
+
 test('a lead that asks what agents would cost is told, and none begins', async () => {
   const wanted = task('look', { subagent_type: 'explorer', preview: 30 });
   const hand = await run([calls('p', 'Task', wanted)]);

@@ -23,7 +23,7 @@ test('an unknown type is answered with those that there are, the nearest first',
 });
 
 test('the cost of an unknown type is answered in the same words', async () => {
-  expect(await resultOf({ subagent_type: 'Plan', preview: 3 }, ['planner'])).toBe(
+  expect(await resultOf({ subagent_type: 'Plan', model: 'haiku', preview: 3 }, ['planner'])).toBe(
     'error: There is no agent type "Plan". The types are: planner. Leave out subagent_type for a fork.',
   );
 });
