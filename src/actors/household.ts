@@ -23,6 +23,8 @@ export interface OwnPrompt {
 /** What a host says of the agents that a lead may start. */
 export interface SwarmSetup {
   readonly definitions: readonly AgentDefinition[];
+  /** Those that somebody described in a way that cannot be used, each with a sentence about what to mend. */
+  readonly unusable: readonly { readonly name: string; readonly problem: string }[];
   readonly limits: SwarmLimits;
   readonly times: TimeLimits;
   /** What a name that people know stands for. */

@@ -88,13 +88,16 @@ const FORK_WITH_MODEL =
 const MOST_TYPES = 40;
 
 const unknownType = ({ setup }: Household, type: string): string => {
-  const none = `There is no agent type "${type.slice(0, 100)}"`;
   const names = setup.definitions
     .map(({ name }) => name)
     .toSorted((a, b) => sharedStart(b, type) - sharedStart(a, type));
-  if (names.length === 0) return `${none}, nor any other. ${FORK_INSTEAD}`;
+  const broken = setup.unusable.find(({ name }) => name === type);
+  const others = names.length === 0 ? ', nor any other.' : '.';
+  const why = broken === undefined ? others : `, because ${broken.problem}`;
   const more = names.length > MOST_TYPES ? ` and ${names.length - MOST_TYPES} more` : '';
-  return `${none}. The types are: ${names.slice(0, MOST_TYPES).join(', ')}${more}. ${FORK_INSTEAD}`;
+  const some = `The types are: ${names.slice(0, MOST_TYPES).join(', ')}${more}. `;
+  const known = names.length === 0 ? '' : some;
+  return `There is no agent type "${type.slice(0, 100)}"${why} ${known}${FORK_INSTEAD}`;
 };
 
 const FORK_INSTEAD = 'Leave out subagent_type for a fork.';

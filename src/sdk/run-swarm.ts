@@ -73,7 +73,7 @@ export const swarmFor = (request: SwarmRequest): SwarmSetup => {
   const { maxAgents, maxConcurrentAgents, maxDepth } = settings.skein;
   const { agentWallTimeoutMs: wallMs, agentIdleTimeoutMs: idleMs } = settings.skein;
   return {
-    definitions: roster.agents,
+    ...{ definitions: roster.agents, unusable: roster.unusable },
     limits: { maxAgents, maxConcurrentAgents, maxDepth },
     ...{ times: { wallMs, idleMs }, modelNamed, runHook },
     ownPrompt(definition) {

@@ -1,14 +1,19 @@
 /** What is said of a Task call that asks for what cannot be had. */
 import { expect, test } from 'vitest';
+import type { SwarmSetup } from '../../src/actors/household.js';
 import { calls, says } from '../fakes/scripted-model.js';
 import { agentDefinition } from '../fakes/swarm-setup.js';
 import { allSettled, swarmInHand, task } from './swarm-in-hand.js';
 
 /** The result of one Task call where these types are described. */
-const resultOf = async (input: Record<string, unknown>, types: readonly string[]) => {
+const resultOf = async (
+  input: Record<string, unknown>,
+  types: readonly string[],
+  unusable: SwarmSetup['unusable'] = [],
+) => {
   const hand = await swarmInHand(
     ({ turn }) => (turn === 0 ? [calls('c1', 'Task', task('a part', input))] : [says('done')]),
-    { swarm: { definitions: types.map((name) => agentDefinition({ name })) } },
+    { swarm: { definitions: types.map((name) => agentDefinition({ name })), unusable } },
   );
   await hand.say('begin');
   await allSettled();
@@ -25,6 +30,17 @@ test('an unknown type is answered with those that there are, the nearest first',
 test('the cost of an unknown type is answered in the same words', async () => {
   expect(await resultOf({ subagent_type: 'Plan', model: 'haiku', preview: 3 }, ['planner'])).toBe(
     'error: There is no agent type "Plan". The types are: planner. Leave out subagent_type for a fork.',
+  );
+});
+
+test('a type whose description cannot be used is answered with what is wrong there', async () => {
+  const problem = '/a/scout.md does not describe an agent, at line 3: tools: write names of tools.';
+  const unusable = [{ name: 'scout', problem }];
+  expect(await resultOf({ subagent_type: 'scout' }, ['planner'], unusable)).toBe(
+    `error: There is no agent type "scout", because ${problem} The types are: planner. Leave out subagent_type for a fork.`,
+  );
+  expect(await resultOf({ subagent_type: 'scout' }, [], unusable)).toBe(
+    `error: There is no agent type "scout", because ${problem} Leave out subagent_type for a fork.`,
   );
 });
 

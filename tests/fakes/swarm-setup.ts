@@ -3,7 +3,7 @@ import type { SwarmSetup } from '../../src/actors/household.js';
 import type { AgentDefinition } from '../../src/protocol/agent-definition.js';
 
 export const swarmSetup = (change: Partial<SwarmSetup> = {}): SwarmSetup => ({
-  definitions: [],
+  ...{ definitions: [], unusable: [] },
   limits: { maxAgents: 10_000, maxConcurrentAgents: 10_000, maxDepth: 3 },
   times: { wallMs: 3_600_000, idleMs: 600_000 },
   modelNamed: (name) => name,

@@ -1,7 +1,7 @@
 /** What agents that work for others may do, with the real policy, tools and files (W9). */
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { QueryOptions } from '../../src/sdk/query-options.js';
 import type { Rules } from '../fakes/skein-process.js';
@@ -92,6 +92,21 @@ describe('an agent of a lead that may do everything', () => {
 });
 
 describe('the lead hears of an agent', () => {
+  test('what is wrong with its file, where that describes none', async () => {
+    const { ask, workspace } = await program([
+      { match: { lastUser: 'Begin.' }, reply: { tool_use: task('Look.', 'scout') } },
+      { reply: 'Over.' },
+    ]);
+    const file = join(workspace, '.claude/agents/scout.md');
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, '---\nname: scout\ndescription: Looks\ntools: 7\n---\nYou look.');
+    const [text = ''] = toolTexts(await all(ask('Begin.')));
+    expect(text).toContain(
+      `There is no agent type "scout", because ${file} does not describe an agent, at line 4: tools: write`,
+    );
+    expect(text).toContain('The types are: explorer, ');
+  });
+
   test('its report, and nothing of what it read on the way', async () => {
     const { ask, workspace, bodies } = await program([
       { match: { lastUser: 'Begin.' }, reply: { tool_use: task('Read it.', 'explorer') } },
