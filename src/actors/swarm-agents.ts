@@ -1,17 +1,20 @@
 /** What the tools of one agent may do with those that work for it. */
 import * as stops from '../machines/stops.js';
 import type { Stop } from '../protocol/agent.js';
-import { type Agents, type ChildView, SpawnRefusal } from '../protocol/swarm.js';
+import { type Agents, SpawnRefusal } from '../protocol/swarm.js';
 import type { Member } from './member.js';
 import { type Entry, isLive, viewOf } from './roster.js';
 import type { Swarm } from './swarm.js';
 
 /** `swarm` is asked when it is needed: the lead's equipment is there before its swarm. */
 export const agentsOf = (swarm: () => Swarm, id: string): Agents => {
-  const meant = (address: string): Entry | undefined => {
+  const called = (address: string): readonly Entry[] => {
     const { roster } = swarm();
-    const found = roster.called(address, (entry) => roster.isBelow(entry, id));
-    return found.length === 1 ? found[0] : undefined;
+    return roster.called(address, (entry) => roster.isBelow(entry, id));
+  };
+  const meant = (child: string): Entry | undefined => {
+    const [entry, ...others] = called(child);
+    return others.length === 0 ? entry : undefined;
   };
   const self = (): Member => {
     const member = swarm().memberOf(id);
@@ -20,10 +23,7 @@ export const agentsOf = (swarm: () => Swarm, id: string): Agents => {
   };
   return {
     spawn: async (order, signal) => swarm().spawn(self(), order, signal),
-    find(address): ChildView | undefined {
-      const entry = meant(address);
-      return entry && viewOf(entry);
-    },
+    find: (address) => called(address).map(viewOf),
     list() {
       const { roster } = swarm();
       return [...roster.all()].filter((entry) => roster.isBelow(entry, id)).map(viewOf);

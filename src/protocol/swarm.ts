@@ -86,8 +86,8 @@ export interface Agents {
    * signal's reason when it aborts; then the child is interrupted.
    */
   spawn(order: SpawnOrder, signal: AbortSignal): Promise<Spawned>;
-  /** By id, by name or by the beginning of an id; those of the whole tree below this agent. */
-  find(address: string): ChildView | undefined;
+  /** By id, by name or by the beginning of an id: all that fit, of the whole tree below this agent. */
+  find(address: string): readonly ChildView[];
   list(): readonly ChildView[];
   /**
    * Resolves when it has ended, after `timeoutMs`, or when the signal says so. Of one that ended before

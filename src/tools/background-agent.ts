@@ -1,9 +1,11 @@
 /** An agent as TaskOutput and TaskStop see it: found by an address, and shown as it is now. */
 import type { Agents, ChildView } from '../protocol/swarm.js';
-import type { ToolContext, ToolOutcome } from '../protocol/tool.js';
+import { type ToolContext, ToolFailure, type ToolOutcome } from '../protocol/tool.js';
 import { agentLabel, reportText } from './agent-report.js';
+import { shortLine } from './truncation.js';
 
 const MOST_IDS = 20;
+const LONGEST_NAME = 100;
 
 /** An agent that was found, and where to ask about it again. */
 export interface FoundAgent {
@@ -12,30 +14,40 @@ export interface FoundAgent {
   readonly view: ChildView;
 }
 
-/** By id, name or the beginning of an id. What is the id of a command is never an agent. */
+/** By id, name or the beginning of an id. What is the id of a command is never an agent. Throws a ToolFailure where several fit. */
 export const findAgent = (
   address: string,
   { jobs, jobReadTo, agents }: ToolContext,
 ): FoundAgent | undefined => {
   if (jobs.find(address) !== undefined || jobReadTo(address) !== undefined) return undefined;
-  const view = agents?.find(address);
+  const [view, ...others] = agents?.find(address) ?? [];
   if (agents === undefined || view === undefined) return undefined;
+  if (others.length > 0) {
+    const fitting = shortList([view, ...others]).join(', ');
+    throw new ToolFailure(
+      `Several agents fit "${shortLine(address, LONGEST_NAME)}": ${fitting}. Give the id of one.`,
+    );
+  }
   return { id: view.agent.id, agents, view };
 };
 
-/** Those that still have something to do first, and not all of a thousand. */
-export const agentIds = (agents: Agents | undefined): readonly string[] => {
-  const all = agents?.list() ?? [];
+export const agentIds = (agents: Agents | undefined): readonly string[] =>
+  shortList(agents?.list() ?? []);
+
+/** Ids with names, those that still have something to do first, and not all of a thousand. */
+const shortList = (all: readonly ChildView[]): readonly string[] => {
   const isOver = ({ status }: ChildView) => status === 'ended' || status === 'stopped';
   const sorted = all.toSorted((a, b) => Number(isOver(a)) - Number(isOver(b)));
-  const ids = sorted.slice(0, MOST_IDS).map(({ agent }) => agent.id);
+  const ids = sorted.slice(0, MOST_IDS).map(({ agent: { id, name } }) => {
+    return name === undefined ? id : `${id} (${shortLine(name, LONGEST_NAME)})`;
+  });
   const more = all.length - ids.length;
   return more === 0 ? ids : [...ids, `and ${more} more`];
 };
 
 /** How it is doing now, with its report once there is one. */
 export const showAgent = ({ id, agents, view: found }: FoundAgent): ToolOutcome => {
-  const view = agents.find(id) ?? found;
+  const [view = found] = agents.find(id);
   const { status, turns, cost } = view;
   return {
     content: view.report === undefined ? statusLine(view) : reportText(view.report),

@@ -152,6 +152,29 @@ describe('a background agent', () => {
     ]);
   });
 
+  test('is not stopped by a name that two of them have, nor by one that nobody has', async () => {
+    const named = ask('behind', { ...BEHIND, name: 'scout' });
+    const hand = await swarmOf(
+      {
+        begin: [calls('c1', 'Task', named), calls('c2', 'Task', named)],
+        'Started in the background': [
+          calls('c3', 'TaskStop', { task_id: 'scout' }),
+          calls('c4', 'TaskStop', { task_id: 'scuot' }),
+        ],
+        behind: [says('so far'), waits(gate().opened)],
+      },
+      { lingers: true },
+    );
+    await begin(hand);
+    const { c3, c4 } = hand.results();
+    expect(c3).toMatch(
+      /^error: Several agents fit "scout": a_\d+ \(scout\), a_\d+ \(scout\)\. Give the id of one\.$/,
+    );
+    expect(c4).toMatch(/"scuot"\. The ids are: a_\d+ \(scout\), a_\d+ \(scout\)\.$/);
+    expect(ends(hand)).toEqual({});
+    await hand.lead.close();
+  });
+
   test('is halted when the agent that it works for has ended', async () => {
     const [door, never] = [gate(), gate()];
     const stopIt = ({ last }: Talk): Answer => [

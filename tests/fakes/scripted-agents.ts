@@ -31,8 +31,11 @@ export const scriptedAgents = (...views: ChildView[]): ScriptedAgents => {
       agents.orders.push(order);
       return agents.does(order, signal);
     },
-    find: (address) =>
-      views.find(({ agent }) => agent.id.startsWith(address) || agent.name === address),
+    find(address) {
+      const same = views.filter(({ agent }) => agent.id === address);
+      const fits = ({ agent }: ChildView) => agent.id.startsWith(address) || agent.name === address;
+      return same.length > 0 ? same : views.filter(fits);
+    },
     list: () => views,
     async untilEnded(id, timeoutMs, signal) {
       agents.waits.push({ id, timeoutMs });

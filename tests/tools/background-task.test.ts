@@ -263,12 +263,26 @@ describe('an agent as a task', () => {
 
   test('is named with the commands where an id is unknown, those at work first', async () => {
     const view = (at: number) =>
-      childView({ agent: childTag({ id: `ag_${at}` }), status: at < 25 ? 'ended' : 'running' });
+      childView({
+        agent: childTag({ id: `ag_${at}`, ...(at === 26 && { name: 'scout' }) }),
+        status: at < 25 ? 'ended' : 'running',
+      });
     const agents = scriptedAgents(...Array.from({ length: 30 }, (_, at) => view(at)));
     const { start, look } = workshop({ agents });
     await start('serve');
     await expect(look('x')).rejects.toThrow(
-      /The ids are: bash_1, ag_25, ag_26, .*ag_14, and 10 more\.$/,
+      /The ids are: bash_1, ag_25, ag_26 \(scout\), ag_27, .*ag_14, and 10 more\.$/,
     );
+  });
+
+  test.each(['scout', 'ag_'])('is not guessed at where several are called %s', async (address) => {
+    const view = (id: string) => childView({ agent: childTag({ id, name: 'scout' }) });
+    const agents = scriptedAgents(view('ag_1'), view('ag_2'));
+    const { look, stop } = workshop({ agents });
+    const several = `Several agents fit "${address}": ag_1 (scout), ag_2 (scout). Give the id of one.`;
+    await expect(look(address)).rejects.toThrow(several);
+    await expect(stop(address)).rejects.toThrow(several);
+    expect(agents.stopped).toEqual([]);
+    expect(await look('ag_2')).toContain('ag_2');
   });
 });
