@@ -67,11 +67,10 @@ const nextMessage = async (
     .nextUserParts()
     .filter((part) => !('letter' in part) || inTime.has(part.letter));
   if (parts.length === 0) return parts;
+  // What a fork is to do stands last, and what stands before it is the same for all forks, whenever
+  // they begin (law 2): news has to wait for the next message.
+  if (history.family.offer !== null && history.calls.size === 0) return [{ offer: true }, ...parts];
   const reminders = news.map(({ fact, value, text }) => ({ reminder: fact, value, text }));
-  // What a fork is to do stands last: everything before it is the same for all forks (law 2).
-  if (history.family.offer !== null && history.calls.size === 0) {
-    return [{ offer: true }, ...reminders, ...parts];
-  }
   return [
     ...parts.filter((part) => 'call' in part),
     ...(opening === undefined ? [] : [{ briefing: opening.text, facts: { ...opening.facts } }]),

@@ -71,6 +71,9 @@ export class PromptShelf {
   /** Declares what has changed since the last request. */
   async refresh(): Promise<void> {
     if (!this.isDue && !this.options.briefing.mayChange) return;
+    const { family, turns } = this.options.notebook.history;
+    // A fork begins with the head of its parent, however late it begins (law 2).
+    if (family.origin?.inherits !== undefined && turns === 0) return;
     const renewed = await this.look();
     this.isDue = false;
     if (renewed === undefined) return;
