@@ -2,9 +2,10 @@
  * How the requests of agents leave that begin with the same words (law 4). The first request of a child
  * waits where another one is writing what both share; every request that is answered keeps it warm.
  */
+import type { CachedUpTo } from '../context/cached-part.js';
 import type { History } from '../context/history.js';
 import { tokensOfBytes } from '../context/tokens.js';
-import { firstMarks, newestAnswered } from '../prompt/message-marks.js';
+import { firstMarks } from '../prompt/message-marks.js';
 import { digestOf } from '../prompt/request-shape.js';
 import type { CacheTtl } from '../protocol/prompt.js';
 import type { ClearanceDeps, FirstDeparture } from './clearance.js';
@@ -86,7 +87,7 @@ const departFirst = async (
   const own = shared || isAlone || ownTokens >= WORTH_WARMING_TOKENS;
   const unread = ownTokens + (warmth.isWarm(key) ? 0 : uncachedTokens);
   return {
-    marks: firstMarks(history.messages, { shared, own }),
+    marks: firstMarks(history.messages, { cached: history.cached.upTo, shared, own }),
     knownTokens: Math.max(0, history.tokens - unread),
     begun() {
       head.begun();
@@ -124,16 +125,24 @@ const firstRequest = (deps: SharingDeps, model: string): First | undefined => {
   const sharedBytes = newest.bytes.subarray(0, newest.sharedEnd);
   const start =
     inherits === undefined ? digestOf(sharedBytes) : `${inherits.agent} ${inherits.seq}`;
-  const sent = warmth.isWarm(head) ? newestAnswered(messages) + 1 : 0;
-  const between = messages.slice(sent, -1).reduce((sum, { weight }) => sum + weight, 0);
-  const ahead = warmth.isWarm(head) ? 0 : history.promptBytes;
+  const ahead = warmth.isWarm(head)
+    ? weightBehind(messages, history.cached.upTo)
+    : history.promptBytes + weightBehind(messages, null);
   return {
     key: `${head} ${start}`,
-    uncachedTokens: tokensOfBytes(ahead + between + newest.sharedEnd),
+    uncachedTokens: tokensOfBytes(ahead + newest.sharedEnd),
     ownTokens: tokensOfBytes(newest.bytes.length - newest.sharedEnd),
     lifetimeMs: LIFETIME_MS[deps.shelf.head.ttl],
     isFork: inherits !== undefined,
   };
+};
+
+/** Of the messages ahead of the newest one: what comes after the part that is cached. */
+const weightBehind = (messages: History['messages'], upTo: CachedUpTo | null): number => {
+  const whole = upTo === null ? 0 : upTo.index + 1;
+  const marked = upTo?.at === 'shared' ? messages[upTo.index] : undefined;
+  const rest = marked === undefined ? 0 : marked.weight - (marked.sharedEnd ?? marked.weight);
+  return messages.slice(whole, -1).reduce((sum, { weight }) => sum + weight, rest);
 };
 
 const headKey = ({ history }: SharingDeps, model: string): string => `${model} ${history.prompt}`;

@@ -2,6 +2,7 @@
 import type { WindowMarks } from '../context/window.js';
 import type { Work } from '../machines/slot.js';
 import { gapOf } from '../model/failure.js';
+import { markedOf } from '../prompt/message-marks.js';
 import { requestBody } from '../prompt/request-body.js';
 import type { AgentEvent, TurnInput, TurnOrder } from '../protocol/agent.js';
 import type { Briefing } from '../protocol/briefing.js';
@@ -131,6 +132,7 @@ const runTurn = async (
     const { held } = reservation;
     if (held !== null) notebook.record({ type: 'budget.reserved', turn, attempt, ...held });
     const sent = watch.before({ head, sections, betas, messages: history.messages });
+    const marked = markedOf(history.messages, marks);
     notebook.record({
       type: 'turn.started',
       turn,
@@ -141,6 +143,7 @@ const runTurn = async (
       messages: history.messages.length,
       ...(betas.length > 0 && { betas: [...betas] }),
       ...(sent && { sent }),
+      ...(marked && { marked }),
     });
     feed.emit({ type: 'request.started', turn, attempt, model });
     const sink = {

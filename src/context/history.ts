@@ -10,6 +10,7 @@ import { windowTokens } from '../protocol/usage.js';
 import { type RawJson, rawText, type WireBlock } from '../protocol/wire.js';
 import { applyNote } from './apply-note.js';
 import { BetaLatch } from './beta-latch.js';
+import { CachedPart } from './cached-part.js';
 import { Family } from './family.js';
 import {
   blocksIn,
@@ -55,6 +56,7 @@ export class History {
   readonly spent = new Spending();
   readonly told = new Told();
   readonly betas = new BetaLatch();
+  readonly cached = new CachedPart();
   readonly family = new Family();
   /** Rules that answers allow for the rest of the session. */
   readonly grants = new Set<string>();
@@ -74,6 +76,8 @@ export class History {
   weightSince = 0;
 
   apply(record: JournalRecord): void {
+    // Before the messages grow: it is about those that were sent.
+    this.cached.apply(record, this.messages);
     switch (record.type) {
       case 'agent.created':
         this.agent = record.agent;
@@ -269,6 +273,7 @@ export class History {
   private rebuild(messages: readonly HistoryMessage[]): void {
     this.messages.length = 0;
     for (const message of messages) this.messages.push(withoutThoughts(message));
+    this.cached.forget();
     this.countedTokens = 0;
     this.weightSince = this.messages.reduce((sum, { weight }) => sum + weight, 0);
   }

@@ -14,6 +14,7 @@ export const inherit = (child: History, parent: History): void => {
   child.prompt = parent.prompt;
   child.told.takeOver(parent.told);
   child.betas.takeOver(parent.betas);
+  child.cached.takeOver(parent.cached);
   child.promptBytes = parent.promptBytes;
   child.countedTokens = parent.countedTokens;
   child.weightSince = parent.weightSince;

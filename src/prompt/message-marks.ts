@@ -12,6 +12,8 @@ export interface Mark {
 
 /** How the first request of an agent that works for another is marked. */
 export interface FirstMarks {
+  /** How far its parent has left in the cache what it begins with; null where nothing is. */
+  readonly cached: Mark | null;
   /** What it shares is cached already, or this request is the one that writes it. */
   readonly shared: boolean;
   /** What is its own is worth an entry. */
@@ -19,18 +21,18 @@ export interface FirstMarks {
 }
 
 /**
- * The first request of a child. The parent's last marked block is cached already; what siblings share
- * is marked where somebody writes it, and else nobody does (law 4). Marks of the conversation are two
- * at most: a fork's own words have to wait for its second request.
+ * The first request of a child. The parent's last marked block is cached already, and is not always in
+ * its newest answered message: the parent may have begun like this itself. What siblings share is marked
+ * where somebody writes it, and else nobody does (law 4). Marks of the conversation are two at most: a
+ * fork's own words have to wait for its second request.
  */
 export const firstMarks = (
   messages: readonly SpeakerOf[],
-  { shared, own }: FirstMarks,
+  { cached, shared, own }: FirstMarks,
 ): readonly Mark[] => {
-  const answered = newestAnswered(messages);
   const newest = lastUser(messages, messages.length - 1);
   const marks: Mark[] = [
-    ...(answered >= 0 ? [{ index: answered, at: 'end' } as const] : []),
+    ...(cached === null ? [] : [cached]),
     ...(shared ? [{ index: newest, at: 'shared' } as const] : []),
     ...(own ? [{ index: newest, at: 'end' } as const] : []),
   ];
@@ -38,6 +40,18 @@ export const firstMarks = (
 };
 
 const MOST_MARKS = 2;
+
+/** How much of the newest message ends with one of these marks; undefined is all of it. */
+export const markedOf = (
+  messages: readonly SpeakerOf[],
+  marks: readonly Mark[] | undefined,
+): 'shared' | 'nothing' | undefined => {
+  if (marks === undefined) return undefined;
+  const newest = lastUser(messages, messages.length - 1);
+  const found = marks.filter(({ index }) => index === newest).map(({ at }) => at);
+  if (found.includes('end')) return undefined;
+  return found.includes('shared') ? 'shared' : 'nothing';
+};
 
 /**
  * The newest user message, so that the next request can read up to it, and the newest one that was

@@ -88,6 +88,8 @@ export const journalBody = z.discriminatedUnion('type', [
     betas: z.array(z.string()).optional(),
     /** Digests of the messages from the one with this index on: those that were never sent before. */
     sent: z.object({ from: z.number().int(), digests: z.array(z.string()) }).optional(),
+    /** How much of the newest message ends with a mark; left out, all of it. */
+    marked: z.enum(['shared', 'nothing']).optional(),
   }),
   z.object({
     type: z.literal('assistant.received'),
