@@ -1,4 +1,5 @@
 /** How an agent hears of the end of one that it did not wait for: in a letter, which comes once. */
+import type { Family } from '../context/family.js';
 import { SkeinError } from '../protocol/errors.js';
 import { CHILD_SENDER, type ChildReport } from '../protocol/swarm.js';
 import { rawText } from '../protocol/wire.js';
@@ -23,6 +24,10 @@ export const deliverReport = (member: Member, report: ChildReport, run: number):
     if (!(error instanceof SkeinError)) throw error;
   }
 };
+
+/** Children of which some run has been heard of. */
+export const heardOf = ({ reports }: Family): ReadonlySet<string> =>
+  new Set([...reports].map((letter) => letter.replace(/^r_(.*)_\d+$/, '$1')));
 
 /** Whether a member knows how that run of its child ended. */
 export const hasHeardOf = ({ deps }: Member, id: string, run: number): boolean =>

@@ -5,7 +5,7 @@ import type { Briefing } from '../protocol/briefing.js';
 import type { Clock } from '../protocol/clock.js';
 import { UsageError } from '../protocol/errors.js';
 import type { Ids } from '../protocol/ids.js';
-import type { JournalBody, JournalRecord } from '../protocol/journal.js';
+import type { JournalRecord } from '../protocol/journal.js';
 import type { PromptHead } from '../protocol/prompt.js';
 import {
   SESSION_FORMAT,
@@ -14,6 +14,7 @@ import {
   type SessionStore,
 } from '../protocol/store.js';
 import { keepHead, readHead } from './prompt-shelf.js';
+import { writeCopy } from './session-copy.js';
 
 /** Which session: a new one, a former one, or a new one that begins as a copy of another. */
 export type SessionChoice =
@@ -117,38 +118,14 @@ const fork = async (
   const { cwd, model, title } = source;
   const meta = metaOf(options, id, { cwd, model, title, parentId: from });
   const session = await store.create({ ...meta, lead: source.lead });
-  const journal = await session.journal(source.lead, null);
-  /** Lines that were lost leave gaps in the numbers, and a copy has none. */
-  const places = new Map<number, number>();
   for (const record of records) {
-    const body = bodyOf(record);
-    if ('prompt' in body && body.prompt !== undefined) {
-      await session.putArtifact(body.prompt, await store.peekArtifact(from, body.prompt));
-    }
-    const forkedFrom = { session: from, agent: source.lead };
-    const written = body.type === 'agent.created' ? { ...body, forkedFrom } : body;
-    places.set(record.seq, journal.append(movedTo(written, places)).seq);
+    if (!('prompt' in record) || record.prompt === undefined) continue;
+    await session.putArtifact(record.prompt, await store.peekArtifact(from, record.prompt));
   }
+  const journal = await session.journal(source.lead, null);
+  writeCopy(journal, records, { session: from, agent: source.lead });
   await session.close();
   return resume(options, meta.id);
-};
-
-/** An answer for the session is none for another one. */
-const bodyOf = ({ v: _v, seq: _seq, ts: _ts, epoch: _epoch, ...body }: JournalRecord) =>
-  (body.type === 'call.ruled' ? { ...body, granted: undefined } : body) as JournalBody;
-
-/** What goes back to a record names it by its number. */
-const movedTo = (body: JournalBody, places: ReadonlyMap<number, number>): JournalBody => {
-  if (body.type !== 'session.rewound' && body.type !== 'rewind.began') return body;
-  const to = lastPlace(places, body.to);
-  if (body.type === 'rewind.began' || body.undoes === undefined) return { ...body, to };
-  return { ...body, to, undoes: lastPlace(places, body.undoes) };
-};
-
-const lastPlace = (places: ReadonlyMap<number, number>, wanted: number): number => {
-  let last = 0;
-  for (const [old, now] of places) if (old <= wanted) last = Math.max(last, now);
-  return last;
 };
 
 const metaOf = (

@@ -18,6 +18,16 @@ Do only the task below. Then end with a report that stands by itself, since only
 export const forkDirective = (prompt: string): string =>
   `${FORK}\n\n<fork-task>\n${withoutTags(prompt.trim())}\n</fork-task>`;
 
+/** In a copy of a session: what became of an agent that its lead has not heard of. */
+export const stayedText = ({ agent, description, session }: Stayed): string =>
+  `The agent ${agent} (${inOneLine(description)}) stayed with session ${session}, of which this one is a copy: it goes on there, and nothing of it will be reported here. It may have had part of its effect or all of it: check before you have its work done again.`;
+
+interface Stayed {
+  readonly agent: string;
+  readonly description: string;
+  readonly session: string;
+}
+
 /** How a typed agent learns who it is, behind what it shares with everybody else. */
 export const roleText = (name: string, role: string): string => `<agent-role>
 You are the agent "${inOneLine(name)}" and work for another agent, which gives you one task. It knows nothing of what you do but your last message: that is your report, so let it stand by itself.
