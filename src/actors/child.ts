@@ -28,6 +28,7 @@ import { tagOf } from './roster.js';
 import { newestPrompt } from './session-begin.js';
 import { openDesk } from './session-hooks.js';
 import { sessionJobs } from './session-jobs.js';
+import type { Subtree } from './subtree.js';
 
 /** A child that nobody has written down yet. */
 export interface Beginning {
@@ -89,7 +90,8 @@ export const rebuildChild = async (
   const kin = kinOf(parent, origin);
   const head = await keptHead(house, kin, newestPrompt(records) ?? created.prompt);
   const own = ownPromptOf(house, origin) ?? (origin.ownPrompt ? frozen(kin) : undefined);
-  return assemble(house, { id, parent, origin, model, notebook, head, own }, active);
+  const below = notebook.history.family.isParent ? await house.below(id) : undefined;
+  return assemble(house, { id, parent, origin, model, notebook, head, own, below }, active);
 };
 
 const openJournal = ({ session }: Household, id: string, parent: string): Promise<Journal> =>
@@ -170,10 +172,12 @@ interface Cradle {
   readonly notebook: Notebook;
   readonly head: PromptHead;
   readonly own: OwnPrompt | undefined;
+  /** Of one that is rebuilt, and that others worked for. */
+  readonly below?: Subtree | undefined;
 }
 
 const assemble = (house: Household, cradle: Cradle, active: Active): Child => {
-  const { id, parent, origin, model, notebook, head, own } = cradle;
+  const { id, parent, origin, model, notebook, head, own, below } = cradle;
   const { session, capabilities, requestSettings, warmth } = house;
   const { shell, clock, ids, limits } = parent.deps;
   const { history } = notebook;
@@ -197,6 +201,8 @@ const assemble = (house: Household, cradle: Cradle, active: Active): Child => {
   });
   const tree = new Spending();
   tree.add(history.spent);
+  if (below !== undefined) tree.add(below.spent);
+  for (const path of below?.changedFiles ?? []) history.family.changedFiles.add(path);
   history.spent.joins(tree);
   tree.joins(parent.tree);
   const deps: AgentDeps = {

@@ -85,6 +85,9 @@ export class Employment {
     entry.child = child;
     entry.report = undefined;
     entry.isEnding = false;
+    const { spent, family } = child.deps.notebook.history;
+    entry.spent = spent;
+    entry.changedFiles = family.changedFiles;
     entry.status = isQueued ? 'queued' : 'running';
     if (!entry.isAwaited) this.expect(child.parent, 1);
     void free.then(() => this.launch(entry, child));

@@ -11,6 +11,7 @@ import type { Toolbox } from '../tools/toolbox.js';
 import type { AgentDeps } from './agent.js';
 import type { ShelfOptions } from './prompt-shelf.js';
 import type { HookEquipment } from './session-hooks.js';
+import type { Subtree } from './subtree.js';
 import type { TimeLimits } from './time-watch.js';
 import type { Warmth } from './warmth.js';
 
@@ -49,6 +50,8 @@ export interface Household {
   readonly checkpoints: Checkpoints | undefined;
   /** What makes agents able to ask for others. */
   readonly agentsFor: (id: string) => AgentDeps['agents'];
+  /** What came of those below an agent that is taken up again. */
+  readonly below: (id: string) => Promise<Subtree>;
 }
 
 /** The definition of a type as it is now; undefined for a fork, and for a type that is gone. */

@@ -1,4 +1,6 @@
 /** All agents that ever worked in a session, the lead aside: who they are, and what became of them. */
+import { spendingOf } from '../context/event-spending.js';
+import { Spending } from '../context/spending.js';
 import { SkeinError } from '../protocol/errors.js';
 import type { SwarmEvent } from '../protocol/events.js';
 import type { SessionStore } from '../protocol/store.js';
@@ -15,6 +17,10 @@ export interface Entry {
   report: ChildReport | undefined;
   /** The last run that is on record of one that is not at work. */
   run: number;
+  /** What it has used up itself. */
+  spent: Spending;
+  /** By it, as far as is known; undefined where its journal has more. */
+  changedFiles: ReadonlySet<string> | undefined;
   /** A call of its parent waits for it; else its parent is told in a letter. */
   isAwaited: boolean;
   lastActive: number;
@@ -39,7 +45,7 @@ export class Roster {
   add(tag: AgentTag, status: ChildStatus, now: number): Entry {
     const entry: Entry = {
       ...{ tag, status, child: undefined, report: undefined, isAwaited: false, lastActive: now },
-      run: 0,
+      ...{ run: 0, spent: new Spending(), changedFiles: new Set<string>() },
       isEnding: false,
       listeners: new Set(),
     };
@@ -121,7 +127,11 @@ export class Roster {
       entry.run = Number(event.run);
     } else if (entry !== undefined && event.type === 'agent.stopped') {
       entry.status = event.reason === 'stopped' ? 'stopped' : 'ended';
+    } else if (entry !== undefined && event.type === 'files.changed') {
+      entry.changedFiles = undefined;
     }
+    const spent = entry && spendingOf(event);
+    if (spent !== undefined) entry?.spent.count(spent);
   }
 }
 

@@ -7,11 +7,12 @@ import type { Checkpointer } from './checkpointer.js';
 import { departing } from './child-sharing.js';
 import type { Household } from './household.js';
 import type { Member } from './member.js';
+import { subtreeBelow } from './subtree.js';
 import { Swarm } from './swarm.js';
 import { agentsOf } from './swarm-agents.js';
 import { Warmth } from './warmth.js';
 
-type Shared = Omit<Household, 'warmth' | 'agentsFor' | 'checkpoints'> & {
+type Shared = Omit<Household, 'warmth' | 'agentsFor' | 'below' | 'checkpoints'> & {
   readonly checkpoints: Checkpointer | undefined;
 };
 
@@ -35,7 +36,9 @@ export const openSwarm = (
   };
   const checkpoints =
     shared.checkpoints && keptWith(shared.checkpoints, (body) => void notebook.record(body));
-  const swarm: Swarm = new Swarm({ ...shared, warmth, agentsFor, checkpoints }, member);
+  const below = (agent: string) =>
+    subtreeBelow(agent, swarm.roster, shared.store, shared.session.meta.id);
+  const swarm: Swarm = new Swarm({ ...shared, warmth, agentsFor, below, checkpoints }, member);
   return { swarm, deps };
 };
 

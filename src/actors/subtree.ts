@@ -1,0 +1,51 @@
+/** What those below an agent have used up and changed, by what is on record of them. */
+import { Spending } from '../context/spending.js';
+import { SkeinError } from '../protocol/errors.js';
+import type { SessionStore } from '../protocol/store.js';
+import type { Entry, Roster } from './roster.js';
+
+export interface Subtree {
+  readonly spent: Spending;
+  readonly changedFiles: ReadonlySet<string>;
+}
+
+/** Looks at each agent below once, and into the journals of those alone that changed files. */
+export const subtreeBelow = async (
+  id: string,
+  roster: Roster,
+  store: Pick<SessionStore, 'records'>,
+  session: string,
+): Promise<Subtree> => {
+  const spent = new Spending();
+  const changedFiles = new Set<string>();
+  // What files say of parents may go in circles.
+  const seen = new Set([id]);
+  for (const above of seen) {
+    for (const entry of roster.childrenOf(above)) {
+      if (seen.has(entry.tag.id)) continue;
+      seen.add(entry.tag.id);
+      spent.add(entry.spent);
+      entry.changedFiles ??= await changedBy(entry, store, session);
+      for (const path of entry.changedFiles) changedFiles.add(path);
+    }
+  }
+  return { spent, changedFiles };
+};
+
+const changedBy = async (
+  { tag }: Entry,
+  store: Pick<SessionStore, 'records'>,
+  session: string,
+): Promise<ReadonlySet<string>> => {
+  const paths = new Set<string>();
+  try {
+    for await (const record of store.records(session, tag.id)) {
+      if (record.type !== 'files.changed') continue;
+      for (const { path } of record.changes) paths.add(path);
+    }
+  } catch (error) {
+    // A report that is not complete is better than none.
+    if (!(error instanceof SkeinError)) throw error;
+  }
+  return paths;
+};
