@@ -7,6 +7,7 @@ import type { Stop } from '../protocol/agent.js';
 import type { AgentTag, ChildReport } from '../protocol/swarm.js';
 import { windowTokens } from '../protocol/usage.js';
 import type { WireBlock } from '../protocol/wire.js';
+import { withoutMiddle } from '../tools/truncation.js';
 
 /** More of them is nothing that anybody would read; the whole is in the journal. */
 const LONGEST_WORDS = 100_000;
@@ -17,7 +18,7 @@ export const reportOf = (
   tree: Spending,
   stop: Stop,
 ): ChildReport => ({
-  ...{ agent, stop, text: lastWords(history), turns: history.turns },
+  ...{ agent, stop, ...bounded(lastWords(history)), turns: history.turns },
   ...{ cost: tree.cost, tokens: windowTokens(tree.usage) },
   changedFiles: [...history.family.changedFiles],
 });
@@ -30,7 +31,14 @@ const lastWords = ({ messages, turns, family }: History): string => {
     if (message.role !== 'assistant') continue;
     const { content } = JSON.parse(message.bytes.toString()) as { content: WireBlock[] };
     const text = textOf(content);
-    if (text.trim() !== '') return text.slice(0, LONGEST_WORDS).toWellFormed();
+    if (text.trim() !== '') return text.toWellFormed();
   }
   return '';
 };
+
+const bounded = (words: string): Pick<ChildReport, 'text' | 'characters'> =>
+  words.length <= LONGEST_WORDS
+    ? { text: words }
+    : { text: withoutMiddle(words, MIDDLE, LONGEST_WORDS), characters: words.trim().length };
+
+const MIDDLE = '\n\n[… the middle is left out …]\n\n';

@@ -46,8 +46,10 @@ export interface SpawnOrder extends SpawnKind {
 export interface ChildReport {
   readonly agent: AgentTag;
   readonly stop: Stop;
-  /** Its last words, bounded. */
+  /** Its last words; of very many, the beginning and the end. */
   readonly text: string;
+  /** How many characters they had, where some are left out. */
+  readonly characters?: number;
   readonly turns: number;
   /** USD, with those of its own children; null when a price is not known. */
   readonly cost: number | null;

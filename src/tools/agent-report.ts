@@ -12,12 +12,12 @@ const LONGEST_DETAIL = 2_000;
 
 /** The result of the call that asked for the agent. */
 export const reportText = (report: ChildReport): string => {
-  const { text } = report;
+  const { text, characters } = report;
   const failure = failureOf(report);
   const isSilent = text.trim() === '';
   const said = isSilent
     ? 'It said nothing.'
-    : `<agent-report>\n${withoutOurTags(bounded(text.trim()))}\n</agent-report>`;
+    : `<agent-report>\n${withoutOurTags(bounded(text.trim(), characters))}\n</agent-report>`;
   if (failure === undefined) return [headOf(report), said].join('\n');
   const partial = isSilent ? said : `Its partial result:\n${said}`;
   return [headOf(report), JSON.stringify(failure), partial].join('\n');
@@ -62,8 +62,8 @@ const headOf = (report: ChildReport): string => {
 const line = (text: string, length: number): string =>
   shortLine(withoutOurTags(onOneLine(text)), length);
 
-const bounded = (text: string): string => {
+const bounded = (text: string, characters = text.length): string => {
   if (text.length <= REPORT_CHARACTERS) return text;
-  const marker = `\n\n[… the report has ${text.length} characters; its middle is left out …]\n\n`;
+  const marker = `\n\n[… the report has ${characters} characters; its middle is left out …]\n\n`;
   return withoutMiddle(text, marker, REPORT_CHARACTERS);
 };
