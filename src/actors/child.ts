@@ -4,17 +4,18 @@
  */
 import { Spending } from '../context/spending.js';
 import { modeFor } from '../policy/agent-mode.js';
-import { forkDirective, roleText } from '../prompt/delegation-text.js';
+import { forkDirective } from '../prompt/delegation-text.js';
 import type { Stop } from '../protocol/agent.js';
 import type { AgentDefinition } from '../protocol/agent-definition.js';
-import type { Briefing } from '../protocol/briefing.js';
 import { StorageError } from '../protocol/errors.js';
 import type { JournalRecord } from '../protocol/journal.js';
 import type { PromptHead } from '../protocol/prompt.js';
 import type { Journal } from '../protocol/store.js';
 import type { Origin } from '../protocol/swarm-records.js';
 import { rawText } from '../protocol/wire.js';
+import { agentLabel } from '../tools/agent-report.js';
 import type { AgentDeps } from './agent.js';
+import { briefingFor } from './child-briefing.js';
 import { childFeed } from './child-feed.js';
 import { hooksFor } from './child-hooks.js';
 import { departingChild } from './child-sharing.js';
@@ -184,8 +185,11 @@ const assemble = (house: Household, cradle: Cradle, active: Active): Child => {
   const definition = definitionOf(house, origin.type);
   const kin = kinOf(parent, origin).deps;
   const tag = tagOf(id, parent.id, origin);
-  const feed = childFeed(tag, leadOf(parent).deps.feed, () => active(id));
-  const briefing = briefingFor(own?.briefing ?? kin.briefing, origin, definition);
+  const leadFeed = leadOf(parent).deps.feed;
+  const feed = childFeed(tag, leadFeed, () => active(id));
+  const briefing = briefingFor(own?.briefing ?? kin.briefing, origin, definition, (type) =>
+    leadFeed.emit({ type: 'notice', text: `${agentLabel(tag)} ${withoutRole(type)}` }),
+  );
   const bodies = head === kin.shelf.head ? kin.shelf.bodies : undefined;
   const shelf = new PromptShelf(
     { session, notebook, briefing, capabilities, requestSettings, model },
@@ -240,6 +244,9 @@ const assemble = (house: Household, cradle: Cradle, active: Active): Child => {
   };
 };
 
+const withoutRole = (type: string): string =>
+  `works without its role: nothing defines "${type}" any more. What it may do is as it was.`;
+
 /** Under the rules of its parent, and with nothing that its parent does not have. */
 const deskFor = (parent: Member, origin: Origin): ControlDesk => {
   const { type, tools, limits = [], denials = [] } = origin;
@@ -254,26 +261,3 @@ const deskFor = (parent: Member, origin: Origin): ControlDesk => {
   return desk;
 };
 
-/** Its role stands behind everything that it shares; a compaction keeps it there. */
-const briefingFor = (
-  shared: Briefing,
-  { type, ownPrompt, inherits }: Origin,
-  definition: AgentDefinition | undefined,
-): Briefing => {
-  const hasRole = inherits === undefined && !ownPrompt && type !== null;
-  const role = hasRole && definition ? roleText(type, definition.prompt) : '';
-  return {
-    head: (request) => shared.head(request),
-    isStale: (head) => shared.isStale(head),
-    get mayChange() {
-      return shared.mayChange;
-    },
-    async opening() {
-      const opening = await shared.opening();
-      return { ...opening, text: [opening.text, role].filter(Boolean).join('\n\n') };
-    },
-    reminders: (told, touched) => shared.reminders(told, touched),
-    // What one agent looks at anew, the others go on with as it was.
-    renew: () => {},
-  };
-};

@@ -18,6 +18,10 @@ Do only the task below. Then end with a report that stands by itself, since only
 export const forkDirective = (prompt: string): string =>
   `${FORK}\n\n<fork-task>\n${withoutTags(prompt.trim())}\n</fork-task>`;
 
+/** Of one that nobody has told its role, and nobody can any more. */
+export const LOST_ROLE =
+  'Nothing more can be said here: the definition of this role is gone. Do the task with the tools that you may use.';
+
 /** In a copy of a session: what became of an agent that its lead has not heard of. */
 export const stayedText = ({ agent, description, session }: Stayed): string =>
   `The agent ${agent} (${inOneLine(description)}) stayed with session ${session}, of which this one is a copy: it goes on there, and nothing of it will be reported here. It may have had part of its effect or all of it: check before you have its work done again.`;
