@@ -85,7 +85,7 @@ const departFirst = async (
     : await warmth.enter({ key, uncachedTokens, siblings: alike, lifetimeMs }, signal);
   const shared = departure.isMarked;
   const own = shared || isAlone || ownTokens >= WORTH_WARMING_TOKENS;
-  const unread = ownTokens + (warmth.isWarm(key) ? 0 : uncachedTokens);
+  const unread = ownTokens + (warmth.isWarm(key) ? 0 : first.unreadTokens);
   return {
     marks: firstMarks(history.messages, { cached: history.cached.upTo, shared, own }),
     knownTokens: Math.max(0, history.tokens - unread),
@@ -102,6 +102,8 @@ const departFirst = async (
 };
 
 type First = Omit<SharedStart, 'siblings'> & {
+  /** Of all that it shares: what nobody in this process has left in the cache. */
+  readonly unreadTokens: number;
   readonly ownTokens: number;
   readonly isFork: boolean;
 };
@@ -125,12 +127,14 @@ const firstRequest = (deps: SharingDeps, model: string): First | undefined => {
   const sharedBytes = newest.bytes.subarray(0, newest.sharedEnd);
   const start =
     inherits === undefined ? digestOf(sharedBytes) : `${inherits.agent} ${inherits.seq}`;
-  const ahead = warmth.isWarm(head)
-    ? weightBehind(messages, history.cached.upTo)
-    : history.promptBytes + weightBehind(messages, null);
+  const cold = tokensOfBytes(history.promptBytes + weightBehind(messages, null) + newest.sharedEnd);
+  const warm = tokensOfBytes(weightBehind(messages, history.cached.upTo) + newest.sharedEnd);
+  const unreadTokens = warmth.isWarm(head) ? warm : cold;
   return {
     key: `${head} ${start}`,
-    uncachedTokens: tokensOfBytes(ahead + newest.sharedEnd),
+    // Forks mark the same in whatever process they begin (law 2); who writes the rest, the head decides.
+    uncachedTokens: inherits === undefined ? unreadTokens : warm,
+    unreadTokens,
     ownTokens: tokensOfBytes(newest.bytes.length - newest.sharedEnd),
     lifetimeMs: LIFETIME_MS[deps.shelf.head.ttl],
     isFork: inherits !== undefined,

@@ -51,12 +51,13 @@ export const allSiblingsOf = (member: Member): number => Math.max(1, siblingCoun
 
 /** Counted once for each message. */
 const siblingCount = (member: Member): SiblingCount => {
-  const { turns, calls } = member.deps.notebook.history;
+  const { turns, calls, family } = member.deps.notebook.history;
   if (member.siblings?.turns === turns) return member.siblings;
   const byType = new Map<string, number>();
   let all = 0;
-  for (const { tool, input, result } of calls.values()) {
-    if (tool !== 'Task' || result !== null) continue;
+  for (const { id, tool, input, result } of calls.values()) {
+    // One that has ended was a sibling; one that was refused was not.
+    if (tool !== 'Task' || (result !== null && !family.asked.has(id))) continue;
     const { subagent_type: wanted = FORK } = Object(input) as { subagent_type?: unknown };
     byType.set(String(wanted), (byType.get(String(wanted)) ?? 0) + 1);
     all += 1;

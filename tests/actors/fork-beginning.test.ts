@@ -77,4 +77,35 @@ describe('forks of one message', () => {
     expect(beginningOf(right)).toBe(beginningOf(left));
     expect(beginningOf(firstOf(hand.requests.map(talkOf), 'left'))).toBe(beginningOf(left));
   });
+
+  test.each([
+    ['little', ''],
+    ['much', 'They fly in a wedge. '.repeat(200)],
+  ])('mark the same where they share %s, also in another process', async (_, said) => {
+    const sections = { goose: 'Be a goose. '.repeat(1_000) };
+    const slow = await swarmInHand(
+      (talk) => {
+        if (talk.last.includes('begin')) return [...(said ? [says(said)] : []), ...TWO];
+        return isFork(talk, 'left') ? [says('done')] : [waits(gate().opened), says('never said')];
+      },
+      { briefing: changingBriefing({ sections }), swarm: { limits: ONE_AT_A_TIME } },
+    );
+    await slow.say('begin');
+    await allSettled();
+    await slow.lead.close();
+
+    const { store, clock } = slow;
+    const hand = await swarmInHand(() => [says('done')], {
+      ...{ store, clock, briefing: changingBriefing({ sections }) },
+      choice: { kind: 'resume', id: slow.lead.id },
+    });
+    hand.lead.start();
+    await allSettled();
+
+    const [left, right] = ['left', 'right'].map((which) =>
+      beginningOf(firstOf(slow.requests.map(talkOf), which)),
+    );
+    expect(right).toBe(left);
+    expect(beginningOf(firstOf(hand.requests.map(talkOf), 'right'))).toBe(left);
+  });
 });
