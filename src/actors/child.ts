@@ -6,7 +6,6 @@ import { Spending } from '../context/spending.js';
 import { modeFor } from '../policy/agent-mode.js';
 import { forkDirective } from '../prompt/delegation-text.js';
 import type { Stop } from '../protocol/agent.js';
-import type { AgentDefinition } from '../protocol/agent-definition.js';
 import { StorageError } from '../protocol/errors.js';
 import type { JournalRecord } from '../protocol/journal.js';
 import type { PromptHead } from '../protocol/prompt.js';
@@ -260,4 +259,3 @@ const deskFor = (parent: Member, origin: Origin): ControlDesk => {
   parent.desks.set(terms, desk);
   return desk;
 };
-
