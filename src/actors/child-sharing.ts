@@ -8,6 +8,7 @@ import { tokensOfBytes } from '../context/tokens.js';
 import { firstMarks } from '../prompt/message-marks.js';
 import { digestOf } from '../prompt/request-shape.js';
 import type { CacheTtl } from '../protocol/prompt.js';
+import type { TellWait } from '../protocol/queueing.js';
 import type { ClearanceDeps, FirstDeparture } from './clearance.js';
 import type { PromptShelf } from './prompt-shelf.js';
 import { type Departure, type SharedStart, type Warmth, WORTH_WARMING_TOKENS } from './warmth.js';
@@ -39,12 +40,12 @@ export const departingChild = (
   siblings: () => Siblings,
 ): ClearanceDeps['depart'] => {
   const usual = departing(deps);
-  return async (model, signal) => {
-    if (firstRequest(deps, model) === undefined) return usual?.(model, signal);
+  return async (model, signal, waits) => {
+    if (firstRequest(deps, model) === undefined) return usual?.(model, signal, waits);
     const { alike, all } = siblings();
-    const ahead = await enterHead(deps, model, all, signal);
+    const ahead = await enterHead(deps, { model, siblings: all }, signal, waits);
     try {
-      return await departFirst(deps, model, { ahead, alike }, signal);
+      return await departFirst(deps, { model, ahead, alike }, signal, waits);
     } catch (error) {
       ahead.failed();
       throw error;
@@ -55,22 +56,28 @@ export const departingChild = (
 /** Usually the lead has left it in the cache; on another model, one sibling of whatever type does. */
 const enterHead = (
   deps: SharingDeps,
-  model: string,
-  siblings: number,
+  { model, siblings }: { readonly model: string; readonly siblings: number },
   signal: AbortSignal,
+  waits: TellWait,
 ): Promise<Departure> => {
   const { warmth, history, shelf } = deps;
   const uncachedTokens = tokensOfBytes(history.promptBytes);
   const lifetimeMs = LIFETIME_MS[shelf.head.ttl];
   const key = headKey(deps, model);
-  return warmth.enter({ key, uncachedTokens, siblings, lifetimeMs }, signal);
+  return warmth.enter({ key, uncachedTokens, siblings, lifetimeMs }, signal, waits);
 };
+
+interface Going {
+  readonly model: string;
+  readonly ahead: Departure;
+  readonly alike: number;
+}
 
 const departFirst = async (
   deps: SharingDeps,
-  model: string,
-  { ahead, alike }: { readonly ahead: Departure; readonly alike: number },
+  { model, ahead, alike }: Going,
   signal: AbortSignal,
+  waits: TellWait,
 ): Promise<FirstDeparture | undefined> => {
   const first = firstRequest(deps, model);
   if (first === undefined) return undefined;
@@ -82,7 +89,7 @@ const departFirst = async (
   const isAlone = alike < 2 && !warmth.isWarm(key);
   const departure = isAlone
     ? alone(warmth, first, isWorthIt && !isFork)
-    : await warmth.enter({ key, uncachedTokens, siblings: alike, lifetimeMs }, signal);
+    : await warmth.enter({ key, uncachedTokens, siblings: alike, lifetimeMs }, signal, waits);
   const shared = departure.isMarked;
   const own = shared || isAlone || ownTokens >= WORTH_WARMING_TOKENS;
   const unread = ownTokens + (warmth.isWarm(key) ? 0 : first.unreadTokens);

@@ -6,6 +6,7 @@ import type { Mark } from '../prompt/message-marks.js';
 import type { Stop } from '../protocol/agent.js';
 import type { Governor } from '../protocol/governor.js';
 import type { Grant, Need, Reservation } from '../protocol/grant.js';
+import type { TellWait } from '../protocol/queueing.js';
 import { isRefusal } from './run-grant.js';
 
 /** How the first request of an agent goes that shares its beginning with others (law 4). */
@@ -20,13 +21,17 @@ export interface FirstDeparture {
   failed(): void;
 }
 
+type Depart = (
+  model: string,
+  signal: AbortSignal,
+  waits: TellWait,
+) => Promise<FirstDeparture | undefined>;
+
 export interface ClearanceDeps {
   readonly grant: Grant;
   readonly governor: Governor;
   /** Undefined where nobody shares anything. Rejects with the signal's reason. */
-  readonly depart?:
-    | ((model: string, signal: AbortSignal) => Promise<FirstDeparture | undefined>)
-    | undefined;
+  readonly depart?: Depart | undefined;
 }
 
 export interface Clearance {
@@ -39,24 +44,28 @@ export interface Clearance {
   end(): void;
 }
 
-/** A Stop when it cannot be afforded; undefined when it was called off meanwhile. */
+/**
+ * A Stop when it cannot be afforded; undefined when it was called off meanwhile. Each wait is told when
+ * it begins; may reject with what that throws.
+ */
 export const clearanceFor = async (
   { grant, governor, depart }: ClearanceDeps,
   need: Need,
   signal: AbortSignal,
+  waits: TellWait,
 ): Promise<Clearance | Stop | undefined> => {
   let departure: FirstDeparture | undefined;
   let reservation: Reservation | undefined;
   try {
-    departure = await depart?.(need.model, signal);
+    departure = await depart?.(need.model, signal, waits);
     const knownTokens = Math.max(need.knownTokens, departure?.knownTokens ?? 0);
-    const answer = await grant.reserve({ ...need, knownTokens }, signal);
+    const answer = await grant.reserve({ ...need, knownTokens }, signal, waits);
     if (isRefusal(answer)) {
       departure?.failed();
       return answer;
     }
     reservation = answer;
-    const leave = await governor.enter(signal);
+    const leave = await governor.enter(signal, waits);
     return {
       reservation,
       marks: departure?.marks,

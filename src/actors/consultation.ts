@@ -4,6 +4,7 @@ import { consultBody } from '../prompt/consult-body.js';
 import { type ConsultAnswer, ConsultFailure, type ConsultRequest } from '../protocol/consult.js';
 import { ModelFailure } from '../protocol/model.js';
 import { costOf } from '../protocol/prices.js';
+import type { TellWait } from '../protocol/queueing.js';
 import { NO_USAGE, type Usage } from '../protocol/usage.js';
 import type { EndedBlock, WireBlock } from '../protocol/wire.js';
 import type { TurnDeps } from './model-turn.js';
@@ -45,11 +46,12 @@ export const consult = async (
   const { notebook, clock, grant, modelName: model } = deps;
   const inputTokens = Math.max(knownTokens, tokensOfBytes(body.length));
   const need = { model, inputTokens, knownTokens, maxOutputTokens, isTurn: false };
-  const reservation = await grant.reserve(need, signal);
+  const waits: TellWait = (why) => notebook.record({ type: 'request.queued', purpose, call, why });
+  const reservation = await grant.reserve(need, signal, waits);
   if (isRefusal(reservation)) {
     throw new ConsultFailure(reservation.detail ?? reservation.reason, false);
   }
-  const leave = await deps.governor.enter(signal).catch((reason: unknown) => {
+  const leave = await deps.governor.enter(signal, waits).catch((reason: unknown) => {
     reservation.cancel();
     throw reason;
   });

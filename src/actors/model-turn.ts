@@ -12,6 +12,7 @@ import type { Feed } from '../protocol/feed.js';
 import type { Reservation } from '../protocol/grant.js';
 import { ModelFailure, type ModelPort, type StreamEvent, type TurnEnd } from '../protocol/model.js';
 import { costOf } from '../protocol/prices.js';
+import type { TellWait } from '../protocol/queueing.js';
 import { NO_USAGE } from '../protocol/usage.js';
 import { type EndedBlock, rawText } from '../protocol/wire.js';
 import { CacheWatch } from './cache-watch.js';
@@ -46,6 +47,7 @@ interface Turns {
   readonly deps: TurnDeps;
   readonly room: RoomWatch;
   readonly watch: CacheWatch;
+  readonly waits: TellWait;
 }
 
 /** Between a turn and its machine. */
@@ -72,7 +74,9 @@ const OVER = new Error('The turn is over.');
 const NO_ANSWER: EndedBlock = { type: 'text', raw: rawText('(The message ended here.)') };
 
 export const modelTurn = (deps: TurnDeps): Work<TurnOrder, TurnInput> => {
-  const turns = { deps, room: new RoomWatch(deps), watch: new CacheWatch(deps) };
+  const waits: TellWait = (why) =>
+    deps.notebook.record({ type: 'request.queued', purpose: 'turn', call: null, why });
+  const turns = { deps, room: new RoomWatch(deps), watch: new CacheWatch(deps), waits };
   return ({ input, sendBack, receive }) => {
     const controller = new AbortController();
     const letters = new LettersInTime(deps.notebook.history);
@@ -118,7 +122,7 @@ const runTurn = async (
   const gapTokens = room.gapFor(model, input);
   if (gapTokens > 0) return tell({ type: 'room.needed', gapTokens });
   const need = needOf(notebook, deps.shelf, model, attempt === 1);
-  const clearance = await clearanceFor(deps, need, signal);
+  const clearance = await clearanceFor(deps, need, signal, turns.waits);
   if (clearance === undefined) return tell({ type: 'turn.ended', stopReason: 'interrupted' });
   if ('reason' in clearance) return tell({ type: 'turn.refused', stop: clearance });
   const { reservation, marks } = clearance;

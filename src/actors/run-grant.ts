@@ -14,9 +14,9 @@ export const runGrant = (caps: Caps, history: Pick<History, 'runs' | 'prompts'>)
   const root = rootGrant(caps);
   const runs = runCount(history);
   return {
-    reserve(need, signal) {
+    reserve(need, signal, waits) {
       if (runs.isNew()) root.renewTurns();
-      return root.reserve(need, signal);
+      return root.reserve(need, signal, waits);
     },
     share: (wanted) => root.share(wanted),
     close: () => root.close(),

@@ -4,6 +4,7 @@
  * is not cached is small, or cached already, nobody waits.
  */
 import type { Clock } from '../protocol/clock.js';
+import type { TellWait } from '../protocol/queueing.js';
 
 /** A shorter part is not worth the wait for a first token. */
 export const WORTH_WARMING_TOKENS = 512;
@@ -53,13 +54,14 @@ export class Warmth {
     this.clock = clock;
   }
 
-  /** Rejects with the signal's reason. */
-  async enter(start: SharedStart, signal: AbortSignal): Promise<Departure> {
+  /** Rejects with the signal's reason, or with what `waits` throws. */
+  async enter(start: SharedStart, signal: AbortSignal, waits?: TellWait): Promise<Departure> {
     const { key, uncachedTokens, siblings } = start;
     signal.throwIfAborted();
     if (this.isWarm(key)) return this.reader(start);
     const under = this.warming.get(key);
     if (under !== undefined) {
+      waits?.('warming');
       const isMine = await this.wait(under, signal);
       if (!isMine) return this.reader(start);
       const writer = this.writer(start);

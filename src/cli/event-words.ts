@@ -3,6 +3,7 @@ import type { SwarmEvent } from '../protocol/events.js';
 import { seconds } from './ages.js';
 import { count, money, plural } from './figures.js';
 import { plainText } from './harmless-text.js';
+import { waitWords } from './wait-words.js';
 
 export const eventWords = (event: SwarmEvent): string => {
   const words = new Words(event);
@@ -82,6 +83,10 @@ export const eventWords = (event: SwarmEvent): string => {
       return `waits for a place: ${words.text('reason')}`;
     case 'fork.offered':
       return `forks begin from turn ${words.number('turn')}`;
+    case 'request.queued': {
+      const what = event.purpose === 'turn' ? 'the next turn' : words.text('purpose');
+      return `the request for ${what} waits for ${waitWords(event.why)}`;
+    }
     case 'budget.reserved':
       return `${money(words.number('usd'))} set aside for turn ${words.number('turn')}, ${money(words.number('left'))} left`;
     default:

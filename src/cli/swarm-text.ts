@@ -3,6 +3,7 @@ import { type AgentView, calledOf, type SwarmView } from '../sdk/swarm-view.js';
 import { money, plural } from './figures.js';
 import { plainText } from './harmless-text.js';
 import { characterWidth, textWidth } from './text-width.js';
+import { waitWords } from './wait-words.js';
 
 export interface TreePaper {
   /** Columns that a line may take. */
@@ -66,7 +67,15 @@ const cellsOf = (agent: AgentView, who: string, now: number): Cells => {
   };
 };
 
-const doingOf = ({ questions, calls, stop, description, status }: AgentView): string => {
+const doingOf = ({
+  questions,
+  calls,
+  state,
+  waitsFor,
+  stop,
+  description,
+  status,
+}: AgentView): string => {
   const more = (count: number) => (count > 1 ? ` (+${count - 1})` : '');
   const [question] = questions;
   const [call] = calls;
@@ -74,6 +83,7 @@ const doingOf = ({ questions, calls, stop, description, status }: AgentView): st
     return `asks: ${plainText(question.description)}${more(questions.length)}`;
   }
   if (call !== undefined) return `${plainText(call.description)}${more(calls.length)}`;
+  if (state === 'waiting') return `waits for ${waitWords(waitsFor)}`;
   const isOver = status === 'ended' || status === 'stopped';
   if (stop !== null && isOver && stop.reason !== 'end_turn') {
     return plainText(`${stop.reason}${stop.detail === null ? '' : `: ${stop.detail}`}`);

@@ -6,6 +6,7 @@
 import type { Stop } from '../protocol/agent.js';
 import type { Caps, Grant, Need, Reservation } from '../protocol/grant.js';
 import { costOf } from '../protocol/prices.js';
+import type { TellWait } from '../protocol/queueing.js';
 import { NO_USAGE } from '../protocol/usage.js';
 import { Pool } from './pool.js';
 import { isWaiting, Queue, type Verdict } from './reservation-queue.js';
@@ -70,11 +71,15 @@ export class Ledger implements RootGrant {
     return { money: booksOf(this.purse?.pool, NANOS), turns: booksOf(this.turns[0], 1) };
   }
 
-  async reserve(need: Need, signal: AbortSignal): Promise<Reservation | Stop> {
+  async reserve(need: Need, signal: AbortSignal, waits?: TellWait): Promise<Reservation | Stop> {
     signal.throwIfAborted();
     const { purse } = this;
     if (purse === undefined) return this.judgeTurn(need) ?? this.open(need, undefined, 0);
-    return purse.queue.ask(() => this.judge(need, purse), signal);
+    return purse.queue.ask(
+      () => this.judge(need, purse),
+      signal,
+      () => waits?.('budget'),
+    );
   }
 
   share(caps: Caps): Grant {

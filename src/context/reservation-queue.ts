@@ -13,13 +13,21 @@ export class Queue<Answer> {
   /** A set keeps the order, and lets go of whoever gives up without a search. */
   private readonly waiters = new Set<Waiter<Answer>>();
 
-  /** Resolves when `judge` has an answer. Rejects with the signal's reason. */
-  ask(judge: () => Verdict<Answer>, signal: AbortSignal): Promise<Answer> {
+  /**
+   * Resolves when `judge` has an answer. Rejects with the signal's reason, or with what `waits` throws:
+   * it is called before a wait, if there is one.
+   */
+  ask(
+    judge: () => Verdict<Answer>,
+    signal: AbortSignal,
+    waits: () => void = () => {},
+  ): Promise<Answer> {
     if (this.waiters.size === 0) {
       const now = judge();
       if (now !== isWaiting) return Promise.resolve(now);
     }
     return new Promise((resolve, reject) => {
+      waits();
       const giveUp = () => {
         this.waiters.delete(waiter);
         reject(signal.reason);

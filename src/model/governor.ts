@@ -30,15 +30,22 @@ export const governor = (clock: Clock, maxConcurrent: number): Governor => {
     }
   };
   return {
-    enter(signal) {
+    enter(signal, waits) {
+      if (signal.aborted) return Promise.reject(signal.reason);
+      let left = false;
+      const giveBack = () => {
+        if (left) return;
+        left = true;
+        leave();
+      };
+      const isHeld = heldUntil > 0 && clock.now() < heldUntil;
+      // Most need not wait, and those leave nothing behind at the signal.
+      if (!isHeld && inFlight < maxConcurrent && line.isEmpty) {
+        inFlight += 1;
+        return Promise.resolve(giveBack);
+      }
       return new Promise((resolve, reject) => {
-        if (signal.aborted) return reject(signal.reason);
-        let left = false;
-        const giveBack = () => {
-          if (left) return;
-          left = true;
-          leave();
-        };
+        waits?.(isHeld ? 'rate-limit' : 'requests');
         const giveUp = () => {
           line.leave(waiter);
           reject(signal.reason);

@@ -36,6 +36,7 @@ export const EVENT_TYPES = [
   'agent.requested',
   'agent.queued',
   'fork.offered',
+  'request.queued',
   'budget.reserved',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];

@@ -4,6 +4,7 @@
  * from there, and what it did not use goes back; its turns are its parent's too, up to its cap.
  */
 import type { Stop } from './agent.js';
+import type { TellWait } from './queueing.js';
 import type { Usage } from './usage.js';
 
 /** Null is no limit; zero is none at all. */
@@ -35,9 +36,9 @@ export interface Reservation {
 export interface Grant {
   /**
    * Sets aside what a request may cost. Waits while others that are in flight may still give some back;
-   * a Stop when it cannot be afforded at all. Rejects with the signal's reason.
+   * a Stop when it cannot be afforded at all. Rejects with the signal's reason, or with what `waits` throws.
    */
-  reserve(need: Need, signal: AbortSignal): Promise<Reservation | Stop>;
+  reserve(need: Need, signal: AbortSignal, waits?: TellWait): Promise<Reservation | Stop>;
   /** For a child: as much as is asked, or what is left. */
   share(caps: Caps): Grant;
   /** The agent is over: what it did not use goes back to its parent, and nothing more is granted. */

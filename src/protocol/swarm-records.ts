@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { attempt } from './control-records.js';
 import { PERMISSION_MODES } from './permission.js';
+import { WAIT_REASONS } from './queueing.js';
 import { CHILD_KINDS } from './swarm.js';
 
 /** Of an agent that works for another. What it may do is fixed here, whatever its file says later. */
@@ -52,6 +53,15 @@ export const SWARM_RECORDS = [
     type: z.literal('fork.offered'),
     /** An array of tool_result blocks. */
     raw: z.string(),
+  }),
+  z.object({
+    /** A request could leave, and waits; those that need not wait have no such record. */
+    type: z.literal('request.queued'),
+    /** `turn`, or what a model is consulted for. */
+    purpose: z.string(),
+    /** The call that it is made for; null when the agent itself needs it. */
+    call: z.string().nullable(),
+    why: z.enum(WAIT_REASONS),
   }),
   z.object({
     /** Set aside before a request, where there is a limit to keep (law 10). */

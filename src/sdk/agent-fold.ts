@@ -1,12 +1,14 @@
 /** One agent of a swarm as its events tell it. Values of events are not trusted to be what they say. */
 import { spendingOf } from '../context/event-spending.js';
 import type { SwarmEvent } from '../protocol/events.js';
+import { WAIT_REASONS, type WaitReason } from '../protocol/queueing.js';
 import { CHILD_KINDS, type ChildKind } from '../protocol/swarm.js';
 import { addUsage, NO_USAGE, type Usage } from '../protocol/usage.js';
 
 /** The states of the design that events can tell apart; a compaction is seen when it is over. */
 export type SeenState =
   | 'queued'
+  | 'waiting'
   | 'streaming'
   | 'tool-running'
   | 'awaiting-permission'
@@ -35,6 +37,9 @@ export interface Identity {
   readonly depth: number;
 }
 
+/** `between` is told apart by what its calls do. */
+type Phase = Exclude<SeenState, 'tool-running' | 'awaiting-permission'> | 'between';
+
 const LEAD: Identity = { kind: 'lead', type: null, name: null, description: '', depth: 0 };
 
 export class AgentFold {
@@ -55,7 +60,8 @@ export class AgentFold {
   endedAt: number | null = null;
   /** It has a record of its own. */
   isSpawned = false;
-  #phase: 'queued' | 'streaming' | 'between' | 'retrying' | 'idle' | 'stopped' = 'idle';
+  #phase: Phase = 'idle';
+  #wait: WaitReason | null = null;
   #wantsTools = false;
   /** It said its last word and waits for those that work for it, or for a hook. */
   #hasAnswered = false;
@@ -76,6 +82,11 @@ export class AgentFold {
     if (this.questions.size > 0) return 'awaiting-permission';
     if (this.#wantsTools) return 'tool-running';
     return this.#hasAnswered ? 'idle' : 'streaming';
+  }
+
+  /** What its next request waits for, while it does. */
+  get waitsFor(): WaitReason | null {
+    return this.#phase === 'waiting' ? this.#wait : null;
   }
 
   /** No run is under way. */
@@ -129,8 +140,12 @@ export class AgentFold {
         this.#spend(event);
         this.#phase = 'retrying';
         break;
+      case 'request.queued':
+        this.#hold(event);
+        break;
       case 'consultation.ended':
         this.#spend(event);
+        if (this.#phase === 'waiting' && event.call === null) this.#phase = 'between';
         break;
       case 'run.ended':
       case 'agent.stopped':
@@ -183,7 +198,14 @@ export class AgentFold {
     [this.turns, this.usage, this.cost] = [0, NO_USAGE, 0];
   }
 
-  #begin(phase: 'between' | 'streaming'): void {
+  /** What a call asks of a model is part of the call, which runs. */
+  #hold({ call, why }: SwarmEvent): void {
+    if (typeof call === 'string') return;
+    this.#begin('waiting');
+    this.#wait = WAIT_REASONS.find((reason) => reason === why) ?? null;
+  }
+
+  #begin(phase: 'between' | 'waiting' | 'streaming'): void {
     this.#phase = phase;
     this.#wantsTools = false;
     [this.stop, this.endedAt] = [null, null];

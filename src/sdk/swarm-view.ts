@@ -6,6 +6,7 @@ import { UsageError } from '../protocol/errors.js';
 import type { SwarmEvent } from '../protocol/events.js';
 import type { LeaseHolder } from '../protocol/leases.js';
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
+import type { WaitReason } from '../protocol/queueing.js';
 import type { ChildStatus } from '../protocol/swarm.js';
 import { windowTokens } from '../protocol/usage.js';
 import { AgentFold, type SeenCall, type SeenQuestion, type SeenState } from './agent-fold.js';
@@ -22,6 +23,8 @@ export interface AgentView {
   readonly model: string | null;
   readonly status: ChildStatus;
   readonly state: SeenState | 'lost';
+  /** What its next request waits for; null unless its state is `waiting`. */
+  readonly waitsFor: WaitReason | null;
   readonly turns: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -112,6 +115,7 @@ export class SwarmFold {
     return {
       ...{ id, name, kind, type, parent, depth, description, model, status },
       state: status === 'lost' ? 'lost' : isOver ? 'stopped' : agent.state,
+      waitsFor: isOver ? null : agent.waitsFor,
       ...{ turns, inputTokens: read, outputTokens: usage.output },
       cacheReadPercent: read === 0 ? null : Math.round((usage.cacheRead / read) * 1_000) / 10,
       costUsd: cost,

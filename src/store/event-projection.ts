@@ -125,6 +125,10 @@ export const eventOf = (record: JournalRecord): ProjectedEvent => {
       return { type: 'agent.queued', cites, reason: record.reason };
     case 'fork.offered':
       return { type: 'fork.offered', cites };
+    case 'request.queued': {
+      const { purpose, call, why } = record;
+      return { type: 'request.queued', cites, purpose, call, why };
+    }
     case 'budget.reserved': {
       const { turn, attempt, usd, left } = record;
       return { type: 'budget.reserved', cites, turn, attempt, usd, left };

@@ -83,6 +83,39 @@ const asks = (count: number, path = '0'): Answer =>
     ),
   );
 
+test('a request that waits for its place says so before it leaves, and the others say nothing', async () => {
+  const clock = virtualClock();
+  const doors = Array.from({ length: 3 }, gate);
+  const hand = await swarmInHand(
+    (talk) => {
+      const { path, turn } = partOf(talk);
+      if (path === '0') return turn > 0 ? [says('done')] : asks(3);
+      return [waits(doors[Number(path.slice(2))]?.opened ?? Promise.resolve()), says('seen')];
+    },
+    { clock, governor: governor(clock, 1) },
+  );
+  await hand.say('<<0>>');
+  await allSettled();
+  const waitsOf = async () => {
+    const waits: unknown[] = [];
+    for (const id of (await histories(hand)).keys()) {
+      const { records } = await hand.store.peek(hand.lead.id, id);
+      const told = records.filter(({ type }) => /^request.queued|turn.started/.test(type));
+      waits.push(told.map((record) => (record.type === 'request.queued' ? record.why : 'sent')));
+    }
+    return waits;
+  };
+  expect(await waitsOf()).toEqual([['sent'], ['sent'], ['requests'], ['requests']]);
+  for (const door of doors) door.open();
+  await hand.lead.stopped;
+  expect(await waitsOf()).toEqual([
+    ['sent', 'sent'],
+    ['sent'],
+    ['requests', 'sent'],
+    ['requests', 'sent'],
+  ]);
+});
+
 test('requests in flight are bounded over the whole tree', async () => {
   const clock = virtualClock();
   const child = leaf({

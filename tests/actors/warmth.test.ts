@@ -54,6 +54,20 @@ describe('siblings that begin with the same words', () => {
     expect(marksOf(siblings)).toEqual([true, true, true, true]);
   });
 
+  test('are told that they wait, but for the one that does not', async () => {
+    const { warmth } = door();
+    const told: string[] = [];
+    const arrive = () => warmth.enter(shared(), never, (why) => told.push(why));
+    const writer = await arrive();
+    expect(told).toEqual([]);
+    const readers = [arrive(), arrive()];
+    expect(told).toEqual(['warming', 'warming']);
+    writer.begun();
+    await Promise.all(readers);
+    await arrive();
+    expect(told).toEqual(['warming', 'warming']);
+  });
+
   test('have the next one write when the first fails, and the rest still wait', async () => {
     const { arrive } = door();
     const siblings = [arrive(), arrive(), arrive()];

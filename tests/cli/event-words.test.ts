@@ -53,6 +53,16 @@ describe('an event in plain words', () => {
       { event: 'PreToolUse', hook: './check', outcome: 'blocked', durationMs: 20, detail: 'No.' },
       'hook ./check of PreToolUse ran, blocked, in 20 ms: No.',
     ],
+    [
+      'request.queued',
+      { purpose: 'turn', call: null, why: 'requests' },
+      'the request for the next turn waits for a place among the requests in flight',
+    ],
+    [
+      'request.queued',
+      { purpose: 'web-page', call: 'c_1', why: 'no such reason' },
+      'the request for web-page waits for something unknown',
+    ],
     ['files.watched', { call: 'c_1' }, 'the files that c_1 may change are kept'],
     ['tool.started', { tool: 'Bash', description: 'npm test' }, 'Bash began: npm test'],
     [

@@ -6,7 +6,14 @@ import type { AgentView, SwarmView } from '../../src/sdk/swarm-view.js';
 
 const agent = (id: string, depth: number, more: Partial<AgentView> = {}): AgentView => ({
   ...{ id, depth, name: null, kind: depth === 0 ? 'lead' : 'sync', type: null, parent: null },
-  ...{ description: '', model: null, status: 'running', state: 'streaming', turns: 3 },
+  ...{
+    description: '',
+    model: null,
+    status: 'running',
+    state: 'streaming',
+    waitsFor: null,
+    turns: 3,
+  },
   ...{ inputTokens: 12_000, outputTokens: 345, cacheReadPercent: 83.4, costUsd: 0.0123 },
   ...{ calls: [], questions: [], since: 0, lastActiveAt: 0, endedAt: null, stop: null, ...more },
 });
@@ -51,6 +58,13 @@ describe('a swarm in columns', () => {
       '├─fork a_fouri        awaiting-permission      3   12.3k    83 %  $0.0123  42s  asks: Bash rm x',
       '└─tester a_fivem      ended                    3   12.3k    83 %  $0.0123   5s  max_turns: after 5 turns',
     ]);
+  });
+
+  test('says of a request that waits what it waits for', () => {
+    const waiting = agent('a_0', 0, { state: 'waiting', waitsFor: 'requests', description: 'x' });
+    expect(shown(swarm(waiting), 120)[2]).toMatch(
+      /^lead a_0 +waiting .* waits for a place among the requests in flight$/,
+    );
   });
 
   test('leaves columns out where there is little room, and says so of what is cut', () => {

@@ -111,6 +111,20 @@ describe('a grant', () => {
     await granted(third);
   });
 
+  test('tells those who have to wait, and nobody else', async () => {
+    const grant = grantOf(1);
+    const told: string[] = [];
+    const reserve = (usd: number) => grant.reserve(need(usd), never, (why) => told.push(why));
+    const first = await granted(reserve(0.9));
+    expect(told).toEqual([]);
+    const second = reserve(0.5);
+    expect(told).toEqual(['budget']);
+    first.settle(cost(0.2));
+    await granted(second);
+    expect(await reserve(2)).toMatchObject({ reason: 'budget' });
+    expect(told).toEqual(['budget']);
+  });
+
   test('refuses those who wait as soon as what is spent forbids them', async () => {
     const grant = grantOf(1);
     const first = await granted(grant.reserve(need(0.9), never));

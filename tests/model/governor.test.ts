@@ -25,6 +25,20 @@ describe('a governor that held somebody back', () => {
   });
 });
 
+test('who need not wait at the governor leaves nothing at its signal', async () => {
+  const guard = governor(virtualClock(), 1);
+  const { signal } = new AbortController();
+  let listeners = 0;
+  signal.addEventListener = () => {
+    listeners += 1;
+  };
+  const leave = await guard.enter(signal);
+  expect(listeners).toBe(0);
+  void guard.enter(signal);
+  expect(listeners).toBe(1);
+  leave();
+});
+
 describe('a crowd at the governor', () => {
   test('costs each of a hundred thousand the same, whether it goes in or gives up', async () => {
     const guard = governor(virtualClock(), 1);

@@ -74,6 +74,7 @@ test('the records of a journal', () => {
     'agent.requested',
     'agent.queued',
     'fork.offered',
+    'request.queued',
     'budget.reserved',
     'question.asked',
     'question.answered',
@@ -116,6 +117,7 @@ test('the events of a swarm', () => {
     'agent.requested',
     'agent.queued',
     'fork.offered',
+    'request.queued',
     'budget.reserved',
   ]);
 });

@@ -42,6 +42,10 @@ const asked = (call: string): Fact => ({
 const ruled = (call: string, behavior: string): Fact => ({
   ...{ type: 'permission.ruled', call, tool: 'Bash', behavior },
 });
+const queued = (why: string, call: string | null = null): Fact => ({
+  ...{ type: 'request.queued', purpose: 'turn', call, why },
+});
+const consulted: Fact = { type: 'consultation.ended', purpose: 'summary', call: null };
 const child = (id: string, origin: object, ...facts: readonly Fact[]): readonly Fact[] =>
   [{ type: 'agent.spawned', model: MODEL, origin } as Fact, ...facts].map((fact) => ({
     ...fact,
@@ -68,6 +72,14 @@ describe('an agent of a swarm', () => {
     ['stopped', [started, ended('end_turn'), { type: 'agent.stopped', reason: 'end_turn' }]],
     ['awaiting-permission', [started, ended('tool_use'), asked('1'), ...takenUp, asked('1')]],
     ['idle', [started, ended('end_turn'), ...takenUp]],
+    ['waiting', [{ type: 'run.started', run: 1 }, queued('requests')]],
+    ['waiting', [started, { type: 'turn.failed', kind: 'rate-limited' }, queued('rate-limit')]],
+    ['streaming', [queued('warming'), queued('budget'), started]],
+    [
+      'tool-running',
+      [started, ended('tool_use'), tool('tool.started', '1'), queued('budget', '1')],
+    ],
+    ['streaming', [started, ended('pause_turn'), queued('budget'), consulted]],
     ['streaming', [started, ended('end_turn'), ...takenUp, { type: 'message.sent', parts: 1 }]],
   ])('is %s after what its events say', (state, facts) => {
     expect(lead(...facts)?.state).toBe(state);
@@ -93,6 +105,22 @@ describe('an agent of a swarm', () => {
       ended('end_turn'),
     ]);
     expect(view).toMatchObject({ turns: 1, costUsd: 0.5 });
+  });
+
+  test('says what its request waits for, until it leaves', () => {
+    const begun: Fact = { type: 'run.started', run: 1 };
+    expect(lead(begun, queued('warming'), queued('budget'))).toMatchObject({
+      ...{ status: 'running', state: 'waiting', waitsFor: 'budget' },
+    });
+    expect(lead(begun, queued('budget'), started)?.waitsFor).toBeNull();
+    expect(lead(begun, queued('something new'))).toMatchObject({
+      state: 'waiting',
+      waitsFor: null,
+    });
+    const stopped: Fact = { type: 'agent.stopped', reason: 'stopped' };
+    expect(lead(begun, queued('requests'), stopped)).toMatchObject({
+      ...{ state: 'stopped', waitsFor: null },
+    });
   });
 
   test('shows what it runs and what it asks, and nothing of it once it has ended', () => {

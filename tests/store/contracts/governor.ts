@@ -84,6 +84,42 @@ export const describeGovernor = (
       expect(visitor.state).toBe('in');
     });
 
+    test('tells who has to wait why, and nothing to who need not', async () => {
+      const { guard, now, advance, settle } = await gate(1);
+      const told: string[] = [];
+      const enter = () => guard.enter(new AbortController().signal, (why) => told.push(why));
+      const leave = await enter();
+      expect(told).toEqual([]);
+      const second = enter();
+      await settle();
+      expect(told).toEqual(['requests']);
+      leave();
+      (await second)();
+      guard.holdUntil(now() + 1_000);
+      const third = enter();
+      await settle();
+      expect(told).toEqual(['requests', 'rate-limit']);
+      await advance(1_000);
+      (await third)();
+      await enter();
+      expect(told).toEqual(['requests', 'rate-limit']);
+    });
+
+    test('keeps no place for one whose wait could not be told', async () => {
+      const { guard, arrive, settle } = await gate(1);
+      const first = arrive();
+      await settle();
+      const fails = () => {
+        throw new Error('the disk is full');
+      };
+      const told = guard.enter(new AbortController().signal, fails);
+      await expect(told).rejects.toThrow('the disk is full');
+      const third = arrive();
+      first.leave();
+      await settle();
+      expect(third.state).toBe('in');
+    });
+
     test('forgets those who gave up, without giving their place away', async () => {
       const { arrive, settle } = await gate(1);
       const [first, second, third] = [arrive(), arrive(), arrive()];
