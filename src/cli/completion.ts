@@ -145,7 +145,7 @@ const agentNames = async (machine: Machine): Promise<readonly string[]> => {
 
 /** By their names where they have one. */
 const liveAgents = async (machine: Machine): Promise<readonly string[]> => {
-  const swarms = await liveSwarms(openArchive(machine));
+  const swarms = await liveSwarms(openArchive(machine), () => {});
   return swarms.flatMap(({ session, agents }) =>
     agents.map(({ id, name, type, state, description, kind }) => {
       const what = kind === 'lead' ? `lead of ${session.id}` : `${type ?? 'fork'}: ${description}`;

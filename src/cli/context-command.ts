@@ -10,6 +10,7 @@ import { chartStyle } from './bar-chart.js';
 import { contextText } from './context-text.js';
 import { EXIT } from './exit-code.js';
 import { plainText } from './harmless-text.js';
+import { leftOut } from './left-out.js';
 import type { Machine } from './machine.js';
 import type { RunFlags } from './run-flags.js';
 
@@ -45,7 +46,7 @@ const windowOfFormer = async (
   flags: RunFlags,
   machine: Machine,
 ): Promise<{ report: WindowReport; title: string }> => {
-  const { session, agent } = await agentOrSession(store, wanted, here);
+  const { session, agent } = await agentOrSession(store, wanted, here, leftOut(machine));
   const { contextWindow } = settingsFor(machine, flags, placeOf(session, here)).skein;
   const report = await windowOfAgent(store, session, agent, contextWindow);
   return { report, title: `${session.id}  ${plainText(session.title, 60)}` };

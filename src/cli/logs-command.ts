@@ -9,6 +9,7 @@ import { eventWords } from './event-words.js';
 import { EXIT } from './exit-code.js';
 import { plural } from './figures.js';
 import { plainText } from './harmless-text.js';
+import { leftOut } from './left-out.js';
 import type { Machine } from './machine.js';
 
 export interface LogsFlags {
@@ -28,7 +29,8 @@ export const showLogs = async (
   machine: Machine,
 ): Promise<number> => {
   const store = openArchive(machine);
-  const target = await agentOrSession(store, wanted, resolve(machine.cwd, flags.cwd ?? ''));
+  const here = resolve(machine.cwd, flags.cwd ?? '');
+  const target = await agentOrSession(store, wanted, here, leftOut(machine));
   const names = new Map<string, string>();
   const line = (event: SwarmEvent) => machine.out(`${lineOf(event, target, flags, names)}\n`);
   let isOver = false;

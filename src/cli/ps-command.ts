@@ -1,11 +1,12 @@
 /** `skein ps`: the swarms of this machine as trees of agents, with what each is doing now. */
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
 import { newestFirst, openArchive, sessionNamed } from '../sdk/session-archive.js';
-import { type AgentView, type SwarmView, viewOfSwarm } from '../sdk/swarm-view.js';
+import { type AgentView, type SwarmView, viewOfSwarm, viewsOfSwarms } from '../sdk/swarm-view.js';
 import { isoTime } from './ages.js';
 import { chartStyle } from './bar-chart.js';
 import { EXIT } from './exit-code.js';
 import { plainText } from './harmless-text.js';
+import { leftOut } from './left-out.js';
 import type { Machine } from './machine.js';
 import { swarmText } from './swarm-text.js';
 
@@ -29,17 +30,22 @@ export const listSwarms = async (
     wanted === undefined
       ? await runningOrRecent(store, flags.all === true)
       : [await sessionNamed(store, wanted, machine.cwd)];
-  const swarms: SwarmView[] = [];
-  for (const session of sessions) swarms.push(await viewOfSwarm(store, session));
+  const unreadable: { id: string; reason: string }[] = [];
+  const swarms =
+    wanted === undefined
+      ? await viewsOfSwarms(store, sessions, (id, reason) => unreadable.push({ id, reason }))
+      : await Promise.all(sessions.map((session) => viewOfSwarm(store, session)));
   if (flags.json === true) {
-    machine.out(`${JSON.stringify({ swarms: swarms.map(forPrograms) }, null, 2)}\n`);
+    machine.out(`${JSON.stringify({ swarms: swarms.map(forPrograms), unreadable }, null, 2)}\n`);
     return EXIT.done;
   }
   const { width, unicode } = chartStyle(machine);
   const columns = Math.max(width, Math.min(WIDEST, machine.stdout.columns ?? 0));
   const paper = { width: columns, unicode, now: Date.now() };
   machine.out(swarms.map((swarm) => `${swarmText(swarm, paper)}\n`).join('\n'));
-  if (swarms.length === 0) {
+  const tell = leftOut(machine);
+  for (const { id, reason } of unreadable) tell(id, reason);
+  if (sessions.length === 0) {
     const more = flags.all === true ? '' : '; `skein ps --all` shows what ran last';
     machine.err(`Nothing runs on this machine${more}.\n`);
   }

@@ -2,11 +2,12 @@
 import { UsageError } from '../protocol/errors.js';
 import { LONGEST_LETTER } from '../protocol/mailbox.js';
 import type { CommandReply, SwarmCommand } from '../protocol/swarm-commands.js';
-import { openArchive, sessionNamed } from '../sdk/session-archive.js';
+import { addressedBy, openArchive } from '../sdk/session-archive.js';
 import { commandSwarm, liveSwarms, refuseUnlessLive } from '../sdk/swarm-remote.js';
-import { type AgentHit, agentNamed, agentsNamed, viewOfSwarm } from '../sdk/swarm-view.js';
+import { type AgentHit, agentNamed, agentsNamed, LEAD } from '../sdk/swarm-view.js';
 import { EXIT } from './exit-code.js';
 import { plainText } from './harmless-text.js';
+import { leftOut } from './left-out.js';
 import type { Machine } from './machine.js';
 import { readPrompt } from './prompt-text.js';
 
@@ -50,27 +51,14 @@ const steer = async (
 /** Of a running swarm. Throws a UsageError that says what to do instead. */
 export const runningAgent = async (wanted: string, machine: Machine): Promise<AgentHit> => {
   const store = openArchive(machine);
-  const swarms = await liveSwarms(store);
-  if (agentsNamed(swarms, wanted).length === 0) {
-    const former = await formerAgent(wanted, machine);
-    if (former !== undefined) refuseUnlessLive(former.swarm);
+  const tell = leftOut(machine);
+  const swarms = await liveSwarms(store, tell);
+  // `lead` is that of a swarm that runs, and of no other.
+  if (wanted !== LEAD && agentsNamed(swarms, wanted).length === 0) {
+    const [former] = await addressedBy(store, wanted, tell);
+    if (former !== undefined) await refuseUnlessLive(store, former.session.id);
   }
   return agentNamed(swarms, wanted);
-};
-
-/** A session that nobody runs, or an agent of one. */
-const formerAgent = async (wanted: string, machine: Machine): Promise<AgentHit | undefined> => {
-  const store = openArchive(machine);
-  for (const session of await store.list()) {
-    const isMeant =
-      session.id.startsWith(wanted) ||
-      (await store.agents(session.id)).some((agent) => agent.startsWith(wanted));
-    if (!isMeant || wanted === '') continue;
-    const swarm = await viewOfSwarm(store, await sessionNamed(store, session.id, machine.cwd));
-    const [agent] = swarm.agents;
-    if (agent !== undefined) return { swarm, agent };
-  }
-  return undefined;
 };
 
 /** One sentence, on stderr when nothing came of it. */

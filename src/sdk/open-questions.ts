@@ -14,12 +14,12 @@ import { openPersonKey } from '../store/person-key.js';
 import { readQuestions } from '../store/question-files.js';
 import type { Surroundings } from './surroundings.js';
 import { commandSwarm, liveSessions, sessionFolder } from './swarm-remote.js';
-import { type AgentView, viewOfSwarm } from './swarm-view.js';
+import { type AgentView, viewsOfSwarms } from './swarm-view.js';
 
 export interface OpenQuestion {
   readonly question: PostedQuestion;
   readonly session: SessionMeta;
-  /** Whoever asks; undefined when its events do not tell of it yet. */
+  /** Whoever asks; undefined when its events do not tell of it yet, or cannot be read. */
   readonly agent: AgentView | undefined;
   /** Whom it works for. */
   readonly parent: AgentView | undefined;
@@ -48,8 +48,9 @@ export const openQuestions = async (
     const posted = readQuestions(sessionFolder(machine, live.id));
     leftOut += posted.leftOut;
     if (posted.questions.length === 0) continue;
-    const { agents } = await viewOfSwarm(store, live);
-    const byId = new Map(agents.map((agent) => [agent.id, agent]));
+    // A question can be answered without knowing more of who asks it.
+    const [swarm] = await viewsOfSwarms(store, [live], () => {});
+    const byId = new Map(swarm?.agents.map((agent) => [agent.id, agent]));
     for (const question of posted.questions) {
       const agent = byId.get(question.agent);
       questions.push({ question, session: live, agent, parent: byId.get(agent?.parent ?? '') });

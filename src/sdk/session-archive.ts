@@ -9,7 +9,7 @@ import type { SessionMeta, SessionStore } from '../protocol/store.js';
 import { SessionFiles } from '../store/session-files.js';
 import { findSession } from './session-choice.js';
 import type { Surroundings } from './surroundings.js';
-import { agentsNamed, viewOfSwarm } from './swarm-view.js';
+import { agentsNamed, LEAD, type LeaveOut, viewsOfSwarms } from './swarm-view.js';
 
 /** Makes no directory: looking leaves no trace. */
 export const openArchive = (machine: Pick<Surroundings, 'env' | 'home' | 'cwd'>): SessionStore =>
@@ -59,28 +59,40 @@ export const agentOrSession = async (
   store: SessionStore,
   wanted: string | undefined,
   cwd: string,
+  leaveOut: LeaveOut,
 ): Promise<Addressed> => {
   if (wanted === undefined || wanted === '') {
     return { session: await sessionNamed(store, wanted, cwd) };
   }
-  const sessions = await store.list();
-  if (sessions.some(({ id }) => id.startsWith(wanted))) {
-    return { session: await sessionNamed(store, wanted, cwd) };
-  }
-  const found: Required<Addressed>[] = [];
-  for (const session of newestFirst(sessions)) {
+  const found = await addressedBy(store, wanted, leaveOut);
+  const [only] = found;
+  if (only?.agent === undefined) return { session: await sessionNamed(store, wanted, cwd) };
+  if (found.length === 1) return only;
+  const some = found.slice(0, 5).map(({ session, agent }) => `${agent} in ${session.id}`);
+  // A session and one that was forked from it have agents of the same id.
+  const isTold = new Set(found.map(({ agent }) => agent)).size === found.length;
+  throw new UsageError(
+    `"${wanted}" fits ${found.length} agents: ${some.join(', ')}. Give the id of the ${isTold ? 'agent' : 'session'}.`,
+  );
+};
+
+/** All that an address may mean, of the first kind that has any: sessions, ids of agents, names. */
+export const addressedBy = async (
+  store: SessionStore,
+  wanted: string,
+  leaveOut: LeaveOut,
+): Promise<readonly Addressed[]> => {
+  if (wanted === '') return [];
+  const sessions = newestFirst(await store.list());
+  const whole = sessions.filter(({ id }) => id.startsWith(wanted));
+  if (whole.length > 0) return whole.map((session) => ({ session }));
+  const found: Addressed[] = [];
+  for (const session of sessions) {
     for (const agent of await store.agents(session.id)) {
       if (agent.startsWith(wanted)) found.push({ session, agent });
     }
   }
-  if (found.length === 0) found.push(...(await agentsCalled(store, wanted)));
-  const [only] = found;
-  if (only === undefined) return { session: await sessionNamed(store, wanted, cwd) };
-  if (found.length === 1) return only;
-  const some = found.slice(0, 5).map(({ session, agent }) => `${agent} in ${session.id}`);
-  throw new UsageError(
-    `"${wanted}" fits ${found.length} agents: ${some.join(', ')}. Give the id of the session.`,
-  );
+  return found.length > 0 ? found : agentsCalled(store, sessions, wanted, leaveOut);
 };
 
 /** Sessions that are looked through for a name. */
@@ -89,19 +101,24 @@ const MOST_LOOKED_THROUGH = 50;
 /** By name: those of running sessions, else those of the newest session that has such. */
 const agentsCalled = async (
   store: SessionStore,
+  sessions: readonly SessionMeta[],
   wanted: string,
-): Promise<readonly Required<Addressed>[]> => {
-  const running: Required<Addressed>[] = [];
-  let former: readonly Required<Addressed>[] = [];
+  leaveOut: LeaveOut,
+): Promise<readonly Addressed[]> => {
+  const running: Addressed[] = [];
+  let former: readonly Addressed[] = [];
   let left = MOST_LOOKED_THROUGH;
-  for (const session of newestFirst(await store.list())) {
-    if ((await store.agents(session.id)).length < 2) continue;
+  for (const session of sessions) {
+    // Whoever is alone is a lead, and has no other name.
+    if (wanted !== LEAD && (await store.agents(session.id)).length < 2) continue;
+    const isRunning = (await store.holder(session.id)) !== undefined;
+    if (!isRunning && former.length > 0) continue;
     left -= 1;
     if (left < 0) break;
-    const swarm = await viewOfSwarm(store, session);
-    const hits = agentsNamed([swarm], wanted).map(({ agent }) => ({ session, agent: agent.id }));
-    if (swarm.holder !== undefined) running.push(...hits);
-    else if (former.length === 0) former = hits;
+    const swarms = await viewsOfSwarms(store, [session], leaveOut);
+    const hits = agentsNamed(swarms, wanted).map(({ agent }) => ({ session, agent: agent.id }));
+    if (isRunning) running.push(...hits);
+    else former = hits;
   }
   return running.length > 0 ? running : former;
 };

@@ -16,7 +16,7 @@ import {
 import { MailFolder } from '../store/mail-folder.js';
 import { newestFirst } from './session-archive.js';
 import type { Surroundings } from './surroundings.js';
-import { type SwarmView, viewOfSwarm } from './swarm-view.js';
+import { type LeaveOut, type SwarmView, viewsOfSwarms } from './swarm-view.js';
 
 type Place = Pick<Surroundings, 'env' | 'home' | 'cwd'>;
 
@@ -33,17 +33,19 @@ export const liveSessions = async (store: SessionStore): Promise<readonly Sessio
   return live;
 };
 
-export const liveSwarms = async (store: SessionStore): Promise<readonly SwarmView[]> => {
-  const swarms: SwarmView[] = [];
-  for (const session of await liveSessions(store)) swarms.push(await viewOfSwarm(store, session));
-  return swarms;
-};
+export const liveSwarms = async (
+  store: SessionStore,
+  leaveOut: LeaveOut,
+): Promise<readonly SwarmView[]> => viewsOfSwarms(store, await liveSessions(store), leaveOut);
 
 /** Throws a UsageError when nobody runs the session. */
-export const refuseUnlessLive = ({ session, holder }: SwarmView): void => {
-  if (holder !== undefined) return;
+export const refuseUnlessLive = async (
+  store: Pick<SessionStore, 'holder'>,
+  session: string,
+): Promise<void> => {
+  if ((await store.holder(session)) !== undefined) return;
   throw new UsageError(
-    `Nobody runs session ${session.id}; \`skein --resume ${session.id}\` goes on with it.`,
+    `Nobody runs session ${session}; \`skein --resume ${session}\` goes on with it.`,
   );
 };
 

@@ -2,11 +2,11 @@
  * A swarm as a tree of agents, folded from its events. What it says of now is true: `running` needs
  * the live lease of a process, and an agent that has not ended without one is `lost` (law 11).
  */
-import { UsageError } from '../protocol/errors.js';
+import { SkeinError, UsageError } from '../protocol/errors.js';
 import type { SwarmEvent } from '../protocol/events.js';
 import type { LeaseHolder } from '../protocol/leases.js';
-import type { SessionMeta, SessionStore } from '../protocol/store.js';
 import type { WaitReason } from '../protocol/queueing.js';
+import type { SessionMeta, SessionStore } from '../protocol/store.js';
 import type { ChildStatus } from '../protocol/swarm.js';
 import { windowTokens } from '../protocol/usage.js';
 import { AgentFold, type SeenCall, type SeenQuestion, type SeenState } from './agent-fold.js';
@@ -147,8 +147,32 @@ export const viewOfSwarm = async (
   return { session, holder, agents: fold.agents(holder !== undefined) };
 };
 
+/** Told of a session that cannot be read, and why. */
+export type LeaveOut = (session: string, reason: string) => void;
+
+/** Of several: one that cannot be read is told, and does not keep the others from being seen. */
+export const viewsOfSwarms = async (
+  store: Pick<SessionStore, 'events' | 'holder'>,
+  sessions: readonly SessionMeta[],
+  leaveOut: LeaveOut,
+): Promise<readonly SwarmView[]> => {
+  const swarms: SwarmView[] = [];
+  for (const session of sessions) {
+    try {
+      swarms.push(await viewOfSwarm(store, session));
+    } catch (error) {
+      if (!(error instanceof SkeinError)) throw error;
+      leaveOut(session.id, error.message);
+    }
+  }
+  return swarms;
+};
+
 /** How people call it: its name, or what it is. */
 export const calledOf = ({ name, kind, type }: AgentView): string => name ?? type ?? kind;
+
+/** What every lead is called by. */
+export const LEAD = 'lead';
 
 export interface AgentHit {
   readonly swarm: SwarmView;
@@ -175,7 +199,7 @@ export const agentsNamed = (swarms: readonly SwarmView[], wanted: string): reado
         (hit) =>
           hit.agent.id.startsWith(wanted) ||
           hit.agent.name?.startsWith(wanted) === true ||
-          (isLead(hit) && (hit.swarm.session.id.startsWith(wanted) || wanted === 'lead')),
+          (isLead(hit) && (hit.swarm.session.id.startsWith(wanted) || wanted === LEAD)),
       ),
   ];
   for (const attempt of attempts) {

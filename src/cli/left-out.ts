@@ -1,0 +1,13 @@
+/** Sessions that cannot be read do not keep a command from the others: they are named on stderr. */
+import type { LeaveOut } from '../sdk/swarm-view.js';
+import type { Machine } from './machine.js';
+
+/** Each once, however often it is looked at. */
+export const leftOut = (machine: Pick<Machine, 'notify'>): LeaveOut => {
+  const told = new Set<string>();
+  return (session, reason) => {
+    if (told.has(session)) return;
+    told.add(session);
+    machine.notify(`${session} is left out: ${reason}`);
+  };
+};
