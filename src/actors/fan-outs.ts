@@ -1,10 +1,16 @@
 /** What a fan-out costs, before it is paid for: asked by a lead, and shown to people before a large one. */
-import { type EndedAgent, fanOutPreview, habitsOf } from '../context/fan-out-preview.js';
+import {
+  type EndedAgent,
+  fanOutPreview,
+  habitsOf,
+  type Range,
+} from '../context/fan-out-preview.js';
 import { tokensOfBytes } from '../context/tokens.js';
 import { roleText } from '../prompt/delegation-text.js';
 import type { SpawnPreview } from '../protocol/swarm.js';
 import { definitionOf, type Household } from './household.js';
-import { type Member, siblingsOf } from './member.js';
+import { type Member, type SiblingGroup, siblingGroupsOf } from './member.js';
+import { modelOf } from './spawn-terms.js';
 
 /** So many agents at once are worth a word about money. */
 const LARGE = 10;
@@ -12,6 +18,8 @@ const LARGE = 10;
 const MOST_OBSERVED = 200;
 /** A task in words, where nobody has said it yet. */
 const TASK_TOKENS = 200;
+
+type Group = SiblingGroup & { readonly model: string };
 
 export class FanOuts {
   private readonly house: Household;
@@ -25,14 +33,33 @@ export class FanOuts {
     this.lead = lead;
   }
 
-  /** Once for a message that asks for many. */
-  announce(parent: Member, type: string | null, model: string): void {
+  /** Once for a message that asks for many, of whatever types they are. */
+  announce(parent: Member): void {
     const { turns } = parent.deps.notebook.history;
-    const count = siblingsOf(parent, type);
-    if (count < LARGE || this.told.get(parent) === turns) return;
+    if (this.told.get(parent) === turns) return;
     this.told.set(parent, turns);
-    const preview = this.preview(parent, count, type, model);
-    if (preview !== undefined) this.lead.deps.feed.emit({ type: 'fan-out.previewed', preview });
+    const groups = siblingGroupsOf(parent).flatMap((group) => this.known(parent, group));
+    const count = groups.reduce((sum, group) => sum + group.count, 0);
+    if (count < LARGE) return;
+    const previews = groups.map((group) =>
+      this.preview(parent, group.count, group.type, group.model),
+    );
+    const models = new Set(groups.map(({ model }) => model));
+    const preview = {
+      ...{ count, model: [...models].join(', '), observed: habitsOf(this.ended).observed },
+      withCache: sumOf(previews.map((one) => one?.withCache)),
+      withoutCache: sumOf(previews.map((one) => one?.withoutCache)),
+    };
+    this.lead.deps.feed.emit({ type: 'fan-out.previewed', preview });
+  }
+
+  /** With the model that they would run on; nothing for those that will be refused. */
+  private known(parent: Member, { type, model, count }: SiblingGroup): readonly Group[] {
+    const isRefused =
+      type === null ? model !== undefined : definitionOf(this.house, type) === undefined;
+    if (isRefused) return [];
+    const kind = { type: type ?? undefined, model };
+    return [{ type, model: modelOf(this.house, parent, kind), count }];
   }
 
   /** Undefined when the price of the model is not known. */
@@ -65,3 +92,14 @@ export class FanOuts {
     if (this.ended.length > MOST_OBSERVED) this.ended.shift();
   }
 }
+
+/** Of ranges; null when one of them is not known, since a sum without it would be too low. */
+const sumOf = (ranges: readonly (Range | undefined)[]): Range | null => {
+  let [least, most] = [0, 0];
+  for (const range of ranges) {
+    if (range === undefined) return null;
+    least += range[0];
+    most += range[1];
+  }
+  return [least, most];
+};

@@ -40,6 +40,16 @@ interface SiblingCount {
   readonly turns: number;
   readonly all: number;
   readonly byType: ReadonlyMap<string, number>;
+  readonly groups: readonly SiblingGroup[];
+}
+
+/** Of one message: those that are of one type and asked for with one model. */
+export interface SiblingGroup {
+  /** Null is a fork. */
+  readonly type: string | null;
+  /** As the calls name it; undefined is that of the type. */
+  readonly model: string | undefined;
+  readonly count: number;
 }
 
 /** How many agents of a type, forks if it is undefined, a message of this agent asks for. */
@@ -49,22 +59,37 @@ export const siblingsOf = (member: Member, type: string | null): number =>
 /** The same for all types together. */
 export const allSiblingsOf = (member: Member): number => Math.max(1, siblingCount(member).all);
 
+/** All that a message of this agent asks for. */
+export const siblingGroupsOf = (member: Member): readonly SiblingGroup[] =>
+  siblingCount(member).groups;
+
 /** Counted once for each message. */
 const siblingCount = (member: Member): SiblingCount => {
   const { turns, calls, family } = member.deps.notebook.history;
   if (member.siblings?.turns === turns) return member.siblings;
   const byType = new Map<string, number>();
+  const groups = new Map<string, SiblingGroup>();
   let all = 0;
   for (const { id, tool, input, result } of calls.values()) {
     // One that has ended was a sibling; one that was refused was not.
     if (tool !== 'Task' || (result !== null && !family.asked.has(id))) continue;
-    const { subagent_type: wanted = FORK } = Object(input) as { subagent_type?: unknown };
-    byType.set(String(wanted), (byType.get(String(wanted)) ?? 0) + 1);
+    const asked = Object(input) as Readonly<Record<string, unknown>>;
+    // Who asks what agents would cost starts none.
+    if (asked.preview !== undefined) continue;
+    const type = textOf(asked.subagent_type) ?? null;
+    const model = textOf(asked.model);
+    const wanted = type ?? FORK;
+    const key = `${wanted}\n${model ?? ''}`;
+    groups.set(key, { type, model, count: (groups.get(key)?.count ?? 0) + 1 });
+    byType.set(wanted, (byType.get(wanted) ?? 0) + 1);
     all += 1;
   }
-  member.siblings = { turns, all, byType };
+  member.siblings = { turns, all, byType, groups: [...groups.values()] };
   return member.siblings;
 };
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : undefined;
 
 const FORK = '(fork)';
 

@@ -143,7 +143,7 @@ export class Swarm {
     const isNew = known === undefined;
     const place = this.employment.admit({ id, depth, isNew, lender: lenderOf(parent, kind) });
     try {
-      this.fanOuts.announce(parent, type, model);
+      this.fanOuts.announce(parent);
       if (isNew) {
         const asked = { call, child: id, kind, agentType: type, description };
         parent.deps.notebook.record({ type: 'agent.requested', ...asked });

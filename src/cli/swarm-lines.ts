@@ -227,6 +227,10 @@ const previewText = ({
   withCache,
   withoutCache,
 }: Extract<FeedItem, { type: 'fan-out.previewed' }>['preview']): string => {
+  const who = `${plural(many, 'agent')} on ${shown(model, LONGEST)}`;
+  if (withCache === null || withoutCache === null) {
+    return `${who}: what they may cost is unknown, because the price of a model is.`;
+  }
   const range = ([least, most]: readonly [number, number]) => `${money(least)} to ${money(most)}`;
-  return `${plural(many, 'agent')} on ${shown(model, LONGEST)}: ${range(withCache)} with the cache, ${range(withoutCache)} without.`;
+  return `${who}: ${range(withCache)} with the cache, ${range(withoutCache)} without.`;
 };

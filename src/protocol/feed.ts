@@ -3,7 +3,7 @@ import type { Stop } from './agent.js';
 import type { CallOutcome } from './journal.js';
 import type { StreamEvent } from './model.js';
 import type { PermissionQuestion, PersonQuestion } from './permission.js';
-import type { AgentTag, ChildReport, SpawnPreview } from './swarm.js';
+import type { AgentTag, ChildReport, FanOutPreview } from './swarm.js';
 import type { Todo } from './todos.js';
 import type { Usage } from './usage.js';
 import type { RawJson } from './wire.js';
@@ -76,7 +76,7 @@ export type FeedItem =
   | { readonly type: 'agent.feed'; readonly agent: AgentTag; readonly item: FeedItem }
   | { readonly type: 'agent.ended'; readonly report: ChildReport }
   /** Shown before a large fan-out. */
-  | { readonly type: 'fan-out.previewed'; readonly preview: SpawnPreview }
+  | { readonly type: 'fan-out.previewed'; readonly preview: FanOutPreview }
   | { readonly type: 'run.ended'; readonly stop: Stop; readonly turns: number };
 
 export interface Denial {

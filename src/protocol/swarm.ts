@@ -116,6 +116,12 @@ export interface SpawnPreview {
   readonly observed?: number;
 }
 
+/** Of all that one message asks for; null where the price of a model is not known. */
+export interface FanOutPreview extends Omit<SpawnPreview, 'withCache' | 'withoutCache'> {
+  readonly withCache: readonly [number, number] | null;
+  readonly withoutCache: readonly [number, number] | null;
+}
+
 /** Why no agent was started, in a sentence that may be shown to the model. */
 export class SpawnRefusal extends SkeinError {
   readonly code = 'spawn-refusal';

@@ -85,14 +85,17 @@ export type TaskMessage =
   | TaskProgressMessage
   | TaskNotificationMessage;
 
-/** Many agents are about to start: what they may cost in USD, from the least to the most that is likely. */
+/**
+ * Many agents are about to start: what they may cost in USD, from the least to the most that is likely;
+ * null when the price of a model is not known.
+ */
 export interface TaskPreviewMessage {
   readonly type: 'system';
   readonly subtype: 'task_preview';
   readonly count: number;
   readonly model: string;
-  readonly cost_usd: readonly [number, number];
-  readonly uncached_cost_usd: readonly [number, number];
+  readonly cost_usd: readonly [number, number] | null;
+  readonly uncached_cost_usd: readonly [number, number] | null;
   readonly session_id: string;
 }
 

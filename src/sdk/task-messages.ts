@@ -4,8 +4,8 @@ import { costOf } from '../protocol/prices.js';
 import {
   type AgentTag,
   type ChildReport,
+  type FanOutPreview,
   outcomeOf,
-  type SpawnPreview,
 } from '../protocol/swarm.js';
 import { windowTokens } from '../protocol/usage.js';
 import type {
@@ -52,7 +52,7 @@ export class TaskBook {
     return item.type === 'agent.feed' ? this.hear(item.agent, item.item) : undefined;
   }
 
-  private announce({ count, model, withCache, withoutCache }: SpawnPreview): TaskPreviewMessage {
+  private announce({ count, model, withCache, withoutCache }: FanOutPreview): TaskPreviewMessage {
     return {
       ...{ type: 'system', subtype: 'task_preview', count, model },
       ...{ cost_usd: withCache, uncached_cost_usd: withoutCache, session_id: this.session },

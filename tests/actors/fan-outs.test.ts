@@ -1,6 +1,7 @@
 /** What a fan-out may cost is told before it begins, and to a lead that asks. */
 import { describe, expect, test } from 'vitest';
 import { type Answer, calls, says } from '../fakes/scripted-model.js';
+import { agentDefinition } from '../fakes/swarm-setup.js';
 import { type SwarmInHand, swarmInHand, task } from './swarm-in-hand.js';
 
 const explorers = (count: number): Answer =>
@@ -8,10 +9,24 @@ const explorers = (count: number): Answer =>
     calls(`c${at}`, 'Task', task('look', { subagent_type: 'explorer' })),
   );
 
+/** Calls for so many of each type; no type is a fork. */
+const mixed = (wanted: readonly (readonly [number, object])[]): Answer =>
+  wanted.flatMap(([count, more], group) =>
+    Array.from({ length: count }, (_, at) =>
+      calls(`c${group}.${at}`, 'Task', task(`look ${group}`, { description: 'look', ...more })),
+    ),
+  );
+
+const TYPES = ['explorer', 'reviewer', 'planner'].map((name) => agentDefinition({ name }));
+
 /** A lead that answers so, turn by turn, and agents that look once. */
 const run = async (...turns: readonly Answer[]): Promise<SwarmInHand> => {
-  const hand = await swarmInHand(({ said, turn }) =>
-    said[0]?.includes('begin') ? (turns[turn] ?? [says('done')]) : [says('seen')],
+  const hand = await swarmInHand(
+    ({ said, last, turn }) => {
+      if (/look \d/.test(last)) return [says('seen')];
+      return said[0]?.includes('begin') ? (turns[turn] ?? [says('done')]) : [says('seen')];
+    },
+    { swarm: { definitions: TYPES } },
   );
   await hand.say('begin');
   await hand.lead.stopped;
@@ -25,6 +40,9 @@ const told = ({ items }: SwarmInHand): readonly (string | number)[] =>
     return it.type === 'agent.spawned' ? [it.agent.call] : [];
   });
 
+const previews = ({ items }: SwarmInHand) =>
+  items.flatMap((it) => (it.type === 'fan-out.previewed' ? [it.preview] : []));
+
 describe('people are told what a fan-out may cost', () => {
   test('once for each that is large, before anybody begins, and better the second time', async () => {
     const spawned = Array.from({ length: 10 }, (_, at) => `c${at}`);
@@ -35,6 +53,54 @@ describe('people are told what a fan-out may cost', () => {
   test('but not for a small one', async () => {
     const hand = await run(explorers(9));
     expect(told(hand).filter((it) => String(it).includes('by'))).toEqual([]);
+  });
+
+  test('for all that a message asks for, of whatever types they are', async () => {
+    const many = TYPES.map(({ name }) => [9, { subagent_type: name }] as const);
+    const [whole, ...others] = previews(await run(mixed(many)));
+    expect(others).toEqual([]);
+    expect(whole).toMatchObject({ count: 27, model: 'claude-opus-5-5' });
+    const [explorers] = previews(await run(mixed([[10, { subagent_type: 'explorer' }]])));
+    const [both] = previews(
+      await run(
+        mixed([
+          [10, { subagent_type: 'explorer' }],
+          [30, {}],
+        ]),
+      ),
+    );
+    const [forks] = previews(await run(mixed([[30, {}]])));
+    expect(both?.count).toBe(40);
+    for (const end of [0, 1] as const) {
+      const sum = (explorers?.withCache?.[end] ?? 0) + (forks?.withCache?.[end] ?? 0);
+      expect(both?.withCache?.[end]).toBeCloseTo(sum, 3);
+    }
+  });
+
+  test('as unknown where the price of one of their models is', async () => {
+    const hand = await run(
+      mixed([
+        [9, { subagent_type: 'explorer' }],
+        [1, { subagent_type: 'explorer', model: 'goose-1' }],
+      ]),
+    );
+    expect(previews(hand)).toEqual([
+      {
+        ...{ count: 10, model: 'claude-opus-5-5, goose-1', observed: 0 },
+        ...{ withCache: null, withoutCache: null },
+      },
+    ]);
+  });
+
+  test('without what is only asked about, and what is of no type that there is', async () => {
+    const hand = await run(
+      mixed([
+        [9, { subagent_type: 'explorer' }],
+        [5, { subagent_type: 'explorer', preview: 30 }],
+        [5, { subagent_type: 'nobody' }],
+      ]),
+    );
+    expect(previews(hand)).toEqual([]);
   });
 });
 

@@ -132,6 +132,11 @@ describe('lines about agents that work for others', () => {
     expect(wait()).toEqual([
       '(20 agents on m: $0.1000 to $0.4000 with the cache, $1.20 to $2.00 without.)',
     ]);
+    const unknown = { count: 20, model: 'm, n', withCache: null, withoutCache: null };
+    swarm.take({ type: 'fan-out.previewed', preview: unknown });
+    expect(wait()).toEqual([
+      '(20 agents on m, n: what they may cost is unknown, because the price of a model is.)',
+    ]);
   });
 });
 
