@@ -4,7 +4,7 @@
  */
 import { type Actor, createActor, fromCallback } from 'xstate';
 import { leaderMachine } from '../machines/leader-machine.js';
-import type { LeaderEvent, NurseryOrder, SwarmLimits } from '../protocol/leader.js';
+import type { LeaderEvent, NurseryOrder, Refusal, SwarmLimits } from '../protocol/leader.js';
 
 /** One that wants a place. */
 export interface Newcomer {
@@ -17,7 +17,7 @@ export interface Newcomer {
   start(): void;
 }
 
-export type Admission = 'started' | 'queued' | { readonly refused: 'depth' | 'total' | 'over' };
+export type Admission = 'started' | 'queued' | { readonly refused: Refusal };
 
 export class Nursery {
   private readonly leader: Actor<typeof leaderMachine>;

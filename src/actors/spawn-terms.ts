@@ -2,7 +2,7 @@
 import { toolsetOf } from '../policy/agent-bounds.js';
 import { modeFor } from '../policy/agent-mode.js';
 import type { AgentDefinition } from '../protocol/agent-definition.js';
-import type { SwarmLimits } from '../protocol/leader.js';
+import type { Refusal, SwarmLimits } from '../protocol/leader.js';
 import { type SpawnKind, type SpawnOrder, SpawnRefusal } from '../protocol/swarm.js';
 import type { Origin } from '../protocol/swarm-records.js';
 import { forkPointOf } from './fork-point.js';
@@ -67,7 +67,7 @@ const described = (house: Household, type: string): AgentDefinition => {
 };
 
 /** Why one more agent may not begin. */
-export const refusalOf = (why: 'depth' | 'total' | 'over', limits: SwarmLimits): SpawnRefusal => {
+export const refusalOf = (why: Refusal, limits: SwarmLimits): SpawnRefusal => {
   switch (why) {
     case 'depth':
       return new SpawnRefusal(
@@ -76,6 +76,10 @@ export const refusalOf = (why: 'depth' | 'total' | 'over', limits: SwarmLimits):
     case 'total':
       return new SpawnRefusal(
         `This run has started ${limits.maxAgents} agents, which is the limit (skein.maxAgents). Do the rest yourself.`,
+      );
+    case 'none':
+      return new SpawnRefusal(
+        'No agent may work (skein.maxConcurrentAgents is 0). Do the work yourself.',
       );
     case 'over':
       return new SpawnRefusal('The session is ending, so no agent was started.');

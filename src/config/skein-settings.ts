@@ -7,9 +7,10 @@ import { z } from 'zod';
 export interface SkeinSettings {
   /** Agents that one run may spawn. */
   readonly maxAgents: number;
-  /** Agents at work at once; the rest queue. */
+  /** Agents at work at once; the rest queue. Zero is no agents. */
   readonly maxConcurrentAgents: number;
   readonly maxDepth: number;
+  /** Zero sends nothing, and no run begins. */
   readonly maxConcurrentRequests: number;
   /** A ceiling for a run. */
   readonly maxBudgetUsd?: number;
@@ -110,9 +111,9 @@ const listed = (text: string) => text.split(',').map((entry) => entry.trim());
 /** In the order in which `skein config` shows them. */
 export const SKEIN_KEYS: Readonly<Record<SkeinKey, KeyRule>> = {
   maxAgents: atLeastNone,
-  maxConcurrentAgents: atLeastOne,
+  maxConcurrentAgents: atLeastNone,
   maxDepth: atLeastNone,
-  maxConcurrentRequests: atLeastOne,
+  maxConcurrentRequests: atLeastNone,
   maxBudgetUsd: { schema: z.number().min(0), expects: 'an amount in US dollars of 0 or more' },
   agentIdleTimeoutMs: atLeastOne,
   agentWallTimeoutMs: atLeastOne,

@@ -8,7 +8,13 @@
  * its own lends it its place, so a tree of waiting agents can never stand in its own way.
  */
 import { assign, sendTo, setup } from 'xstate';
-import type { LeaderContext, LeaderEvent, NurseryOrder, SwarmLimits } from '../protocol/leader.js';
+import type {
+  LeaderContext,
+  LeaderEvent,
+  NurseryOrder,
+  Refusal,
+  SwarmLimits,
+} from '../protocol/leader.js';
 import { slot } from './slot.js';
 
 export const leaderMachine = setup({
@@ -18,6 +24,7 @@ export const leaderMachine = setup({
     isTooDeep: ({ context }, { depth }: { depth: number }) => depth > context.limits.maxDepth,
     isOneTooMany: ({ context }, { isNew }: { isNew: boolean }) =>
       isNew && context.spawned >= context.limits.maxAgents,
+    isWithoutPlaces: ({ context }) => context.limits.maxConcurrentAgents === 0,
     isFull: ({ context }, { borrows }: { borrows: boolean }) =>
       !borrows && context.live >= context.limits.maxConcurrentAgents,
     isLent: (_, { borrowed }: { borrowed: boolean }) => borrowed,
@@ -37,7 +44,7 @@ export const leaderMachine = setup({
     start: sendTo('nursery', (_, { id }: { id: string }) => ({ type: 'child.start', id }) as const),
     queue: sendTo('nursery', (_, { id }: { id: string }) => ({ type: 'child.queue', id }) as const),
     startNext: sendTo('nursery', { type: 'child.next' } as const),
-    refuse: sendTo('nursery', (_, { id, why }: { id: string; why: 'depth' | 'total' | 'over' }) => {
+    refuse: sendTo('nursery', (_, { id, why }: { id: string; why: Refusal }) => {
       return { type: 'child.refuse', id, why } as const;
     }),
   },
@@ -57,6 +64,11 @@ export const leaderMachine = setup({
           {
             guard: { type: 'isOneTooMany', params: ({ event }) => event },
             actions: { type: 'refuse', params: ({ event: { id } }) => ({ id, why: 'total' }) },
+          },
+          {
+            // Nobody's end would ever let it go on.
+            guard: 'isWithoutPlaces',
+            actions: { type: 'refuse', params: ({ event: { id } }) => ({ id, why: 'none' }) },
           },
           {
             guard: { type: 'isFull', params: ({ event }) => event },

@@ -3,10 +3,15 @@
  * limit, holds all new ones back until it has passed.
  */
 import type { Clock } from '../protocol/clock.js';
+import { UsageError } from '../protocol/errors.js';
 import type { Governor } from '../protocol/governor.js';
 import { WaitingLine } from './waiting-line.js';
 
+const NO_PLACE = 'No request may be sent: skein.maxConcurrentRequests is 0. Set it to 1 or more.';
+
+/** Throws a UsageError when there is no place at all. */
 export const governor = (clock: Clock, maxConcurrent: number): Governor => {
+  if (maxConcurrent < 1) throw new UsageError(NO_PLACE);
   const line = new WaitingLine();
   let inFlight = 0;
   let heldUntil = 0;

@@ -34,6 +34,9 @@ export type LeaderEvent =
   | { readonly type: 'run.begin' }
   | { readonly type: 'swarm.close' };
 
+/** Too deep, one too many in this run, no agents at all, or too late. */
+export type Refusal = 'depth' | 'total' | 'none' | 'over';
+
 /** What the leader tells the nursery, which knows who is who. */
 export type NurseryOrder =
   | { readonly type: 'child.start'; readonly id: string }
@@ -41,7 +44,7 @@ export type NurseryOrder =
   | {
       readonly type: 'child.refuse';
       readonly id: string;
-      readonly why: 'depth' | 'total' | 'over';
+      readonly why: Refusal;
     }
   /** The one that has waited longest may start. */
   | { readonly type: 'child.next' };

@@ -156,6 +156,8 @@ describe('an agent is refused', () => {
   test('when none is allowed at all', () => {
     expect(nurseryOf(1, { maxAgents: 0 }).admit('a')).toEqual({ refused: 'total' });
     expect(nurseryOf(1, { maxDepth: 0 }).admit('a')).toEqual({ refused: 'depth' });
+    expect(nurseryOf(0).admit('a')).toEqual({ refused: 'none' });
+    expect(nurseryOf(0).admit('a', { isNew: false })).toEqual({ refused: 'none' });
   });
 
   test('no longer when a new run begins', () => {

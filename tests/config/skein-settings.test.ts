@@ -24,6 +24,9 @@ describe('the environment variable of a setting', () => {
   test.each([
     ['SKEIN_MAX_BUDGET_USD', '2.5', { maxBudgetUsd: 2.5 }],
     ['SKEIN_MAX_AGENTS', '0', { maxAgents: 0 }],
+    ['SKEIN_MAX_CONCURRENT_AGENTS', '0', { maxConcurrentAgents: 0 }],
+    ['SKEIN_MAX_CONCURRENT_REQUESTS', '0', { maxConcurrentRequests: 0 }],
+    ['SKEIN_MAX_DEPTH', '0', { maxDepth: 0 }],
     ['SKEIN_THINKING', 'adaptive', { thinking: 'adaptive' }],
     ['SKEIN_THINKING', '4096', { thinking: 4096 }],
     ['SKEIN_MODEL_ALIASES', '{"fast":"haiku"}', { modelAliases: { fast: 'haiku' } }],

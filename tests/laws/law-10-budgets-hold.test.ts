@@ -118,6 +118,7 @@ describe('zero', () => {
 
   test.each([
     ['agents', { maxAgents: 0 }, /has started 0 agents.*skein\.maxAgents.*Do the rest yourself/],
+    ['places', { maxConcurrentAgents: 0 }, /No agent may work \(skein\.maxConcurrentAgents is 0\)/],
     ['depth', { maxDepth: 0 }, /nested 0 deep \(skein\.maxDepth\).*Do the work yourself/],
   ])('%s start nobody, and the refusal says what to do', async (_, limit, sentence) => {
     const swarm = await follow(plan, { swarm: { limits: { ...WIDE, ...limit } } });

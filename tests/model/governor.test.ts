@@ -25,6 +25,12 @@ describe('a governor that held somebody back', () => {
   });
 });
 
+test('a governor without a place says so at once: nobody would ever go through', () => {
+  expect(() => governor(virtualClock(), 0)).toThrow(
+    'No request may be sent: skein.maxConcurrentRequests is 0. Set it to 1 or more.',
+  );
+});
+
 test('who need not wait at the governor leaves nothing at its signal', async () => {
   const guard = governor(virtualClock(), 1);
   const { signal } = new AbortController();
