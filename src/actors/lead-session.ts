@@ -15,6 +15,7 @@ import type { AgentDeps } from './agent.js';
 import type { Checkpointer } from './checkpointer.js';
 import type { SwarmSetup } from './household.js';
 import type { Notebook } from './notebook.js';
+import type { Settled } from './prompt-gate.js';
 import type { BeginOptions } from './session-begin.js';
 import type { EndReason, HookEquipment } from './session-hooks.js';
 import type { Steering } from './steering.js';
@@ -82,7 +83,7 @@ export interface LeadSession {
   readonly isResting: boolean;
   start(): void;
   /** One that has a name has no effect when it comes again. */
-  submit(blocks: RawJson, letter?: string): void;
+  submit(blocks: RawJson, letter?: string, settled?: Settled): void;
   interrupt(): void;
   /** Summarises the older messages now; resolves with a sentence. Rejects with a UsageError. */
   compact(instructions: string): Promise<string>;

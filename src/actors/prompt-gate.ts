@@ -20,6 +20,9 @@ export interface GateDeps {
   readonly refuse: (stop: Stop) => void;
 }
 
+/** Told when a prompt is written down, or why it will not be. */
+export type Settled = (refusal: Stop | undefined) => void;
+
 export class PromptGate {
   private readonly deps: GateDeps;
   private queue: Promise<void> | undefined;
@@ -36,9 +39,10 @@ export class PromptGate {
   }
 
   /** Right away where nothing is to be waited for, and then it throws what `deliver` throws. */
-  admit(blocks: RawJson, deliver: () => void): void {
+  admit(blocks: RawJson, deliver: () => void, settled: Settled = () => {}): void {
     if (this.queue === undefined && !this.deps.hooks.has('UserPromptSubmit')) {
       deliver();
+      settled(undefined);
       return;
     }
     this.waiting += 1;
@@ -47,6 +51,7 @@ export class PromptGate {
       const refusal = await this.look(blocks, deliver, signal);
       this.waiting -= 1;
       if (refusal !== undefined) this.deps.refuse(refusal);
+      settled(refusal);
     });
   }
 

@@ -115,8 +115,9 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
       notebook.record({ type: 'letter.received', letter: id, from: 'user', raw: blocks });
     }
   };
-  const submit = (blocks: RawJson, letter?: string) => {
-    if (!notebook.hasLetter(letter)) gate.admit(blocks, () => deliver(blocks, letter));
+  const submit: LeadSession['submit'] = (blocks, letter, settled) => {
+    if (notebook.hasLetter(letter)) settled?.(undefined);
+    else gate.admit(blocks, () => deliver(blocks, letter), settled);
   };
   const startInTurn = () =>
     gate.after((isInterrupted) => {

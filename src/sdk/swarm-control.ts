@@ -1,5 +1,6 @@
 /** Commands for all agents of a session: the lead by way of what every host can do with it, and the rest. */
 import type { LeadSession } from '../actors/session.js';
+import type { Stop } from '../protocol/agent.js';
 import type { CommandReply, SwarmControl } from '../protocol/swarm-commands.js';
 import { promptBlocks } from './prompt-blocks.js';
 import { untilResting } from './resting.js';
@@ -54,8 +55,16 @@ const leadControl = (session: SteeredSession): SwarmControl => {
         return says(false, `The lead has ended; \`skein --resume ${id}\` goes on with it.`);
       }
       if (text.trim() === '') return says(false, 'The message is empty.');
-      session.submit(promptBlocks(text), letter);
-      return says(true, 'Delivered to the lead; it is read with its next step.');
+      const blocks = promptBlocks(text);
+      // Hooks may look at it for as long as they like, and may refuse it.
+      const refusal = await new Promise<Stop | undefined>((settled) => {
+        session.submit(blocks, letter, settled);
+      });
+      if (refusal === undefined) {
+        return says(true, 'Delivered to the lead; it is read with its next step.');
+      }
+      const why = refusal.detail ?? `It was ${refusal.reason} before it got in.`;
+      return says(false, `The lead did not get it. ${why}`);
     },
     async stop() {
       if (session.isResting) return says(true, 'The lead is not working on anything.');

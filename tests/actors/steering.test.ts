@@ -1,6 +1,9 @@
 /** What a person does with the agents of a swarm from elsewhere, in one process. */
 import { describe, expect, test } from 'vitest';
+import type { HookFunction } from '../../src/protocol/hook-setup.js';
+import type { CommandReply } from '../../src/protocol/swarm-commands.js';
 import { swarmControl } from '../../src/sdk/swarm-control.js';
+import { hookFunction } from '../fakes/hook-functions.js';
 import { type Answer, calls, gate, says, waits } from '../fakes/scripted-model.js';
 import { allSettled, swarmInHand, type Talk, task } from './swarm-in-hand.js';
 
@@ -208,6 +211,47 @@ describe('an agent whose parent had ended when it was resumed', () => {
     await control.send('above', 'go on', 'user', 'l_y');
     await allSettled();
     expect(heard.at(-1)?.last).toContain('found more');
+  });
+});
+
+describe('a letter to the lead that hooks look at first', () => {
+  const told = async (answer: HookFunction) => {
+    const hook = hookFunction('UserPromptSubmit', answer);
+    const hand = await swarmInHand(() => [says('ok')], { lingers: true, hooks: [hook] });
+    const control = swarmControl(hand.lead);
+    const letters = async () =>
+      (await hand.records()).filter(({ type }) => type === 'letter.received').length;
+    let reply: CommandReply | undefined;
+    const sent = control.send('lead', 'the docs too', 'user', 'l_x').then((it) => {
+      reply = it;
+    });
+    await allSettled();
+    return { ...hand, letters, sent, reply: () => reply };
+  };
+
+  test('is delivered when it is written down, and not before', async () => {
+    const door = gate();
+    const { reply, letters, sent } = await told(() => door.opened);
+    expect([reply(), await letters()]).toEqual([undefined, 0]);
+    door.open();
+    await sent;
+    expect([reply()?.ok, await letters()]).toEqual([true, 1]);
+  });
+
+  test('is not delivered when they refuse it, and its sender hears why', async () => {
+    const { reply, letters } = await told(() => ({ decision: 'block', reason: 'Not now.' }));
+    expect(await letters()).toBe(0);
+    expect(reply()).toMatchObject({
+      ok: false,
+      sentence: 'The lead did not get it. The prompt was refused and erased: Not now.',
+    });
+  });
+
+  test('is not delivered when the session ends meanwhile', async () => {
+    const { reply, lead } = await told(() => new Promise(() => {}));
+    await lead.close();
+    await allSettled();
+    expect(reply()).toMatchObject({ ok: false, sentence: expect.stringMatching(/interrupted/) });
   });
 });
 
