@@ -8,15 +8,17 @@ const MAX_STDIN = 16 * 1024 * 1024;
 /** How long a pipe may be silent when the arguments already say what to do. */
 const PATIENCE_MS = 3_000;
 
+const NO_PROMPT = 'There is no prompt: give one, as in skein -p "…", or pipe one in.';
+
+/** Throws a UsageError with the sentence `none` where there is nothing. */
 export const readPrompt = async (
   given: string | undefined,
   { stdin, err }: Machine,
+  none = NO_PROMPT,
 ): Promise<string> => {
   const piped = stdin.isTTY ? '' : await readPiped(stdin, given !== undefined, err);
   const prompt = [given ?? '', piped].map((text) => text.trim()).filter((text) => text !== '');
-  if (prompt.length === 0) {
-    throw new UsageError('There is no prompt: give one, as in skein -p "…", or pipe one in.');
-  }
+  if (prompt.length === 0) throw new UsageError(none);
   return prompt.join('\n\n');
 };
 

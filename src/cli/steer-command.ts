@@ -22,15 +22,18 @@ export const sendToAgent = async (
   machine: Machine,
 ): Promise<number> => {
   const text = given ?? (await readPiped(machine));
+  if (text.trim() === '') throw new UsageError(NO_TEXT);
   if (Buffer.byteLength(text) > LONGEST_LETTER / 2) {
     throw new UsageError('The text is too long to be sent; put it in a file and send its path.');
   }
   return steer(wanted, (agent) => ({ type: 'send', agent, text }), flags, machine);
 };
 
+const NO_TEXT = 'There is no text: give one, as in skein send lead "…", or pipe one in.';
+
 const readPiped = (machine: Machine): Promise<string> => {
-  if (machine.stdin.isTTY !== true) return readPrompt(undefined, machine);
-  throw new UsageError('There is no text: give one, as in skein send lead "…", or pipe one in.');
+  if (machine.stdin.isTTY !== true) return readPrompt(undefined, machine, NO_TEXT);
+  throw new UsageError(NO_TEXT);
 };
 
 export const stopAgent = (wanted: string, flags: SteerFlags, machine: Machine): Promise<number> =>

@@ -131,6 +131,10 @@ test('the agents of a running swarm are watched, answered, written to, stopped a
       stderr: expect.stringContaining('was stopped by a person; resume it'),
     },
   });
+  expect(await json('send', 'doomed', 'go on')).toEqual({
+    ...{ code: 1, stderr: '', session: 'swarm', ok: false, agent: called('job doomed').id },
+    sentence: expect.stringContaining('was stopped by a person; resume it'),
+  });
   expect(await run(['stop', 'nobody'])).toMatchObject({
     ...{ code: 2, stderr: expect.stringContaining('There is no agent "nobody". There is ') },
   });
