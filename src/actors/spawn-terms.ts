@@ -32,7 +32,7 @@ export const termsOf = (house: Household, parent: Member, order: SpawnOrder): Sp
   const shown = parent.deps.toolbox.visible;
   const { names, limits = [], denials = [] } = toolsetOf(definition, shown);
   const mode = modeFor(definition.permissionMode, 'bubble');
-  const { maxTurns, color, ownPrompt } = definition;
+  const { maxTurns, maxBudgetUsd, color, ownPrompt } = definition;
   return {
     origin: {
       ...{ ...common, kind: (background ?? definition.background) ? 'background' : 'sync', type },
@@ -41,6 +41,7 @@ export const termsOf = (house: Household, parent: Member, order: SpawnOrder): Sp
       ...(denials.length > 0 && { denials: [...denials] }),
       ...(mode !== 'bubble' && { mode }),
       ...(maxTurns !== undefined && { maxTurns }),
+      ...(maxBudgetUsd !== undefined && { maxBudgetUsd }),
       ...(color !== undefined && { color }),
       ...(ownPrompt && { ownPrompt }),
     },

@@ -9,7 +9,7 @@ import { rosterFor } from '../sdk/agent-roster.js';
 import { settingsFor } from '../sdk/workbench-settings.js';
 import { builtinTools } from '../tools/builtin-tools.js';
 import { EXIT } from './exit-code.js';
-import { plural } from './figures.js';
+import { money, plural } from './figures.js';
 import { harmless, plainText } from './harmless-text.js';
 import type { Machine } from './machine.js';
 import type { RunFlags } from './run-flags.js';
@@ -80,6 +80,7 @@ const toolsOf = ({ tools, disallowedTools, limits, denials }: AgentDefinition): 
 const extrasOf = (agent: AgentDefinition): readonly string[] => [
   ...(agent.permissionMode === undefined ? [] : [modeOf(agent.permissionMode)]),
   ...(agent.maxTurns === undefined ? [] : [`at most ${agent.maxTurns} turns`]),
+  ...(agent.maxBudgetUsd === undefined ? [] : [`at most ${money(agent.maxBudgetUsd)}`]),
   ...(agent.background ? ['in the background'] : []),
   ...(agent.ownPrompt ? ['prompt of its own'] : []),
   ...(agent.hooks.length === 0 ? [] : [plural(agent.hooks.length, 'hook')]),

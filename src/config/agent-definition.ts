@@ -39,5 +39,15 @@ const NAME = 'give it a name of letters, digits and hyphens, such as "name: revi
 
 const FILE_KEYS = [
   ...['name', 'description', 'tools', 'disallowedTools', 'model', 'permissionMode', 'maxTurns'],
-  ...['skills', 'mcpServers', 'hooks', 'background', 'isolation', 'color', 'proactive', 'prompt'],
+  ...[
+    'maxBudgetUsd',
+    'skills',
+    'mcpServers',
+    'hooks',
+    'background',
+    'isolation',
+    'color',
+    'proactive',
+    'prompt',
+  ],
 ];

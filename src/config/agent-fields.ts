@@ -160,6 +160,7 @@ const KEYS: Readonly<Record<string, Key>> = {
     expects: `one of ${PERMISSION_MODES.join(', ')}`,
   },
   maxTurns: { schema: z.int().min(1), expects: 'a whole number of 1 or more' },
+  maxBudgetUsd: { schema: z.number().min(0), expects: 'an amount in US dollars of 0 or more' },
   skills: { schema: names, expects: 'names of skills' },
   mcpServers: { schema: names, expects: 'names of servers' },
   hooks: { schema: z.custom<JsonObject>(isObject), expects: 'an object of events' },

@@ -18,6 +18,8 @@ export interface AgentDescription {
   readonly model?: string;
   readonly permissionMode?: PermissionMode;
   readonly maxTurns?: number;
+  /** For it and all that work for it. */
+  readonly maxBudgetUsd?: number;
   readonly skills?: string | readonly string[];
   readonly mcpServers?: string | readonly string[];
   /** As in settings. */
@@ -78,5 +80,6 @@ const agentOf = (name: string, entry: unknown): AgentDefinition => {
 
 const JSON_KEYS = [
   ...['description', 'tools', 'disallowedTools', 'model', 'permissionMode', 'maxTurns', 'skills'],
-  ...['mcpServers', 'hooks', 'background', 'isolation', 'color', 'proactive', 'ownPrompt'],
+  ...['maxBudgetUsd', 'mcpServers', 'hooks', 'background', 'isolation', 'color', 'proactive'],
+  'ownPrompt',
 ];

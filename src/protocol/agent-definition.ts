@@ -23,6 +23,8 @@ export interface AgentDefinition {
   /** Never one that allows more than its parent's. */
   readonly permissionMode?: PermissionMode;
   readonly maxTurns?: number;
+  /** For it and all that work for it. */
+  readonly maxBudgetUsd?: number;
   readonly skills: readonly string[];
   /** Names of servers, as they are listed. */
   readonly mcpServers: readonly string[];

@@ -27,6 +27,8 @@ export const origin = z.object({
   /** Left out, its questions go to its parent. */
   mode: z.enum(PERMISSION_MODES).optional(),
   maxTurns: z.number().int().optional(),
+  /** For it and all that work for it. */
+  maxBudgetUsd: z.number().optional(),
   /** Left out, it shares the prompt and the tool list of the lead. */
   ownPrompt: z.boolean().optional(),
 });

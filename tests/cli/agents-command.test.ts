@@ -29,8 +29,8 @@ describe('the list of agents', () => {
     [{ tools: 'Read, Bash(ls:*), Bash(pwd)' }, '· Read, Bash(ls:*), Bash(pwd)\n'],
     [{ tools: '*', disallowedTools: 'Grep, Bash(rm:*)' }, '· *, without Grep, Bash(rm:*)\n'],
     [
-      { tools: 'Read', permissionMode: 'plan', maxTurns: 3, background: true },
-      '· Read · mode plan · at most 3 turns · in the background\n',
+      { tools: 'Read', permissionMode: 'plan', maxTurns: 3, maxBudgetUsd: 2.5, background: true },
+      '· Read · mode plan · at most 3 turns · at most $2.50 · in the background\n',
     ],
     [{ permissionMode: 'acceptEdits' }, '· mode of its parent (acceptEdits only with --agent)\n'],
     [{ skills: 'pdf', mcpServers: 'a, b', isolation: 'worktree' }, IDLE],

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type Line, type Reply, STREAM, setScene } from '../fakes/skein-process.js';
+import { type Line, type Reply, resultsIn, STREAM, setScene } from '../fakes/skein-process.js';
 
 const explorers = (count: number): Reply => ({
   tool_use: Array.from({ length: count }, (_, at) => ({
@@ -51,6 +51,42 @@ test('the whole tree is counted, and a large fan-out is announced once for about
   const [first = 0, second = 0] = bills(lines);
   expect([guessed[0] <= first, first <= guessed[1]]).toEqual([true, true]);
   expect([judged[0] * 0.9 <= second, second <= judged[1] * 1.1]).toEqual([true, true]);
+});
+
+test('an agent with a budget of its own stops at it, and its lead goes on', async () => {
+  const spender = {
+    ...{ description: 'Spends', prompt: 'You spend.', tools: 'Read', maxBudgetUsd: 0.05 },
+  };
+  const usage = { output_tokens: 2_000 };
+  const scene = await setScene([
+    {
+      match: { firstUser: 'begin', turn: 0 },
+      reply: {
+        tool_use: ['spender', 'explorer'].map((subagent_type) => ({
+          name: 'Task',
+          input: { description: subagent_type, prompt: 'Work.', subagent_type },
+        })),
+      },
+    },
+    { match: { firstUser: 'begin' }, reply: 'All done.' },
+    {
+      match: { firstUser: 'Work', turn: { max: 4 } },
+      reply: { text: 'On it.', usage, tool_use: { name: 'Read', input: { file_path: 'a.txt' } } },
+    },
+    { match: { firstUser: 'Work' }, reply: { text: 'Worked.', usage } },
+  ]);
+  await writeFile(join(scene.workspace, 'a.txt'), 'x\n');
+  const agents = ['--agents', JSON.stringify({ spender })];
+  const { code, lines, result } = await scene.run(['-p', 'begin', ...agents, ...STREAM]);
+  expect([code, result.result]).toEqual([0, 'All done.']);
+  const ends = lines.filter(({ subtype }) => subtype === 'task_notification');
+  const of = (type: string): Line => ends.find((it) => it.subagent_type === type) ?? {};
+  expect(of('explorer')).toMatchObject({ status: 'completed' });
+  expect(of('spender')).toMatchObject({ status: 'failed' });
+  expect(of('spender').cost_usd).toBeGreaterThan(0.02);
+  expect(of('spender').cost_usd).toBeLessThan(of('explorer').cost_usd);
+  const read = JSON.stringify(resultsIn(scene.bodies().at(-1)));
+  expect(read).toContain("The agent's share of the budget, $0.05, is used up");
 });
 
 test('a budget ends the whole tree with exit code 3, and shows by how much it was passed', async () => {

@@ -158,6 +158,60 @@ describe('turns', () => {
   );
 });
 
+describe('money of a definition', () => {
+  /** Enough for the first two answers: the third is refused. */
+  const cap = 1.5 * priceOf(100);
+  const capped = [agentDefinition({ maxBudgetUsd: cap })];
+
+  test('holds for each agent of it, and for nobody else', async () => {
+    const busy = leaf({ looks: 4 });
+    const plan = leaf({ looks: 4, children: [busy, busy, leaf({ ...busy, kind: 'fork' })] });
+    const swarm = await follow(plan, { swarm: { definitions: capped } });
+    expect(endings(swarm)).toEqual([
+      ...['end_turn', 'budget after 2', 'budget after 2', 'end_turn after 5'],
+    ]);
+    expect(swarm.said('t0.0')).toMatch(/The agent's share of the budget, \$.*0\.0 said 1/s);
+  });
+
+  test('holds for all that work for it', async () => {
+    const plan = leaf({ children: [leaf({ children: [leaf({ kind: 'fork', looks: 9 })] })] });
+    const swarm = await follow(plan, { swarm: { definitions: capped } });
+    expect(endings(swarm)).toEqual(['end_turn', 'budget after 1', 'budget after 1']);
+  });
+
+  test('is a part of what there is, and what is not used goes back', async () => {
+    const plan = leaf({ children: [leaf({ looks: 0 })] });
+    const definitions = [agentDefinition({ maxBudgetUsd: 50 * priceOf(100) })];
+    const budget = 3.5 * priceOf(100);
+    const swarm = await follow(plan, { maxBudgetUsd: budget, swarm: { definitions } });
+    expect(endings(swarm)).toEqual(['end_turn', 'end_turn after 1']);
+    expect(swarm.requests).toHaveLength(4);
+  });
+
+  test('is not taken by those that wait for a place', async () => {
+    const plan = leaf({ children: Array.from({ length: 6 }, () => leaf({ looks: 0 })) });
+    const definitions = [agentDefinition({ maxBudgetUsd: 3 * priceOf(100) })];
+    const limits = { ...WIDE, maxConcurrentAgents: 1 };
+    const budget = 10 * priceOf(100);
+    const swarm = await follow(plan, { maxBudgetUsd: budget, swarm: { definitions, limits } });
+    expect(endings(swarm)).toEqual(['end_turn', ...Array(6).fill('end_turn after 1')]);
+  });
+
+  test('of zero is none', async () => {
+    const plan = leaf({ children: [leaf()] });
+    const definitions = [agentDefinition({ maxBudgetUsd: 0 })];
+    const swarm = await follow(plan, { swarm: { definitions } });
+    expect(endings(swarm)).toEqual(['end_turn', 'budget after 0']);
+  });
+
+  test('is kept on record with the agent, whatever its file says later', async () => {
+    const plan = leaf({ children: [leaf()] });
+    const swarm = await follow(plan, { swarm: { definitions: capped } });
+    const origins = [...(await histories(swarm)).values()].map(({ family }) => family.origin);
+    expect(origins.map((origin) => origin?.maxBudgetUsd)).toEqual([undefined, cap]);
+  });
+});
+
 /** Everybody has ended on record, no call is without a result, and the words of each are in its report. */
 const expectNothingLost = async (swarm: PlannedSwarm): Promise<void> => {
   const known = await histories(swarm);
