@@ -79,7 +79,9 @@ const conversation = [
   ...round(7),
 ];
 const bodies = (head = headOf()) =>
-  [1, 3, 5, 7, 9, 11, 13, 15].map((count) => Buffer.concat(requestBody(head, conversation.slice(0, count))));
+  [1, 3, 5, 7, 9, 11, 13, 15].map((count) =>
+    Buffer.concat(requestBody(head, conversation.slice(0, count))),
+  );
 
 describe('a cache that is edited (K10)', () => {
   test('is read as far as it goes by every request, whatever was dropped from it', () => {

@@ -87,7 +87,9 @@ describe('the body of a request', () => {
 
   test('marks its messages for as long as the head of its prompt says (K7)', () => {
     const head = bodyHead({ model: 'm', maxTokens: 100 }, { ...HEAD, ttl: '1h' });
-    const body = JSON.parse(Buffer.concat(requestBody(head, [message('user', 'a')])).toString()) as Body;
+    const body = JSON.parse(
+      Buffer.concat(requestBody(head, [message('user', 'a')])).toString(),
+    ) as Body;
     const mark = { type: 'ephemeral', ttl: '1h' };
     expect(body.messages[0]?.content[0]?.cache_control).toEqual(mark);
   });
@@ -96,7 +98,9 @@ describe('the body of a request', () => {
     const head = bodyHead({ model: 'm', maxTokens: 100 }, HEAD, capabilitiesOf('openai'));
     const messages = [message('user', 'a'), message('assistant', 'b'), message('user', 'c')];
     const plain = messages.map(({ bytes }) => bytes.toString()).join(',');
-    expect(Buffer.concat(requestBody(head, messages)).toString()).toBe(`${head.bytes.toString()}${plain}]}`);
+    expect(Buffer.concat(requestBody(head, messages)).toString()).toBe(
+      `${head.bytes.toString()}${plain}]}`,
+    );
   });
 
   test('extends the one before it, marks aside', () => {
