@@ -30,6 +30,8 @@ export interface AgentDeps extends Omit<CrewDeps, 'attempt' | 'defect'>, Omit<Tu
   readonly checkpoints?: Checkpoints | undefined;
   /** Background children that have not reported yet, of an agent that is taken up again. */
   readonly expecting?: number;
+  /** Told when it begins to rest, and when it goes on. */
+  readonly rests?: (isResting: boolean) => void;
 }
 
 export interface Agent {
@@ -78,6 +80,7 @@ export const startAgent = (deps: AgentDeps): Agent => {
   const goOn = (waiting: number) => actor.send({ type: 'run.begin', waiting });
   const runs = new RunBook(notebook, feed, goOn, deps.parent === undefined);
   let isCutOff = false;
+  let isIdle = false;
   let dismiss: () => void;
   const stopped = new Promise<AgentReport>((resolve, reject) => {
     const cutOff = (settle: () => void) => {
@@ -93,7 +96,11 @@ export const startAgent = (deps: AgentDeps): Agent => {
     };
     actor.subscribe({
       next({ value, context: { stop, turn } }) {
-        if (value === 'idle' && stop !== null) void runs.end(stop, turn, false);
+        if ((value === 'idle') !== isIdle) {
+          isIdle = !isIdle;
+          deps.rests?.(isIdle);
+        }
+        if (isIdle && stop !== null) void runs.end(stop, turn, false);
       },
       error: reject,
       complete() {

@@ -98,6 +98,15 @@ export class Employment {
     return this.unheard.get(id) ?? 0;
   }
 
+  /** It waits for agents of its own: its place is anybody's until it is woken. Not of the lead, which has none. */
+  rest({ id }: Pick<Member, 'id'>): void {
+    this.nursery.rest(id);
+  }
+
+  wake({ id }: Pick<Member, 'id'>): void {
+    this.nursery.wake(id);
+  }
+
   /** Ends it and all below it; resolves when nothing of it works any more. */
   async halt(entry: Entry, stop: Stop): Promise<void> {
     const { child } = entry;
@@ -144,7 +153,10 @@ export class Employment {
     const { clock } = this.deps.lead.deps;
     entry.status = 'running';
     entry.lastActive = clock.now();
-    const agent = startAgent({ ...child.deps, expecting: this.expectedBy(child) });
+    const agent = startAgent({
+      ...{ ...child.deps, expecting: this.expectedBy(child) },
+      rests: (isResting) => (isResting ? this.rest(child) : this.wake(child)),
+    });
     child.agent = agent;
     const isWaiting = () =>
       agent.state === 'awaiting-permission' || this.deps.roster.childrenOf(child.id).some(isLive);
@@ -223,7 +235,6 @@ export class Employment {
     entry.run = deps.notebook.history.runs;
     entry.child = undefined;
     this.deps.ended(child);
-    this.nursery.leave(child.id);
     lead.deps.feed.emit({ type: 'agent.ended', report });
     if (!entry.isAwaited) {
       const heard = this.present(parent);
@@ -232,6 +243,8 @@ export class Employment {
       this.expect(parent, -1);
     }
     this.tell(entry, report);
+    // Only now: whoever was woken by it goes on in its place.
+    this.nursery.leave(child.id);
   }
 
   private tell({ listeners }: Entry, report: ChildReport): void {

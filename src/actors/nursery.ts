@@ -1,6 +1,7 @@
 /**
  * Fills the slot `nursery` of the leader: knows who waits for a place, and starts them in the order in
- * which they came. An agent that waits for a child of its own lends it its place.
+ * which they came. An agent that waits for a child of its own lends it its place; one that rests leaves
+ * it to anybody.
  */
 import { type Actor, createActor, fromCallback } from 'xstate';
 import { leaderMachine } from '../machines/leader-machine.js';
@@ -29,6 +30,10 @@ export class Nursery {
   /** Who has lent its place, and to whom. */
   private readonly loans = new Map<string, string>();
   private readonly lenders = new Map<string, string>();
+  /** Who rests, and for how many reasons. */
+  private readonly rests = new Map<string, number>();
+  /** Those of them that have left their place to others. */
+  private readonly placeless = new Set<string>();
   private newcomer: Newcomer | undefined;
   private verdict: Admission = 'queued';
   private chosen: Newcomer | undefined;
@@ -44,7 +49,7 @@ export class Nursery {
   /** Starts it at once, lets it wait, or says why it may do neither. */
   admit(newcomer: Newcomer): Admission {
     const { id, depth, lender, isNew } = newcomer;
-    const borrows = lender !== undefined && this.live.has(lender) && !this.loans.has(lender);
+    const borrows = lender !== undefined && this.live.has(lender) && this.hasPlace(lender);
     if (borrows) this.lend(lender, id);
     this.newcomer = newcomer;
     const chosen = this.ask({ type: 'agent.spawn', id, depth, isNew, borrows });
@@ -63,8 +68,25 @@ export class Nursery {
       this.ask({ type: 'agent.withdraw' });
     } else if (this.live.delete(id)) {
       this.waitingBelow.delete(id);
+      this.rests.delete(id);
+      // Whoever lent it the place wants it back.
+      this.resume(id);
       this.start(this.passOn(id));
     }
+  }
+
+  /** It waits for others, and somebody else may have its place meanwhile. Ends with as many `wake`s. */
+  rest(id: string): void {
+    if (!this.live.has(id)) return;
+    this.rests.set(id, (this.rests.get(id) ?? 0) + 1);
+    if (this.hasPlace(id)) this.start(this.giveUp(id));
+  }
+
+  /** It goes on, whether there is a place or not. Harmless when it has gone. */
+  wake(id: string): void {
+    const reasons = (this.rests.get(id) ?? 0) - 1;
+    if (reasons > 0) this.rests.set(id, reasons);
+    else if (this.rests.delete(id) && this.resume(id)) this.start(this.startBelow(id));
   }
 
   /** A new run of the lead: what it may spawn is counted anew. */
@@ -124,10 +146,35 @@ export class Nursery {
       if (lender !== undefined) this.lend(lender, borrower);
       return undefined;
     }
-    const next = lender === undefined ? undefined : this.nextBelow(lender);
-    if (lender === undefined || next === undefined) {
-      return this.ask({ type: 'agent.stopped', borrowed: lender !== undefined });
-    }
+    if (lender === undefined) return this.ask({ type: 'agent.stopped', borrowed: false });
+    const next = this.startBelow(lender);
+    if (next !== undefined) return next;
+    this.ask({ type: 'agent.stopped', borrowed: true });
+    return this.rests.has(lender) ? this.giveUp(lender) : undefined;
+  }
+
+  /** Neither lent nor left to others. */
+  private hasPlace(id: string): boolean {
+    return !this.loans.has(id) && !this.placeless.has(id);
+  }
+
+  /** Returns who starts in its place. */
+  private giveUp(id: string): Newcomer | undefined {
+    this.placeless.add(id);
+    return this.ask({ type: 'agent.rested' });
+  }
+
+  /** False when it had a place all along. */
+  private resume(id: string): boolean {
+    const hadNone = this.placeless.delete(id);
+    if (hadNone) this.ask({ type: 'agent.woken' });
+    return hadNone;
+  }
+
+  /** Returns the child that starts in the place of one that waits for it; undefined when none does. */
+  private startBelow(lender: string): Newcomer | undefined {
+    const next = this.nextBelow(lender);
+    if (next === undefined) return undefined;
     this.lend(lender, next.id);
     this.forget(next);
     this.ask({ type: 'agent.withdraw' });

@@ -33,12 +33,15 @@ export const agentsOf = (swarm: () => Swarm, id: string): Agents => {
       if (entry === undefined) return;
       if (!isLive(entry)) await swarm().recollect(entry);
       if (!isLive(entry) || timeoutMs === 0) return;
-      const { clock } = swarm().lead.deps;
+      const { employment, lead } = swarm();
+      const { clock } = lead.deps;
+      employment.rest({ id });
       await new Promise<void>((resolve) => {
         const end = () => {
           forget();
           entry.listeners.delete(end);
           signal.removeEventListener('abort', end);
+          employment.wake({ id });
           resolve();
         };
         const forget = clock.wakeAt(clock.now() + timeoutMs, end);

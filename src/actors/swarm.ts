@@ -3,23 +3,16 @@
  * behind are taken up again. Each is an actor of its own, found by its id; the tree is in the journals.
  */
 
-import * as stops from '../machines/stops.js';
 import type { Stop } from '../protocol/agent.js';
 import { SkeinError } from '../protocol/errors.js';
-import type {
-  AgentTag,
-  ChildReport,
-  Spawned,
-  SpawnKind,
-  SpawnOrder,
-  SpawnPreview,
-} from '../protocol/swarm.js';
+import type { AgentTag, Spawned, SpawnKind, SpawnOrder, SpawnPreview } from '../protocol/swarm.js';
 import { BackgroundJobs } from './background-jobs.js';
 import { beginChild, endOf, readJournal, rebuildChild } from './child.js';
 import { deliverReport, hasHeardOf } from './child-letter.js';
 import { Employment, lenderOf } from './employment.js';
 import { FanOuts } from './fan-outs.js';
 import type { Household } from './household.js';
+import { join } from './join-child.js';
 import type { Child, Member } from './member.js';
 import { type Entry, isLive, Roster } from './roster.js';
 import { modelOf, termsOf } from './spawn-terms.js';
@@ -35,7 +28,6 @@ export class Swarm {
   private lost: Entry[] = [];
   /** Who is being taken up again: two that do so at once would be two agents with one journal. */
   private readonly takingUp = new Map<string, Promise<unknown>>();
-  private isClosed = false;
 
   constructor(house: Household, lead: Member) {
     this.house = house;
@@ -64,7 +56,7 @@ export class Swarm {
     if (tag.kind === 'background') {
       return { kind: 'started', agent: tag, isQueued: status === 'queued' };
     }
-    return { kind: 'ended', report: await this.join(entry, signal) };
+    return { kind: 'ended', report: await join(this.employment, parent, entry, signal) };
   }
 
   preview(parent: Member, count: number, wanted: SpawnKind): SpawnPreview | undefined {
@@ -123,7 +115,6 @@ export class Swarm {
 
   /** As if the process had died: the next owner of the session goes on. */
   async close(): Promise<void> {
-    this.isClosed = true;
     await this.employment.close();
     await this.jobs.release();
   }
@@ -268,28 +259,6 @@ export class Swarm {
     // What files say of parents may go in circles.
     const isAbove = entry !== undefined && entry.tag.depth < depth;
     return live ?? (isAbove ? await this.rebuild(entry, readJournal) : undefined) ?? this.lead;
-  }
-
-  /** The report of one that is waited for. When the signal aborts, the agent is interrupted. */
-  private join(entry: Entry, signal: AbortSignal): Promise<ChildReport> {
-    const { report } = entry;
-    if (report !== undefined && !isLive(entry)) return Promise.resolve(report);
-    return new Promise((resolve, reject) => {
-      const giveUp = () => {
-        entry.listeners.delete(end);
-        const halted = this.isClosed
-          ? Promise.resolve()
-          : this.employment.halt(entry, stops.INTERRUPTED);
-        halted.then(() => reject(signal.reason), reject);
-      };
-      const end = (ended: ChildReport) => {
-        signal.removeEventListener('abort', giveUp);
-        resolve(ended);
-      };
-      entry.listeners.add(end);
-      if (signal.aborted) giveUp();
-      else signal.addEventListener('abort', giveUp, { once: true });
-    });
   }
 }
 

@@ -5,7 +5,9 @@
  *
  * Pure: it counts agents and never knows them, so a thousand of them cost it nothing. actors/swarm.ts
  * fills the slot `nursery`, which knows who waits and starts them. An agent that waits for a child of
- * its own lends it its place, so a tree of waiting agents can never stand in its own way.
+ * its own lends it its place, or rests and leaves it to anybody, so a tree of waiting agents can never
+ * stand in its own way. One that is woken goes on at once, also when that is one more than there are
+ * places: it holds up what others wait for.
  */
 import { assign, sendTo, setup } from 'xstate';
 import type {
@@ -29,6 +31,7 @@ export const leaderMachine = setup({
       !borrows && context.live >= context.limits.maxConcurrentAgents,
     isLent: (_, { borrowed }: { borrowed: boolean }) => borrowed,
     isAwaited: ({ context }) => context.waiting > 0,
+    isOverfull: ({ context }) => context.live > context.limits.maxConcurrentAgents,
   },
   actions: {
     countSpawn: assign({
@@ -88,10 +91,17 @@ export const leaderMachine = setup({
         ],
         'agent.stopped': [
           { guard: { type: 'isLent', params: ({ event }) => event } },
+          { guard: 'isOverfull', actions: 'givePlaceBack' },
           // The place goes to whoever has waited longest.
           { guard: 'isAwaited', actions: ['leaveQueue', 'startNext'] },
           { actions: 'givePlaceBack' },
         ],
+        'agent.rested': [
+          { guard: 'isOverfull', actions: 'givePlaceBack' },
+          { guard: 'isAwaited', actions: ['leaveQueue', 'startNext'] },
+          { actions: 'givePlaceBack' },
+        ],
+        'agent.woken': { actions: { type: 'takePlace', params: { borrows: false } } },
         // One that waited has gone, or got its parent's place.
         'agent.withdraw': { actions: 'leaveQueue' },
         'run.begin': { actions: 'forgetSpawns' },

@@ -30,6 +30,10 @@ export type LeaderEvent =
     }
   /** A place is free again, unless it was lent. */
   | { readonly type: 'agent.stopped'; readonly borrowed: boolean }
+  /** It waits for its own, and others may have its place. */
+  | { readonly type: 'agent.rested' }
+  /** It has its place again, also when all are taken: nobody begins then until one is free. */
+  | { readonly type: 'agent.woken' }
   | { readonly type: 'agent.withdraw' }
   | { readonly type: 'run.begin' }
   | { readonly type: 'swarm.close' };

@@ -133,6 +133,74 @@ describe('an agent that waits for its child', () => {
   });
 });
 
+describe('an agent that rests until others have ended', () => {
+  test('leaves its place to whoever has waited longest', () => {
+    const { nursery, started, admit } = nurseryOf(1);
+    for (const id of ['a', 'b', 'c']) admit(id);
+    nursery.rest('a');
+    expect(started).toEqual(['a', 'b']);
+    nursery.leave('b');
+    expect(started).toEqual(['a', 'b', 'c']);
+  });
+
+  test('goes on at once when it is woken, and nobody begins until there is a place again', () => {
+    const { nursery, started, admit } = nurseryOf(1);
+    for (const id of ['a', 'b', 'c']) admit(id);
+    nursery.rest('a');
+    nursery.wake('a');
+    nursery.leave('b');
+    expect(started).toEqual(['a', 'b']);
+    nursery.leave('a');
+    expect(started).toEqual(['a', 'b', 'c']);
+  });
+
+  test('leaves a place that it had borrowed to anybody, and its lender has it back at its end', () => {
+    const { nursery, started, admit } = nurseryOf(1);
+    admit('a');
+    admit('a1', { lender: 'a' });
+    admit('b');
+    nursery.rest('a1');
+    expect(started).toEqual(['a', 'a1', 'b']);
+    nursery.leave('b');
+    nursery.wake('a1');
+    nursery.leave('a1');
+    expect([admit('c'), admit('a2', { lender: 'a' })]).toEqual(['queued', 'started']);
+  });
+
+  test('leaves the place that it gets back as well, while it rests for another reason', () => {
+    const { nursery, started, admit } = nurseryOf(1);
+    admit('a');
+    admit('a1', { lender: 'a' });
+    nursery.rest('a');
+    admit('b');
+    nursery.leave('a1');
+    expect(started).toEqual(['a', 'a1', 'b']);
+  });
+
+  test('lends its place to a child that it waits for as soon as it is woken', () => {
+    const { nursery, started, admit } = nurseryOf(1);
+    admit('a');
+    for (let times = 0; times < 2; times += 1) nursery.rest('a');
+    admit('b');
+    expect(admit('a1', { lender: 'a' })).toBe('queued');
+    nursery.wake('a');
+    expect(started).toEqual(['a', 'b']);
+    nursery.wake('a');
+    expect(started).toEqual(['a', 'b', 'a1']);
+  });
+
+  test('gives nothing back at its end that it did not have', () => {
+    const { nursery, started, admit } = nurseryOf(1);
+    for (const id of ['a', 'b', 'c']) admit(id);
+    nursery.rest('a');
+    nursery.leave('a');
+    nursery.wake('a');
+    expect(started).toEqual(['a', 'b']);
+    nursery.leave('b');
+    expect(started).toEqual(['a', 'b', 'c']);
+  });
+});
+
 describe('an agent is refused', () => {
   test('when it is too deep', () => {
     const { admit, started } = nurseryOf(5, { maxDepth: 2 });
@@ -192,19 +260,28 @@ interface Model {
   readonly parent: Model | undefined;
   /** The children that it waits for. */
   readonly awaits: Set<Model>;
+  /** Those that work beside it. */
+  readonly behind: Set<Model>;
+  /** It has said all that it can until one of those reports. */
+  isResting: boolean;
   state: 'queued' | 'live' | 'gone';
 }
 
-/** A swarm whose agents do what the numbers say: begin and await others, end, and are stopped. */
+/** A swarm whose agents do what the numbers say: begin others, await them, rest, end, and are stopped. */
 const swarmOf = (places: number) => {
   const { nursery } = nurseryOf(places);
   const all: Model[] = [];
   const those = (state: Model['state']) => all.filter((agent) => agent.state === state);
-  const working = () => those('live').filter(({ awaits }) => awaits.size === 0);
+  const working = () =>
+    those('live').filter(({ awaits, isResting }) => awaits.size === 0 && !isResting);
   const spawn = (parent: Model | undefined, isAwaited: boolean) => {
-    const child: Model = { id: `a_${all.length}`, parent, awaits: new Set(), state: 'queued' };
+    const child: Model = {
+      ...{ id: `a_${all.length}`, parent, awaits: new Set(), behind: new Set() },
+      ...{ isResting: false, state: 'queued' },
+    };
     all.push(child);
     if (isAwaited) parent?.awaits.add(child);
+    else parent?.behind.add(child);
     nursery.admit({
       ...{ id: child.id, depth: 1, lender: isAwaited ? parent?.id : undefined, isNew: true },
       start: () => {
@@ -212,80 +289,117 @@ const swarmOf = (places: number) => {
         child.state = 'live';
       },
     });
+    if (isAwaited && parent !== undefined) nursery.rest(parent.id);
+  };
+  const rest = (agent: Model) => {
+    agent.isResting = true;
+    nursery.rest(agent.id);
+  };
+  const wake = (agent: Model) => {
+    if (agent.isResting) nursery.wake(agent.id);
+    agent.isResting = false;
   };
   const leave = (agent: Model) => {
+    const { parent } = agent;
     agent.state = 'gone';
-    agent.parent?.awaits.delete(agent);
+    if (parent?.awaits.delete(agent)) nursery.wake(parent.id);
+    // Its report wakes whoever rests.
+    if (parent?.behind.delete(agent)) wake(parent);
     nursery.leave(agent.id);
   };
   const stop = (agent: Model) => {
-    for (const child of [...agent.awaits]) stop(child);
+    for (const child of [...agent.awaits, ...agent.behind]) stop(child);
     leave(agent);
   };
-  return { all, those, working, spawn, leave, stop };
+  /** One that has agents beside it rests until they have ended. */
+  const end = (agent: Model) => (agent.behind.size > 0 ? rest(agent) : leave(agent));
+  return { all, those, working, spawn, wake, leave, stop, end };
 };
 
 const pick = <Item>(items: readonly Item[], by: number): Item | undefined =>
   items[by % Math.max(1, items.length)];
 
 type Swarm = ReturnType<typeof swarmOf>;
-const deeds: Record<string, (swarm: Swarm, by: number) => void> = {
+type Deeds = Record<string, (swarm: Swarm, by: number) => void>;
+
+const deeds: Deeds = {
   'the lead begins one': ({ spawn }) => spawn(undefined, false),
   'one begins another': ({ spawn, working }, by) => spawn(pick(working(), by), false),
   'one waits for three': ({ spawn, working }, by) => {
     const parent = pick(working(), by);
     for (let count = 0; count < 3; count += 1) spawn(parent, parent !== undefined);
   },
-  'one ends': ({ leave, working }, by) => {
+  'one ends, or rests': ({ end, working }, by) => {
     const agent = pick(working(), by);
-    if (agent !== undefined) leave(agent);
+    if (agent !== undefined) end(agent);
   },
+};
+
+/** What people do: it may wake somebody whose place is taken. */
+const interventions: Deeds = {
   'one that waits for a place is withdrawn': ({ leave, those }, by) => {
     const agent = pick(those('queued'), by);
     if (agent !== undefined) leave(agent);
   },
-  'one is stopped with all that it waits for': ({ stop, those }, by) => {
+  'one is stopped with all below it': ({ stop, those }, by) => {
     const agent = pick(those('live'), by);
     if (agent !== undefined) stop(agent);
   },
+  'one that rests is told something': ({ wake, those }, by) => {
+    const agent = pick(those('live'), by);
+    if (agent !== undefined) wake(agent);
+  },
 };
 
-const deed = fc.record({ what: fc.constantFrom(...Object.keys(deeds)), by: fc.nat(50) });
+const allDeeds: Deeds = { ...deeds, ...interventions };
+
+/** Any number of places, and what happens. */
+const whatever = (known: Deeds) =>
+  [
+    fc.integer({ min: 1, max: 4 }),
+    fc.array(fc.record({ what: fc.constantFrom(...Object.keys(known)), by: fc.nat(50) }), {
+      maxLength: 60,
+    }),
+  ] as const;
 
 describe('whatever agents do', () => {
-  test('no more are at work than there are places, and while one waits another works', () => {
+  test('no more are at work than there are places', () => {
     fc.assert(
-      fc.property(
-        fc.integer({ min: 1, max: 4 }),
-        fc.array(deed, { maxLength: 60 }),
-        (places, all) => {
-          const swarm = swarmOf(places);
-          for (const { what, by } of all) {
-            deeds[what]?.(swarm, by);
-            expect(swarm.working().length).toBeLessThanOrEqual(places);
-            const isStuck = swarm.those('queued').length > 0 && swarm.working().length === 0;
-            expect(isStuck).toBe(false);
-          }
-        },
-      ),
+      fc.property(...whatever(deeds), (places, all) => {
+        const swarm = swarmOf(places);
+        for (const { what, by } of all) {
+          deeds[what]?.(swarm, by);
+          expect(swarm.working().length).toBeLessThanOrEqual(places);
+        }
+      }),
       { numRuns: 300 },
+    );
+  });
+
+  test('while one waits for a place another works, whatever people do', () => {
+    fc.assert(
+      fc.property(...whatever(allDeeds), (places, all) => {
+        const swarm = swarmOf(places);
+        for (const { what, by } of all) {
+          allDeeds[what]?.(swarm, by);
+          const isStuck = swarm.those('queued').length > 0 && swarm.working().length === 0;
+          expect(isStuck).toBe(false);
+        }
+      }),
+      { numRuns: 600 },
     );
   });
 
   test('nobody is forgotten, and every place comes back', () => {
     fc.assert(
-      fc.property(
-        fc.integer({ min: 1, max: 4 }),
-        fc.array(deed, { maxLength: 60 }),
-        (places, all) => {
-          const swarm = swarmOf(places);
-          for (const { what, by } of all) deeds[what]?.(swarm, by);
-          for (let agent = swarm.working()[0]; agent; [agent] = swarm.working()) swarm.leave(agent);
-          expect(swarm.all.every(({ state }) => state === 'gone')).toBe(true);
-          for (let count = 0; count <= places; count += 1) swarm.spawn(undefined, false);
-          expect(swarm.those('live')).toHaveLength(places);
-        },
-      ),
+      fc.property(...whatever(allDeeds), (places, all) => {
+        const swarm = swarmOf(places);
+        for (const { what, by } of all) allDeeds[what]?.(swarm, by);
+        for (let agent = swarm.working()[0]; agent; [agent] = swarm.working()) swarm.end(agent);
+        expect(swarm.all.every(({ state }) => state === 'gone')).toBe(true);
+        for (let count = 0; count <= places; count += 1) swarm.spawn(undefined, false);
+        expect(swarm.those('live')).toHaveLength(places);
+      }),
       { numRuns: 300 },
     );
   });

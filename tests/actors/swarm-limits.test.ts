@@ -74,6 +74,46 @@ describe('a lead that asks for more agents than it may have', () => {
   });
 });
 
+describe('with few places, an agent that waits for one in the background', () => {
+  const behind = (children: readonly Plan[] = []) => leaf({ kind: 'background', children });
+
+  test.each([
+    ['a typed agent', leaf({ children: [behind()] })],
+    ['one below another', leaf({ children: [leaf({ children: [behind()] })] })],
+    ['one in the background itself', behind([behind([behind()])])],
+    ['one that has several', leaf({ children: [behind(), leaf(), behind(), behind()] })],
+  ])('leaves its place to it: %s', async (_, child) => {
+    const swarm = await follow(leaf({ children: [child] }), limits({ maxConcurrentAgents: 1 }));
+    expect(swarm.reports.map(({ stop }) => stop.reason)).not.toContain('interrupted');
+    expect(swarm.reports.at(-1)?.agent.depth).toBe(1);
+  });
+
+  test('leaves it also when all places are taken by such as itself', async () => {
+    const children = Array.from({ length: 20 }, () => leaf({ children: [behind()] }));
+    const swarm = await follow(leaf({ children }), limits({ maxConcurrentAgents: 20 }));
+    expect(swarm.reports.map(({ stop }) => stop.reason)).toEqual(Array(40).fill('end_turn'));
+  });
+
+  test('leaves it also while it asks for the output of one that is queued', async () => {
+    const hand = await swarmInHand(
+      (talk) => {
+        const { path, turn } = partOf(talk);
+        if (path === '0') return turn > 0 ? [says('done')] : asks(1);
+        if (path !== '0.0') return [says('seen')];
+        const id = /a_\d+/.exec(talk.last)?.[0];
+        if (turn === 0) return [calls('b', 'Task', task('<<0.0.0>>', BEHIND))];
+        return turn > 1 ? [says('read')] : [calls('o', 'TaskOutput', { task_id: id })];
+      },
+      limits({ maxConcurrentAgents: 1 }),
+    );
+    await hand.say('<<0>>');
+    await hand.lead.stopped;
+    expect(hand.results()['t0.0']).toContain('read');
+  });
+});
+
+const BEHIND = { description: 'x', subagent_type: 'explorer', run_in_background: true };
+
 const asks = (count: number, path = '0'): Answer =>
   Array.from({ length: count }, (_, at) =>
     calls(
