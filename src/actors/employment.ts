@@ -52,6 +52,8 @@ export class Employment {
   private readonly watch: TimeWatch;
   /** Background children that have not reported, by the agent that they work for. */
   private readonly unheard = new Map<string, number>();
+  /** Whom a person has stopped: whatever ends those below them, they are stopped too. */
+  private readonly stopped = new Set<string>();
   /** The runs of the lead that spawns are counted for. */
   private readonly runs: RunCount;
   private isClosed = false;
@@ -85,6 +87,7 @@ export class Employment {
     entry.child = child;
     entry.report = undefined;
     entry.isEnding = false;
+    this.stopped.delete(child.id);
     const { spent, family } = child.deps.notebook.history;
     entry.spent = spent;
     entry.changedFiles = family.changedFiles;
@@ -109,22 +112,30 @@ export class Employment {
 
   /** Ends it and all below it; resolves when nothing of it works any more. */
   async halt(entry: Entry, stop: Stop): Promise<void> {
-    const { child } = entry;
-    if (this.isClosed || !isLive(entry) || child === undefined) return;
+    const { child, tag } = entry;
+    if (this.isClosed) return;
+    const why = this.stopped.has(tag.parent) ? ABOVE_STOPPED : stop;
+    if (!isLive(entry) || child === undefined) {
+      // A person may have let somebody below it go on.
+      if (why.reason === 'stopped') await this.haltBelow(tag, why);
+      return;
+    }
+    if (why.reason === 'stopped') this.stopped.add(child.id);
     const over = new Promise<unknown>((resolve) => entry.listeners.add(resolve));
-    if (child.agent !== undefined) child.agent.interrupt(stop);
+    if (child.agent !== undefined) child.agent.interrupt(why);
     else if (!entry.isEnding) {
       // At once, or a place that becomes free meanwhile starts it.
       this.nursery.leave(child.id);
-      this.recordEnd(child, stop);
-      this.end(entry, child, stop);
+      this.recordEnd(child, why);
+      this.end(entry, child, why);
     }
     await over;
   }
 
-  async haltBelow({ id }: Pick<Member, 'id'>, stop: Stop): Promise<void> {
-    const children = this.deps.roster.childrenOf(id);
-    await Promise.all(children.map((entry) => this.halt(entry, stop)));
+  async haltBelow({ id, depth }: Pick<Member, 'id' | 'depth'>, stop: Stop): Promise<void> {
+    // What files say of parents may go in circles.
+    const below = this.deps.roster.childrenOf(id).filter(({ tag }) => tag.depth > depth);
+    await Promise.all(below.map((entry) => this.halt(entry, stop)));
   }
 
   /** Stops at once, wherever everybody is, as if the process had died there. */
@@ -272,6 +283,11 @@ const statusAfter = ({ reason }: Stop): Entry['status'] =>
 const PARENT_ENDED: Stop = {
   ...stops.INTERRUPTED,
   detail: 'The agent that it worked for has ended.',
+};
+
+const ABOVE_STOPPED: Stop = {
+  reason: 'stopped',
+  detail: 'A person stopped the agent that it worked for; `skein resume` lets it go on.',
 };
 
 /** A defect of ours; whoever asked for the agent hears of it like of any other failure. */

@@ -61,8 +61,9 @@ export const steering = (swarm: Swarm): Steering => {
       }),
     stop: (address) =>
       whenMeant(address, async (entry) => {
-        if (!isLive(entry)) return says(entry, true, `is not at work (${entry.status}).`);
+        const isAtWork = isLive(entry);
         await swarm.employment.halt(entry, BY_PERSON);
+        if (!isAtWork) return says(entry, true, `is not at work (${entry.status}).`);
         return entry.status === 'stopped'
           ? says(entry, true, 'is stopped, with all that worked for it.')
           : says(entry, true, 'had come to its end already.');

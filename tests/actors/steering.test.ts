@@ -121,6 +121,59 @@ describe('an agent that a person stopped', () => {
   });
 });
 
+describe('what works for an agent that a person stopped', () => {
+  /** `par` in the background waits for one of its own, has another in the background, and goes on when told. */
+  const family = async () => {
+    const never = new Promise<void>(() => {});
+    const asked: string[] = [];
+    const hand = await swarmInHand(
+      ({ said, last, turn }) => {
+        if (last.includes('begin')) return [calls('c1', 'Task', inBackground('mid', PAR))];
+        const who = ['low', 'deep', 'mid'].find((words) => said[0]?.includes(words)) ?? 'lead';
+        asked.push(who);
+        if (who === 'low' || who === 'deep') return [says('half'), waits(never)];
+        if (who === 'lead' || turn > 0) return [says('noted')];
+        return [
+          calls('c2', 'Task', inBackground('low', KID)),
+          calls('c3', 'Task', task('deep', { ...KIN, subagent_type: 'explorer' })),
+        ];
+      },
+      { lingers: true },
+    );
+    await hand.say('begin');
+    await allSettled();
+    return { ...hand, asked, control: swarmControl(hand.lead) };
+  };
+  const PAR = { name: 'par', description: 'x' };
+  const KID = { name: 'kid', description: 'x' };
+  const KIN = { name: 'kin', description: 'x' };
+
+  test.each(['kid', 'kin'])('is stopped with it: %s', async (name) => {
+    const { control, asked } = await family();
+    await control.stop('par');
+    const before = asked.length;
+    expect(await control.send(name, 'wake', 'user', 'l_x')).toMatchObject({
+      ...{ ok: false, sentence: expect.stringContaining('was stopped by a person') },
+    });
+    await allSettled();
+    expect(asked.slice(before).filter((who) => who !== 'lead')).toEqual([]);
+    expect(await control.resume(name)).toMatchObject({ ok: true });
+    await allSettled();
+    expect(asked.at(-1)).toBe(name === 'kid' ? 'low' : 'deep');
+  });
+
+  test('is stopped for whoever resumes the session, too', async () => {
+    const { control, lead, store, clock } = await family();
+    await control.stop('par');
+    await lead.close();
+    const choice = { kind: 'resume', id: lead.id } as const;
+    const next = await swarmInHand(() => [says('ok')], { store, clock, choice, lingers: true });
+    expect(await swarmControl(next.lead).send('kin', 'wake', 'user', 'l_x')).toMatchObject({
+      ok: false,
+    });
+  });
+});
+
 describe('an address', () => {
   test('that the lead and an agent share is said to be ambiguous', async () => {
     const { control, id, lead } = await withHelper([], 'lead');
@@ -189,6 +242,12 @@ describe('an agent whose parent had ended when it was resumed', () => {
     await allSettled();
     expect(heard.at(-1)?.last).toContain('found it');
     expect((await steer.stop('above')).sentence).toContain('is not at work (ended)');
+  });
+
+  test('is stopped when a person stops the parent once more', async () => {
+    const { steer } = await stoppedFamily();
+    await steer.stop('above');
+    expect((await steer.stop('below')).sentence).toContain('is not at work (stopped)');
   });
 
   test('is heard of by it when it goes on later', async () => {
