@@ -12,6 +12,7 @@ import type {
 import type { Checkpoints } from '../protocol/checkpoint.js';
 import type { Chance } from '../protocol/clock.js';
 import { UsageError } from '../protocol/errors.js';
+import { CHILD_SENDER } from '../protocol/swarm.js';
 import type { RawJson } from '../protocol/wire.js';
 import { type AgentActor, agentActor } from './agent-actor.js';
 import { type AskedCompaction, compactor } from './compactor.js';
@@ -43,6 +44,11 @@ export interface Agent {
    * already is no other. Throws a StorageError.
    */
   submit(from: string, blocks: RawJson, letter?: string): void;
+  /** What its agents report waits until a person speaks to it, or lets it go on. */
+  hold(): void;
+  readonly isHeld: boolean;
+  /** Goes on with the letters that wait. False when there are none, or it is at work. */
+  goOn(): boolean;
   /** The run ends as soon as it can, for this reason; `interrupted` when none is given. */
   interrupt(stop?: Stop): void;
   /** So many of its background children have not reported yet. */
@@ -114,6 +120,13 @@ export const startAgent = (deps: AgentDeps): Agent => {
   const tell = (event: AgentEvent) => {
     if (actor.getSnapshot().status === 'active') actor.send(event);
   };
+  const beginAgain = (): boolean => {
+    const { waiting } = notebook.history;
+    if (waiting === 0 || !runs.isResting || actor.getSnapshot().value !== 'idle') return false;
+    runs.begin();
+    goOn(waiting);
+    return true;
+  };
   if (!lingers || hasWork(notebook)) runs.begin();
   actor.start();
   return {
@@ -129,8 +142,23 @@ export const startAgent = (deps: AgentDeps): Agent => {
       if (notebook.hasLetter(named)) return;
       const letter = named ?? ids('letter');
       notebook.record({ type: 'letter.received', letter, from, raw: blocks });
+      const wasHeld = runs.isHeld;
+      if (wasHeld && from === CHILD_SENDER) return;
+      runs.isHeld = false;
+      // It has not counted what came meanwhile.
+      if (wasHeld && beginAgain()) return;
       const isWindingDown = runs.isRunning && context.stop !== null;
       if (runs.mayInterject(isWindingDown)) actor.send({ type: 'prompt.submit' });
+    },
+    hold() {
+      runs.isHeld = true;
+    },
+    get isHeld() {
+      return runs.isHeld;
+    },
+    goOn() {
+      runs.isHeld = false;
+      return beginAgain();
     },
     interrupt: (stop = stops.INTERRUPTED) => tell({ type: 'agent.interrupt', stop }),
     expect: (live) => tell({ type: 'children.changed', live }),

@@ -2,7 +2,6 @@
  * The working life of agents that are on record: each waits for a place, works, and when it has ended its
  * parent is told, its journal is closed and its place is somebody else's.
  */
-import * as stops from '../machines/stops.js';
 import type { Stop } from '../protocol/agent.js';
 import { SkeinError } from '../protocol/errors.js';
 import type { ChildReport } from '../protocol/swarm.js';
@@ -10,6 +9,7 @@ import { startAgent } from './agent.js';
 import type { BackgroundJobs } from './background-jobs.js';
 import { deliverReport } from './child-letter.js';
 import { reportOf } from './child-report.js';
+import { ABOVE_STOPPED, failed, PARENT_ENDED } from './child-stops.js';
 import type { Household } from './household.js';
 import type { Child, Member } from './member.js';
 import { Nursery } from './nursery.js';
@@ -114,7 +114,8 @@ export class Employment {
   async halt(entry: Entry, stop: Stop): Promise<void> {
     const { child, tag } = entry;
     if (this.isClosed) return;
-    const why = this.stopped.has(tag.parent) ? ABOVE_STOPPED : stop;
+    const isFinal = stop.reason === 'stopped';
+    const why = !isFinal && this.isStopped(tag.parent) ? ABOVE_STOPPED : stop;
     if (!isLive(entry) || child === undefined) {
       // A person may have let somebody below it go on.
       if (why.reason === 'stopped') await this.haltBelow(tag, why);
@@ -157,6 +158,11 @@ export class Employment {
     const { history } = child.deps.notebook;
     entry.run = history.runs;
     this.deps.roster.keep(entry, reportOf(child.tag, history, child.tree, stop));
+  }
+
+  private isStopped(id: string): boolean {
+    const { lead } = this.deps;
+    return this.stopped.has(id) || (id === lead.id && lead.agent?.isHeld === true);
   }
 
   private launch(entry: Entry, child: Child): void {
@@ -279,19 +285,3 @@ export class Employment {
 
 const statusAfter = ({ reason }: Stop): Entry['status'] =>
   reason === 'stopped' ? 'stopped' : 'ended';
-
-const PARENT_ENDED: Stop = {
-  ...stops.INTERRUPTED,
-  detail: 'The agent that it worked for has ended.',
-};
-
-const ABOVE_STOPPED: Stop = {
-  reason: 'stopped',
-  detail: 'A person stopped the agent that it worked for; `skein resume` lets it go on.',
-};
-
-/** A defect of ours; whoever asked for the agent hears of it like of any other failure. */
-const failed = (error: unknown): Stop =>
-  stops.modelError(
-    `The agent failed unexpectedly: ${error instanceof Error ? error.message : String(error)}`,
-  );

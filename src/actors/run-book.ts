@@ -7,6 +7,8 @@ import type { Notebook } from './notebook.js';
 
 export class RunBook {
   isRunning = false;
+  /** A person has stopped it: what its agents report waits until a person speaks to it. */
+  isHeld = false;
   private readonly notebook: Notebook;
   private readonly feed: Feed;
   /** Tells the machine to go on with the letters that wait. */
@@ -59,7 +61,8 @@ export class RunBook {
     const { waiting } = this.notebook.history;
     // Of a run that a person cut off, what was said before has not been answered either.
     const isOneSided = reason === 'interrupted' || reason === 'denied';
-    this.isCalled = !final && waiting > 0 && (this.isCalled || isOneSided);
+    const wantsMore = this.isCalled || isOneSided;
+    this.isCalled = !final && !this.isHeld && waiting > 0 && wantsMore;
     const isOwed = this.isCalled;
     this.feed.emit({ type: 'run.ended', stop, turns });
     if (!isOwed || this.isRunning) return;

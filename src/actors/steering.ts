@@ -1,20 +1,15 @@
 /** What a person can do with the agents of a swarm from elsewhere: write to one, stop it, let it go on. */
-import type { Stop } from '../protocol/agent.js';
 import { SkeinError } from '../protocol/errors.js';
 import type { JournalBody } from '../protocol/journal.js';
 import type { CommandReply, SwarmControl } from '../protocol/swarm-commands.js';
 import { rawText } from '../protocol/wire.js';
 import { agentLabel } from '../tools/agent-report.js';
+import { BY_PERSON } from './child-stops.js';
 import type { Child } from './member.js';
 import { type Entry, isLive } from './roster.js';
 import type { Swarm } from './swarm.js';
 
-const BY_PERSON: Stop = {
-  reason: 'stopped',
-  detail: 'A person stopped it; `skein resume` lets it go on.',
-};
-
-const GO_ON = 'Go on where you stopped.';
+export const GO_ON = 'Go on where you stopped.';
 
 const PERSON = 'user';
 
@@ -26,6 +21,13 @@ export interface Steering extends SwarmControl {
   called(agent: string): readonly string[];
   /** Somebody has this very name. */
   isNamed(agent: string): boolean;
+  /**
+   * Stops all that work for the lead, and holds what they report until a person speaks to it. Resolves
+   * with how many there were.
+   */
+  stopAll(): Promise<number>;
+  /** The lead goes on with what it was told while it was held; false when that is nothing. */
+  letLeadGoOn(): boolean;
 }
 
 export const steering = (swarm: Swarm): Steering => {
@@ -52,6 +54,14 @@ export const steering = (swarm: Swarm): Steering => {
   return {
     called,
     isNamed: (address) => swarm.roster.called(address).some(({ tag }) => tag.name === address),
+    async stopAll() {
+      const { roster, lead, employment } = swarm;
+      const live = [...roster.all()].filter(isLive);
+      if (live.length > 0 || lead.agent?.isResting === false) lead.agent?.hold();
+      await employment.haltBelow(lead, BY_PERSON);
+      return live.length;
+    },
+    letLeadGoOn: () => swarm.lead.agent?.goOn() ?? false,
     send: (address, text, from, letter) =>
       whenMeant(address, async (entry) => {
         if (text.trim() === '')

@@ -1,7 +1,6 @@
 /** What the tools of one agent may do with those that work for it. */
-import * as stops from '../machines/stops.js';
-import type { Stop } from '../protocol/agent.js';
 import { type Agents, SpawnRefusal } from '../protocol/swarm.js';
+import { BY_PARENT } from './child-stops.js';
 import type { Member } from './member.js';
 import { type Entry, isLive, viewOf } from './roster.js';
 import type { Swarm } from './swarm.js';
@@ -57,5 +56,3 @@ export const agentsOf = (swarm: () => Swarm, id: string): Agents => {
     preview: (count, kind) => swarm().preview(self(), count, kind),
   };
 };
-
-const BY_PARENT: Stop = { ...stops.INTERRUPTED, detail: 'The agent that it works for stopped it.' };

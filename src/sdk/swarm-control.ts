@@ -1,5 +1,6 @@
 /** Commands for all agents of a session: the lead by way of what every host can do with it, and the rest. */
 import type { LeadSession } from '../actors/session.js';
+import { GO_ON } from '../actors/steering.js';
 import type { Stop } from '../protocol/agent.js';
 import type { CommandReply, SwarmControl } from '../protocol/swarm-commands.js';
 import { promptBlocks } from './prompt-blocks.js';
@@ -46,32 +47,45 @@ const mayBeLead = ({ id, meta }: SteeredSession, wanted: string): boolean =>
 /** Whatever it is called. */
 const leadControl = (session: SteeredSession): SwarmControl => {
   const { id, meta } = session;
+  const ENDED = `The lead has ended; \`skein --resume ${id}\` goes on with it.`;
   const says = (ok: boolean, sentence: string): CommandReply => ({
     ...{ ok, sentence, agent: meta.lead },
   });
+  const submit = async (text: string, letter: string | undefined, done: string) => {
+    const blocks = promptBlocks(text);
+    // Hooks may look at it for as long as they like, and may refuse it.
+    const refusal = await new Promise<Stop | undefined>((settled) => {
+      session.submit(blocks, letter, settled);
+    });
+    if (refusal === undefined) return says(true, done);
+    const why = refusal.detail ?? `It was ${refusal.reason} before it got in.`;
+    return says(false, `The lead did not get it. ${why}`);
+  };
   return {
     async send(_wanted, text, _from, letter) {
-      if (session.state === 'stopped') {
-        return says(false, `The lead has ended; \`skein --resume ${id}\` goes on with it.`);
-      }
+      if (session.state === 'stopped') return says(false, ENDED);
       if (text.trim() === '') return says(false, 'The message is empty.');
-      const blocks = promptBlocks(text);
-      // Hooks may look at it for as long as they like, and may refuse it.
-      const refusal = await new Promise<Stop | undefined>((settled) => {
-        session.submit(blocks, letter, settled);
-      });
-      if (refusal === undefined) {
-        return says(true, 'Delivered to the lead; it is read with its next step.');
-      }
-      const why = refusal.detail ?? `It was ${refusal.reason} before it got in.`;
-      return says(false, `The lead did not get it. ${why}`);
+      return submit(text, letter, 'Delivered to the lead; it is read with its next step.');
     },
     async stop() {
-      if (session.isResting) return says(true, 'The lead is not working on anything.');
+      const wasResting = session.isResting;
+      // Ahead of the lead, whose interrupt would end them as if nobody had stopped them.
+      const halted = session.steer.stopAll();
       session.interrupt();
       await untilResting(session);
-      return says(true, 'The lead is stopped.');
+      // Once more for those that were just beginning.
+      const many = (await halted) + (await session.steer.stopAll());
+      if (many > 0) return says(true, 'The lead is stopped, with all that worked for it.');
+      return says(
+        true,
+        wasResting ? 'The lead is not working on anything.' : 'The lead is stopped.',
+      );
     },
-    resume: async () => says(false, 'The lead is running: write to it instead.'),
+    async resume() {
+      if (session.state === 'stopped') return says(false, ENDED);
+      if (!session.isResting) return says(true, 'The lead is at work already.');
+      const done = 'The lead goes on.';
+      return session.steer.letLeadGoOn() ? says(true, done) : submit(GO_ON, undefined, done);
+    },
   };
 };

@@ -4,22 +4,24 @@ import type { HookFunction } from '../../src/protocol/hook-setup.js';
 import type { CommandReply } from '../../src/protocol/swarm-commands.js';
 import { swarmControl } from '../../src/sdk/swarm-control.js';
 import { hookFunction } from '../fakes/hook-functions.js';
-import { type Answer, calls, gate, says, waits } from '../fakes/scripted-model.js';
+import { type Answer, calls, gate, type Step, says, waits } from '../fakes/scripted-model.js';
 import { allSettled, swarmInHand, type Talk, task } from './swarm-in-hand.js';
 
 const inBackground = (what: string, more: Record<string, unknown> = {}) =>
   task(what, { subagent_type: 'explorer', run_in_background: true, ...more });
 
 /** A lead at a terminal with one background agent, which answers its n-th request with the n-th of these. */
-const withHelper = async (answers: readonly Answer[], name = 'scout') => {
+const withHelper = async (answers: readonly Answer[], name = 'scout', lingers = true) => {
   const asked: Talk[] = [];
+  /** What the lead does before it answers. */
+  const pace: { busy: Step | undefined } = { busy: undefined };
   const answer = (talk: Talk): Answer => {
     if (talk.last.includes('begin')) return [calls('c1', 'Task', inBackground('look', { name }))];
-    if (!talk.said[0]?.includes('look')) return [says('noted')];
+    if (!talk.said[0]?.includes('look')) return [...(pace.busy ? [pace.busy] : []), says('noted')];
     asked.push(talk);
     return answers[asked.length - 1] ?? [says('nothing more')];
   };
-  const hand = await swarmInHand(answer, { lingers: true });
+  const hand = await swarmInHand(answer, { lingers });
   await hand.say('begin');
   await allSettled();
   const control = swarmControl(hand.lead);
@@ -29,7 +31,7 @@ const withHelper = async (answers: readonly Answer[], name = 'scout') => {
       (record) => record.type === 'letter.received' && record.from === 'agent',
     );
   const journal = async () => (await hand.store.peek(hand.lead.id, id)).records;
-  return { ...hand, control, asked, id, reports, journal };
+  return Object.assign(pace, { ...hand, control, asked, id, reports, journal });
 };
 
 describe('a letter to an agent', () => {
@@ -171,6 +173,81 @@ describe('what works for an agent that a person stopped', () => {
     expect(await swarmControl(next.lead).send('kin', 'wake', 'user', 'l_x')).toMatchObject({
       ok: false,
     });
+  });
+});
+
+describe('a lead that a person stopped', () => {
+  test.each([
+    ['at work', 'more'],
+    ['at rest', undefined],
+  ])('%s stays so, with all that worked for it, until the person writes', async (_, more) => {
+    const door = gate();
+    const hand = await withHelper([[says('half'), waits(door.opened), says('whole')]]);
+    const { control, records, reports, lead } = hand;
+    if (more !== undefined) hand.busy = waits(new Promise(() => {}));
+    if (more !== undefined) await hand.say(more);
+    await allSettled();
+    expect(await control.stop('lead')).toEqual({
+      ...{ ok: true, agent: lead.meta.lead },
+      sentence: 'The lead is stopped, with all that worked for it.',
+    });
+    const runs = async () => (await records()).filter(({ type }) => type === 'run.started').length;
+    const before = await runs();
+    door.open();
+    await allSettled();
+    expect(await runs()).toBe(before);
+    expect(lead.isResting).toBe(true);
+    expect((await control.send('scout', 'wake', 'user', 'l_x')).ok).toBe(false);
+    expect(await reports()).toMatchObject([
+      { raw: expect.stringContaining('A person stopped it') },
+    ]);
+
+    hand.busy = undefined;
+    await control.send('lead', 'and now?', 'user', 'l_y');
+    await allSettled();
+    expect(await runs()).toBe(before + 1);
+    const last = hand.requests.at(-1)?.body ?? '';
+    expect([last.includes('A person stopped it'), last.includes('and now?')]).toEqual([true, true]);
+    expect(lead.state).toBe('idle');
+  });
+
+  test('goes on when the person resumes it, with what it was told meanwhile', async () => {
+    const { control, requests, lead } = await withHelper([[waits(gate().opened)]]);
+    await control.stop('lead');
+    const before = requests.length;
+    expect(await control.resume('lead')).toMatchObject({ ok: true, sentence: 'The lead goes on.' });
+    await allSettled();
+    expect(requests).toHaveLength(before + 1);
+    expect(requests.at(-1)?.body).toContain('A person stopped it');
+
+    expect(await control.resume('lead')).toMatchObject({ ok: true });
+    await allSettled();
+    expect(requests.at(-1)?.body).toContain('Go on where you stopped.');
+    expect(lead.state).toBe('idle');
+  });
+
+  test('is told of one that the person resumed only when it goes on itself', async () => {
+    const { control, records } = await withHelper([[waits(gate().opened)], [says('seen')]]);
+    await control.stop('lead');
+    await control.resume('scout');
+    await allSettled();
+    const runs = (await records()).filter(({ type }) => type === 'run.started');
+    expect(runs).toHaveLength(1);
+  });
+
+  test('and has ended goes on with its session alone', async () => {
+    const hand = await withHelper([[waits(gate().opened)]], 'scout', false);
+    await hand.control.stop('lead');
+    expect((await hand.lead.stopped).stop.reason).toBe('interrupted');
+    expect(await hand.control.resume('lead')).toMatchObject({
+      ...{ ok: false, sentence: expect.stringContaining('skein --resume') },
+    });
+  });
+
+  test('is not working on anything when nobody works for it either', async () => {
+    const { control } = await withHelper([[says('seen')]]);
+    await allSettled();
+    expect((await control.stop('lead')).sentence).toBe('The lead is not working on anything.');
   });
 });
 

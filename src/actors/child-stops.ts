@@ -1,0 +1,29 @@
+/** Why agents that work for others are ended from outside, each with the sentence that people read. */
+import * as stops from '../machines/stops.js';
+import type { Stop } from '../protocol/agent.js';
+
+export const BY_PERSON: Stop = {
+  reason: 'stopped',
+  detail: 'A person stopped it; `skein resume` lets it go on.',
+};
+
+export const ABOVE_STOPPED: Stop = {
+  reason: 'stopped',
+  detail: 'A person stopped the agent that it worked for; `skein resume` lets it go on.',
+};
+
+export const BY_PARENT: Stop = {
+  ...stops.INTERRUPTED,
+  detail: 'The agent that it works for stopped it.',
+};
+
+export const PARENT_ENDED: Stop = {
+  ...stops.INTERRUPTED,
+  detail: 'The agent that it worked for has ended.',
+};
+
+/** A defect of ours; whoever asked for the agent hears of it like of any other failure. */
+export const failed = (error: unknown): Stop =>
+  stops.modelError(
+    `The agent failed unexpectedly: ${error instanceof Error ? error.message : String(error)}`,
+  );
