@@ -1,22 +1,28 @@
 /** How an agent hears of the end of one that it did not wait for: in a letter, which comes once. */
 import type { Family } from '../context/family.js';
 import { SkeinError } from '../protocol/errors.js';
-import { CHILD_SENDER, type ChildReport } from '../protocol/swarm.js';
+import { type AgentTag, CHILD_SENDER, type ChildReport } from '../protocol/swarm.js';
 import { rawText } from '../protocol/wire.js';
-import { notificationText } from '../tools/agent-report.js';
+import { lossText, notificationText } from '../tools/agent-report.js';
 import type { Member } from './member.js';
 
 /** One that is resumed ends again, and that is another letter. */
 const letterOf = (id: string, run: number): string => `r_${id}_${run}`;
 
 /** Nobody is told who has ended; what became of the child is on record. */
-export const deliverReport = (member: Member, report: ChildReport, run: number): void => {
+export const deliverReport = (member: Member, report: ChildReport, run: number): void =>
+  deliver(member, report.agent.id, run, notificationText(report));
+
+/** One that cannot go on where its last run broke off. */
+export const deliverLoss = (member: Member, child: AgentTag, run: number, why: string): void =>
+  deliver(member, child.id, run, lossText(child, why));
+
+const deliver = (member: Member, id: string, run: number, text: string): void => {
   const { notebook } = member.deps;
   const { agent } = member;
-  const { id } = report.agent;
   if (hasHeardOf(member, id, run)) return;
   const letter = letterOf(id, run);
-  const raw = `[${rawText(notificationText(report))}]`;
+  const raw = `[${rawText(text)}]`;
   try {
     if (agent !== undefined) agent.submit(CHILD_SENDER, raw, letter);
     else notebook.record({ type: 'letter.received', letter, from: CHILD_SENDER, raw });

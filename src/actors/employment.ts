@@ -101,6 +101,14 @@ export class Employment {
     return this.unheard.get(id) ?? 0;
   }
 
+  /** So many more of its background children have not reported, or fewer. */
+  expect(parent: Member, more: number): void {
+    const live = this.expectedBy(parent) + more;
+    if (live > 0) this.unheard.set(parent.id, live);
+    else this.unheard.delete(parent.id);
+    this.present(parent)?.agent?.expect(live);
+  }
+
   /** It waits for agents of its own: its place is anybody's until it is woken. Not of the lead, which has none. */
   rest({ id }: Pick<Member, 'id'>): void {
     this.nursery.rest(id);
@@ -267,13 +275,6 @@ export class Employment {
   private tell({ listeners }: Entry, report: ChildReport): void {
     for (const listener of [...listeners]) listener(report);
     listeners.clear();
-  }
-
-  private expect(parent: Member, more: number): void {
-    const live = this.expectedBy(parent) + more;
-    if (live > 0) this.unheard.set(parent.id, live);
-    else this.unheard.delete(parent.id);
-    this.present(parent)?.agent?.expect(live);
   }
 
   /** As it is now: it may have ended, and gone on, since its child began. */

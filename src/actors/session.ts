@@ -96,7 +96,7 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
   const occasions = new SessionHooks({ hooks, notebook, feed, clock, ids, model }, gate);
   const start = (): Agent => {
     if (agent === undefined) {
-      agent = startAgent({ ...deps, expecting: swarm.expected });
+      agent = startAgent({ ...deps, expecting: swarm.employment.expectedBy(swarm.lead) });
       swarm.lead.agent = agent;
       void swarm.start();
       settle(agent.stopped);

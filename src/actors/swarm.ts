@@ -4,11 +4,11 @@
  */
 
 import type { Stop } from '../protocol/agent.js';
-import { SkeinError } from '../protocol/errors.js';
+import { SkeinError, StorageError } from '../protocol/errors.js';
 import type { AgentTag, Spawned, SpawnKind, SpawnOrder, SpawnPreview } from '../protocol/swarm.js';
 import { BackgroundJobs } from './background-jobs.js';
 import { beginChild, endOf, readJournal, rebuildChild } from './child.js';
-import { deliverReport, hasHeardOf } from './child-letter.js';
+import { deliverLoss, deliverReport, hasHeardOf } from './child-letter.js';
 import { Employment, lenderOf } from './employment.js';
 import { FanOuts } from './fan-outs.js';
 import type { Household } from './household.js';
@@ -26,6 +26,8 @@ export class Swarm {
   private readonly fanOuts: FanOuts;
   /** Background agents of a former process that wait for the lead to start. */
   private lost: Entry[] = [];
+  /** What people are told then: before that nobody listens. */
+  private complaints: string[] | undefined = [];
   /** Who is being taken up again: two that do so at once would be two agents with one journal. */
   private readonly takingUp = new Map<string, Promise<unknown>>();
 
@@ -69,16 +71,19 @@ export class Swarm {
     if (!this.lead.deps.notebook.history.family.isParent) return;
     await this.roster.recall(this.house.store, this.house.session.meta.id);
     this.lost = await this.unreported(this.lead);
+    this.employment.expect(this.lead, this.lost.length);
   }
 
   /** Background agents of a former process go on. */
   async start(): Promise<void> {
-    for (const entry of this.lost.splice(0)) await this.takeUp(entry);
-  }
-
-  /** How many the lead will hear of once it has started. */
-  get expected(): number {
-    return this.lost.length + this.employment.expectedBy(this.lead);
+    const complaints = this.complaints ?? [];
+    this.complaints = undefined;
+    for (const text of complaints) this.complain(text);
+    for (const entry of this.lost.splice(0)) {
+      await this.takeUp(this.lead, entry);
+      // It is counted as one of those at work now, or cannot be waited for.
+      this.employment.expect(this.lead, -1);
+    }
   }
 
   /**
@@ -183,7 +188,7 @@ export class Swarm {
       if (place.isQueued) deps.notebook.record({ type: 'agent.queued', reason: QUEUED });
       // Those below it must find this very one.
       entry.child = child;
-      for (const below of await this.unreported(child)) await this.takeUp(below);
+      for (const below of await this.unreported(child)) await this.takeUp(child, below);
       this.employment.employ(entry, child, place);
     } catch (error) {
       entry.child = undefined;
@@ -200,29 +205,49 @@ export class Swarm {
       if (kind !== 'background' || entry === undefined || isLive(entry)) continue;
       // One that went on after it had reported has something new to tell.
       if (hasHeardOf(member, id, entry.run) && entry.status !== 'lost') continue;
-      const child = await this.rebuild(entry);
-      const end = child && endOf(child);
-      if (child === undefined) continue;
-      if (end === undefined) open.push(entry);
-      else {
-        await this.remember(entry, child, end);
-        if (entry.report !== undefined) deliverReport(member, entry.report, entry.run);
-      }
+      await this.orLose(member, entry, async () => {
+        if (!(await this.hearOf(member, entry))) open.push(entry);
+      });
     }
     return open;
   }
 
+  /** False when it has not ended. */
+  private async hearOf(member: Member, entry: Entry): Promise<boolean> {
+    const child = await this.rebuild(entry);
+    if (child === undefined) {
+      // A call that is still open begins it anew.
+      if (isAskedFor(member, entry)) return true;
+      throw new StorageError('It left nothing to go on with.');
+    }
+    const end = endOf(child);
+    if (end === undefined) return false;
+    await this.remember(entry, child, end);
+    if (entry.report !== undefined) deliverReport(member, entry.report, entry.run);
+    return true;
+  }
+
   /** Unless another process works on it. */
-  private async takeUp(entry: Entry): Promise<void> {
-    const { id } = entry.tag;
+  private takeUp(member: Member, entry: Entry): Promise<void> {
+    return this.orLose(member, entry, async () => {
+      if (await this.jobs.claim(entry.tag.id)) await this.revive(entry, () => true);
+    });
+  }
+
+  /** Whoever it worked for hears of it, and so do people, when it cannot go on. */
+  private async orLose(member: Member, entry: Entry, work: () => Promise<void>): Promise<void> {
     try {
-      if (!(await this.jobs.claim(id))) return;
-      await this.revive(entry, () => true);
+      await work();
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      const text = `The background agent ${id} could not be taken up again: ${why}`;
-      this.lead.deps.feed.emit({ type: 'notice', text });
+      this.complain(`The background agent ${entry.tag.id} could not be taken up again: ${why}`);
+      deliverLoss(member, entry.tag, entry.run, why);
     }
+  }
+
+  private complain(text: string): void {
+    if (this.complaints === undefined) this.lead.deps.feed.emit({ type: 'notice', text });
+    else this.complaints.push(text);
   }
 
   private async remember(entry: Entry, child: Child, end: Stop): Promise<void> {
@@ -261,5 +286,8 @@ export class Swarm {
     return live ?? (isAbove ? await this.rebuild(entry, readJournal) : undefined) ?? this.lead;
   }
 }
+
+const isAskedFor = ({ deps }: Member, { tag }: Entry): boolean =>
+  [...deps.notebook.history.family.asked.values()].includes(tag.id);
 
 const QUEUED = 'As many agents work as may (skein.maxConcurrentAgents); it waits for a place.';

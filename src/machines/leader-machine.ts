@@ -23,7 +23,9 @@ export const leaderMachine = setup({
   types: {} as { input: SwarmLimits; context: LeaderContext; events: LeaderEvent },
   actors: { nursery: slot<NurseryOrder, undefined>('nursery') },
   guards: {
-    isTooDeep: ({ context }, { depth }: { depth: number }) => depth > context.limits.maxDepth,
+    // One that is taken up again was asked for when it might.
+    isTooDeep: ({ context }, { depth, isNew }: { depth: number; isNew: boolean }) =>
+      isNew && depth > context.limits.maxDepth,
     isOneTooMany: ({ context }, { isNew }: { isNew: boolean }) =>
       isNew && context.spawned >= context.limits.maxAgents,
     isWithoutPlaces: ({ context }) => context.limits.maxConcurrentAgents === 0,

@@ -27,6 +27,10 @@ export const reportText = (report: ChildReport): string => {
 export const notificationText = (report: ChildReport): string =>
   `[An agent that you started in the background has ended.]\n${reportText(report)}`;
 
+/** The same for one that a process left behind and the next cannot take up. */
+export const lossText = (agent: AgentTag, why: string): string =>
+  `[An agent that you started in the background cannot go on.]\nAgent ${agentLabel(agent)}: ${line(why, LONGEST_DETAIL)}`;
+
 export interface AgentFailure {
   readonly status: 'failed' | 'stopped';
   readonly reason: string;
