@@ -1,17 +1,23 @@
 /** What an agent that works for another may use up: as its first record says, of what its parent has. */
+import type { UsedBefore } from '../context/ledger.js';
 import type { Grant } from '../protocol/grant.js';
 import type { Origin } from '../protocol/swarm-records.js';
 
 /**
  * Money of its own is set aside when it first needs some, and not before: those that wait for a place
- * must not hold what others could work with.
+ * must not hold what others could work with. A run that a process died in goes on with what it had left.
  */
-export const childGrant = (parent: Grant, { maxTurns, maxBudgetUsd }: Origin): Grant => {
-  const turns = maxTurns ?? null;
-  if (maxBudgetUsd === undefined) return parent.share({ usd: null, turns });
+export const childGrant = (
+  parent: Grant,
+  { maxTurns, maxBudgetUsd }: Origin,
+  used: UsedBefore,
+): Grant => {
+  const turns = left(maxTurns, used.turns);
+  const usd = left(maxBudgetUsd, used.usd);
+  if (usd === null) return parent.share({ usd, turns });
   let opened: Grant | undefined;
   const open = (): Grant => {
-    opened ??= parent.share({ usd: maxBudgetUsd, turns });
+    opened ??= parent.share({ usd, turns });
     return opened;
   };
   return {
@@ -26,3 +32,8 @@ export const childGrant = (parent: Grant, { maxTurns, maxBudgetUsd }: Origin): G
     },
   };
 };
+
+export const NOTHING_USED: UsedBefore = { usd: 0, turns: 0 };
+
+const left = (cap: number | undefined, used: number): number | null =>
+  cap === undefined ? null : Math.max(0, cap - used);

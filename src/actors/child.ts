@@ -16,7 +16,7 @@ import { agentLabel } from '../tools/agent-report.js';
 import type { AgentDeps } from './agent.js';
 import { briefingFor } from './child-briefing.js';
 import { childFeed } from './child-feed.js';
-import { childGrant } from './child-grant.js';
+import { childGrant, NOTHING_USED } from './child-grant.js';
 import { hooksFor } from './child-hooks.js';
 import { departingChild } from './child-sharing.js';
 import type { ControlDesk } from './control-desk.js';
@@ -228,7 +228,11 @@ const assemble = (house: Household, cradle: Cradle, active: Active): Child => {
     toolCount: own?.toolbox.visible.length ?? kin.toolCount,
     // Its turns are granted, not counted here.
     limits: { ...limits, maxTurns: null },
-    grant: childGrant(parent.deps.grant, origin),
+    grant: childGrant(
+      parent.deps.grant,
+      origin,
+      history.run.isUnfinished ? house.usedBefore(id) : NOTHING_USED,
+    ),
     betas: () => (capabilities.betas ? history.betas.with(house.betas) : []),
     depart: departingChild({ warmth, history, shelf }, () => ({
       alike: siblingsOf(parent, origin.type),

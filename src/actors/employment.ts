@@ -78,6 +78,11 @@ export class Employment {
     return { isQueued: admission === 'queued', free };
   }
 
+  /** So many were started in the run that goes on. */
+  countSpawns(many: number): void {
+    this.nursery.goOn(many);
+  }
+
   /** It will not begin after all. */
   withdraw(id: string): void {
     this.nursery.leave(id);

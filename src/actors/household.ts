@@ -1,4 +1,5 @@
 /** What all agents of a swarm share, whoever they work for. */
+import type { UsedBefore } from '../context/ledger.js';
 import type { AgentDefinition } from '../protocol/agent-definition.js';
 import type { Briefing } from '../protocol/briefing.js';
 import type { Checkpoints } from '../protocol/checkpoint.js';
@@ -48,6 +49,8 @@ export interface Household {
   readonly betas: readonly string[];
   /** For all: what they change is on record with the lead. */
   readonly checkpoints: Checkpoints | undefined;
+  /** What an agent, and all below it, had used up in its run when the last process died. */
+  readonly usedBefore: (id: string) => UsedBefore;
   /** What makes agents able to ask for others. */
   readonly agentsFor: (id: string) => AgentDeps['agents'];
   /** What came of those below an agent that is taken up again. */

@@ -94,6 +94,11 @@ export class Nursery {
     this.ask({ type: 'run.begin' });
   }
 
+  /** A run goes on that a process died in: so many were spawned in it. */
+  goOn(spawned: number): void {
+    this.ask({ type: 'run.resume', spawned });
+  }
+
   close(): void {
     this.ask({ type: 'swarm.close' });
     this.waiting.clear();

@@ -1,21 +1,26 @@
 /**
  * What a lead and all its agents may use up. The ceiling of money is one for as long as the session is
- * open; the turns begin anew with each run that a person begins.
+ * open; the turns begin anew with each run that a person begins. A run that a process died in has used
+ * what it had used then, until a person begins another.
  */
 import type { History } from '../context/history.js';
-import { rootGrant } from '../context/ledger.js';
+import { rootGrant, type UsedBefore } from '../context/ledger.js';
 import type { Stop } from '../protocol/agent.js';
 import type { Caps, Grant, Need, Reservation } from '../protocol/grant.js';
 import type { Notebook } from './notebook.js';
 import type { PromptShelf } from './prompt-shelf.js';
 import { runCount } from './run-count.js';
 
-export const runGrant = (caps: Caps, history: Pick<History, 'runs' | 'prompts'>): Grant => {
-  const root = rootGrant(caps);
+export const runGrant = (
+  caps: Caps,
+  history: Pick<History, 'runs' | 'prompts'>,
+  before: UsedBefore,
+): Grant => {
+  const root = rootGrant(caps, before);
   const runs = runCount(history);
   return {
     reserve(need, signal, waits) {
-      if (runs.isNew()) root.renewTurns();
+      if (runs.isNew()) root.renew();
       return root.reserve(need, signal, waits);
     },
     share: (wanted) => root.share(wanted),

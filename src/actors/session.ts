@@ -1,3 +1,4 @@
+import { RunUsage } from '../context/run-usage.js';
 import * as stops from '../machines/stops.js';
 import type { AgentReport, Stop } from '../protocol/agent.js';
 import { UsageError } from '../protocol/errors.js';
@@ -29,7 +30,9 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     await session.close();
     throw new UsageError(headless(meta));
   }
-  const spent = await treeSpending(options.store, meta, notebook.history);
+  const usage = new RunUsage(meta.lead, notebook.history.run);
+  const spent = await treeSpending(options.store, meta, notebook.history, usage);
+  const { used } = usage;
   notebook.record({ type: 'epoch.began', owner: options.owner });
   const feed = new FeedHub(options.wantsStreamEvents);
   const { briefing, requestSettings, capabilities = capabilitiesOf('firstParty') } = options;
@@ -61,17 +64,20 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     grant: runGrant(
       { usd: options.maxBudgetUsd, turns: equipment.limits.maxTurns },
       notebook.history,
+      used,
     ),
   };
   const { swarm, deps } = openSwarm(
     {
       ...{ session, store: options.store, worker: options.owner, hooks: given },
       ...{ capabilities, requestSettings, betas, checkpoints },
+      usedBefore: (id) => usage.usedBy(id),
       setup: options.swarm,
     },
     equipped,
     spent,
   );
+  swarm.employment.countSpawns(used.agents);
   await swarm.recall();
   let agent: Agent | undefined;
   let settle: (report: Promise<AgentReport>) => void;

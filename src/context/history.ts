@@ -21,6 +21,7 @@ import {
 } from './history-message.js';
 import { Letters } from './letters.js';
 import { OpenCalls } from './open-calls.js';
+import { PresentRun } from './present-run.js';
 import { Spending } from './spending.js';
 import { tokensOfBytes } from './tokens.js';
 import { blockOf, Told } from './user-parts.js';
@@ -58,6 +59,8 @@ export class History {
   readonly betas = new BetaLatch();
   readonly cached = new CachedPart();
   readonly family = new Family();
+  /** As limits count runs. */
+  readonly run = new PresentRun();
   /** Rules that answers allow for the rest of the session. */
   readonly grants = new Set<string>();
   /** How the last run ended; null while one is under way. */
@@ -139,6 +142,7 @@ export class History {
         break;
     }
     this.family.apply(record);
+    this.run.apply(record);
   }
 
   /** Tokens of the next prompt: what the last answer counted, and the rest at four bytes each. */

@@ -10,6 +10,7 @@ import type { TellWait } from '../protocol/queueing.js';
 import { NO_USAGE } from '../protocol/usage.js';
 import { Pool } from './pool.js';
 import { isWaiting, Queue, type Verdict } from './reservation-queue.js';
+import type { Used } from './run-usage.js';
 
 /** Most answers are shorter; one that is longer is what a limit may be passed by. */
 const EXPECTED_OUTPUT = 4_096;
@@ -23,11 +24,18 @@ const inWords = (units: number): string => `$${dollars(units).toFixed(4)}`;
 const wholeTurns = (turns: number): number => Math.max(0, Math.floor(turns));
 
 export interface RootGrant extends Grant {
-  /** A new run: its turns begin anew, what was spent does not. */
-  renewTurns(): void;
+  /** A new run: its turns begin anew, and of what was spent only that of this process counts. */
+  renew(): void;
 }
 
-export const rootGrant = (caps: Caps): RootGrant => new Ledger(caps, undefined);
+/** What was used up before there was this grant, in USD and in turns. */
+export type UsedBefore = Pick<Used, 'usd' | 'turns'>;
+
+export const rootGrant = (caps: Caps, before: UsedBefore = { usd: 0, turns: 0 }): RootGrant => {
+  const root = new Ledger(caps, undefined);
+  root.carry(before);
+  return root;
+};
 
 /** Where the money of an agent comes from: a pool, and those who wait for it. */
 interface Purse {
@@ -47,6 +55,8 @@ export class Ledger implements RootGrant {
    */
   private readonly turns: readonly Pool[];
   private total = 0;
+  /** Of the total: what was spent before. */
+  private carried = 0;
   private isPriceless = false;
   private isOver = false;
 
@@ -92,8 +102,21 @@ export class Ledger implements RootGrant {
     if (this.caps.usd !== null) this.purse?.pool.close();
   }
 
-  renewTurns(): void {
+  /** The run goes on that used so much. */
+  carry({ usd, turns }: UsedBefore): void {
+    this.charge(nanos(usd));
+    this.turns[0]?.settle(0, turns);
+  }
+
+  renew(): void {
+    this.charge(-this.carried);
     if (this.caps.turns !== null) this.turns[0]?.renew(wholeTurns(this.caps.turns));
+  }
+
+  private charge(units: number): void {
+    this.carried += units;
+    this.total += units;
+    this.purse?.pool.settle(0, units);
   }
 
   private openPurse(usd: number, from: Pool | undefined): Purse {

@@ -46,6 +46,7 @@ export const leaderMachine = setup({
     joinQueue: assign({ waiting: ({ context }) => context.waiting + 1 }),
     leaveQueue: assign({ waiting: ({ context }) => context.waiting - 1 }),
     forgetSpawns: assign({ spawned: 0 }),
+    recallSpawns: assign({ spawned: (_, { spawned }: { spawned: number }) => spawned }),
     start: sendTo('nursery', (_, { id }: { id: string }) => ({ type: 'child.start', id }) as const),
     queue: sendTo('nursery', (_, { id }: { id: string }) => ({ type: 'child.queue', id }) as const),
     startNext: sendTo('nursery', { type: 'child.next' } as const),
@@ -107,6 +108,7 @@ export const leaderMachine = setup({
         // One that waited has gone, or got its parent's place.
         'agent.withdraw': { actions: 'leaveQueue' },
         'run.begin': { actions: 'forgetSpawns' },
+        'run.resume': { actions: { type: 'recallSpawns', params: ({ event }) => event } },
         'swarm.close': 'over',
       },
     },

@@ -36,6 +36,8 @@ export type LeaderEvent =
   | { readonly type: 'agent.woken' }
   | { readonly type: 'agent.withdraw' }
   | { readonly type: 'run.begin' }
+  /** One that a process died in goes on; so many were spawned in it. */
+  | { readonly type: 'run.resume'; readonly spawned: number }
   | { readonly type: 'swarm.close' };
 
 /** Too deep, one too many in this run, no agents at all, or too late. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { treeSpending } from '../../src/actors/tree-spending.js';
 import { History } from '../../src/context/history.js';
+import { RunUsage } from '../../src/context/run-usage.js';
 import { StorageError } from '../../src/protocol/errors.js';
 import type { SwarmEvent } from '../../src/protocol/events.js';
 import { NO_USAGE } from '../../src/protocol/usage.js';
@@ -17,7 +18,8 @@ const openedWith = async (events: () => AsyncIterable<SwarmEvent>, hasChildren: 
   const history = new History();
   history.spent.count({ model: MODEL, usage: { ...NO_USAGE, output: 1 }, cost: 2 });
   if (hasChildren) history.family.isParent = true;
-  const tree = await treeSpending({ events }, { id: 's_1', lead: 'a_1' }, history);
+  const usage = new RunUsage('a_1', history.run);
+  const tree = await treeSpending({ events }, { id: 's_1', lead: 'a_1' }, history, usage);
   return { tree, history };
 };
 

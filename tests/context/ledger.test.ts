@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Ledger } from '../../src/context/ledger.js';
+import { Ledger, rootGrant } from '../../src/context/ledger.js';
 import type { Stop } from '../../src/protocol/agent.js';
 import type { Caps, Need, Reservation } from '../../src/protocol/grant.js';
 import { NO_USAGE } from '../../src/protocol/usage.js';
@@ -172,8 +172,22 @@ describe('a grant', () => {
       detail: expect.stringContaining('raise --max-turns'),
     });
     await granted(grant.reserve(need(0, { isTurn: false }), never));
-    grant.renewTurns();
+    grant.renew();
     await granted(grant.reserve(need(0), never));
+  });
+
+  test('goes on with what was used before, until it is renewed', async () => {
+    const grant = rootGrant({ usd: 1, turns: 3 }, { usd: 0.75, turns: 2 });
+    expect(await grant.reserve(need(0.5), never)).toMatchObject({
+      ...{ reason: 'budget', detail: expect.stringContaining('$0.7500 is spent') },
+    });
+    (await granted(grant.reserve(need(0.125), never))).settle(cost(0.125));
+    expect(await grant.reserve(need(0), never)).toMatchObject({ reason: 'max_turns' });
+    grant.renew();
+    expect(grant.spent).toBe(0.125);
+    await granted(grant.reserve(need(0.5), never));
+    grant.renew();
+    expect(grant.spent).toBe(0.125);
   });
 
   test('settles once, whatever is said afterwards', async () => {
