@@ -266,18 +266,21 @@ export class Employment {
     entry.child = undefined;
     this.deps.ended(child);
     lead.deps.feed.emit({ type: 'agent.ended', report });
-    if (!entry.isAwaited) {
-      const heard = this.present(parent);
-      // One that has ended is told when it goes on.
-      if (heard !== undefined) deliverReport(heard, report, entry.run);
-      this.expect(parent, -1);
+    try {
+      this.tell(entry, parent, report);
+    } finally {
+      // Only now: whoever was woken by it goes on in its place.
+      this.nursery.leave(child.id);
     }
-    this.tell(entry, report);
-    // Only now: whoever was woken by it goes on in its place.
-    this.nursery.leave(child.id);
   }
 
-  private tell({ listeners }: Entry, report: ChildReport): void {
+  private tell({ listeners, isAwaited, run }: Entry, parent: Member, report: ChildReport): void {
+    if (!isAwaited) {
+      const heard = this.present(parent);
+      // One that has ended is told when it goes on.
+      if (heard !== undefined) deliverReport(heard, report, run);
+      this.expect(parent, -1);
+    }
     for (const listener of [...listeners]) listener(report);
     listeners.clear();
   }

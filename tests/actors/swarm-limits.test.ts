@@ -8,7 +8,7 @@ import { scriptedSurface } from '../fakes/scripted-surface.js';
 import { virtualClock } from '../fakes/virtual-clock.js';
 import type { LeadOptions } from './lead-in-hand.js';
 import { follow, histories, type Plan, partOf } from './planned-swarm.js';
-import { allSettled, swarmInHand, task } from './swarm-in-hand.js';
+import { allSettled, swarmInHand, type Talk, task } from './swarm-in-hand.js';
 
 const limits = (change: Partial<SwarmLimits>): Partial<LeadOptions> => ({
   swarm: { limits: { maxAgents: 1_000, maxConcurrentAgents: 1_000, maxDepth: 5, ...change } },
@@ -74,6 +74,9 @@ describe('a lead that asks for more agents than it may have', () => {
   });
 });
 
+const EXPLORER = { description: 'x', subagent_type: 'explorer' };
+const BEHIND = { ...EXPLORER, run_in_background: true };
+
 describe('with few places, an agent that waits for one in the background', () => {
   const behind = (children: readonly Plan[] = []) => leaf({ kind: 'background', children });
 
@@ -94,6 +97,33 @@ describe('with few places, an agent that waits for one in the background', () =>
     expect(swarm.reports.map(({ stop }) => stop.reason)).toEqual(Array(40).fill('end_turn'));
   });
 
+  test.each([
+    ['a typed agent', EXPLORER],
+    ['one in the background', BEHIND],
+  ])('leaves it also when a process died and the next takes both up: %s', async (_, terms) => {
+    const doors = [new Promise<void>(() => {}), Promise.resolve()];
+    const answer = (talk: Talk): Answer => {
+      const { path, turn } = partOf(talk);
+      if (path === '0.0.0') return [waits(doors.shift() ?? Promise.resolve()), says('seen')];
+      if (turn > 0) return [says('done')];
+      return [calls(`t${path}`, 'Task', task(`<<${path}.0>>`, path === '0' ? terms : BEHIND))];
+    };
+    const first = await swarmInHand(answer, limits({ maxConcurrentAgents: 1 }));
+    await first.say('<<0>>');
+    await allSettled();
+    await first.lead.close();
+    const { store, clock } = first;
+    const choice = { kind: 'resume', id: first.lead.id } as const;
+    const next = await swarmInHand(answer, {
+      ...{ store, clock, choice, ...limits({ maxConcurrentAgents: 1 }) },
+    });
+    next.lead.start();
+    await allSettled();
+    const ended = next.items.flatMap((it) => (it.type === 'agent.ended' ? [it.report] : []));
+    expect(ended.map(({ stop }) => stop.reason)).toEqual(['end_turn', 'end_turn']);
+    expect(next.lead.state).toBe('stopped');
+  });
+
   test('leaves it also while it asks for the output of one that is queued', async () => {
     const hand = await swarmInHand(
       (talk) => {
@@ -111,8 +141,6 @@ describe('with few places, an agent that waits for one in the background', () =>
     expect(hand.results()['t0.0']).toContain('read');
   });
 });
-
-const BEHIND = { description: 'x', subagent_type: 'explorer', run_in_background: true };
 
 const asks = (count: number, path = '0'): Answer =>
   Array.from({ length: count }, (_, at) =>
