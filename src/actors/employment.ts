@@ -184,7 +184,8 @@ export class Employment {
     entry.status = 'running';
     entry.lastActive = clock.now();
     const agent = startAgent({
-      ...{ ...child.deps, expecting: this.expectedBy(child) },
+      ...child.deps,
+      expecting: this.expectedBy(child),
       rests: (isResting) => (isResting ? this.rest(child) : this.wake(child)),
     });
     child.agent = agent;
