@@ -16,6 +16,7 @@ import { join } from './join-child.js';
 import type { Child, Member } from './member.js';
 import { type Entry, isLive, Roster } from './roster.js';
 import { modelOf, termsOf } from './spawn-terms.js';
+import { Turnstile } from './turnstile.js';
 
 export class Swarm {
   readonly roster = new Roster();
@@ -24,6 +25,7 @@ export class Swarm {
   readonly employment: Employment;
   private readonly jobs: BackgroundJobs;
   private readonly fanOuts: FanOuts;
+  private readonly turnstile = new Turnstile();
   /** Background agents of a former process that wait for the lead to start. */
   private lost: Entry[] = [];
   /** What people are told then: before that nobody listens. */
@@ -144,6 +146,7 @@ export class Swarm {
         const asked = { call, child: id, kind, agentType: type, description };
         parent.deps.notebook.record({ type: 'agent.requested', ...asked });
       }
+      await this.turnstile.pass();
       const beginning = { id, parent, origin, model, prompt };
       const child = await beginChild(this.house, beginning, this.active);
       const { isQueued } = place;

@@ -5,7 +5,7 @@
 import type { Clock } from '../protocol/clock.js';
 import { UsageError } from '../protocol/errors.js';
 import type { Governor } from '../protocol/governor.js';
-import { WaitingLine } from './waiting-line.js';
+import { WaitingLine } from '../protocol/waiting-line.js';
 
 const NO_PLACE = 'No request may be sent: skein.maxConcurrentRequests is 0. Set it to 1 or more.';
 
