@@ -115,11 +115,18 @@ const exchange = (
       resolve(response);
     });
     if (signal.aborted) abort();
-    else {
-      for (const piece of body) request.write(piece);
-      request.end();
-    }
+    else setImmediate(() => dispatch(request, body));
   });
+
+/**
+ * Requests leave at the end of a turn of the event loop. Those of many agents that were answered in it leave
+ * together then, and a server that slept is woken once for all of them instead of once for each.
+ */
+const dispatch = (request: http.ClientRequest, body: readonly Uint8Array[]) => {
+  if (request.destroyed) return;
+  for (const piece of body) request.write(piece);
+  request.end();
+};
 
 /** An answer that has ended meanwhile gives its connection away, and nobody hears its errors. */
 const breakOff = (one: http.ClientRequest | http.IncomingMessage, error: Error) => {
