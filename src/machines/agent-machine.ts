@@ -9,6 +9,9 @@
  *     │   └──▶ streaming ◀─┘          the model has something to answer
  *     └── every working state ends here, and a rebuilt agent starts here
  *
+ * Two shorter ways, for what happens in every turn: a turn whose calls are at work goes to tool-running
+ * itself, and the last result of a turn is shown on the way to waking.
+ *
  * Pure: actors/agent.ts fills the four slots. The crew runs calls for the agent's whole life, so
  * tools work while the model still streams. Whatever the world refuses ends in `stopped` with a
  * reason; only our own defects put the actor in error.
@@ -40,6 +43,8 @@ export const agentMachine = setup({
     hasResults: ({ context }) => context.calls.hasResults,
     isBusy: ({ context: { calls, stop, review } }) =>
       calls.isBusy(stop !== null) || (review === 'running' && stop === null),
+    isAtWork: ({ context }) => context.calls.isAtWork,
+    isLastCall: ({ context }, { id }: { id: string }) => context.calls.isLast(id),
     isAsking: ({ context }) => context.calls.isAsking,
     isStopping: ({ context }) => context.stop !== null,
     mayRest: ({ context: { stop, lingers } }) =>
@@ -213,14 +218,10 @@ export const agentMachine = setup({
             { type: 'judgeCall', params: ({ event }) => event },
           ],
         },
-        'turn.ended': {
-          target: 'waking',
-          actions: [
-            { type: 'endTurn', params: ({ event }) => event },
-            'startReadyCalls',
-            'interruptIfStopping',
-          ],
-        },
+        'turn.ended': [
+          { guard: 'isAtWork', target: 'tool-running', actions: [...outcome.END_OF_TURN] },
+          { target: 'waking', actions: [...outcome.END_OF_TURN] },
+        ],
         'turn.failed': {
           target: 'waking',
           actions: [{ type: 'failTurn', params: ({ event }) => event }, 'callOffCrew'],
@@ -239,7 +240,20 @@ export const agentMachine = setup({
         },
       },
     },
-    'tool-running': { always: { guard: not('isBusy'), target: 'waking' } },
+    'tool-running': {
+      always: { guard: not('isBusy'), target: 'waking' },
+      on: {
+        'call.ended': {
+          guard: { type: 'isLastCall', params: ({ event }) => event },
+          target: 'waking',
+          actions: [
+            { type: 'completeCall', params: ({ event }) => event },
+            'yieldResults',
+            'showResults',
+          ],
+        },
+      },
+    },
     'awaiting-permission': {
       always: { guard: or([not('isAsking'), 'isBusy']), target: 'waking' },
     },

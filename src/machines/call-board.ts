@@ -104,9 +104,21 @@ export class CallBoard implements Iterable<Call> {
 
   /** Something is happening, or can happen, without anybody's answer. */
   isBusy(windingDown: boolean): boolean {
-    const { executing, judging, asking, queued } = this.count;
-    if (executing + judging > 0) return true;
+    const { asking, queued } = this.count;
+    if (this.isAtWork) return true;
     return windingDown ? asking + queued > 0 : this.startable(false) !== undefined;
+  }
+
+  /** Calls are being judged or run. */
+  get isAtWork(): boolean {
+    return this.count.executing + this.count.judging > 0;
+  }
+
+  /** All others have their results. */
+  isLast(id: string): boolean {
+    const at = this.positions.get(id);
+    if (at === undefined || this.count.completed !== this.size - 1) return false;
+    return this.look(at).status !== 'completed';
   }
 
   get isAsking(): boolean {

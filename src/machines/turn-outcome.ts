@@ -94,3 +94,10 @@ const continueCut = (context: AgentContext): Change =>
   context.continuations < context.limits.maxContinuations
     ? { cutShort: true, continuations: context.continuations + 1 }
     : { stop: stops.CUT_TOO_OFTEN };
+
+/** What the machine does when a turn has ended, wherever it goes then. */
+export const END_OF_TURN = [
+  { type: 'endTurn', params: ({ event }: { event: { stopReason: string } }) => event },
+  'startReadyCalls',
+  'interruptIfStopping',
+] as const;

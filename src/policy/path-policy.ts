@@ -28,10 +28,15 @@ export const absolutePath = (target: string, cwd: string, home: string): string 
 /** True for the folder itself and for everything below it. */
 export const isInside = (root: string, path: string, ignoreCase = false): boolean => {
   if (!isAbsolute(root) || !isAbsolute(path)) return false;
-  const folder = spelled(resolve(root), ignoreCase);
-  const place = spelled(resolve(path), ignoreCase);
+  const folder = spelled(normal(root), ignoreCase);
+  const place = spelled(normal(path), ignoreCase);
   return place === folder || place.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 };
+
+/** Most absolute paths are normalised already, and every rule is held against each of them. */
+const normal = (path: string): string => (NOT_NORMAL.test(path) ? resolve(path) : path);
+
+const NOT_NORMAL = /\/\.|\/\/|.\/$/;
 
 /** A path as it was written, and the place it leads to when that differs. */
 export const placesOf = (path: string, world: PathWorld): readonly string[] => {
@@ -67,8 +72,8 @@ export const placesOfWord = (word: string, cwd: string, world: PathWorld): reado
 export const pathBelow = (base: string, path: string, ignoreCase: boolean): string | undefined => {
   if (!isInside(base, path, ignoreCase)) return undefined;
   // By names and not by letters: another spelling of the folder may have another length.
-  const names = resolve(path).split(sep).filter(Boolean);
-  return names.slice(resolve(base).split(sep).filter(Boolean).length).join('/');
+  const names = normal(path).split(sep).filter(Boolean);
+  return names.slice(normal(base).split(sep).filter(Boolean).length).join('/');
 };
 
 /** A drive, a share, a device path or a stream of a file, as Windows writes them. */

@@ -266,6 +266,9 @@ describe('the board of calls', () => {
           expect(board.isBusy(false)).toBe(schedule.isBusy(list, false));
           expect(board.hasResults).toBe(schedule.hasResults(list));
           expect(board.allFailed).toBe(list.every(({ failed }) => failed));
+          expect(board.isAtWork).toBe(schedule.isAtWork(list));
+          const last = schedule.lastCall(list);
+          expect(list.filter(({ id }) => board.isLast(id)).map(({ id }) => id)).toEqual(last);
         }
       }),
       { numRuns: 500 },

@@ -34,10 +34,21 @@ export const isDone = (call: Call): boolean =>
 
 export const isOpen = (call: Call): boolean => !isDone(call);
 
+export const isAtWork = (calls: readonly Call[]): boolean =>
+  calls.some(({ status }) => status === 'executing' || status === 'judging');
+
+/** The one call that has no result yet. Of two with one id, only the first is ever told of. */
+export const lastCall = (calls: readonly Call[]): readonly string[] => {
+  const left = calls.filter(({ status }) => status !== 'completed');
+  const [last] = left;
+  if (left.length !== 1 || last === undefined) return [];
+  const named = calls.filter(({ id }) => id === last.id);
+  return named[0] === last ? named.map(({ id }) => id) : [];
+};
+
 /** Something is happening, or can happen, without anybody's answer. */
 export const isBusy = (calls: readonly Call[], windingDown: boolean): boolean =>
-  calls.some(({ status }) => status === 'executing' || status === 'judging') ||
-  (windingDown ? calls.some(isOpen) : startableCalls(calls, false).length > 0);
+  isAtWork(calls) || (windingDown ? calls.some(isOpen) : startableCalls(calls, false).length > 0);
 
 export const isAsking = (calls: readonly Call[]): boolean =>
   calls.some(({ status }) => status === 'asking');

@@ -41,13 +41,13 @@ test('the state chart of an agent is the one that the documents draw', () => {
     streaming: [
       'letters.taken → (stays)',
       'call.drafted → (stays)',
-      'turn.ended → waking',
+      'turn.ended → tool-running | waking',
       'turn.failed → waking',
       'room.needed → waking',
       'turn.refused → waking',
       'agent.interrupt → (stays)',
     ],
-    'tool-running': ['always → waking'],
+    'tool-running': ['call.ended → waking', 'always → waking'],
     'awaiting-permission': ['always → waking'],
     compacting: [
       'agent.interrupt → waking',
