@@ -21,13 +21,22 @@ export const ruledRecord = (
   by?: string,
   granted?: string,
 ): JournalBody => ({
-  ...{ type: 'call.ruled', ...at, call: id, tool, behavior, step, reason, instead },
-  ...(rule !== undefined && { rule: rule.text, source: rule.source }),
-  ...(rule?.file !== undefined && { file: rule.file }),
-  ...(rule?.line !== undefined && { line: rule.line }),
-  ...(hook !== undefined && { hook }),
-  ...(by !== undefined && { by }),
-  ...(granted !== undefined && { granted }),
+  type: 'call.ruled',
+  turn: at.turn,
+  attempt: at.attempt,
+  call: id,
+  tool,
+  behavior,
+  step,
+  reason,
+  instead,
+  rule: rule?.text,
+  source: rule?.source,
+  file: rule?.file,
+  line: rule?.line,
+  hook,
+  by,
+  granted,
 });
 
 export const askedRecord = (
@@ -49,8 +58,14 @@ export const startedRecord = (
   call: string,
   { tool, input, readOnly }: SoundCall,
 ): JournalBody & { readonly type: 'call.started' } => ({
-  ...{ type: 'call.started', ...at, call, tool: tool.name, readOnly },
-  ...{ inputDigest: inputDigest(input), description: tool.describe(input) },
+  type: 'call.started',
+  turn: at.turn,
+  attempt: at.attempt,
+  call,
+  tool: tool.name,
+  readOnly,
+  inputDigest: inputDigest(input),
+  description: tool.describe(input),
 });
 
 export const endedRecord = (
@@ -59,7 +74,14 @@ export const endedRecord = (
   end: { readonly outcome: CallOutcome; readonly durationMs: number; readonly raw: RawJson },
   { notes, facts }: Partial<ToolOutcome>,
 ): JournalBody => ({
-  ...{ type: 'call.ended', ...at, call: id, tool, ...end },
-  ...(notes !== undefined && { notes: [...notes] }),
-  ...(facts !== undefined && { facts: { ...facts } }),
+  type: 'call.ended',
+  turn: at.turn,
+  attempt: at.attempt,
+  call: id,
+  tool,
+  outcome: end.outcome,
+  durationMs: end.durationMs,
+  notes: notes && [...notes],
+  facts: facts && { ...facts },
+  raw: end.raw,
 });

@@ -5,8 +5,21 @@
  * stores it may write the keys in another order. Everything else counts. Throws where JSON does.
  */
 export const canonicalJson = (value: unknown): string =>
-  JSON.stringify(value, (_, member: unknown) => (isRecord(member) ? inOrder(member) : member)) ??
-  'null';
+  (isPlain(value) ? JSON.stringify(value) : inOrderThroughout(value)) ?? 'null';
+
+/** Nothing in it could be in another order: so it is with most inputs, and looking is faster. */
+const isPlain = (value: unknown): boolean => {
+  if (!isRecord(value) || 'toJSON' in value) return false;
+  let last = '';
+  for (const key of Object.keys(value)) {
+    if (key < last || typeof value[key] === 'object') return false;
+    last = key;
+  }
+  return true;
+};
+
+const inOrderThroughout = (value: unknown): string | undefined =>
+  JSON.stringify(value, (_, member: unknown) => (isRecord(member) ? inOrder(member) : member));
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
