@@ -123,9 +123,8 @@ const exchange = (
  * together then, and a server that slept is woken once for all of them instead of once for each.
  */
 const dispatch = (request: http.ClientRequest, body: readonly Uint8Array[]) => {
-  if (request.destroyed) return;
-  for (const piece of body) request.write(piece);
-  request.end();
+  // One write of all is faster than one for each piece, and nothing keeps the copy.
+  if (!request.destroyed) request.end(Buffer.concat(body));
 };
 
 /** An answer that has ended meanwhile gives its connection away, and nobody hears its errors. */
