@@ -149,8 +149,12 @@ class Crew implements Gatekeeper {
     this.end(job, outcome, message);
     if (outcome !== 'denied') return;
     const { runs } = this.deps.notebook.history;
-    const limit = this.denials.count(job.call?.place ?? tool, runs, job.at.turn);
+    const limit = this.denials.count(this.placeOf(job), runs, job.at.turn);
     if (limit !== undefined) this.halt(limit);
+  }
+
+  private placeOf({ call, wanted }: CallJob): string {
+    return call === undefined ? wanted.tool : (call.place ?? this.deps.desk.grantFor(call.request));
   }
 
   private start(id: string): void {

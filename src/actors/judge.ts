@@ -14,8 +14,8 @@ export interface SoundCall {
   readonly readOnly: boolean;
   readonly safe: boolean;
   readonly request: PermissionRequest;
-  /** What it was judged to touch, links followed, as a rule. */
-  readonly place: string;
+  /** What it was judged to touch, links followed, as a rule; left out where nobody had to be asked. */
+  readonly place: string | undefined;
   /** An answer may be kept for the session or the project. */
   readonly mayLast: boolean;
   /** What hooks said of it. */
@@ -53,7 +53,8 @@ export const judgeCall = (
   // A command that is proven to read only may start early, and again after a crash.
   const { readOnly } = ruling;
   const safe = tool.isConcurrencySafe(input);
-  const place = desk.grantFor(request);
+  const isSettled = ruling.behavior === 'allow' && hook === undefined;
+  const place = isSettled ? undefined : desk.grantFor(request);
   const mayLast = finding?.everyTime !== true;
   const call = { tool, input, readOnly, safe, request, place, mayLast, hook };
   return { kind: 'judged', call, ruling };

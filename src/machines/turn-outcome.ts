@@ -101,3 +101,6 @@ export const END_OF_TURN = [
   'startReadyCalls',
   'interruptIfStopping',
 ] as const;
+
+/** Of a run that has nothing left to do. */
+export const END_OF_RUN = { type: 'stopBecause', params: stops.ENDED } as const;

@@ -57,15 +57,15 @@ export const bodyHead = (
   };
 };
 
-/** In pieces: what a thousand agents begin with is not copied for each of them. */
+/** In pieces, which are only put together when the request leaves. */
 export const requestBody = (
   head: BodyHead,
   messages: readonly BodyMessage[],
   marks: readonly Mark[] = usualMarks(messages),
 ): readonly Buffer[] => {
   const { question, bytes } = head;
-  const rest = Buffer.concat([...piecesOf(head, messages, marks), END]);
-  return question === undefined ? [bytes, rest] : [question, bytes.subarray(1), rest];
+  const start = question === undefined ? [bytes] : [question, bytes.subarray(1)];
+  return [...start, ...piecesOf(head, messages, marks), END];
 };
 
 /**

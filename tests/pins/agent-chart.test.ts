@@ -29,7 +29,7 @@ test('the state chart of an agent is the one that the documents draw', () => {
       'storage.failed → stopped',
     ],
     waking: [
-      'always → (stays) | tool-running | awaiting-permission | idle | stopped | compacting | retrying | (stays) | idle | tool-running | (stays) | (stays) | compacting | streaming',
+      'always → (stays) | tool-running | awaiting-permission | idle | stopped | compacting | retrying | (stays) | idle | tool-running | (stays) | stopped | (stays) | compacting | streaming',
     ],
     idle: [
       'prompt.submit → waking | waking',
