@@ -1,15 +1,17 @@
 /**
- * Lets a few agents begin in each turn of the event loop. A message may ask for a thousand: the first of
- * them are being answered while the last are still being made.
+ * Lets a few agents begin in one turn of the event loop, and in each turn after it twice as many. A message
+ * may ask for a thousand: the first of them are being answered while the last are still being made, and
+ * the last do not wait for all that the first have to say.
  */
 import { WaitingLine } from '../protocol/waiting-line.js';
 
 /** A count and not a time, so that two runs of one script begin them alike. */
-const PER_TURN = 16;
+const AT_FIRST = 16;
 
 export class Turnstile {
   private readonly line = new WaitingLine();
-  private left = PER_TURN;
+  private perTurn = AT_FIRST;
+  private left = AT_FIRST;
   private isTurning = false;
 
   /** Resolves when it may pass; in the order in which they came. */
@@ -28,8 +30,9 @@ export class Turnstile {
 
   private turn(): void {
     this.isTurning = false;
-    this.left = PER_TURN;
+    this.perTurn = this.line.isEmpty ? AT_FIRST : this.perTurn * 2;
+    this.left = this.perTurn;
     for (; this.left > 0 && !this.line.isEmpty; this.left -= 1) this.line.callFirst();
-    if (this.left < PER_TURN) this.turnLater();
+    if (this.left < this.perTurn) this.turnLater();
   }
 }

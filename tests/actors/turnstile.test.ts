@@ -20,10 +20,10 @@ describe('a turnstile', () => {
     expect((await passing(16)).counts).toEqual([16]);
   });
 
-  test('lets as many pass in each turn of the event loop, in the order in which they came', async () => {
-    const { passed, counts } = await passing(40);
-    expect(counts).toEqual([16, 32, 40]);
-    expect(passed).toEqual(Array.from({ length: 40 }, (_, id) => id));
+  test('lets twice as many pass in each turn of the event loop, in the order in which they came', async () => {
+    const { passed, counts } = await passing(120);
+    expect(counts).toEqual([16, 48, 112, 120]);
+    expect(passed).toEqual(Array.from({ length: 120 }, (_, id) => id));
   });
 
   test('is open again for those who come later', async () => {
