@@ -20,11 +20,10 @@ interface Spent {
 
 const MS_TO_FIRST_TOKEN = 200;
 
-/** A fan-out of a thousand takes longer than one of ten, and needs fewer repetitions. */
 const WIDTHS = [
   { width: 10, rounds: 9, target: 1.05 },
-  { width: 100, rounds: 7, target: 1.1 },
-  { width: 1_000, rounds: 5, target: 1.25 },
+  { width: 100, rounds: 9, target: 1.1 },
+  { width: 1_000, rounds: 9, target: 1.25 },
 ] as const;
 
 const SPEAKERS = 200;
