@@ -1,23 +1,25 @@
 /** What an agent that works for another may use up: as its first record says, of what its parent has. */
-import type { UsedBefore } from '../context/ledger.js';
-import type { Grant } from '../protocol/grant.js';
+import { NOTHING_USED, type UsedBefore } from '../context/ledger.js';
+import type { Grant, Overshoot } from '../protocol/grant.js';
 import type { Origin } from '../protocol/swarm-records.js';
 
 /**
- * Money of its own is set aside when it first needs some, and not before: those that wait for a place
+ * What it has of its own is set aside when it first needs some, and not before: those that wait for a place
  * must not hold what others could work with. A run that a process died in goes on with what it had left.
  */
 export const childGrant = (
   parent: Grant,
-  { maxTurns, maxBudgetUsd }: Origin,
-  used: UsedBefore,
+  { maxTurns, maxBudgetUsd, maxBudgetTokens }: Origin,
+  used: UsedBefore = NOTHING_USED,
 ): Grant => {
   const turns = left(maxTurns, used.turns);
   const usd = left(maxBudgetUsd, used.usd);
-  if (usd === null) return parent.share({ usd, turns });
+  const tokens = left(maxBudgetTokens, used.tokens);
+  const caps = { usd, tokens, turns };
+  if (usd === null && tokens === null) return parent.share(caps);
   let opened: Grant | undefined;
   const open = (): Grant => {
-    opened ??= parent.share({ usd, turns });
+    opened ??= parent.share(caps);
     return opened;
   };
   return {
@@ -28,12 +30,12 @@ export const childGrant = (
       return opened === undefined ? 0 : opened.spent;
     },
     get overshoot() {
-      return opened?.overshoot ?? 0;
+      return opened?.overshoot ?? NONE;
     },
   };
 };
 
-export const NOTHING_USED: UsedBefore = { usd: 0, turns: 0 };
+const NONE: Overshoot = { usd: 0, tokens: 0 };
 
 const left = (cap: number | undefined, used: number): number | null =>
   cap === undefined ? null : Math.max(0, cap - used);

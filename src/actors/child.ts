@@ -16,7 +16,7 @@ import { agentLabel } from '../tools/agent-report.js';
 import type { AgentDeps } from './agent.js';
 import { briefingFor } from './child-briefing.js';
 import { childFeed } from './child-feed.js';
-import { childGrant, NOTHING_USED } from './child-grant.js';
+import { childGrant } from './child-grant.js';
 import { hooksFor } from './child-hooks.js';
 import { departingChild } from './child-sharing.js';
 import type { ControlDesk } from './control-desk.js';
@@ -231,7 +231,7 @@ const assemble = (house: Household, cradle: Cradle, active: Active): Child => {
     grant: childGrant(
       parent.deps.grant,
       origin,
-      history.run.isUnfinished ? house.usedBefore(id) : NOTHING_USED,
+      history.run.isUnfinished ? house.usedBefore(id) : undefined,
     ),
     betas: () => (capabilities.betas ? history.betas.with(house.betas) : []),
     depart: departingChild({ warmth, history, shelf }, () => ({

@@ -3,7 +3,7 @@ import type { Spending } from '../context/spending.js';
 import type { RequestSettings } from '../prompt/request-body.js';
 import type { AgentReport, AgentState } from '../protocol/agent.js';
 import type { FeedItem, FeedListener } from '../protocol/feed.js';
-import type { Grant } from '../protocol/grant.js';
+import type { Caps, Grant } from '../protocol/grant.js';
 import type { Hooks } from '../protocol/hooks.js';
 import type { JournalBody } from '../protocol/journal.js';
 import type { AgentMode, PermissionMode } from '../protocol/permission.js';
@@ -54,7 +54,7 @@ export interface SessionOptions extends BeginOptions {
   readonly capabilities?: Capabilities;
   /** Beta features that this process wants; the session keeps those that it ever had. */
   readonly betas?: readonly string[];
-  readonly maxBudgetUsd: number | null;
+  readonly budget: Pick<Caps, 'usd' | 'tokens'>;
   readonly wantsStreamEvents: boolean;
   /** Left out when nobody has set up any. */
   readonly hooks?: HookEquipment | Hooks | undefined;

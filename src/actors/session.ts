@@ -62,7 +62,7 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     ...{ ids, clock, jobs: jobs.table, diagnostics: capabilities.diagnostics, checkpoints },
     betas: () => (capabilities.betas ? notebook.history.betas.with(betas) : []),
     grant: runGrant(
-      { usd: options.maxBudgetUsd, turns: equipment.limits.maxTurns },
+      { ...options.budget, turns: equipment.limits.maxTurns },
       notebook.history,
       used,
     ),

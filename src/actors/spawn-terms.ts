@@ -32,7 +32,7 @@ export const termsOf = (house: Household, parent: Member, order: SpawnOrder): Sp
   const shown = parent.deps.toolbox.visible;
   const { names, limits = [], denials = [] } = toolsetOf(definition, shown);
   const mode = modeFor(definition.permissionMode, 'bubble');
-  const { maxTurns, maxBudgetUsd, color, ownPrompt } = definition;
+  const { maxTurns, maxBudgetUsd, maxBudgetTokens, color, ownPrompt } = definition;
   return {
     origin: {
       ...{ ...common, kind: (background ?? definition.background) ? 'background' : 'sync', type },
@@ -42,6 +42,7 @@ export const termsOf = (house: Household, parent: Member, order: SpawnOrder): Sp
       ...(mode !== 'bubble' && { mode }),
       ...(maxTurns !== undefined && { maxTurns }),
       ...(maxBudgetUsd !== undefined && { maxBudgetUsd }),
+      ...(maxBudgetTokens !== undefined && { maxBudgetTokens }),
       ...(color !== undefined && { color }),
       ...(ownPrompt && { ownPrompt }),
     },

@@ -81,6 +81,9 @@ const extrasOf = (agent: AgentDefinition): readonly string[] => [
   ...(agent.permissionMode === undefined ? [] : [modeOf(agent.permissionMode)]),
   ...(agent.maxTurns === undefined ? [] : [`at most ${agent.maxTurns} turns`]),
   ...(agent.maxBudgetUsd === undefined ? [] : [`at most ${money(agent.maxBudgetUsd)}`]),
+  ...(agent.maxBudgetTokens === undefined
+    ? []
+    : [`at most ${agent.maxBudgetTokens.toLocaleString('en')} tokens`]),
   ...(agent.background ? ['in the background'] : []),
   ...(agent.ownPrompt ? ['prompt of its own'] : []),
   ...(agent.hooks.length === 0 ? [] : [plural(agent.hooks.length, 'hook')]),

@@ -88,7 +88,7 @@ export const eventWords = (event: SwarmEvent): string => {
       return `the request for ${what} waits for ${waitWords(event.why)}`;
     }
     case 'budget.reserved':
-      return `${money(words.number('usd'))} set aside for turn ${words.number('turn')}, ${money(words.number('left'))} left`;
+      return `${words.setAside()} set aside for turn ${words.number('turn')}`;
     default:
       return words.plain();
   }
@@ -148,6 +148,17 @@ class Words {
     const cost = typeof this.event.cost === 'number' ? this.event.cost : null;
     const price = cost === null ? 'cost unknown' : money(cost);
     return `${count(read)} tokens in${cached}, ${count(output)} out, ${price}`;
+  }
+
+  /** Of what is limited, and what is left of it. */
+  setAside(): string {
+    const has = (key: string) => typeof this.event[key] === 'number';
+    return [
+      ...(has('usd') ? [`${money(this.number('usd'))} (${money(this.number('left'))} left)`] : []),
+      ...(has('tokens')
+        ? [`${count(this.number('tokens'))} tokens (${count(this.number('tokensLeft'))} left)`]
+        : []),
+    ].join(' and ');
   }
 
   /** What people can compare; the digests are for programs. */

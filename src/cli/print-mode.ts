@@ -191,8 +191,11 @@ class Printer {
       this.machine.notify(`stopped (${stop.reason})${detail}`);
     }
     const { overshoot } = this.session.grant;
-    if (overshoot > 0) {
-      this.machine.notify(`The run cost $${overshoot.toFixed(4)} more than its budget.`);
+    const { usd, tokens } = overshoot;
+    if (usd > 0) this.machine.notify(`The run cost $${usd.toFixed(4)} more than its budget.`);
+    if (tokens > 0) {
+      const many = tokens.toLocaleString('en');
+      this.machine.notify(`The run used ${many} tokens more than its budget.`);
     }
   }
 

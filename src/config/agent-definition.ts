@@ -41,6 +41,7 @@ const FILE_KEYS = [
   ...['name', 'description', 'tools', 'disallowedTools', 'model', 'permissionMode', 'maxTurns'],
   ...[
     'maxBudgetUsd',
+    'maxBudgetTokens',
     'skills',
     'mcpServers',
     'hooks',

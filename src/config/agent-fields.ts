@@ -161,6 +161,7 @@ const KEYS: Readonly<Record<string, Key>> = {
   },
   maxTurns: { schema: z.int().min(1), expects: 'a whole number of 1 or more' },
   maxBudgetUsd: { schema: z.number().min(0), expects: 'an amount in US dollars of 0 or more' },
+  maxBudgetTokens: { schema: z.int().min(0), expects: 'a number of tokens of 0 or more' },
   skills: { schema: names, expects: 'names of skills' },
   mcpServers: { schema: names, expects: 'names of servers' },
   hooks: { schema: z.custom<JsonObject>(isObject), expects: 'an object of events' },

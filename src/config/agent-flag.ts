@@ -20,6 +20,7 @@ export interface AgentDescription {
   readonly maxTurns?: number;
   /** For it and all that work for it. */
   readonly maxBudgetUsd?: number;
+  readonly maxBudgetTokens?: number;
   readonly skills?: string | readonly string[];
   readonly mcpServers?: string | readonly string[];
   /** As in settings. */
@@ -80,6 +81,15 @@ const agentOf = (name: string, entry: unknown): AgentDefinition => {
 
 const JSON_KEYS = [
   ...['description', 'tools', 'disallowedTools', 'model', 'permissionMode', 'maxTurns', 'skills'],
-  ...['maxBudgetUsd', 'mcpServers', 'hooks', 'background', 'isolation', 'color', 'proactive'],
+  ...[
+    'maxBudgetUsd',
+    'maxBudgetTokens',
+    'mcpServers',
+    'hooks',
+    'background',
+    'isolation',
+    'color',
+    'proactive',
+  ],
   'ownPrompt',
 ];

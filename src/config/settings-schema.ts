@@ -98,7 +98,7 @@ export const readSettings = (
   const ours: Record<string, unknown> = {};
   for (const [key, rule] of Object.entries(SKEIN_KEYS)) {
     // Without its ceiling a run could spend without end.
-    const value = take(skein, ['skein', key], rule, key === 'maxBudgetUsd');
+    const value = take(skein, ['skein', key], rule, CEILINGS.has(key));
     if (value !== undefined) ours[key] = value;
   }
   const modeAt = ['permissions', 'defaultMode'];
@@ -148,6 +148,8 @@ const valueAt = (holder: JsonObject, path: JsonPath): unknown => {
 };
 
 const BYPASS = 'disableBypassPermissionsMode';
+
+const CEILINGS: ReadonlySet<string> = new Set(['maxBudgetUsd', 'maxBudgetTokens']);
 
 const OBJECT: KeyRule = { schema: z.custom<JsonObject>(isObject), expects: 'an object' };
 const LIST: KeyRule = { schema: z.array(z.unknown()), expects: 'a list of texts' };

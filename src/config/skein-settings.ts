@@ -12,8 +12,9 @@ export interface SkeinSettings {
   readonly maxDepth: number;
   /** Zero sends nothing, and no run begins. */
   readonly maxConcurrentRequests: number;
-  /** A ceiling for a run. */
+  /** Ceilings for a run and all its agents: of money, and of all tokens that the server counts. */
   readonly maxBudgetUsd?: number;
+  readonly maxBudgetTokens?: number;
   readonly agentIdleTimeoutMs: number;
   readonly agentWallTimeoutMs: number;
   readonly permissionTimeoutMs: number;
@@ -115,6 +116,7 @@ export const SKEIN_KEYS: Readonly<Record<SkeinKey, KeyRule>> = {
   maxDepth: atLeastNone,
   maxConcurrentRequests: atLeastNone,
   maxBudgetUsd: { schema: z.number().min(0), expects: 'an amount in US dollars of 0 or more' },
+  maxBudgetTokens: { schema: z.int().min(0), expects: 'a number of tokens of 0 or more' },
   agentIdleTimeoutMs: atLeastOne,
   agentWallTimeoutMs: atLeastOne,
   permissionTimeoutMs: atLeastOne,

@@ -1,26 +1,16 @@
 /**
- * The ledger of a swarm (law 10): grants of money and turns, down the tree. Before a request what it
- * may cost is set aside, and afterwards what it did cost takes its place, so that a limit is passed by
+ * The ledger of a swarm (law 10): grants of money, tokens and turns, down the tree. Before a request what
+ * it may cost is set aside, and afterwards what it did cost takes its place, so that a limit is passed by
  * one answer for each request in flight at the most. Every step costs the depth of the tree.
  */
 import type { Stop } from '../protocol/agent.js';
-import type { Caps, Grant, Need, Reservation } from '../protocol/grant.js';
-import { costOf } from '../protocol/prices.js';
+import type { Caps, Grant, Need, Overshoot, Reservation, SetAside } from '../protocol/grant.js';
 import type { TellWait } from '../protocol/queueing.js';
-import { NO_USAGE } from '../protocol/usage.js';
+import { Account, type Hold, OVER } from './account.js';
+import { MONEY, TOKENS } from './currency.js';
 import { Pool } from './pool.js';
-import { isWaiting, Queue, type Verdict } from './reservation-queue.js';
 import type { Used } from './run-usage.js';
 
-/** Most answers are shorter; one that is longer is what a limit may be passed by. */
-const EXPECTED_OUTPUT = 4_096;
-
-/** Money is counted in whole billionths of a dollar, so that nothing is lost in sums. */
-const NANOS = 1_000_000_000;
-const nanos = (usd: number): number =>
-  Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, Math.round(usd * NANOS)));
-const dollars = (units: number): number => units / NANOS;
-const inWords = (units: number): string => `$${dollars(units).toFixed(4)}`;
 const wholeTurns = (turns: number): number => Math.max(0, Math.floor(turns));
 
 export interface RootGrant extends Grant {
@@ -28,68 +18,74 @@ export interface RootGrant extends Grant {
   renew(): void;
 }
 
-/** What was used up before there was this grant, in USD and in turns. */
-export type UsedBefore = Pick<Used, 'usd' | 'turns'>;
+/** What was used up before there was this grant. */
+export type UsedBefore = Omit<Used, 'agents'>;
 
-export const rootGrant = (caps: Caps, before: UsedBefore = { usd: 0, turns: 0 }): RootGrant => {
+export const NOTHING_USED: UsedBefore = { usd: 0, tokens: 0, turns: 0 };
+
+export const rootGrant = (caps: Caps, before: UsedBefore = NOTHING_USED): RootGrant => {
   const root = new Ledger(caps, undefined);
   root.carry(before);
   return root;
 };
 
-/** Where the money of an agent comes from: a pool, and those who wait for it. */
-interface Purse {
-  readonly pool: Pool;
-  readonly queue: Queue<Reservation | Stop>;
-  /** Who has the limit. */
-  readonly owner: Ledger;
-}
-
 export class Ledger implements RootGrant {
   private readonly parent: Ledger | undefined;
   private readonly caps: Caps;
-  private readonly purse: Purse | undefined;
+  private readonly money: Account;
+  private readonly tokens: Account;
   /**
    * Its own and those above it, nearest first; one turn is one of each. Unlike money turns are not set
    * aside: whoever starts an agent that may take many would have none left to go on with.
    */
   private readonly turns: readonly Pool[];
-  private total = 0;
-  /** Of the total: what was spent before. */
-  private carried = 0;
-  private isPriceless = false;
   private isOver = false;
 
   constructor(caps: Caps, parent: Ledger | undefined) {
     this.caps = caps;
     this.parent = parent;
-    this.purse = caps.usd === null ? parent?.purse : this.openPurse(caps.usd, parent?.purse?.pool);
+    this.money = new Account(MONEY, caps.usd, parent?.money);
+    this.tokens = new Account(TOKENS, caps.tokens, parent?.tokens);
     const above = parent?.turns ?? [];
     this.turns = caps.turns === null ? above : [new Pool(wholeTurns(caps.turns)), ...above];
   }
 
   get spent(): number | null {
-    return this.isPriceless ? null : dollars(this.total);
+    return this.money.spent;
   }
 
-  get overshoot(): number {
-    return dollars(this.purse?.pool.overshoot ?? 0);
+  get overshoot(): Overshoot {
+    return { usd: this.money.overshoot, tokens: this.tokens.overshoot };
   }
 
-  /** Of the nearest pools that this agent draws on, in USD and in turns; null where there is no limit. */
-  get books(): { readonly money: Books | null; readonly turns: Books | null } {
-    return { money: booksOf(this.purse?.pool, NANOS), turns: booksOf(this.turns[0], 1) };
+  /** Of the nearest pools that this agent draws on; null where there is no limit. */
+  get books(): Readonly<Record<'money' | 'tokens' | 'turns', Books | null>> {
+    return {
+      money: booksOf(this.money.pool, MONEY.amount),
+      tokens: booksOf(this.tokens.pool, TOKENS.amount),
+      turns: booksOf(this.turns[0], (turns) => turns),
+    };
   }
 
   async reserve(need: Need, signal: AbortSignal, waits?: TellWait): Promise<Reservation | Stop> {
     signal.throwIfAborted();
-    const { purse } = this;
-    if (purse === undefined) return this.judgeTurn(need) ?? this.open(need, undefined, 0);
-    return purse.queue.ask(
-      () => this.judge(need, purse),
-      signal,
-      () => waits?.('budget'),
-    );
+    const holds: Holds = { money: undefined, tokens: undefined };
+    // Always in this order, so that no two wait for what the other has.
+    for (const name of ['money', 'tokens'] as const) {
+      if (!this[name].isLimited) continue;
+      const answer = await this.hold(name, need, signal, waits).catch((error: unknown) => {
+        release(holds);
+        throw error;
+      });
+      if ('reason' in answer) {
+        release(holds);
+        return answer;
+      }
+      holds[name] = answer;
+    }
+    const stop = this.judgeTurn(need);
+    if (stop !== null) release(holds);
+    return stop ?? this.open(need, holds);
   }
 
   share(caps: Caps): Grant {
@@ -99,44 +95,31 @@ export class Ledger implements RootGrant {
   close(): void {
     if (this.isOver) return;
     this.isOver = true;
-    if (this.caps.usd !== null) this.purse?.pool.close();
+    this.money.close();
+    this.tokens.close();
   }
 
   /** The run goes on that used so much. */
-  carry({ usd, turns }: UsedBefore): void {
-    this.charge(nanos(usd));
+  carry({ usd, tokens, turns }: UsedBefore): void {
+    this.money.carry(usd);
+    this.tokens.carry(tokens);
     this.turns[0]?.settle(0, turns);
   }
 
   renew(): void {
-    this.charge(-this.carried);
+    this.money.renew();
+    this.tokens.renew();
     if (this.caps.turns !== null) this.turns[0]?.renew(wholeTurns(this.caps.turns));
   }
 
-  private charge(units: number): void {
-    this.carried += units;
-    this.total += units;
-    this.purse?.pool.settle(0, units);
-  }
-
-  private openPurse(usd: number, from: Pool | undefined): Purse {
-    const pool = poolOf(nanos(usd), from);
-    const queue = new Queue<Reservation | Stop>();
-    pool.onChange = () => queue.look();
-    return { pool, queue, owner: this };
-  }
-
-  /** What can be said now, or that it must wait for a request in flight. */
-  private judge(need: Need, purse: Purse): Verdict<Reservation | Stop> {
-    const { pool, owner } = purse;
-    const likely = likelyCost(need);
-    if (likely === undefined || owner.isPriceless) return PRICELESS;
-    if (this.isOver) return OVER;
-    if (likely.input >= pool.leftAtBest) return this.usedUp(purse, likely.input);
-    const stop = this.judgeTurn(need);
-    if (stop !== null) return stop;
-    if (likely.input >= pool.left) return isWaiting;
-    return this.open(need, pool, Math.min(likely.whole, pool.left));
+  private async hold(
+    name: keyof Holds,
+    need: Need,
+    signal: AbortSignal,
+    waits: TellWait | undefined,
+  ): Promise<Hold | Stop> {
+    const forbids = () => this.judgeTurn(need);
+    return this[name].hold(need, signal, forbids, () => waits?.('budget'));
   }
 
   private judgeTurn({ isTurn }: Need): Stop | null {
@@ -147,54 +130,55 @@ export class Ledger implements RootGrant {
     return { reason: 'max_turns', detail: isOfRun ? TURNS_USED : OWN_TURNS_USED };
   }
 
-  private usedUp({ pool, owner }: Purse, input: number): Stop {
-    const isRoot = owner.parent === undefined;
-    const cap = `$${dollars(pool.cap)}`;
-    const what = isRoot ? `The budget of ${cap}` : `The agent's share of the budget, ${cap},`;
-    const idle = pool.used + pool.promised - owner.total;
-    const aside = idle > 0 ? ` and ${inWords(idle)} set aside for its agents` : '';
-    const advice = isRoot ? 'resume with a higher --max-budget-usd' : 'what it did so far is kept';
-    const detail = `${what} is used up: ${inWords(owner.total)} is spent${aside}, and the next request costs at least ${inWords(input)}; ${advice}.`;
-    return { reason: 'budget', detail };
-  }
-
-  private open({ isTurn }: Need, pool: Pool | undefined, units: number): Reservation {
+  private open({ isTurn }: Need, holds: Readonly<Holds>): Reservation {
     const turns = isTurn ? this.turns : [];
-    pool?.hold(units);
     for (const pool of turns) pool.hold(1);
     let isOpen = true;
-    const end = (used: number, turn: number) => {
+    const end = (used: Readonly<Record<keyof Holds, number>>, turn: number) => {
       isOpen = false;
       // The turn first: whoever waits for the money may need it too.
       for (const pool of turns) pool.settle(1, turn);
-      pool?.settle(units, used);
+      holds.money?.settle(used.money);
+      holds.tokens?.settle(used.tokens);
     };
     return {
-      held: pool === undefined ? null : { usd: dollars(units), left: dollars(pool.left) },
-      settle: ({ cost }) => {
+      held: setAside(holds),
+      settle: (spent) => {
         if (!isOpen) return;
-        const isKnown = cost !== null && Number.isFinite(cost);
-        const used = isKnown ? nanos(cost) : 0;
-        this.count(used, !isKnown);
-        end(used, 1);
+        const [usd, tokens] = [MONEY.used(spent), TOKENS.used(spent)];
+        this.money.count(usd);
+        this.tokens.count(tokens);
+        end({ money: usd ?? 0, tokens: tokens ?? 0 }, 1);
       },
       cancel: () => {
-        if (isOpen) end(0, 0);
+        if (isOpen) end({ money: 0, tokens: 0 }, 0);
       },
     };
-  }
-
-  /** Here and all the way up. */
-  private count(units: number, isPriceless: boolean): void {
-    this.total += units;
-    this.isPriceless ||= isPriceless;
-    this.parent?.count(units, isPriceless);
   }
 
   private get root(): Ledger {
     return this.parent?.root ?? this;
   }
 }
+
+/** What is set aside for one request. */
+interface Holds {
+  money: Hold | undefined;
+  tokens: Hold | undefined;
+}
+
+const release = ({ money, tokens }: Holds): void => {
+  money?.settle(0);
+  tokens?.settle(0);
+};
+
+const setAside = ({ money, tokens }: Readonly<Holds>): SetAside | null => {
+  if (money === undefined && tokens === undefined) return null;
+  return {
+    ...(money && { usd: MONEY.amount(money.units), left: MONEY.amount(money.left) }),
+    ...(tokens && { tokens: tokens.units, tokensLeft: tokens.left }),
+  };
+};
 
 /** What a pool holds: the first four always add up to the cap. */
 export interface Books {
@@ -206,42 +190,16 @@ export interface Books {
   readonly cap: number;
 }
 
-const booksOf = (pool: Pool | undefined, unit: number): Books | null => {
-  if (pool === undefined) return null;
-  const { used, reserved, promised, left, cap } = pool;
-  return {
-    ...{ used: used / unit, reserved: reserved / unit, promised: promised / unit },
-    ...{ left: left / unit, cap: cap / unit },
-  };
-};
-
-const poolOf = (units: number, from: Pool | undefined): Pool =>
-  from === undefined ? new Pool(units) : from.share(units);
-
-/** In billionths: the prompt, what is known of it read from the cache, and then an answer. */
-const likelyCost = (need: Need): { input: number; whole: number } | undefined => {
-  const cacheRead = Math.max(0, Math.min(need.knownTokens, need.inputTokens));
-  const prompt = {
-    ...NO_USAGE,
-    cacheRead,
-    cacheWrite5m: Math.max(0, need.inputTokens - cacheRead),
-  };
-  const output = Math.max(0, Math.min(need.maxOutputTokens, EXPECTED_OUTPUT));
-  const input = costOf(need.model, prompt);
-  const whole = costOf(need.model, { ...prompt, output });
-  if (input === undefined || whole === undefined) return undefined;
-  return { input: nanos(input), whole: nanos(whole) };
-};
-
-const PRICELESS: Stop = {
-  reason: 'budget',
-  detail: 'The price of the model is unknown, so a budget cannot be kept: run it without one.',
-};
-
-const OVER: Stop = {
-  reason: 'budget',
-  detail: 'The agent is over, and what was left of its budget has gone back: resume it to go on.',
-};
+const booksOf = (pool: Pool | undefined, amount: (units: number) => number): Books | null =>
+  pool === undefined
+    ? null
+    : {
+        used: amount(pool.used),
+        reserved: amount(pool.reserved),
+        promised: amount(pool.promised),
+        left: amount(pool.left),
+        cap: amount(pool.cap),
+      };
 
 const TURNS_USED = 'The run and its agents used all their turns; resume it or raise --max-turns.';
 const OWN_TURNS_USED =

@@ -3,18 +3,20 @@
  * that the limits of the run go on where they were (law 10).
  */
 import type { SwarmEvent } from '../protocol/events.js';
+import { windowTokens } from '../protocol/usage.js';
 import { spendingOf } from './event-spending.js';
 import type { PresentRun } from './present-run.js';
 import { Spending } from './spending.js';
 
 export interface Used {
   readonly usd: number;
+  readonly tokens: number;
   readonly turns: number;
   /** Agents that were started. */
   readonly agents: number;
 }
 
-const NOTHING: Used = { usd: 0, turns: 0, agents: 0 };
+const NOTHING: Used = { usd: 0, tokens: 0, turns: 0, agents: 0 };
 
 export class RunUsage {
   private readonly lead: string;
@@ -39,7 +41,8 @@ export class RunUsage {
     const spent = spendingOf(event);
     if (spent !== undefined) {
       this.spent.count(spent);
-      this.countUp(agent, parent, { usd: spent.cost ?? 0, turns: 0 });
+      const tokens = windowTokens(spent.usage);
+      this.countUp(agent, parent, { usd: spent.cost ?? 0, tokens, turns: 0 });
     }
     switch (type) {
       case 'run.started':
@@ -51,7 +54,7 @@ export class RunUsage {
         break;
       case 'turn.ended':
         this.turns += 1;
-        this.countUp(agent, parent, { usd: 0, turns: 1 });
+        this.countUp(agent, parent, { usd: 0, tokens: 0, turns: 1 });
         break;
       case 'agent.requested':
         this.agents.add(event.child);
@@ -65,7 +68,9 @@ export class RunUsage {
   get used(): Used {
     if (!this.run.isUnfinished) return NOTHING;
     // Without a price nobody could have kept a limit of money.
-    return { usd: this.spent.cost ?? 0, turns: this.turns, agents: this.agents.size };
+    const { cost, usage } = this.spent;
+    const tokens = windowTokens(usage);
+    return { usd: cost ?? 0, tokens, turns: this.turns, agents: this.agents.size };
   }
 
   /** The same of an agent below the lead, with all below that one, in its last run. */
@@ -85,8 +90,12 @@ export class RunUsage {
     // The lead has none above it. What files say of parents may go in circles.
     for (let one = agent; above !== null && !seen.has(one); ) {
       seen.add(one);
-      const { usd, turns } = this.usedBy(one);
-      this.below.set(one, { usd: usd + more.usd, turns: turns + more.turns });
+      const { usd, tokens, turns } = this.usedBy(one);
+      this.below.set(one, {
+        usd: usd + more.usd,
+        tokens: tokens + more.tokens,
+        turns: turns + more.turns,
+      });
       one = above;
       above = this.parents.get(one) ?? null;
     }

@@ -25,6 +25,7 @@ export interface AgentDefinition {
   readonly maxTurns?: number;
   /** For it and all that work for it. */
   readonly maxBudgetUsd?: number;
+  readonly maxBudgetTokens?: number;
   readonly skills: readonly string[];
   /** Names of servers, as they are listed. */
   readonly mcpServers: readonly string[];

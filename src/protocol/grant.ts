@@ -1,7 +1,7 @@
 /**
- * What an agent may use up (law 10): a grant is a pool of money and turns, or a share of its parent's.
- * A child without a cap of its own draws on its parent's pool. One with a cap of money has it set aside
- * from there, and what it did not use goes back; its turns are its parent's too, up to its cap.
+ * What an agent may use up (law 10): a grant is a pool of money, tokens and turns, or a share of its
+ * parent's. A child without a cap of its own draws on its parent's pool. One with a cap of money or tokens
+ * has it set aside from there, and what it did not use goes back; its turns are its parent's too, up to its cap.
  */
 import type { Stop } from './agent.js';
 import type { TellWait } from './queueing.js';
@@ -10,6 +10,8 @@ import type { Usage } from './usage.js';
 /** Null is no limit; zero is none at all. */
 export interface Caps {
   readonly usd: number | null;
+  /** All that a server counts: prompts, read from its cache or not, and answers. */
+  readonly tokens: number | null;
   readonly turns: number | null;
 }
 
@@ -24,9 +26,23 @@ export interface Need {
   readonly isTurn: boolean;
 }
 
+/** USD and tokens, and what the pools had left after it; only of what is limited. */
+export interface SetAside {
+  readonly usd?: number;
+  readonly left?: number;
+  readonly tokens?: number;
+  readonly tokensLeft?: number;
+}
+
+/** What was used beyond the pools, at most one answer for each request that was in flight. */
+export interface Overshoot {
+  readonly usd: number;
+  readonly tokens: number;
+}
+
 export interface Reservation {
-  /** USD set aside, and what the pool has left after it; null where there is no limit to keep. */
-  readonly held: { readonly usd: number; readonly left: number } | null;
+  /** Null where there is no limit to keep. */
+  readonly held: SetAside | null;
   /** What it really cost, in place of what was set aside. Once; nothing after it counts. */
   settle(spent: { readonly usage: Usage; readonly cost: number | null }): void;
   /** Nothing was sent. Does nothing to one that is settled. */
@@ -45,6 +61,5 @@ export interface Grant {
   close(): void;
   /** USD of this agent and all below it; null when a price is not known. */
   readonly spent: number | null;
-  /** What was spent beyond the pool, at most one answer for each request that was in flight. */
-  readonly overshoot: number;
+  readonly overshoot: Overshoot;
 }

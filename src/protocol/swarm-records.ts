@@ -29,6 +29,7 @@ export const origin = z.object({
   maxTurns: z.number().int().optional(),
   /** For it and all that work for it. */
   maxBudgetUsd: z.number().optional(),
+  maxBudgetTokens: z.number().optional(),
   /** Left out, it shares the prompt and the tool list of the lead. */
   ownPrompt: z.boolean().optional(),
 });
@@ -69,8 +70,11 @@ export const SWARM_RECORDS = [
     /** Set aside before a request, where there is a limit to keep (law 10). */
     type: z.literal('budget.reserved'),
     ...attempt,
-    usd: z.number(),
-    /** What the pool had left, after it. */
-    left: z.number(),
+    /** USD, and what the pool had left after it; left out where money has no limit. */
+    usd: z.number().optional(),
+    left: z.number().optional(),
+    /** The same in tokens. */
+    tokens: z.number().optional(),
+    tokensLeft: z.number().optional(),
   }),
 ] as const;

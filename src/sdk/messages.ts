@@ -228,8 +228,9 @@ export interface ResultMessage {
   readonly duration_api_ms: number;
   /** Null when the price of a model is unknown. All sums are those of the session and its agents. */
   readonly total_cost_usd: number | null;
-  /** By how much answers in flight passed the ceiling of the run; left out when they did not. */
+  /** By how much answers in flight passed the ceilings of the run; left out when they did not. */
   readonly budget_overshoot_usd?: number;
+  readonly budget_overshoot_tokens?: number;
   readonly usage: MessageUsage;
   readonly modelUsage: Readonly<Record<string, ModelUsage>>;
   readonly permission_denials: readonly PermissionDenial[];

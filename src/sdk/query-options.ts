@@ -55,6 +55,7 @@ const schema = z.strictObject({
   effort: z.enum(['low', 'medium', 'high', 'xhigh', 'max']),
   maxTurns: z.int().min(0),
   maxBudgetUsd: z.number().min(0),
+  maxBudgetTokens: z.int().min(0),
   permissionMode: z.enum(PERMISSION_MODES),
   allowedTools: list,
   disallowedTools: list,

@@ -5,6 +5,8 @@ export interface RunOptions {
   readonly effort?: 'low' | 'medium' | 'high' | 'xhigh' | 'max';
   readonly maxTurns?: number;
   readonly maxBudgetUsd?: number;
+  /** All that the server counts, of the lead and its agents. */
+  readonly maxBudgetTokens?: number;
   readonly permissionMode?: string;
   readonly allowedTools?: readonly string[];
   readonly disallowedTools?: readonly string[];

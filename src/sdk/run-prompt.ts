@@ -5,6 +5,7 @@ import type { ModeSwitch } from '../actors/mode-switch.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import { findOutputStyle } from '../config/output-style.js';
 import { realPath } from '../config/real-path.js';
+import type { SkeinSettings } from '../config/skein-settings.js';
 import { BYTES_PER_TOKEN } from '../context/tokens.js';
 import { windowMarks } from '../context/window.js';
 import { branchReader, findGit } from '../host/git-place.js';
@@ -85,7 +86,7 @@ export const promptFor = (request: PromptRequest): Briefing => {
       },
       language: settings.language && { text: settings.language.value, source: 'settings' },
       outputStyle: styleOf(request),
-      ceilings: ceilingsOf(flags, skein.maxBudgetUsd),
+      ceilings: ceilingsOf(flags, skein),
       isOneShot: request.isOneShot,
     },
     isGitRepository: (place) => findGit(place) !== undefined,
@@ -139,7 +140,11 @@ const styleOf = ({ machine, settings }: PromptRequest) => {
   return style && { text: style.text, source: 'settings', path: style.path };
 };
 
-const ceilingsOf = ({ maxTurns }: RunOptions, maxBudgetUsd: number | undefined): string[] => [
+const ceilingsOf = (
+  { maxTurns }: RunOptions,
+  { maxBudgetUsd, maxBudgetTokens }: SkeinSettings,
+): string[] => [
   ...(maxTurns === undefined ? [] : [`${maxTurns} turns`]),
   ...(maxBudgetUsd === undefined ? [] : [`${maxBudgetUsd} US dollars`]),
+  ...(maxBudgetTokens === undefined ? [] : [`${maxBudgetTokens} tokens`]),
 ];

@@ -55,6 +55,7 @@ export class RunTally {
   /** The last line of stream-json, and all of json. */
   result(session: LeadSession, stop: Stop, uuid: string, wantsJson = false): ResultMessage {
     const { spent, grant } = session;
+    const { overshoot } = grant;
     const isError = stop.reason !== 'end_turn';
     return {
       type: 'result',
@@ -67,7 +68,8 @@ export class RunTally {
       duration_ms: Math.round(performance.now() - this.began),
       duration_api_ms: Math.round(this.apiMs),
       total_cost_usd: spent.cost,
-      ...(grant.overshoot > 0 && { budget_overshoot_usd: grant.overshoot }),
+      ...(overshoot.usd > 0 && { budget_overshoot_usd: overshoot.usd }),
+      ...(overshoot.tokens > 0 && { budget_overshoot_tokens: overshoot.tokens }),
       usage: wireUsage(spent.usage),
       modelUsage: Object.fromEntries(
         [...spent.byModel].map(([model, { usage, cost }]) => [model, modelUsage(usage, cost)]),

@@ -25,6 +25,7 @@ export const settingsFor = (
       skein: {
         ...(flags.effort !== undefined && { effort: flags.effort }),
         ...(flags.maxBudgetUsd !== undefined && { maxBudgetUsd: flags.maxBudgetUsd }),
+        ...(flags.maxBudgetTokens !== undefined && { maxBudgetTokens: flags.maxBudgetTokens }),
       },
     },
   });

@@ -176,7 +176,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
     hooks: hooks.equipment,
     capabilities: capabilitiesOf(PROVIDER),
     requestSettings: (name) => requestSettings(name, settings, format),
-    maxBudgetUsd: skein.maxBudgetUsd ?? null,
+    budget: { usd: skein.maxBudgetUsd ?? null, tokens: skein.maxBudgetTokens ?? null },
     wantsStreamEvents: request.wantsStreamEvents,
     ...(flags.sessionPersistence !== false && {
       checkpoints: ({ cwd }, record) =>

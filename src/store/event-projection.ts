@@ -130,8 +130,8 @@ export const eventOf = (record: JournalRecord): ProjectedEvent => {
       return { type: 'request.queued', cites, purpose, call, why };
     }
     case 'budget.reserved': {
-      const { turn, attempt, usd, left } = record;
-      return { type: 'budget.reserved', cites, turn, attempt, usd, left };
+      const { turn, attempt, usd, left, tokens, tokensLeft } = record;
+      return { type: 'budget.reserved', cites, turn, attempt, usd, left, tokens, tokensLeft };
     }
     case 'bound.hit': {
       const { what, limit, detail } = record;

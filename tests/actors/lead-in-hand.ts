@@ -53,6 +53,7 @@ export interface LeadOptions {
   readonly fallbackModel?: string;
   readonly modelName?: string;
   readonly maxBudgetUsd?: number;
+  readonly maxBudgetTokens?: number;
   readonly contextWindow?: number;
   readonly hooks?: Hooks | readonly HookSetup[];
   readonly checkpoints?: (record: (body: JournalBody) => void) => Checkpointer;
@@ -107,7 +108,7 @@ export const leadInHand = async (options: LeadOptions): Promise<LeadInHand> => {
     // A question about the cache would stand in every body that a test looks at.
     capabilities: options.capabilities ?? { ...capabilitiesOf('firstParty'), diagnostics: false },
     betas: options.betas ?? [],
-    maxBudgetUsd: options.maxBudgetUsd ?? null,
+    budget: { usd: options.maxBudgetUsd ?? null, tokens: options.maxBudgetTokens ?? null },
     swarm: swarmSetup(options.swarm),
     wantsStreamEvents: options.wantsStreamEvents ?? false,
     ...(options.hooks && {

@@ -63,6 +63,19 @@ describe('a run that goes on after its process died', () => {
     expect(stop?.detail).toContain(`$${maxBudgetUsd.toFixed(4)} is spent`);
   });
 
+  test('has the tokens that it had left', async () => {
+    const long = ({ turn }: Talk): Answer => [
+      ...[calls(`l${turn}`, 'Look', { name: turn === 2 ? 'stuck' : 'it' })],
+      ends('tool_use', { output: 10_000 }),
+    ];
+    const { before, after } = await twice([long, long], { maxBudgetTokens: 5 * 10_100 + 500 });
+    expect([before.requests.length, after.requests.length]).toEqual([3, 2]);
+    expect(lastStop(after)).toMatchObject({
+      reason: 'budget',
+      detail: expect.stringContaining('50,500 tokens is spent'),
+    });
+  });
+
   test('has the agents that it had left, those included that have ended', async () => {
     const asks = (name: string): Answer => [
       calls(name, 'Task', task('job', { ...EXPLORER, description: 'x' })),

@@ -6,6 +6,7 @@ import { History } from '../../src/context/history.js';
 import type { FeedItem } from '../../src/protocol/feed.js';
 import { costOf } from '../../src/protocol/prices.js';
 import type { ChildReport } from '../../src/protocol/swarm.js';
+import { windowTokens } from '../../src/protocol/usage.js';
 import type { Answer, Step } from '../fakes/scripted-model.js';
 import { calls, ends, says } from '../fakes/scripted-model.js';
 import type { LeadOptions } from './lead-in-hand.js';
@@ -79,6 +80,9 @@ export interface PlannedSwarm extends SwarmInHand {
   readonly spent: number;
   /** What they had cost when each request was sent, and the most that were under way at once. */
   readonly spentBefore: readonly number[];
+  /** The same in tokens. */
+  readonly tokens: number;
+  readonly tokensBefore: readonly number[];
   readonly mostInFlight: number;
   /** What became of all that the lead had below it. */
   readonly reports: readonly ChildReport[];
@@ -105,9 +109,11 @@ export const follow = async (
   prompt = '<<0>>',
 ): Promise<PlannedSwarm> => {
   let spent = 0;
+  let tokens = 0;
   let inFlight = 0;
   let mostInFlight = 0;
   const spentBefore: number[] = [];
+  const tokensBefore: number[] = [];
   const hand = await swarmInHand(
     (talk) => {
       const { path, turn } = partOf(talk);
@@ -119,11 +125,13 @@ export const follow = async (
     const { type, ...said } = item.type === 'agent.feed' ? item.item : item;
     if (type === 'request.started') {
       spentBefore.push(spent);
+      tokensBefore.push(tokens);
       inFlight += 1;
       mostInFlight = Math.max(mostInFlight, inFlight);
     } else if (type === 'assistant.message') {
       const { model, usage } = said as FeedItem & { type: 'assistant.message' };
       spent += costOf(model, usage) ?? 0;
+      tokens += windowTokens(usage);
       inFlight -= 1;
     }
   });
@@ -142,7 +150,7 @@ export const follow = async (
       .flatMap((it) => (it.type === 'tool.ended' && it.call === call ? [it.raw] : []))
       .map((raw) => (JSON.parse(raw) as { content: string }).content)
       .join();
-  return { ...hand, spent, spentBefore, mostInFlight, reports, said };
+  return { ...hand, spent, spentBefore, tokens, tokensBefore, mostInFlight, reports, said };
 };
 
 const MOST_ROUNDS = 5_000;

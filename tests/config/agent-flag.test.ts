@@ -13,7 +13,13 @@ describe('agents of the command line', () => {
       writer: {
         ...{ ...LOOKER, tools: ['Read', 'Write'], disallowedTools: 'Bash', model: 'inherit' },
         ...{ permissionMode: 'acceptEdits', maxTurns: 3, skills: ['a'], mcpServers: ['b'] },
-        ...{ maxBudgetUsd: 0.25, background: true, isolation: 'worktree', color: 'red' },
+        ...{
+          maxBudgetUsd: 0.25,
+          maxBudgetTokens: 9_000,
+          background: true,
+          isolation: 'worktree',
+          color: 'red',
+        },
         hooks: { Stop: [{ hooks: [{ type: 'command', command: './end' }] }] },
       },
     });
@@ -25,6 +31,7 @@ describe('agents of the command line', () => {
     expect(writer).toMatchObject({
       ...{ name: 'writer', tools: ['Read', 'Write'], disallowedTools: ['Bash'], maxTurns: 3 },
       maxBudgetUsd: 0.25,
+      maxBudgetTokens: 9_000,
       ...{ permissionMode: 'acceptEdits', skills: ['a'], mcpServers: ['b'], background: true },
       ...{ isolation: 'worktree', color: 'red', hooks: [{ event: 'Stop' }] },
       warnings: ['skills, mcpServers, isolation of --agents (writer): no effect in this version.'],

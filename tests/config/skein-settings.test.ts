@@ -8,7 +8,12 @@ describe('the environment variable of a setting', () => {
   test('is its name in capitals, word by word', () => {
     expect(Object.keys(SKEIN_KEYS).map(environmentName)).toEqual([
       ...['SKEIN_MAX_AGENTS', 'SKEIN_MAX_CONCURRENT_AGENTS', 'SKEIN_MAX_DEPTH'],
-      ...['SKEIN_MAX_CONCURRENT_REQUESTS', 'SKEIN_MAX_BUDGET_USD', 'SKEIN_AGENT_IDLE_TIMEOUT_MS'],
+      ...[
+        'SKEIN_MAX_CONCURRENT_REQUESTS',
+        'SKEIN_MAX_BUDGET_USD',
+        'SKEIN_MAX_BUDGET_TOKENS',
+        'SKEIN_AGENT_IDLE_TIMEOUT_MS',
+      ],
       ...['SKEIN_AGENT_WALL_TIMEOUT_MS', 'SKEIN_PERMISSION_TIMEOUT_MS', 'SKEIN_STORE'],
       ...['SKEIN_EFFORT', 'SKEIN_THINKING', 'SKEIN_CONTEXT_WINDOW', 'SKEIN_MAX_OUTPUT_TOKENS'],
       ...['SKEIN_STREAM_IDLE_TIMEOUT_MS', 'SKEIN_MAX_RETRIES', 'SKEIN_MODEL_ALIASES'],
@@ -23,6 +28,7 @@ describe('the environment variable of a setting', () => {
 
   test.each([
     ['SKEIN_MAX_BUDGET_USD', '2.5', { maxBudgetUsd: 2.5 }],
+    ['SKEIN_MAX_BUDGET_TOKENS', '90000', { maxBudgetTokens: 90_000 }],
     ['SKEIN_MAX_AGENTS', '0', { maxAgents: 0 }],
     ['SKEIN_MAX_CONCURRENT_AGENTS', '0', { maxConcurrentAgents: 0 }],
     ['SKEIN_MAX_CONCURRENT_REQUESTS', '0', { maxConcurrentRequests: 0 }],
@@ -58,6 +64,7 @@ describe('the environment variable of a setting', () => {
   test.each([
     ['SKEIN_MAX_AGENTS', '1.5'],
     ['SKEIN_MAX_BUDGET_USD', '-1'],
+    ['SKEIN_MAX_BUDGET_TOKENS', '1.5'],
     ['SKEIN_MAX_BUDGET_USD', 'Infinity'],
     ['SKEIN_AGENT_IDLE_TIMEOUT_MS', '0'],
     ['SKEIN_STORE', 'mysql://me:hush@host'],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Ledger, rootGrant } from '../../src/context/ledger.js';
+import { Ledger, NOTHING_USED, rootGrant } from '../../src/context/ledger.js';
 import type { Stop } from '../../src/protocol/agent.js';
 import type { Caps, Need, Reservation } from '../../src/protocol/grant.js';
 import { NO_USAGE } from '../../src/protocol/usage.js';
@@ -14,8 +14,8 @@ const need = (usd: number, more: Partial<Need> = {}): Need => ({
 });
 
 const grantOf = (usd: number | null, turns: number | null = null) =>
-  new Ledger({ usd, turns }, undefined);
-const NO_CAPS: Caps = { usd: null, turns: null };
+  new Ledger({ usd, tokens: null, turns }, undefined);
+const NO_CAPS: Caps = { usd: null, tokens: null, turns: null };
 const never = new AbortController().signal;
 const cost = (usd: number | null) => ({ usage: NO_USAGE, cost: usd });
 
@@ -39,11 +39,11 @@ describe('a grant', () => {
     const reservation = await granted(grant.reserve(need(1_000), never));
     expect(reservation.held).toBeNull();
     reservation.settle(cost(7));
-    expect([grant.spent, grant.overshoot]).toEqual([7, 0]);
+    expect([grant.spent, grant.overshoot.usd]).toEqual([7, 0]);
   });
 
   test('of zero is none, even for a request that would cost nothing', async () => {
-    for (const grant of [grantOf(0), grantOf(5).share({ usd: 0, turns: null })]) {
+    for (const grant of [grantOf(0), grantOf(5).share({ ...NO_CAPS, usd: 0 })]) {
       expect(await grant.reserve(need(0), never)).toMatchObject({ reason: 'budget' });
     }
     const turnless = await grantOf(null, 0).reserve(need(0), never);
@@ -73,12 +73,12 @@ describe('a grant', () => {
       detail:
         'The budget of $1 is used up: $1.2500 is spent, and the next request costs at least $0.0100; resume with a higher --max-budget-usd.',
     });
-    expect(grant.overshoot).toBeCloseTo(0.25, 9);
+    expect(grant.overshoot.usd).toBeCloseTo(0.25, 9);
   });
 
   test('tells a child with a share of its own that it is its own', async () => {
     const root = grantOf(5);
-    const child = root.share({ usd: 1, turns: null });
+    const child = root.share({ ...NO_CAPS, usd: 1 });
     const refused = await child.reserve(need(2), never);
     expect(refused).toMatchObject({ detail: expect.stringContaining('share of the budget, $1,') });
     expect(await root.reserve(need(4.5), never)).toMatchObject({
@@ -150,7 +150,7 @@ describe('a grant', () => {
 
   test('gives back what a closed share did not use, to whoever asks next', async () => {
     const root = grantOf(10);
-    const child = root.share({ usd: 9, turns: null });
+    const child = root.share({ ...NO_CAPS, usd: 9 });
     const last = await granted(child.reserve(need(2), never));
     child.close();
     expect(await child.reserve(need(0.1), never)).toMatchObject({ reason: 'budget' });
@@ -176,8 +176,47 @@ describe('a grant', () => {
     await granted(grant.reserve(need(0), never));
   });
 
+  test('of tokens keeps them as it keeps money, prompts that are cached included', async () => {
+    const grant = new Ledger({ ...NO_CAPS, tokens: 10_000 }, undefined);
+    const asked = (inputTokens: number) =>
+      grant.reserve({ ...need(0), inputTokens, knownTokens: inputTokens }, never);
+    const first = await granted(asked(6_000));
+    expect(first.held).toEqual({ tokens: 6_000, tokensLeft: 4_000 });
+    const second = asked(5_000);
+    expect(await peek(second)).toBe('waits');
+    first.settle({ usage: { ...NO_USAGE, cacheRead: 3_000, output: 500 }, cost: null });
+    (await granted(second)).settle({ usage: { ...NO_USAGE, input: 7_000 }, cost: 0 });
+    expect(grant.overshoot).toEqual({ usd: 0, tokens: 500 });
+    expect(await asked(0)).toEqual({
+      reason: 'budget',
+      detail:
+        'The budget of 10,000 tokens is used up: 10,500 tokens is spent, and the next request costs at least 0 tokens; resume with a higher skein.maxBudgetTokens (SKEIN_MAX_BUDGET_TOKENS).',
+    });
+  });
+
+  test('of money and tokens gives the one back when the other is refused or given up', async () => {
+    const grant = new Ledger({ usd: 1, tokens: 1_000, turns: null }, undefined);
+    const asked = (inputTokens: number, signal = never) =>
+      grant.reserve({ ...need(0), inputTokens }, signal);
+    expect(await asked(2_000)).toMatchObject({ reason: 'budget' });
+    expect(grant.books.money?.left).toBe(1);
+    const first = await granted(asked(900));
+    const giver = new AbortController();
+    const second = asked(500, giver.signal);
+    expect(await peek(second)).toBe('waits');
+    expect(grant.books.money?.reserved).toBeGreaterThan(first.held?.usd ?? 0);
+    giver.abort(new Error('enough'));
+    await expect(second).rejects.toThrow('enough');
+    expect(grant.books.money?.reserved).toBeCloseTo(first.held?.usd ?? 0, 9);
+    first.cancel();
+    expect(grant.books).toMatchObject({ money: { left: 1 }, tokens: { left: 1_000 } });
+  });
+
   test('goes on with what was used before, until it is renewed', async () => {
-    const grant = rootGrant({ usd: 1, turns: 3 }, { usd: 0.75, turns: 2 });
+    const grant = rootGrant(
+      { ...NO_CAPS, usd: 1, turns: 3 },
+      { ...NOTHING_USED, usd: 0.75, turns: 2 },
+    );
     expect(await grant.reserve(need(0.5), never)).toMatchObject({
       ...{ reason: 'budget', detail: expect.stringContaining('$0.7500 is spent') },
     });
@@ -207,6 +246,7 @@ interface Step {
   readonly at: number;
   readonly usd: number;
   readonly cap: number | null;
+  readonly tokens: number | null;
   readonly turns: number | null;
 }
 const step: fc.Arbitrary<Step> = fc.record({
@@ -223,6 +263,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   at: fc.nat(1_000),
   usd: cents(80),
   cap: fc.option(cents(300)),
+  tokens: fc.option(fc.nat(1_200_000)),
   turns: fc.option(fc.nat(6)),
 });
 
@@ -251,11 +292,11 @@ const storm = async (
     one.over = true;
     one.reservation?.settle(cost(usd));
   };
-  for (const { do: what, at, usd, cap, turns } of steps) {
+  for (const { do: what, at, usd, cap, tokens, turns } of steps) {
     const grant = grants[at % grants.length] as Ledger;
     const waiting = asked.filter(({ reservation, over }) => !reservation && !over);
     if (what === 'share') {
-      const child = grant.share({ usd: cap, turns }) as Ledger;
+      const child = grant.share({ usd: cap, tokens, turns }) as Ledger;
       grants.push(child);
       owners.set(child, cap === null ? (owners.get(grant) ?? root) : child);
     }
@@ -369,8 +410,8 @@ describe('a tree of grants', () => {
           }
         }
         while (flying.length > 0) settleFirst();
-        expect(root.overshoot).toBeLessThanOrEqual((allowed ?? 0) + 1e-6);
-        expect(root.overshoot).toBeCloseTo(Math.max(0, (root.spent ?? 0) - cap), 6);
+        expect(root.overshoot.usd).toBeLessThanOrEqual((allowed ?? 0) + 1e-6);
+        expect(root.overshoot.usd).toBeCloseTo(Math.max(0, (root.spent ?? 0) - cap), 6);
       }),
       { numRuns: 60 },
     );

@@ -88,12 +88,12 @@ describe('what a run had used up', () => {
       ] as const),
       ['a', 'run.started', { run: 3 }],
     );
-    expect(used).toEqual({ usd: 3, turns: 2, agents: 1 });
+    expect(used).toEqual({ usd: 3, tokens: 3, turns: 2, agents: 1 });
   });
 
   test('is nothing when it has ended', () => {
     const usage = new RunUsage('a', { first: 1, isUnfinished: false });
-    expect(usage.used).toEqual({ usd: 0, turns: 0, agents: 0 });
+    expect(usage.used).toEqual({ usd: 0, tokens: 0, turns: 0, agents: 0 });
   });
 
   test('is of an agent what it and all below it did, in its last run', () => {
@@ -108,7 +108,7 @@ describe('what a run had used up', () => {
       ] as const),
       ['c', 'turn.ended', turn],
     );
-    expect(usage.usedBy('b')).toEqual({ usd: 3, turns: 3 });
-    expect(usage.usedBy('c')).toEqual({ usd: 1, turns: 1 });
+    expect(usage.usedBy('b')).toEqual({ usd: 3, tokens: 3, turns: 3 });
+    expect(usage.usedBy('c')).toEqual({ usd: 1, tokens: 1, turns: 1 });
   });
 });

@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { windowTokens } from '../../src/protocol/usage.js';
 import { type Line, type Reply, resultsIn, STREAM, setScene } from '../fakes/skein-process.js';
 
 const explorers = (count: number): Reply => ({
@@ -98,4 +99,16 @@ test('a budget ends the whole tree with exit code 3, and shows by how much it wa
   expect(stderr).toContain('12 of 12 agents done, 12 of them failed');
   expect(stderr).toContain(`stopped (budget): The budget of $0.4 is used up: $${cost.toFixed(4)}`);
   expect(stderr).toContain(`The run cost $${(cost - 0.4).toFixed(4)} more than its budget.`);
+});
+
+test('a budget of tokens ends the whole tree too, with what was used and by how much it was passed', async () => {
+  const { run, simulator } = await fanOuts(9_000);
+  const env = { SKEIN_MAX_BUDGET_TOKENS: '150000' };
+  const { code, stderr } = await run(['-p', 'Fan out.'], { env });
+  const used = windowTokens(simulator.totals.usage);
+  const words = (tokens: number) => `${tokens.toLocaleString('en')} tokens`;
+  expect(code).toBe(3);
+  expect(used).toBeGreaterThan(150_000);
+  expect(stderr).toContain(`The budget of 150,000 tokens is used up: ${words(used)} is spent`);
+  expect(stderr).toContain(`The run used ${words(used - 150_000)} more than its budget.`);
 });

@@ -27,6 +27,11 @@ const trees = (levels: number): fc.Arbitrary<Plan> =>
     children: levels === 0 ? fc.constant([]) : fc.array(trees(levels - 1), { maxLength: 3 }),
   });
 
+/** What an answer of so many tokens counts with its prompt. */
+const tokensOf = (output: number): number => 100 + output;
+const longest = ({ output, children }: Plan): number =>
+  Math.max(tokensOf(output), ...children.map(longest));
+
 const dearest = ({ output, children }: Plan): number =>
   Math.max(priceOf(output), ...children.map(dearest));
 
@@ -52,12 +57,33 @@ describe('a tree of agents with a budget', () => {
           const kept = await follow(plan, { maxBudgetUsd: budget });
           const { spent, spentBefore, mostInFlight, lead } = kept;
           expect(spentBefore.every((before) => before < budget)).toBe(true);
-          expect(lead.grant.overshoot).toBeCloseTo(Math.max(0, spent - budget), 8);
-          expect(lead.grant.overshoot).toBeLessThanOrEqual(mostInFlight * dearest(plan));
+          expect(lead.grant.overshoot.usd).toBeCloseTo(Math.max(0, spent - budget), 8);
+          expect(lead.grant.overshoot.usd).toBeLessThanOrEqual(mostInFlight * dearest(plan));
           expect([lead.grant.spent, lead.spent.cost]).toEqual([
             expect.closeTo(spent, 8),
             expect.closeTo(spent, 8),
           ]);
+          await expectNothingLost(kept);
+        },
+      ),
+      { numRuns: 20 },
+    );
+  });
+
+  test('of tokens is sent nothing either once they are used up', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        trees(3),
+        fc.double({ min: 0, max: 1.2, noNaN: true }),
+        async (plan, part) => {
+          const free = await follow(plan);
+          const budget = Math.round(free.tokens * part);
+          const kept = await follow(plan, { maxBudgetTokens: budget });
+          const { tokens, tokensBefore, mostInFlight, lead } = kept;
+          expect(tokensBefore.every((before) => before < budget)).toBe(true);
+          const { overshoot } = lead.grant;
+          expect(overshoot.tokens).toBe(Math.max(0, tokens - budget));
+          expect(overshoot.tokens).toBeLessThanOrEqual(mostInFlight * longest(plan));
           await expectNothingLost(kept);
         },
       ),
@@ -100,6 +126,11 @@ describe('zero', () => {
 
   test('money sends nothing', async () => {
     const swarm = await follow(plan, { maxBudgetUsd: 0 });
+    expect([endings(swarm), swarm.requests.length]).toEqual([['budget'], 0]);
+  });
+
+  test('tokens send nothing', async () => {
+    const swarm = await follow(plan, { maxBudgetTokens: 0 });
     expect([endings(swarm), swarm.requests.length]).toEqual([['budget'], 0]);
   });
 
@@ -209,6 +240,25 @@ describe('money of a definition', () => {
     const swarm = await follow(plan, { swarm: { definitions: capped } });
     const origins = [...(await histories(swarm)).values()].map(({ family }) => family.origin);
     expect(origins.map((origin) => origin?.maxBudgetUsd)).toEqual([undefined, cap]);
+  });
+});
+
+describe('tokens of a definition', () => {
+  const capped = [agentDefinition({ maxBudgetTokens: 4 * tokensOf(100) })];
+
+  test('hold for each agent of it and all that work for it, and for nobody else', async () => {
+    const fork = leaf({ kind: 'fork', looks: 9 });
+    const plan = leaf({
+      looks: 4,
+      children: [leaf({ looks: 4 }), leaf({ children: [fork] }), fork],
+    });
+    const swarm = await follow(plan, { swarm: { definitions: capped } });
+    expect(endings(swarm)).toEqual([
+      ...['end_turn', 'budget after 3', 'budget after 1', 'budget after 2', 'end_turn after 10'],
+    ]);
+    expect(swarm.said('t0.0')).toMatch(
+      /The agent's share of the budget, 800 tokens,.*0\.0 said 2/s,
+    );
   });
 });
 

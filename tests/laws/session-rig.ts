@@ -60,7 +60,8 @@ export const openRig = (wanted: Wanted): Promise<LeadSession> => {
       }),
     }),
     requestSettings: () => ({ maxTokens: 1_000 }),
-    ...{ maxBudgetUsd: null, wantsStreamEvents: false, swarm: swarmSetup(), ...wanted.options },
+    budget: { usd: null, tokens: null },
+    ...{ wantsStreamEvents: false, swarm: swarmSetup(), ...wanted.options },
     equip: () => ({
       ...{ model, toolbox: box, toolCount: tools.length, chance: () => 0.5 },
       lingers: wanted.lingers ?? false,

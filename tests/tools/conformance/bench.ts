@@ -155,7 +155,7 @@ export const openBench = async (options: BenchOptions = {}): Promise<Bench> => {
       ...{ env: {}, clock, userAgent: 'bench', allowPrivateAddresses: [web.host] },
       limits: { idleMs: 400, totalMs: 5_000 },
     }),
-    ...{ grant: rootGrant({ usd: null, turns: null }), governor: governor(clock, 4) },
+    ...{ grant: rootGrant({ usd: null, tokens: null, turns: null }), governor: governor(clock, 4) },
     openArtifact: (name) => openArtifactFile(place('artifacts'), name),
     feed: { emit: () => {}, wantsStreamEvents: false },
   };
