@@ -1,10 +1,10 @@
 /** What a person can do with the agents of a swarm from elsewhere: write to one, stop it, let it go on. */
 import { SkeinError } from '../protocol/errors.js';
-import type { JournalBody } from '../protocol/journal.js';
 import type { CommandReply, SwarmControl } from '../protocol/swarm-commands.js';
 import { rawText } from '../protocol/wire.js';
 import { agentLabel } from '../tools/agent-report.js';
 import { BY_PERSON } from './child-stops.js';
+import { type Delivered, deliver } from './delivery.js';
 import type { Child } from './member.js';
 import { type Entry, isLive } from './roster.js';
 import type { Swarm } from './swarm.js';
@@ -12,8 +12,6 @@ import type { Swarm } from './swarm.js';
 export const GO_ON = 'Go on where you stopped.';
 
 const PERSON = 'user';
-
-type Letter = JournalBody & { readonly type: 'letter.received' };
 
 /** Of the agents below the lead; the lead itself is steered by its host. */
 export interface Steering extends SwarmControl {
@@ -67,7 +65,8 @@ export const steering = (swarm: Swarm): Steering => {
         if (text.trim() === '')
           return says(entry, false, 'was sent nothing: the message is empty.');
         const raw = `[${rawText(text)}]`;
-        return deliver(swarm, entry, { type: 'letter.received', letter, from, raw });
+        const came = await deliver(swarm, entry, { letter, from, raw });
+        return says(entry, ...DELIVERED[came]);
       }),
     stop: (address) =>
       whenMeant(address, async (entry) => {
@@ -94,36 +93,13 @@ const says = ({ tag }: Entry, ok: boolean, what: string): CommandReply => ({
   ...{ ok, sentence: `${agentLabel(tag)} ${what}`, agent: tag.id },
 });
 
-/** Once, wherever the agent is: at work, waiting for a place, just ending, or ended long ago (law 9). */
-const deliver = async (swarm: Swarm, entry: Entry, letter: Letter): Promise<CommandReply> => {
-  const { from, raw, letter: id } = letter;
-  for (;;) {
-    if (entry.status === 'stopped') {
-      return says(entry, false, 'was stopped by a person; resume it first.');
-    }
-    const { child } = entry;
-    if (!isLive(entry) || child === undefined) {
-      let isRead = false;
-      const revived = await swarm.revive(entry, ({ deps: { notebook } }) => {
-        isRead = true;
-        if (notebook.hasLetter(id)) return false;
-        notebook.record(letter);
-        return true;
-      });
-      if (!revived) return says(entry, false, NOTHING_LEFT);
-      if (isRead) return says(entry, true, 'had ended and goes on with it.');
-    } else if (child.agent?.state === 'stopped') await untilOver(entry);
-    else {
-      const { notebook } = child.deps;
-      if (child.agent !== undefined) child.agent.submit(from, raw, id);
-      else if (!notebook.hasLetter(id)) notebook.record(letter);
-      return says(entry, true, 'has it, and reads it with its next step.');
-    }
-  }
+const DELIVERED: Readonly<Record<Delivered, readonly [ok: boolean, what: string]>> = {
+  delivered: [true, 'has it, and reads it with its next step.'],
+  resumed: [true, 'had ended and goes on with it.'],
+  held: [true, 'has it, and reads it when it goes on.'],
+  refused: [false, 'was stopped by a person; resume it first.'],
+  lost: [false, NOTHING_LEFT],
 };
-
-const untilOver = ({ listeners }: Entry): Promise<unknown> =>
-  new Promise((resolve) => listeners.add(resolve));
 
 /** One that has nothing left to answer is asked to go on. */
 const remind = ({ deps: { notebook } }: Child, letter: string): true => {
