@@ -28,13 +28,18 @@ export interface ControlDesk {
   recall(grants: Iterable<string>): void;
   /** Whether the rule that a lasting answer is kept as would have allowed the call. */
   heedsRule(request: PermissionRequest, said: Opinions): boolean;
-  /** The same call is allowed for the rest of the session. */
-  allowForSession(request: PermissionRequest): void;
+  /** The same call is allowed for the rest of the session: to everybody, where a person said so. */
+  allowForSession(request: PermissionRequest, by: Answerer): void;
   /** ... and in this project from now on. */
-  allowForProject(request: PermissionRequest): void;
+  allowForProject(request: PermissionRequest, by: Answerer): void;
+  /** Tells whenever more is allowed than before, here or above, until what it returns is called. */
+  onAllowed(listener: () => void): () => void;
   /** The desk of an agent that works for this one's. */
   under(child: ChildTerms): ControlDesk;
 }
+
+/** Hooks speak for the agent that they belong to, people for all. */
+export type Answerer = 'person' | 'hook';
 
 export interface ChildTerms {
   /** What it has of the tools; undefined when it has all that its parent has. */
@@ -57,8 +62,8 @@ export interface ControlDeskOptions {
   readonly answersByHook?: boolean;
 }
 
-export const controlDesk = (options: ControlDeskOptions): ControlDesk => {
-  const desk: ControlDesk = Object.assign(deskOf(options), {
+export const controlDesk = (options: ControlDeskOptions, above?: ControlDesk): ControlDesk => {
+  const desk: ControlDesk = Object.assign(deskOf(options, above), {
     under: (child: ChildTerms) => deskUnder(desk, options, child),
   });
   return desk;
@@ -74,11 +79,14 @@ const deskUnder = (
   options: ControlDeskOptions,
   { tools, mode, surfaces }: ChildTerms,
 ): ControlDesk => {
-  const own = controlDesk({
-    ...options,
-    ...{ surfaces, mode: fixedMode(mode), answersByHook: options.answersByHook ?? false },
-    policy: { ...options.policy, ...(tools !== undefined && { tools }) },
-  });
+  const own = controlDesk(
+    {
+      ...options,
+      ...{ surfaces, mode: fixedMode(mode), answersByHook: options.answersByHook ?? false },
+      policy: { ...options.policy, ...(tools !== undefined && { tools }) },
+    },
+    parent,
+  );
   const rule = own.rule.bind(own);
   const isBounded = options.policy.tools !== undefined;
   return Object.assign(own, {
@@ -102,9 +110,13 @@ const fixedMode = (mode: AgentMode): ControlDeskOptions['mode'] => {
   return { mode, change: refuse, leavePlan: refuse };
 };
 
-const deskOf = (options: ControlDeskOptions): Omit<ControlDesk, 'under'> => {
+const deskOf = (
+  options: ControlDeskOptions,
+  above: ControlDesk | undefined,
+): Omit<ControlDesk, 'under'> => {
   const { surfaces, permissionTimeoutMs, keepRule, answersByHook = false } = options;
   let { rules } = options.policy;
+  const listeners = new Set<() => void>();
   let made: { readonly mode: AgentMode; readonly policy: Policy } | undefined;
   /** As the rules and the mode are now. */
   const policy = (): Policy => {
@@ -122,8 +134,12 @@ const deskOf = (options: ControlDeskOptions): Omit<ControlDesk, 'under'> => {
     );
     rules = [...rules, ...kept];
     made = undefined;
+    for (const listener of [...listeners]) listener();
   };
-  const allowForSession = (request: PermissionRequest) => recall([policy().grantFor(request)]);
+  const allowForSession = (request: PermissionRequest, by: Answerer) => {
+    recall([policy().grantFor(request)]);
+    if (by === 'person') above?.allowForSession(request, by);
+  };
   return {
     surfaces,
     permissionTimeoutMs,
@@ -147,9 +163,17 @@ const deskOf = (options: ControlDeskOptions): Omit<ControlDesk, 'under'> => {
       return wiser.rule(request, said).behavior === 'allow';
     },
     ...{ recall, allowForSession },
-    allowForProject(request) {
+    allowForProject(request, by) {
       keepRule(policy().grantFor(request));
-      allowForSession(request);
+      allowForSession(request, by);
+    },
+    onAllowed(listener) {
+      const forget = above?.onAllowed(listener);
+      listeners.add(listener);
+      return () => {
+        listeners.delete(listener);
+        forget?.();
+      };
     },
   };
 };

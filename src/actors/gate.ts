@@ -13,6 +13,7 @@ import type { CallJob } from './call-job.js';
 import { answeredRecord, askedRecord, ruledRecord } from './call-records.js';
 import { type Judgement, judgeCall, refusalNow, type SoundCall } from './judge.js';
 import { askSurface, questionAbout } from './question.js';
+import { RuleWatch } from './rule-watch.js';
 import type { ToolWorld } from './tool-run.js';
 
 export interface GateDeps
@@ -143,13 +144,24 @@ export class Gate {
       return;
     }
     feed.emit({ type: 'question.asked', question });
+    const rules = this.watchRules(job, call);
     const answer = await askSurface(desk.surfaces, question, {
-      ...{ signal: job.controller.signal, clock, timeoutMs: desk.permissionTimeoutMs, parent },
+      ...{ signal: rules.signal, clock, timeoutMs: desk.permissionTimeoutMs, parent },
       heard: (heard) => {
         if (!this.keeper.isDismissed) this.keeper.write(answeredRecord(job.at, question, heard));
       },
-    });
-    if (!job.over) this.takeAnswer(job, call, answer);
+    }).finally(() => rules.end());
+    if (job.over) return;
+    if (rules.allowed === undefined) this.takeAnswer(job, call, answer);
+    else this.settle(job, rules.allowed);
+  }
+
+  /** What others are allowed while this one is asked about may cover it. */
+  private watchRules(job: CallJob, { input, hook }: SoundCall): RuleWatch {
+    const { toolbox, desk, notebook } = this.deps;
+    const { id, tool } = job.wanted;
+    const judge = () => judgeCall({ id, tool, input }, toolbox, desk, notebook.history.cwd, hook);
+    return new RuleWatch(desk, judge, job.controller.signal);
   }
 
   private isAlwaysAsked({ tool, input, request, hook }: SoundCall): boolean {
@@ -197,8 +209,9 @@ export class Gate {
     const granted = mayLast && scope === 'session' ? desk.grantFor(request) : undefined;
     if (!this.record(job, { behavior: 'allow', reason, ...step }, by, granted)) return;
     job.answered = by === HOOK ? 'by hook' : 'by person';
-    if (mayLast && scope === 'session') desk.allowForSession(request);
-    if (mayLast && scope === 'project') desk.allowForProject(request);
+    const answerer = by === HOOK ? 'hook' : 'person';
+    if (mayLast && scope === 'session') desk.allowForSession(request, answerer);
+    if (mayLast && scope === 'project') desk.allowForProject(request, answerer);
     this.keeper.admit(job);
   }
 

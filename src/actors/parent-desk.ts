@@ -44,10 +44,6 @@ export const parentDesk = ({ agent, parent, desk, toolbox, clock }: ParentDesk):
         ...{ signal, clock, timeoutMs, parent },
       });
       if (decision.signed === undefined) throw new Error('nobody answered the parent either.');
-      // What holds for the session holds for the other children too.
-      if (decision.behavior === 'allow' && (decision.scope ?? 'once') !== 'once') {
-        desk.allowForSession(judgement.call.request);
-      }
       return decision.signed;
     },
   };

@@ -90,7 +90,7 @@ class OpenQuestion {
 
   private watchTheEnd(): void {
     const { signal, clock, timeoutMs } = this.terms;
-    const withdraw = () => this.close('withdrawn', WITHDRAWN);
+    const withdraw = () => this.close('withdrawn', decidedElsewhere(signal) ?? WITHDRAWN);
     const forget = clock.wakeAt(this.expiresAt, () => this.close('out-of-time', nobody(timeoutMs)));
     signal.addEventListener('abort', withdraw, { once: true });
     this.over.signal.addEventListener('abort', () => {
@@ -189,6 +189,12 @@ export const askPerson = async (
 const whyNone = (error: unknown): string => {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   return first instanceof Error ? first.message : String(first);
+};
+
+/** Whoever withdrew the question may know what came of it. */
+const decidedElsewhere = (signal: AbortSignal): Decision | undefined => {
+  const { reason } = signal as { readonly reason: unknown };
+  return reason instanceof QuestionClosed ? reason.decision : undefined;
 };
 
 const WITHDRAWN: PermissionAnswer = {

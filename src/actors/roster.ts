@@ -36,6 +36,8 @@ export const isLive = ({ status }: Entry): boolean => status === 'running' || st
 const MOST_REPORTED = 8_000_000;
 
 export class Roster {
+  /** What people have allowed agents of a former process for the session. */
+  readonly grants = new Set<string>();
   private readonly entries = new Map<string, Entry>();
   private readonly below = new Map<string, Set<string>>();
   /** How long the reports are that are at hand, the oldest first. */
@@ -118,6 +120,7 @@ export class Roster {
 
   private take(event: SwarmEvent): void {
     const { agent, parent } = event;
+    if (typeof event.granted === 'string' && event.by !== 'hook') this.grants.add(event.granted);
     const entry = this.entries.get(agent);
     if (event.type === 'agent.spawned' && parent !== null && entry === undefined) {
       const read = origin.safeParse(event.origin);

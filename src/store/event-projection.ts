@@ -68,10 +68,10 @@ export const eventOf = (record: JournalRecord): ProjectedEvent => {
     }
     case 'call.ruled': {
       const { call, tool, behavior, step, reason, instead } = record;
-      const { rule, source, file, line, hook, by } = record;
+      const { rule, source, file, line, hook, by, granted } = record;
       return {
         ...{ type: 'permission.ruled', cites, call, tool, behavior, step, reason },
-        ...{ instead, rule, source, file, line, hook, by },
+        ...{ instead, rule, source, file, line, hook, by, granted },
       };
     }
     case 'call.started': {

@@ -9,7 +9,7 @@ import type { AnswerHeard, KnownSurface } from '../../src/protocol/answer.js';
 import type { PermissionQuestion, PermissionRule, Surface } from '../../src/protocol/permission.js';
 import { builtinTools } from '../../src/tools/builtin-tools.js';
 import { toolbox } from '../../src/tools/toolbox.js';
-import { allows, scriptedSurface } from '../fakes/scripted-surface.js';
+import { allows, denies, scriptedSurface } from '../fakes/scripted-surface.js';
 import { virtualClock } from '../fakes/virtual-clock.js';
 
 const questionOf = (input: unknown, agent = 'a_child'): PermissionQuestion => ({
@@ -69,12 +69,23 @@ describe('a parent that is asked by its child', () => {
     expect(heard).toMatchObject([{ surface: 'p0', outcome: 'accepted' }]);
   });
 
-  test('remembers an answer for the session, so that the next child is not asked about', async () => {
-    const person = scriptedSurface({ behavior: 'allow', scope: 'session' });
-    const { askUp } = family([], person);
-    await askUp({ command: 'make' });
+  test('allows what a child was allowed for the session, so that the next one is not asked about', async () => {
+    const person = scriptedSurface();
+    const { askUp, desk, parent } = family([], person);
+    const child = desk.under({ tools: undefined, mode: 'bubble', surfaces: [parent] });
+    const subject = { action: 'execute', target: 'make' } as const;
+    child.allowForSession({ tool: 'Bash', subject, cwd: '/repo', readOnly: false }, 'person');
     expect(await askUp({ command: 'make' })).toMatchObject({ by: 'desk of a_parent' });
-    expect(person.questions).toHaveLength(1);
+    expect(person.questions).toEqual([]);
+  });
+
+  test('is not bound by what a hook of its child allowed for the session', async () => {
+    const person = scriptedSurface(denies('No.'));
+    const { askUp, desk, parent } = family([], person);
+    const child = desk.under({ tools: undefined, mode: 'bubble', surfaces: [parent] });
+    const subject = { action: 'execute', target: 'make' } as const;
+    child.allowForSession({ tool: 'Bash', subject, cwd: '/repo', readOnly: false }, 'hook');
+    expect(await askUp({ command: 'make' })).toMatchObject({ behavior: 'deny', by: 'p0' });
   });
 
   test('has not answered when nobody answers it', async () => {
