@@ -1,9 +1,10 @@
-/** What outlives a process: sessions, their journals, their event index, artifacts, mailboxes, jobs. */
+/** What outlives a process: sessions, their journals, their event index, artifacts, mailboxes, jobs, work. */
 import type { SwarmEvent } from './events.js';
 import type { JobQueue } from './job-queue.js';
 import type { JournalBody, JournalRecord } from './journal.js';
 import type { LeaseHolder } from './leases.js';
 import type { Mailbox } from './mailbox.js';
+import type { WorkList } from './work-list.js';
 
 export const SESSION_FORMAT = 1;
 
@@ -54,6 +55,8 @@ export interface SessionStore {
   artifactsOf(id: string): string | undefined;
   /** Letters to and from those who work on a session; costs nothing before somebody writes or reads. */
   mailbox(id: string): Mailbox;
+  /** What the agents of a session have to do; costs nothing before somebody writes or reads. */
+  workList(id: string): WorkList;
 }
 
 export interface SessionSurvey {

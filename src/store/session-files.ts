@@ -16,6 +16,7 @@ import type {
   SessionStore,
   SessionSurvey,
 } from '../protocol/store.js';
+import type { WorkList } from '../protocol/work-list.js';
 import { JobFiles } from './job-files.js';
 import { readJournal, recordsOf } from './journal-lines.js';
 import { agentsOf, journalPath } from './journal-place.js';
@@ -27,6 +28,7 @@ import { OwnedSession, readArtifact } from './owned-session.js';
 import { checkSessionId } from './session-meta.js';
 import { eventsOf, readMeta, surveySessions, watchEvents } from './session-reading.js';
 import { removeFolder, sweepRemoved } from './session-removal.js';
+import { WorkFiles } from './work-files.js';
 import { writeAtomically } from './write-atomically.js';
 
 export interface FileStoreOptions {
@@ -125,6 +127,10 @@ export class SessionFiles implements SessionStore {
 
   mailbox(id: string): Mailbox {
     return new MailFolder(this.folder(id), this.options.clock);
+  }
+
+  workList(id: string): WorkList {
+    return new WorkFiles(this.folder(id), this.options.clock);
   }
 
   private folder(id: string): string {

@@ -22,6 +22,7 @@ import type {
   SessionStore,
   SessionSurvey,
 } from '../protocol/store.js';
+import type { WorkList } from '../protocol/work-list.js';
 import { EventIndex, parseEvent } from './event-index.js';
 import { Citations } from './event-lag.js';
 import { JobMemory } from './job-memory.js';
@@ -29,6 +30,7 @@ import { readJournal } from './journal-lines.js';
 import { LeaseMemory } from './lease-memory.js';
 import { MailMemory } from './mail-memory.js';
 import { checkSessionId } from './session-meta.js';
+import { WorkMemory } from './work-memory.js';
 
 interface MemoryFolder {
   meta: SessionMeta;
@@ -38,6 +40,7 @@ interface MemoryFolder {
   readonly events: string[];
   readonly artifacts: Map<string, Uint8Array>;
   readonly mail: MailMemory;
+  readonly work: WorkList;
 }
 
 export class SessionMemory implements SessionStore {
@@ -59,7 +62,7 @@ export class SessionMemory implements SessionStore {
       throw new UsageError(`Session ${meta.id} exists already.`);
     }
     const fresh = { journals: new Map(), events: [], artifacts: new Map(), mail: new MailMemory() };
-    this.folders.set(meta.id, { meta, ...fresh });
+    this.folders.set(meta.id, { meta, ...fresh, work: new WorkMemory(this.clock) });
     return this.open(meta.id);
   }
 
@@ -129,6 +132,10 @@ export class SessionMemory implements SessionStore {
 
   mailbox(id: string): Mailbox {
     return this.folder(id).mail;
+  }
+
+  workList(id: string): WorkList {
+    return this.folder(id).work;
   }
 
   private folder(id: string): MemoryFolder {

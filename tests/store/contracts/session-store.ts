@@ -140,4 +140,13 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     expect(await other).toBeUndefined();
     await first.close();
   });
+
+  test('have a list of work each', async () => {
+    const store = await open();
+    for (const id of ['s_1', 's_2']) await store.create(meta({ id }));
+    const act = { by: 'ann', key: 'ann/c1' };
+    const item = await store.workList('s_1').create({ subject: 'fly', description: '' }, act);
+    expect(await store.workList('s_1').list()).toEqual([item]);
+    expect(await store.workList('s_2').list()).toEqual([]);
+  });
 };
