@@ -12,7 +12,6 @@ import type {
 import type { Checkpoints } from '../protocol/checkpoint.js';
 import type { Chance } from '../protocol/clock.js';
 import { UsageError } from '../protocol/errors.js';
-import { CHILD_SENDER } from '../protocol/swarm.js';
 import type { RawJson } from '../protocol/wire.js';
 import { type AgentActor, agentActor } from './agent-actor.js';
 import { type AskedCompaction, compactor } from './compactor.js';
@@ -33,6 +32,8 @@ export interface AgentDeps extends Omit<CrewDeps, 'attempt' | 'defect'>, Omit<Tu
   readonly expecting?: number;
   /** Told when it begins to rest, and when it goes on. */
   readonly rests?: (isResting: boolean) => void;
+  /** Told when a run has ended, that is on record, and no other follows at once. */
+  readonly ran?: (stop: Stop) => void;
 }
 
 export interface Agent {
@@ -43,7 +44,7 @@ export interface Agent {
    * Writes the letter down, under a name if it has one, and lets the agent know; one that it has had
    * already is no other. Throws a StorageError.
    */
-  submit(from: string, blocks: RawJson, letter?: string): void;
+  submit(from: string, blocks: RawJson, letter?: string, trace?: string): void;
   /** What its agents report waits until a person speaks to it, or lets it go on. */
   hold(): void;
   readonly isHeld: boolean;
@@ -87,6 +88,7 @@ export const startAgent = (deps: AgentDeps): Agent => {
   const runs = new RunBook(notebook, feed, goOn, deps.parent === undefined);
   let isCutOff = false;
   let isIdle = false;
+  let isTold = false;
   let dismiss: () => void;
   const stopped = new Promise<AgentReport>((resolve, reject) => {
     const cutOff = (settle: () => void) => {
@@ -104,9 +106,16 @@ export const startAgent = (deps: AgentDeps): Agent => {
       next({ value, context: { stop, turn } }) {
         if ((value === 'idle') !== isIdle) {
           isIdle = !isIdle;
+          isTold = false;
           deps.rests?.(isIdle);
         }
-        if (isIdle && stop !== null) void runs.end(stop, turn, false);
+        if (!isIdle || stop === null) return;
+        // A run may be over before anybody saw it begin.
+        const isNews = runs.isRunning || !isTold;
+        isTold = true;
+        void runs.end(stop, turn, false).then(() => {
+          if (isNews && isIdle && runs.isResting) deps.ran?.(stop);
+        });
       },
       error: reject,
       complete() {
@@ -136,14 +145,14 @@ export const startAgent = (deps: AgentDeps): Agent => {
     get isResting() {
       return runs.isResting;
     },
-    submit(from, blocks, named) {
+    submit(from, blocks, named, trace) {
       const { status, context } = actor.getSnapshot();
       if (status !== 'active') throw new UsageError(OVER);
       if (notebook.hasLetter(named)) return;
       const letter = named ?? ids('letter');
-      notebook.record({ type: 'letter.received', letter, from, raw: blocks });
+      notebook.record({ type: 'letter.received', letter, from, trace, raw: blocks });
       const wasHeld = runs.isHeld;
-      if (wasHeld && from === CHILD_SENDER) return;
+      if (wasHeld && from !== 'user') return;
       runs.isHeld = false;
       // It has not counted what came meanwhile.
       if (wasHeld && beginAgain()) return;

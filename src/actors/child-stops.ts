@@ -22,6 +22,12 @@ export const PARENT_ENDED: Stop = {
   detail: 'The agent that it worked for has ended.',
 };
 
+/** It was asked to end, and has nothing left to do. */
+export const AGREED: Stop = {
+  ...stops.ENDED,
+  detail: 'The agent that it worked for asked it to end, and it agreed.',
+};
+
 /** A defect of ours; whoever asked for the agent hears of it like of any other failure. */
 export const failed = (error: unknown): Stop =>
   stops.modelError(

@@ -4,7 +4,7 @@
  */
 import { Spending } from '../context/spending.js';
 import { modeFor } from '../policy/agent-mode.js';
-import { forkDirective } from '../prompt/delegation-text.js';
+import { forkDirective, teammateTask } from '../prompt/delegation-text.js';
 import type { Stop } from '../protocol/agent.js';
 import { StorageError } from '../protocol/errors.js';
 import type { JournalRecord } from '../protocol/journal.js';
@@ -19,7 +19,7 @@ import { childFeed } from './child-feed.js';
 import { childGrant } from './child-grant.js';
 import { hooksFor } from './child-hooks.js';
 import { departingChild } from './child-sharing.js';
-import type { ControlDesk } from './control-desk.js';
+import type { ControlDesk, Planning } from './control-desk.js';
 import { forkPointOf, inheritedBy } from './fork-point.js';
 import { definitionOf, type Household, type OwnPrompt } from './household.js';
 import { allSiblingsOf, askedBy, type Child, type Member, siblingsOf } from './member.js';
@@ -59,13 +59,22 @@ export const beginChild = async (
   // A process that died here may have left it without its task.
   const past = isCreated(records) ? records : [journal.append({ type: 'agent.created', ...who })];
   const notebook = new Notebook(journal, past, base);
-  const text = base === undefined ? prompt : forkDirective(prompt);
+  const task = taskOf(origin, prompt);
+  const text = base === undefined ? task : forkDirective(task);
   const { ids } = parent.deps;
   notebook.record({
     ...{ type: 'letter.received', letter: ids('letter'), from: parent.id },
     raw: `[${rawText(text)}]`,
   });
   return assemble(house, { id, parent, origin, model, notebook, head, own }, active);
+};
+
+const teamPlace = ({ name = '', team }: Origin) =>
+  team === undefined ? undefined : { name, team };
+
+const taskOf = (origin: Origin, prompt: string): string => {
+  const place = teamPlace(origin);
+  return place === undefined ? prompt : teammateTask(prompt, place);
 };
 
 const isCreated = (records: readonly JournalRecord[]): boolean =>
@@ -196,7 +205,7 @@ const assemble = (house: Household, cradle: Cradle, active: Active): Child => {
     head,
     bodies,
   );
-  const desk = deskFor(parent, origin);
+  const desk = deskFor(parent, origin, notebook);
   if (history.grants.size > 0) desk.recall(history.grants);
   const jobs = sessionJobs({ shell, notebook, feed, ids, clock });
   const agentType = origin.type ?? 'fork';
@@ -214,8 +223,9 @@ const assemble = (house: Household, cradle: Cradle, active: Active): Child => {
     agent: id,
     parent: parent.id,
     agentType,
+    teammate: teamPlace(origin),
     modelName: model,
-    lingers: false,
+    lingers: origin.kind === 'teammate',
     notebook,
     feed,
     briefing,
@@ -252,15 +262,33 @@ const withoutRole = (type: string): string =>
   `works without its role: nothing defines "${type}" any more. What it may do is as it was.`;
 
 /** Under the rules of its parent, and with nothing that its parent does not have. */
-const deskFor = (parent: Member, origin: Origin): ControlDesk => {
+const deskFor = (parent: Member, origin: Origin, notebook: Notebook): ControlDesk => {
   const { type, tools, limits = [], denials = [] } = origin;
   // Whatever a journal says, no more than its parent may.
   const mode = modeFor(origin.mode, 'bubble');
+  const isPlanning = mode === 'plan';
   const terms = JSON.stringify([type, mode, tools, limits, denials]);
   const known = parent.desks.get(terms);
   if (known !== undefined) return known;
   const given = tools && { owner: type ?? 'fork', names: new Set(tools), limits, denials };
-  const desk = parent.deps.desk.under({ tools: given, mode, surfaces: askedBy(parent) });
+  const surfaces = askedBy(parent);
+  if (isPlanning) {
+    const plan = planOf(parent, notebook);
+    return parent.deps.desk.under({ tools: given, mode: plan, surfaces });
+  }
+  const desk = parent.deps.desk.under({ tools: given, mode, surfaces });
   parent.desks.set(terms, desk);
   return desk;
 };
+
+/** One that could only plan asks its parent like the others once its plan is approved; that is on record. */
+const planOf = (parent: Member, notebook: Notebook): Planning => ({
+  get mode() {
+    return notebook.history.family.isPlanApproved ? 'bubble' : 'plan';
+  },
+  leavePlan() {
+    notebook.record({ type: 'plan.approved', by: 'user' });
+    const { mode } = parent.deps.desk;
+    return mode === 'bubble' || mode === 'plan' ? 'default' : mode;
+  },
+});

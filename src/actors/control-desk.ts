@@ -44,10 +44,16 @@ export type Answerer = 'person' | 'hook';
 export interface ChildTerms {
   /** What it has of the tools; undefined when it has all that its parent has. */
   readonly tools: Toolset | undefined;
-  /** `bubble` where it has none of its own. */
-  readonly mode: AgentMode;
+  /** `bubble` where it has none of its own; one that plans may leave that. */
+  readonly mode: AgentMode | Planning;
   /** Its parent as the one whom it asks. */
   readonly surfaces: readonly KnownSurface[];
+}
+
+/** Of an agent whose plan can be approved. */
+export interface Planning {
+  readonly mode: AgentMode;
+  leavePlan(): PermissionMode;
 }
 
 export interface ControlDeskOptions {
@@ -103,11 +109,18 @@ const deskUnder = (
   });
 };
 
-const fixedMode = (mode: AgentMode): ControlDeskOptions['mode'] => {
+const fixedMode = (mode: AgentMode | Planning): ControlDeskOptions['mode'] => {
   const refuse = (): never => {
     throw new UsageError('The mode of an agent that works for another cannot be changed.');
   };
-  return { mode, change: refuse, leavePlan: refuse };
+  if (typeof mode === 'string') return { mode, change: refuse, leavePlan: refuse };
+  return {
+    get mode() {
+      return mode.mode;
+    },
+    change: refuse,
+    leavePlan: () => mode.leavePlan(),
+  };
 };
 
 const deskOf = (

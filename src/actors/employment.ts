@@ -3,20 +3,20 @@
  * parent is told, its journal is closed and its place is somebody else's.
  */
 import type { Stop } from '../protocol/agent.js';
-import { SkeinError } from '../protocol/errors.js';
-import type { ChildReport } from '../protocol/swarm.js';
-import { startAgent } from './agent.js';
+import { isWaitedFor } from '../protocol/swarm.js';
+import { type Agent, startAgent } from './agent.js';
 import type { BackgroundJobs } from './background-jobs.js';
-import { deliverReport } from './child-letter.js';
 import { reportOf } from './child-report.js';
 import { ABOVE_STOPPED, failed, PARENT_ENDED } from './child-stops.js';
+import { Farewell, statusAfter } from './farewell.js';
 import type { Household } from './household.js';
 import type { Child, Member } from './member.js';
 import { Nursery } from './nursery.js';
-import { type Entry, isLive, type Roster } from './roster.js';
+import { type Entry, isLive, isPresent, type Roster } from './roster.js';
 import { type RunCount, runCount } from './run-count.js';
 import { refusalOf } from './spawn-terms.js';
 import { TimeWatch } from './time-watch.js';
+import { Unheard } from './unheard.js';
 
 /** Where one may work, now or when its turn comes. */
 export interface Place {
@@ -35,7 +35,7 @@ export interface Applicant {
 
 /** The lead has no place of its own, so it has none to lend. */
 export const lenderOf = (parent: Member, kind: Child['tag']['kind']): string | undefined =>
-  kind === 'background' || parent.depth === 0 ? undefined : parent.id;
+  isWaitedFor(kind) && parent.depth > 0 ? parent.id : undefined;
 
 export interface EmploymentDeps {
   readonly house: Household;
@@ -50,8 +50,10 @@ export class Employment {
   private readonly deps: EmploymentDeps;
   private readonly nursery: Nursery;
   private readonly watch: TimeWatch;
-  /** Background children that have not reported, by the agent that they work for. */
-  private readonly unheard = new Map<string, number>();
+  private readonly unheard: Unheard;
+  private readonly farewell: Farewell;
+  /** Of those whose time is watched: what ends that. */
+  private readonly watches = new Map<string, () => void>();
   /** Whom a person has stopped: whatever ends those below them, they are stopped too. */
   private readonly stopped = new Set<string>();
   /** The runs of the lead that spawns are counted for. */
@@ -64,6 +66,14 @@ export class Employment {
     this.nursery = new Nursery(limits);
     this.runs = runCount(deps.lead.deps.notebook.history);
     this.watch = new TimeWatch(deps.lead.deps.clock, times);
+    this.unheard = new Unheard((parent, live) => this.present(parent)?.agent?.expect(live));
+    this.farewell = new Farewell({
+      ...deps,
+      unheard: this.unheard,
+      present: (member) => this.present(member),
+      haltBelow: (child) => this.haltBelow(child, PARENT_ENDED),
+      isClosed: () => this.isClosed,
+    });
   }
 
   /** Throws a SpawnRefusal. */
@@ -92,26 +102,24 @@ export class Employment {
     entry.child = child;
     entry.report = undefined;
     entry.isEnding = false;
+    entry.halting = undefined;
     this.stopped.delete(child.id);
     const { spent, family } = child.deps.notebook.history;
     entry.spent = spent;
     entry.changedFiles = family.changedFiles;
     entry.status = isQueued ? 'queued' : 'running';
-    if (!entry.isAwaited) this.expect(child.parent, 1);
+    if (!entry.isAwaited) this.unheard.begin(child);
     void free.then(() => this.launch(entry, child));
   }
 
   /** Background children of a member that it has not heard of yet. */
   expectedBy({ id }: Pick<Member, 'id'>): number {
-    return this.unheard.get(id) ?? 0;
+    return this.unheard.expectedBy({ id });
   }
 
   /** So many more of its background children have not reported, or fewer. */
   expect(parent: Member, more: number): void {
-    const live = this.expectedBy(parent) + more;
-    if (live > 0) this.unheard.set(parent.id, live);
-    else this.unheard.delete(parent.id);
-    this.present(parent)?.agent?.expect(live);
+    this.unheard.expect(parent, more);
   }
 
   /** It waits for agents of its own: its place is anybody's until it is woken. Not of the lead, which has none. */
@@ -129,20 +137,18 @@ export class Employment {
     if (this.isClosed) return;
     const isFinal = stop.reason === 'stopped';
     const why = !isFinal && this.isStopped(tag.parent) ? ABOVE_STOPPED : stop;
-    if (!isLive(entry) || child === undefined) {
+    if (!isPresent(entry) || child === undefined) {
       // A person may have let somebody below it go on.
       if (why.reason === 'stopped') await this.haltBelow(tag, why);
       return;
     }
     if (why.reason === 'stopped') this.stopped.add(child.id);
     const over = new Promise<unknown>((resolve) => entry.listeners.add(resolve));
-    if (child.agent !== undefined) child.agent.interrupt(why);
-    else if (!entry.isEnding) {
-      // At once, or a place that becomes free meanwhile starts it.
-      this.nursery.leave(child.id);
-      this.recordEnd(child, why);
-      this.end(entry, child, why);
-    }
+    if (child.agent !== undefined && entry.status !== 'idle') {
+      // A teammate would only rest.
+      if (child.deps.lingers) entry.halting = why;
+      child.agent.interrupt(why);
+    } else if (!entry.isEnding) this.finish(entry, child, why);
     await over;
   }
 
@@ -186,9 +192,21 @@ export class Employment {
     const agent = startAgent({
       ...child.deps,
       expecting: this.expectedBy(child),
-      rests: (isResting) => (isResting ? this.rest(child) : this.wake(child)),
+      rests: (isResting) => this.rests(entry, child, isResting),
+      ran: (stop) => this.ran(entry, child, stop),
     });
     child.agent = agent;
+    this.watchOver(entry, child, agent);
+    void agent.stopped
+      .then(({ stop }) => stop, failed)
+      .then((stop) => {
+        this.release(child);
+        this.end(entry, child, stop);
+      });
+  }
+
+  private watchOver(entry: Entry, child: Child, agent: Agent): void {
+    const { clock } = this.deps.lead.deps;
     const isWaiting = () =>
       agent.state === 'awaiting-permission' || this.deps.roster.childrenOf(child.id).some(isLive);
     const release = this.watch.watch({
@@ -198,100 +216,53 @@ export class Employment {
       isExempt: isWaiting,
       stop: (stop) => agent.interrupt(stop),
     });
-    void agent.stopped
-      .then(({ stop }) => stop, failed)
-      .then((stop) => {
-        release();
-        this.end(entry, child, stop);
-      });
+    this.watches.set(child.id, release);
+  }
+
+  private release({ id }: Child): void {
+    this.watches.get(id)?.();
+    this.watches.delete(id);
+  }
+
+  private rests(entry: Entry, child: Child, isResting: boolean): void {
+    if (isResting) this.rest(child);
+    else this.wake(child);
+    if (isResting || entry.status !== 'idle' || child.agent === undefined) return;
+    entry.status = 'running';
+    entry.lastActive = this.deps.lead.deps.clock.now();
+    this.unheard.begin(child);
+    this.watchOver(entry, child, child.agent);
+  }
+
+  /** A teammate has done what it was told, and stays; whoever it works for hears of it. */
+  private ran(entry: Entry, child: Child, stop: Stop): void {
+    if (this.isClosed || entry.isEnding || entry.child !== child) return;
+    this.release(child);
+    if (entry.halting !== undefined) this.finish(entry, child, entry.halting);
+    else this.farewell.pause(entry, child, stop);
+  }
+
+  /** Of one that does nothing now: it waits for a place, or for letters. */
+  private finish(entry: Entry, child: Child, stop: Stop): void {
+    // At once, or a place that becomes free meanwhile starts it.
+    this.nursery.leave(child.id);
+    this.farewell.record(child, stop);
+    this.end(entry, child, stop);
+    child.agent?.dismiss();
   }
 
   private end(entry: Entry, child: Child, stop: Stop): void {
     if (this.isClosed || entry.isEnding || entry.child !== child) return;
     entry.isEnding = true;
-    this.settle(entry, child, stop).catch((error: unknown) => this.complain(child, error));
-  }
-
-  /** Of one that never began. It ends also when a disk is full. */
-  private recordEnd(child: Child, { reason, detail }: Stop): void {
-    try {
-      child.deps.notebook.record({ type: 'run.ended', reason, detail, turns: 0, final: true });
-    } catch (error) {
-      if (!(error instanceof SkeinError)) throw error;
-      this.complain(child, error);
-    }
-  }
-
-  private complain({ id }: Child, error: unknown): void {
-    const why = error instanceof Error ? error.message : String(error);
-    this.deps.lead.deps.feed.emit({ type: 'notice', text: `The end of ${id}: ${why}` });
-  }
-
-  /** Nothing of it works any more. */
-  private async clearUp(child: Child): Promise<void> {
-    const { grant, notebook } = child.deps;
-    try {
-      await this.haltBelow(child, PARENT_ENDED);
-      await child.jobs.end();
-      child.hooks.close();
-    } finally {
-      grant.close();
-      notebook.end();
-    }
-  }
-
-  private async putAway(child: Child): Promise<void> {
-    const complain = (error: unknown) => this.complain(child, error);
-    // Not waited for: whoever closes the session does.
-    if (!this.isClosed) this.deps.house.session.closeJournal(child.id).catch(complain);
-    try {
-      if (child.tag.kind === 'background') await this.deps.jobs.complete(child.id);
-    } catch (error) {
-      complain(error);
-    }
-  }
-
-  /** Never rejects: whoever waits for the end of an agent hears of it also when a disk is full. */
-  private async settle(entry: Entry, child: Child, stop: Stop): Promise<void> {
-    const { lead } = this.deps;
-    const { deps, parent, tag } = child;
-    await this.clearUp(child).catch((error: unknown) => this.complain(child, error));
-    const report = reportOf(tag, deps.notebook.history, child.tree, stop);
-    const { family } = (this.present(parent) ?? parent).deps.notebook.history;
-    for (const path of report.changedFiles) family.changedFiles.add(path);
-    await this.putAway(child);
-    if (this.isClosed) return;
-    entry.status = statusAfter(stop);
-    this.deps.roster.keep(entry, report);
-    entry.run = deps.notebook.history.runs;
-    entry.child = undefined;
-    this.deps.ended(child);
-    lead.deps.feed.emit({ type: 'agent.ended', report });
-    try {
-      this.tell(entry, parent, report);
-    } finally {
+    void this.farewell.take(entry, child, stop).finally(() => {
       // Only now: whoever was woken by it goes on in its place.
-      this.nursery.leave(child.id);
-    }
-  }
-
-  private tell({ listeners, isAwaited, run }: Entry, parent: Member, report: ChildReport): void {
-    if (!isAwaited) {
-      const heard = this.present(parent);
-      // One that has ended is told when it goes on.
-      if (heard !== undefined) deliverReport(heard, report, run);
-      this.expect(parent, -1);
-    }
-    for (const listener of [...listeners]) listener(report);
-    listeners.clear();
+      if (!this.isClosed) this.nursery.leave(child.id);
+    });
   }
 
   /** As it is now: it may have ended, and gone on, since its child began. */
-  private present({ id }: Member): Member | undefined {
+  private present({ id }: Pick<Member, 'id'>): Member | undefined {
     const { lead, roster } = this.deps;
     return id === lead.id ? lead : roster.get(id)?.child;
   }
 }
-
-const statusAfter = ({ reason }: Stop): Entry['status'] =>
-  reason === 'stopped' ? 'stopped' : 'ended';

@@ -1,10 +1,17 @@
 /** All agents that ever worked in a session, the lead aside: who they are, and what became of them. */
 import { spendingOf } from '../context/event-spending.js';
 import { Spending } from '../context/spending.js';
+import type { Stop } from '../protocol/agent.js';
 import { SkeinError } from '../protocol/errors.js';
 import type { SwarmEvent } from '../protocol/events.js';
 import type { SessionStore } from '../protocol/store.js';
-import type { AgentTag, ChildReport, ChildStatus, ChildView } from '../protocol/swarm.js';
+import {
+  type AgentTag,
+  type ChildReport,
+  type ChildStatus,
+  type ChildView,
+  SpawnRefusal,
+} from '../protocol/swarm.js';
 import { origin } from '../protocol/swarm-records.js';
 import type { Child } from './member.js';
 
@@ -26,9 +33,14 @@ export interface Entry {
   lastActive: number;
   /** It works no more, and what it leaves is being put away. */
   isEnding: boolean;
+  /** Why a teammate that still works will not rest but end. */
+  halting: Stop | undefined;
   /** Somebody wants to hear of its end. */
   readonly listeners: Set<(report: ChildReport) => void>;
 }
+
+/** It is at work, or waits for a place or for letters. */
+export const isPresent = (entry: Entry): boolean => isLive(entry) || entry.status === 'idle';
 
 export const isLive = ({ status }: Entry): boolean => status === 'running' || status === 'queued';
 
@@ -43,12 +55,14 @@ export class Roster {
   /** How long the reports are that are at hand, the oldest first. */
   private readonly lengths = new Map<string, number>();
   private reported = 0;
+  /** Names of teammates that are about to begin. */
+  private readonly reserved = new Set<string>();
 
   add(tag: AgentTag, status: ChildStatus, now: number): Entry {
     const entry: Entry = {
       ...{ tag, status, child: undefined, report: undefined, isAwaited: false, lastActive: now },
       ...{ run: 0, spent: new Spending(), changedFiles: new Set<string>() },
-      isEnding: false,
+      ...{ isEnding: false, halting: undefined },
       listeners: new Set(),
     };
     this.entries.set(tag.id, entry);
@@ -108,6 +122,22 @@ export class Roster {
     );
   }
 
+  /**
+   * Two teammates with one name could not be told apart. It is kept for one that is about to begin until
+   * what this returns is called. Throws a SpawnRefusal.
+   */
+  reserve(name: string): () => void {
+    const isNamed = ({ tag }: Entry) => tag.kind === 'teammate' && tag.name === name;
+    const taken = [...this.entries.values()].find(isNamed)?.status;
+    if (taken !== undefined || this.reserved.has(name)) {
+      throw new SpawnRefusal(
+        `There is a teammate ${JSON.stringify(name)} already (${taken ?? 'about to begin'}). Write to it with SendMessage, or choose another name.`,
+      );
+    }
+    this.reserved.add(name);
+    return () => this.reserved.delete(name);
+  }
+
   /** What the index says of agents that worked here before this process. */
   async recall(store: Pick<SessionStore, 'events'>, session: string): Promise<void> {
     try {
@@ -128,6 +158,8 @@ export class Roster {
     } else if (entry !== undefined && event.type === 'run.started') {
       entry.status = 'lost';
       entry.run = Number(event.run);
+    } else if (entry?.tag.kind === 'teammate' && event.type === 'run.ended') {
+      entry.status = 'idle';
     } else if (entry !== undefined && event.type === 'agent.stopped') {
       entry.status = event.reason === 'stopped' ? 'stopped' : 'ended';
     } else if (entry !== undefined && event.type === 'files.changed') {
@@ -147,10 +179,11 @@ const namesakes = (named: readonly Entry[]): readonly Entry[] => {
 export const tagOf = (
   id: string,
   parent: string,
-  { kind, type, name, description, call, depth, color }: Child['origin'],
+  { kind, type, name, team, description, call, depth, color }: Child['origin'],
 ): AgentTag => ({
   ...{ id, parent, kind, type, description, call, depth },
   ...(name !== undefined && { name }),
+  ...(team !== undefined && { team }),
   ...(color !== undefined && { color }),
 });
 

@@ -7,6 +7,7 @@ import { stayedText } from '../prompt/delegation-text.js';
 import { JOB_SENDER } from '../protocol/jobs.js';
 import type { JournalBody, JournalRecord } from '../protocol/journal.js';
 import type { Journal } from '../protocol/store.js';
+import { isWaitedFor } from '../protocol/swarm.js';
 import { rawText } from '../protocol/wire.js';
 import { resultBlock } from './call-result.js';
 import { heardOf } from './child-letter.js';
@@ -61,7 +62,7 @@ const leftBehind = (records: readonly JournalRecord[], session: string): LeftBeh
   for (const { call, child, kind, description } of requests) {
     const text = stayedText({ agent: child, description, session });
     const isOpen = family.asked.get(call) === child && calls.get(call)?.result === null;
-    const isUnheard = kind === 'background' && family.children.has(child) && !heard.has(child);
+    const isUnheard = !isWaitedFor(kind) && family.children.has(child) && !heard.has(child);
     if (isOpen) answers.set(call, answerTo(call, text, starts.get(call)));
     else if (isUnheard) letters.push(letterAbout(child, text));
   }

@@ -3,8 +3,14 @@ import { toolsetOf } from '../policy/agent-bounds.js';
 import { modeFor } from '../policy/agent-mode.js';
 import type { AgentDefinition } from '../protocol/agent-definition.js';
 import type { Refusal, SwarmLimits } from '../protocol/leader.js';
-import { type SpawnKind, type SpawnOrder, SpawnRefusal } from '../protocol/swarm.js';
+import {
+  type ChildKind,
+  type SpawnKind,
+  type SpawnOrder,
+  SpawnRefusal,
+} from '../protocol/swarm.js';
 import type { Origin } from '../protocol/swarm-records.js';
+import { EVERYBODY, LEAD_NAME } from '../protocol/team-message.js';
 import { forkPointOf } from './fork-point.js';
 import { definitionOf, type Household } from './household.js';
 import type { Member } from './member.js';
@@ -16,15 +22,17 @@ export interface SpawnTerms {
 
 /** Throws a SpawnRefusal, and a StorageError where a fork cannot be offered. */
 export const termsOf = (house: Household, parent: Member, order: SpawnOrder): SpawnTerms => {
-  const { type, name, description, call, background } = order;
+  const { type, name, description, call, background, team } = order;
+  if (team !== undefined) checkTeammate(parent, name);
   const common = {
     ...{ description, call, depth: parent.depth + 1 },
     ...(name !== undefined && { name }),
+    ...(team !== undefined && { team }),
   };
   const model = modelOf(house, parent, order);
   if (type === undefined) {
     const { seq } = forkPointOf(parent);
-    const kind = background === true ? 'background' : 'fork';
+    const kind = team !== undefined ? 'teammate' : background === true ? 'background' : 'fork';
     const inherits = { agent: parent.id, seq };
     return { origin: { ...common, kind, type: null, inherits }, model };
   }
@@ -35,8 +43,8 @@ export const termsOf = (house: Household, parent: Member, order: SpawnOrder): Sp
   const { maxTurns, maxBudgetUsd, maxBudgetTokens, color, ownPrompt } = definition;
   return {
     origin: {
-      ...{ ...common, kind: (background ?? definition.background) ? 'background' : 'sync', type },
-      tools: [...names],
+      ...{ ...common, kind: kindOf(order, definition), type },
+      tools: team === undefined ? [...names] : [...new Set([...names, ...TEAM_TOOLS])],
       ...(limits.length > 0 && { limits: [...limits] }),
       ...(denials.length > 0 && { denials: [...denials] }),
       ...(mode !== 'bubble' && { mode }),
@@ -48,6 +56,22 @@ export const termsOf = (house: Household, parent: Member, order: SpawnOrder): Sp
     },
     model,
   };
+};
+
+const kindOf = ({ team, background }: SpawnOrder, definition: AgentDefinition): ChildKind => {
+  if (team !== undefined) return 'teammate';
+  return (background ?? definition.background) ? 'background' : 'sync';
+};
+
+/** Without these nobody could work in a team, whatever else a definition gives. */
+const TEAM_TOOLS = ['SendMessage', 'TaskCreate', 'TaskUpdate', 'TaskGet', 'TaskList'] as const;
+
+/** Throws a SpawnRefusal. Of namesakes the swarm knows. */
+const checkTeammate = ({ depth }: Member, name: string | undefined): void => {
+  if (depth > 0) throw new SpawnRefusal('Only the lead has teammates. Leave out team_name.');
+  if (name === LEAD_NAME || name === EVERYBODY || name === undefined) {
+    throw new SpawnRefusal('A teammate needs a name of its own. Give it another one.');
+  }
 };
 
 /** Which model it would run on. Throws a SpawnRefusal for an unknown type, and for a fork on another model. */

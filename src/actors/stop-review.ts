@@ -17,13 +17,17 @@ export interface ReviewDeps {
   readonly defect: (error: unknown) => void;
   /** What an agent that works for another is; left out, it is a lead. */
   readonly agentType?: string | undefined;
+  /** Of a teammate, which only rests. */
+  readonly teammate?: { readonly name: string; readonly team: string } | undefined;
 }
 
-type Reviewed = Pick<ReviewDeps, 'hooks' | 'agentType'>;
+type Reviewed = Pick<ReviewDeps, 'hooks' | 'agentType' | 'teammate'>;
 
 /** The end of a sub-agent is another event than that of a lead, and can be chosen by its type. */
-export const hasReview = ({ hooks, agentType }: Reviewed): boolean =>
-  agentType === undefined ? hooks.has('Stop') : hooks.has('SubagentStop', agentType);
+export const hasReview = ({ hooks, agentType, teammate }: Reviewed): boolean =>
+  agentType === undefined
+    ? hooks.has('Stop')
+    : hooks.has(teammate === undefined ? 'SubagentStop' : 'TeammateIdle', agentType);
 
 type ReviewOrder = CrewOrder & { readonly type: 'run.review' };
 
@@ -55,7 +59,7 @@ export class StopReview {
   }
 
   private async look({ sentBack, isLast }: ReviewOrder, signal: AbortSignal): Promise<void> {
-    const { hooks, notebook, feed, ids, agentType } = this.deps;
+    const { hooks, notebook, feed, ids, agentType, teammate } = this.deps;
     const facts = {
       stop_hook_active: sentBack > 0,
       last_assistant_message: lastAnswer(notebook.history.messages),
@@ -63,7 +67,14 @@ export class StopReview {
     const verdict =
       agentType === undefined
         ? await hooks.fire('Stop', facts, { signal })
-        : await hooks.fire('SubagentStop', facts, { subject: agentType, signal });
+        : await hooks.fire(
+            teammate === undefined ? 'SubagentStop' : 'TeammateIdle',
+            {
+              ...facts,
+              ...(teammate && { teammate_name: teammate.name, team_name: teammate.team }),
+            },
+            { subject: agentType, signal },
+          );
     if (signal.aborted) return;
     // Whoever says that the run is over has the last word, also about sending it back.
     if (verdict.halt !== undefined) {

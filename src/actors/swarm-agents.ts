@@ -2,6 +2,7 @@
 import { type Agents, SpawnRefusal } from '../protocol/swarm.js';
 import { BY_PARENT } from './child-stops.js';
 import type { Member } from './member.js';
+import { postMessage } from './post-office.js';
 import { type Entry, isLive, viewOf } from './roster.js';
 import type { Swarm } from './swarm.js';
 
@@ -53,6 +54,7 @@ export const agentsOf = (swarm: () => Swarm, id: string): Agents => {
       const entry = meant(child);
       if (entry !== undefined) await swarm().employment.halt(entry, BY_PARENT);
     },
+    send: async (order) => postMessage(swarm(), self(), order),
     preview: (count, kind) => swarm().preview(self(), count, kind),
   };
 };

@@ -5,16 +5,25 @@
 
 import type { Stop } from '../protocol/agent.js';
 import { SkeinError, StorageError } from '../protocol/errors.js';
-import type { AgentTag, Spawned, SpawnKind, SpawnOrder, SpawnPreview } from '../protocol/swarm.js';
+import {
+  type AgentTag,
+  isWaitedFor,
+  type Spawned,
+  type SpawnKind,
+  type SpawnOrder,
+  type SpawnPreview,
+} from '../protocol/swarm.js';
 import { BackgroundJobs } from './background-jobs.js';
 import { beginChild, endOf, readJournal, rebuildChild } from './child.js';
 import { deliverLoss, deliverReport, hasHeardOf } from './child-letter.js';
+import { Complaints } from './complaints.js';
 import { Employment, lenderOf } from './employment.js';
 import { FanOuts } from './fan-outs.js';
 import type { Household } from './household.js';
+import { InTurn } from './in-turn.js';
 import { join } from './join-child.js';
 import type { Child, Member } from './member.js';
-import { type Entry, isLive, Roster } from './roster.js';
+import { type Entry, isLive, isPresent, Roster } from './roster.js';
 import { modelOf, termsOf } from './spawn-terms.js';
 import { Turnstile } from './turnstile.js';
 
@@ -28,14 +37,13 @@ export class Swarm {
   private readonly turnstile = new Turnstile();
   /** Background agents of a former process that wait for the lead to start. */
   private lost: Entry[] = [];
-  /** What people are told then: before that nobody listens. */
-  private complaints: string[] | undefined = [];
-  /** Who is being taken up again: two that do so at once would be two agents with one journal. */
-  private readonly takingUp = new Map<string, Promise<unknown>>();
+  private readonly complaints: Complaints;
+  private readonly turns = new InTurn();
 
   constructor(house: Household, lead: Member) {
     this.house = house;
     this.lead = lead;
+    this.complaints = new Complaints((text) => lead.deps.feed.emit({ type: 'notice', text }));
     this.jobs = new BackgroundJobs(house, lead.deps.clock);
     const fanOuts = new FanOuts(house, lead);
     this.fanOuts = fanOuts;
@@ -54,10 +62,10 @@ export class Swarm {
   async spawn(parent: Member, order: SpawnOrder, signal: AbortSignal): Promise<Spawned> {
     const known = parent.deps.notebook.history.family.asked.get(order.call);
     const entry = await (known === undefined
-      ? this.begin(parent, order)
+      ? this.beginNew(parent, order)
       : this.rejoin(parent, order, known));
     const { tag, status } = entry;
-    if (tag.kind === 'background') {
+    if (!isWaitedFor(tag.kind)) {
       return { kind: 'started', agent: tag, isQueued: status === 'queued' };
     }
     return { kind: 'ended', report: await join(this.employment, parent, entry, signal) };
@@ -79,9 +87,7 @@ export class Swarm {
 
   /** Background agents of a former process go on. */
   async start(): Promise<void> {
-    const complaints = this.complaints ?? [];
-    this.complaints = undefined;
-    for (const text of complaints) this.complain(text);
+    this.complaints.release();
     for (const entry of this.lost.splice(0)) {
       await this.takeUp(this.lead, entry);
       // It is counted as one of those at work now, or cannot be waited for.
@@ -95,8 +101,8 @@ export class Swarm {
    * the agent. Rejects with a StorageError or a SpawnRefusal.
    */
   revive(entry: Entry, prepare: (child: Child) => boolean): Promise<boolean> {
-    return this.inTurn(entry.tag.id, async () => {
-      if (isLive(entry)) return true;
+    return this.turns.run(entry.tag.id, async () => {
+      if (entry.child !== undefined) return true;
       const child = await this.rebuild(entry);
       if (child === undefined) return false;
       if (prepare(child)) {
@@ -116,7 +122,7 @@ export class Swarm {
       const end = endOf(child);
       await (end === undefined ? this.putAway(child) : this.remember(entry, child, end));
     };
-    await this.inTurn(entry.tag.id, look).catch((error: unknown) => {
+    await this.turns.run(entry.tag.id, look).catch((error: unknown) => {
       if (!(error instanceof SkeinError)) throw error;
     });
   }
@@ -131,6 +137,16 @@ export class Swarm {
     const entry = this.roster.get(id);
     if (entry !== undefined) entry.lastActive = this.lead.deps.clock.now();
   };
+
+  private async beginNew(parent: Member, order: SpawnOrder): Promise<Entry> {
+    const isTeammate = order.team !== undefined;
+    const release = isTeammate ? this.roster.reserve(order.name ?? '') : undefined;
+    try {
+      return await this.begin(parent, order);
+    } finally {
+      release?.();
+    }
+  }
 
   /** `known` is the id of one that was asked for, and of which nothing else is on record. */
   private async begin(parent: Member, order: SpawnOrder, known?: string): Promise<Entry> {
@@ -154,7 +170,7 @@ export class Swarm {
       if (isQueued) child.deps.notebook.record({ type: 'agent.queued', reason: QUEUED });
       if (kind === 'background') await this.jobs.claim(id);
       const entry = this.roster.get(id) ?? this.roster.add(child.tag, 'lost', clock.now());
-      entry.isAwaited = kind !== 'background';
+      entry.isAwaited = isWaitedFor(kind);
       feed.emit({ type: 'agent.spawned', agent: child.tag, model, isQueued, prompt });
       this.employment.employ(entry, child, place);
       return entry;
@@ -166,17 +182,17 @@ export class Swarm {
 
   /** A call that was under way when a process died finds its child again, wherever that is. */
   private rejoin(parent: Member, order: SpawnOrder, id: string): Promise<Entry> {
-    return this.inTurn(id, () => this.findAgain(parent, order, id));
+    return this.turns.run(id, () => this.findAgain(parent, order, id));
   }
 
   private async findAgain(parent: Member, order: SpawnOrder, id: string): Promise<Entry> {
     const known = this.roster.get(id);
-    if (known !== undefined && isLive(known)) known.isAwaited = known.tag.kind !== 'background';
-    if (known !== undefined && (isLive(known) || known.report !== undefined)) return known;
+    if (known !== undefined && isLive(known)) known.isAwaited = isWaitedFor(known.tag.kind);
+    if (known !== undefined && (isPresent(known) || known.report !== undefined)) return known;
     const child = await rebuildChild(this.house, id, parent, this.active);
     if (child === undefined) return this.begin(parent, order, id);
     const entry = known ?? this.roster.add(child.tag, 'lost', this.lead.deps.clock.now());
-    entry.isAwaited = child.tag.kind !== 'background';
+    entry.isAwaited = isWaitedFor(child.tag.kind);
     const end = endOf(child);
     if (end === undefined) await this.resume(entry, child);
     else await this.remember(entry, child, end);
@@ -206,7 +222,7 @@ export class Swarm {
     const open: Entry[] = [];
     for (const [id, kind] of member.deps.notebook.history.family.children) {
       const entry = this.roster.get(id);
-      if (kind !== 'background' || entry === undefined || isLive(entry)) continue;
+      if (isWaitedFor(kind) || entry === undefined || entry.child !== undefined) continue;
       // One that went on after it had reported has something new to tell.
       if (hasHeardOf(member, id, entry.run) && entry.status !== 'lost') continue;
       await this.orLose(member, entry, async () => {
@@ -234,7 +250,8 @@ export class Swarm {
   /** Unless another process works on it. */
   private takeUp(member: Member, entry: Entry): Promise<void> {
     return this.orLose(member, entry, async () => {
-      if (await this.jobs.claim(entry.tag.id)) await this.revive(entry, () => true);
+      const isFree = entry.tag.kind === 'teammate' || (await this.jobs.claim(entry.tag.id));
+      if (isFree) await this.revive(entry, () => true);
     });
   }
 
@@ -244,14 +261,11 @@ export class Swarm {
       await work();
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      this.complain(`The background agent ${entry.tag.id} could not be taken up again: ${why}`);
+      this.complaints.add(
+        `The background agent ${entry.tag.id} could not be taken up again: ${why}`,
+      );
       deliverLoss(member, entry.tag, entry.run, why);
     }
-  }
-
-  private complain(text: string): void {
-    if (this.complaints === undefined) this.lead.deps.feed.emit({ type: 'notice', text });
-    else this.complaints.push(text);
   }
 
   private async remember(entry: Entry, child: Child, end: Stop): Promise<void> {
@@ -264,17 +278,6 @@ export class Swarm {
     hooks.close();
     deps.grant.close();
     await this.house.session.closeJournal(id);
-  }
-
-  private async inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
-    const before = this.takingUp.get(id) ?? Promise.resolve();
-    const mine = before.then(work, work);
-    this.takingUp.set(id, mine);
-    try {
-      return await mine;
-    } finally {
-      if (this.takingUp.get(id) === mine) this.takingUp.delete(id);
-    }
   }
 
   private async rebuild({ tag }: Entry, open?: typeof readJournal): Promise<Child | undefined> {

@@ -81,6 +81,10 @@ export const eventWords = (event: SwarmEvent): string => {
     }
     case 'agent.queued':
       return `waits for a place: ${words.text('reason')}`;
+    case 'letter.sent':
+      return `wrote to ${words.text('to')} (${words.text('kind')})`;
+    case 'plan.approved':
+      return `its plan was approved by ${words.text('by')}`;
     case 'fork.offered':
       return `forks begin from turn ${words.number('turn')}`;
     case 'request.queued': {

@@ -24,6 +24,8 @@ export class Family {
   readonly reports = new Set<string>();
   /** Of the newest message; null once its results are in the history. */
   offer: Offer | null = null;
+  /** It could only plan, and may carry its plan out now. */
+  isPlanApproved = false;
   /** Files that its calls changed, as far as that was seen. */
   readonly changedFiles = new Set<string>();
 
@@ -39,6 +41,9 @@ export class Family {
         break;
       case 'letter.received':
         if (record.from === CHILD_SENDER) this.reports.add(record.letter);
+        break;
+      case 'plan.approved':
+        this.isPlanApproved = true;
         break;
       case 'fork.offered':
         this.offer = { seq: record.seq, blocks: record.raw.slice(1, -1) };

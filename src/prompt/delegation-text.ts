@@ -18,6 +18,17 @@ Do only the task below. Then end with a report that stands by itself, since only
 export const forkDirective = (prompt: string): string =>
   `${FORK}\n\n<fork-task>\n${withoutTags(prompt.trim())}\n</fork-task>`;
 
+/** The first message of a teammate: how a team works, and behind that the task. */
+export const teammateTask = (prompt: string, { name, team }: TeamPlace): string =>
+  `You are ${JSON.stringify(inOneLine(name))} of the team ${JSON.stringify(inOneLine(team))}. Your lead is "lead"; SendMessage reaches it and your teammates by name, and what they write reaches you. The team's list of work is in TaskList: claim what you do, and complete it. When you have done what you were told, end with a report: then you rest until somebody writes to you.
+
+${prompt}`;
+
+interface TeamPlace {
+  readonly name: string;
+  readonly team: string;
+}
+
 /** Of one that nobody has told its role, and nobody can any more. */
 export const LOST_ROLE =
   'Nothing more can be said here: the definition of this role is gone. Do the task with the tools that you may use.';

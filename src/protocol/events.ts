@@ -35,6 +35,8 @@ export const EVENT_TYPES = [
   'session.rewound',
   'agent.requested',
   'agent.queued',
+  'letter.sent',
+  'plan.approved',
   'fork.offered',
   'request.queued',
   'budget.reserved',

@@ -75,6 +75,8 @@ export type FeedItem =
   /** What an agent below the lead says; every listener of the lead hears it. */
   | { readonly type: 'agent.feed'; readonly agent: AgentTag; readonly item: FeedItem }
   | { readonly type: 'agent.ended'; readonly report: ChildReport }
+  /** A teammate has done what it was told, and waits for letters. */
+  | { readonly type: 'agent.rested'; readonly report: ChildReport }
   /** Shown before a large fan-out. */
   | { readonly type: 'fan-out.previewed'; readonly preview: FanOutPreview }
   | { readonly type: 'run.ended'; readonly stop: Stop; readonly turns: number };

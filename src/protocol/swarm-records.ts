@@ -11,6 +11,8 @@ export const origin = z.object({
   /** Its definition; null is a fork. */
   type: z.string().nullable(),
   name: z.string().optional(),
+  /** Of a teammate. */
+  team: z.string().optional(),
   description: z.string(),
   /** The call of its parent that asked for it. */
   call: z.string(),
@@ -50,6 +52,21 @@ export const SWARM_RECORDS = [
     /** In the child's journal: it waits for a place. */
     type: z.literal('agent.queued'),
     reason: z.string(),
+  }),
+  z.object({
+    /** In the sender's journal, before a message to another agent leaves. */
+    type: z.literal('letter.sent'),
+    letter: z.string(),
+    to: z.string(),
+    call: z.string(),
+    /** `message`, or what is asked for or answered. */
+    kind: z.string(),
+  }),
+  z.object({
+    /** An agent that could only plan may carry its plan out. */
+    type: z.literal('plan.approved'),
+    /** Whoever approved it. */
+    by: z.string(),
   }),
   z.object({
     /** What the forks of the newest message read in place of its results: one for all of them. */

@@ -1,10 +1,14 @@
 /** Agents that work for another: how one is asked for, what it is called, and what it reports. */
 import type { Stop } from './agent.js';
 import { SkeinError } from './errors.js';
+import type { MessageOrder, MessageReceipt } from './team-message.js';
 
-/** `sync` and `fork` are waited for; a `background` one may be a fork too. */
-export const CHILD_KINDS = ['sync', 'background', 'fork'] as const;
+/** `sync` and `fork` are waited for; a `background` one may be a fork too. A `teammate` stays when it has done its work. */
+export const CHILD_KINDS = ['sync', 'background', 'fork', 'teammate'] as const;
 export type ChildKind = (typeof CHILD_KINDS)[number];
+
+/** A call of its parent waits for its end; the parents of others are told in a letter. */
+export const isWaitedFor = (kind: ChildKind): boolean => kind === 'sync' || kind === 'fork';
 
 /** An agent of the tree as everybody sees it. */
 export interface AgentTag {
@@ -15,6 +19,8 @@ export interface AgentTag {
   readonly type: string | null;
   /** A label that it can be called by. */
   readonly name?: string;
+  /** Of a teammate. */
+  readonly team?: string;
   /** What it is for, in a few words. */
   readonly description: string;
   /** The call of its parent that asked for it. */
@@ -40,6 +46,8 @@ export interface SpawnOrder extends SpawnKind {
   /** Undefined: what its definition says. */
   readonly background: boolean | undefined;
   readonly name: string | undefined;
+  /** Makes it a teammate, which needs a name. */
+  readonly team: string | undefined;
 }
 
 /** What came of an agent. */
@@ -66,8 +74,8 @@ export const outcomeOf = ({ reason }: Stop): ChildOutcome => {
   return reason === 'stopped' || reason === 'interrupted' ? 'stopped' : 'failed';
 };
 
-/** `queued` waits for a place; `lost`: nobody runs it, and it has not ended. */
-export type ChildStatus = 'queued' | 'running' | 'ended' | 'stopped' | 'lost';
+/** `queued` waits for a place, `idle` for a letter; `lost`: nobody runs it, and it has not ended. */
+export type ChildStatus = 'queued' | 'running' | 'idle' | 'ended' | 'stopped' | 'lost';
 
 export interface ChildView {
   readonly agent: AgentTag;
@@ -98,6 +106,11 @@ export interface Agents {
   untilEnded(id: string, timeoutMs: number, signal: AbortSignal): Promise<void>;
   /** Ends it and all below it; resolves when nothing of it works any more. */
   stop(id: string): Promise<void>;
+  /**
+   * Writes to one agent, or to all of the team: each gets it once, however often the same call sends it.
+   * Rejects with a SpawnRefusal when nobody is meant, or several are.
+   */
+  send(order: MessageOrder): Promise<readonly MessageReceipt[]>;
   /** What so many agents of a kind would cost; undefined when the price of the model is not known. Throws a SpawnRefusal. */
   preview(count: number, kind: SpawnKind): SpawnPreview | undefined;
 }

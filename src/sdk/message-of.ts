@@ -61,6 +61,7 @@ export const messageOf = (
     // Of agents as such the task book tells.
     case 'agent.spawned':
     case 'agent.ended':
+    case 'agent.rested':
     case 'fan-out.previewed':
       return undefined;
     default:

@@ -139,6 +139,8 @@ export interface TaskProgressMessage extends TaskBelonging {
 export interface TaskNotificationMessage extends TaskBelonging {
   readonly type: 'system';
   readonly subtype: 'task_notification';
+  /** A teammate that has done what it was told, and waits for messages. */
+  readonly is_idle?: true;
   readonly status: ChildOutcome;
   readonly stop_reason: StopReason;
   /** Why, where the reason does not say it all. */

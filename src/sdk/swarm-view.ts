@@ -7,14 +7,14 @@ import type { SwarmEvent } from '../protocol/events.js';
 import type { LeaseHolder } from '../protocol/leases.js';
 import type { WaitReason } from '../protocol/queueing.js';
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
-import type { ChildStatus } from '../protocol/swarm.js';
+import type { ChildKind, ChildStatus } from '../protocol/swarm.js';
 import { windowTokens } from '../protocol/usage.js';
 import { AgentFold, type SeenCall, type SeenQuestion, type SeenState } from './agent-fold.js';
 
 export interface AgentView {
   readonly id: string;
   readonly name: string | null;
-  readonly kind: 'lead' | 'sync' | 'background' | 'fork';
+  readonly kind: 'lead' | ChildKind;
   /** Its definition; null for the lead and for a fork. */
   readonly type: string | null;
   readonly parent: string | null;

@@ -48,6 +48,7 @@ export class TaskBook {
   take(item: FeedItem): TaskMessage | undefined {
     if (item.type === 'agent.spawned') return this.begin(item);
     if (item.type === 'agent.ended') return this.end(item.report);
+    if (item.type === 'agent.rested') return { ...this.end(item.report), is_idle: true };
     if (item.type === 'fan-out.previewed') return this.announce(item.preview);
     return item.type === 'agent.feed' ? this.hear(item.agent, item.item) : undefined;
   }

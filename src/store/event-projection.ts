@@ -123,6 +123,12 @@ export const eventOf = (record: JournalRecord): ProjectedEvent => {
     }
     case 'agent.queued':
       return { type: 'agent.queued', cites, reason: record.reason };
+    case 'letter.sent': {
+      const { letter, to, call, kind } = record;
+      return { type: 'letter.sent', cites, letter, to, call, kind };
+    }
+    case 'plan.approved':
+      return { type: 'plan.approved', cites, by: record.by };
     case 'fork.offered':
       return { type: 'fork.offered', cites };
     case 'request.queued': {

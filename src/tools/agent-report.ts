@@ -23,9 +23,21 @@ export const reportText = (report: ChildReport): string => {
   return [headOf(report), JSON.stringify(failure), partial].join('\n');
 };
 
+/** What it says, ids and figures aside: agents that say the same have nothing new to tell. */
+export const gistOf = ({ stop, text, changedFiles }: ChildReport): string =>
+  JSON.stringify([outcomeOf(stop), stop.reason, stop.detail, text, changedFiles]);
+
 /** The letter that wakes whoever started an agent in the background. */
 export const notificationText = (report: ChildReport): string =>
-  `[An agent that you started in the background has ended.]\n${reportText(report)}`;
+  `[${newsOf(report)}]\n${reportText(report)}`;
+
+const newsOf = ({ agent, stop }: ChildReport): string => {
+  if (agent.kind !== 'teammate') return 'An agent that you started in the background has ended.';
+  const name = line(agent.name ?? agent.id, LONGEST_LABEL);
+  return outcomeOf(stop) === 'completed'
+    ? `Your teammate ${name} has done what it was told, and rests.`
+    : `Your teammate ${name} works no more.`;
+};
 
 /** The same for one that a process left behind and the next cannot take up. */
 export const lossText = (agent: AgentTag, why: string): string =>

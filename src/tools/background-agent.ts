@@ -64,6 +64,7 @@ const statusLine = ({ agent, status, state, turns, cost }: ChildView): string =>
 
 const STATUS_WORDS = {
   queued: 'waits for a place',
+  idle: 'rests until somebody writes to it',
   ended: 'has ended, and left no report',
   stopped: 'was stopped, and left no report',
   lost: 'has not ended, but nobody runs it any more',

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { outcomeOf, type Spawned, type SpawnPreview, SpawnRefusal } from '../protocol/swarm.js';
 import { defineTool, type Tool, ToolFailure, type ToolOutcome } from '../protocol/tool.js';
-import { agentLabel, reportText } from './agent-report.js';
+import { agentLabel, gistOf, reportText } from './agent-report.js';
 import { shortLine } from './truncation.js';
 
 const LONGEST_DESCRIPTION = 200;
@@ -12,7 +12,7 @@ const MOST_PREVIEWED = 1_000;
 
 const PROMPT = `Starts an agent for a task, and returns its report.
 
-Without subagent_type it is a fork of you. One in the background reports in a message; TaskOutput and TaskStop take its id.`;
+Without subagent_type it is a fork of you. One in the background reports in a message; TaskOutput and TaskStop take its id. With name and team_name it is a teammate: it rests when it has done its work, and goes on when somebody writes to it.`;
 
 const text = (longest: number) => z.string().regex(/\S/, 'must not be empty').max(longest);
 
@@ -20,8 +20,6 @@ const text = (longest: number) => z.string().regex(/\S/, 'must not be empty').ma
 const NOT_YET: Readonly<Record<string, string>> = {
   isolation:
     'no agent has a worktree of its own yet; leave it out, and let agents that work side by side change different files',
-  team_name:
-    'there are no teams yet; leave it out, and start agents with run_in_background and a name: each reports to you',
 };
 
 const notYet = (keys: readonly string[]): string | undefined =>
@@ -36,6 +34,7 @@ const input = z.strictObject(
     subagent_type: text(LONGEST_NAME).optional().describe('Type of agent.'),
     run_in_background: z.boolean().optional().describe('Return at once with its id.'),
     name: text(LONGEST_NAME).optional().describe('Name to call it by.'),
+    team_name: text(LONGEST_NAME).optional().describe('With name: a teammate, which stays.'),
     model: text(LONGEST_NAME).optional().describe('Another model; not for a fork.'),
     preview: z
       .int()
@@ -71,12 +70,16 @@ export const taskTool = (listing: string): Tool =>
         throw new ToolFailure('No agents can be started here. Do the work yourself.');
       }
       const { subagent_type: type, model, name, description, prompt, preview } = asked;
+      const team = asked.team_name;
+      if (team !== undefined && name === undefined) {
+        throw new ToolFailure('A teammate needs a name, by which others write to it.');
+      }
       if (preview !== undefined) {
         const cost = await unlessRefused(async () => agents.preview(preview, { type, model }));
         return previewed(cost, whoOf(type));
       }
       const background = asked.run_in_background;
-      const order = { call, description, prompt, type, background, name, model };
+      const order = { call, description, prompt, type, background, name, team, model };
       return outcome(await unlessRefused(() => agents.spawn(order, signal)));
     },
   });
@@ -100,8 +103,16 @@ const outcome = (spawned: Spawned): ToolOutcome => {
   if (spawned.kind === 'started') {
     const { agent, isQueued } = spawned;
     const state = isQueued ? 'It waits for a place' : 'It works';
+    if (agent.kind === 'teammate') {
+      return {
+        content: `Started the teammate ${agentLabel(agent)}. ${state}; it tells you when it rests. SendMessage to ${JSON.stringify(agent.name ?? agent.id)} reaches it, TaskStop ends it.`,
+        gist: 'started',
+        facts: { agent: agent.id, status: isQueued ? 'queued' : 'running' },
+      };
+    }
     return {
       content: `Started in the background: agent ${agentLabel(agent)}. ${state}; its report will reach you as a message. TaskOutput and TaskStop take the id ${agent.id}.`,
+      gist: 'started',
       facts: { agent: agent.id, status: isQueued ? 'queued' : 'running' },
     };
   }
@@ -110,6 +121,7 @@ const outcome = (spawned: Spawned): ToolOutcome => {
   const status = outcomeOf(stop);
   return {
     content: reportText(report),
+    gist: gistOf(report),
     ...(status !== 'completed' && { isError: true }),
     facts: { agent: agent.id, turns, tokens, ...(cost !== null && { cost }), status },
   };

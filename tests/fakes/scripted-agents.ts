@@ -7,6 +7,7 @@ import type {
   Spawned,
   SpawnOrder,
 } from '../../src/protocol/swarm.js';
+import type { MessageOrder, MessageReceipt } from '../../src/protocol/team-message.js';
 import { childReport, childTag } from './child-agents.js';
 
 export interface ScriptedAgents extends Agents {
@@ -19,11 +20,13 @@ export interface ScriptedAgents extends Agents {
   /** What happens while somebody waits for an agent. */
   meanwhile: (signal: AbortSignal) => Promise<void> | void;
   isPriced: boolean;
+  readonly sent: MessageOrder[];
+  receipts: readonly MessageReceipt[];
 }
 
 export const scriptedAgents = (...views: ChildView[]): ScriptedAgents => {
   const agents: ScriptedAgents = {
-    ...{ orders: [], views, stopped: [], waits: [], isPriced: true },
+    ...{ orders: [], views, stopped: [], waits: [], isPriced: true, sent: [], receipts: [] },
     does: reports(),
     meanwhile: () => {},
     async spawn(order, signal) {
@@ -45,6 +48,10 @@ export const scriptedAgents = (...views: ChildView[]): ScriptedAgents => {
       agents.stopped.push(id);
       const at = views.findIndex(({ agent }) => agent.id === id);
       views.splice(at, 1, childView({ agent: views[at]?.agent ?? childTag(), status: 'stopped' }));
+    },
+    async send(order) {
+      agents.sent.push(order);
+      return agents.receipts;
     },
     preview: (count) =>
       agents.isPriced

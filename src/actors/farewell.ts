@@ -1,0 +1,134 @@
+/**
+ * How an agent takes its leave, for good or until somebody writes to it: what is left of it is put away,
+ * what it did is kept, and whoever it works for is told.
+ */
+import type { Stop } from '../protocol/agent.js';
+import { SkeinError } from '../protocol/errors.js';
+import type { ChildReport } from '../protocol/swarm.js';
+import type { BackgroundJobs } from './background-jobs.js';
+import { deliverReport } from './child-letter.js';
+import { reportOf } from './child-report.js';
+import type { Household } from './household.js';
+import type { Child, Member } from './member.js';
+import type { Entry, Roster } from './roster.js';
+import type { Unheard } from './unheard.js';
+
+export interface FarewellDeps {
+  readonly house: Household;
+  readonly lead: Member;
+  readonly roster: Roster;
+  readonly jobs: BackgroundJobs;
+  readonly unheard: Unheard;
+  /** Told of each that has ended. */
+  readonly ended: (child: Child) => void;
+  /** A member as it is now: it may have ended, and gone on, since its child began. */
+  readonly present: (member: Member) => Member | undefined;
+  /** Ends those that work for it. */
+  readonly haltBelow: (child: Child) => Promise<void>;
+  readonly isClosed: () => boolean;
+}
+
+export class Farewell {
+  private readonly deps: FarewellDeps;
+
+  constructor(deps: FarewellDeps) {
+    this.deps = deps;
+  }
+
+  /** Never rejects: whoever waits for the end of an agent hears of it also when a disk is full. */
+  async take(entry: Entry, child: Child, stop: Stop): Promise<void> {
+    try {
+      await this.settle(entry, child, stop);
+    } catch (error) {
+      this.complain(child, error);
+    }
+  }
+
+  /** A teammate has done what it was told, and stays. */
+  pause(entry: Entry, child: Child, stop: Stop): void {
+    entry.status = 'idle';
+    const report = this.keep(entry, child, stop);
+    this.deps.lead.deps.feed.emit({ type: 'agent.rested', report });
+    this.tell(entry, child, report);
+  }
+
+  /** Of one that does nothing now. It ends also when a disk is full. */
+  record(child: Child, { reason, detail }: Stop): void {
+    try {
+      child.deps.notebook.record({ type: 'run.ended', reason, detail, turns: 0, final: true });
+    } catch (error) {
+      if (!(error instanceof SkeinError)) throw error;
+      this.complain(child, error);
+    }
+  }
+
+  private async settle(entry: Entry, child: Child, stop: Stop): Promise<void> {
+    const { lead, isClosed } = this.deps;
+    await this.clearUp(child).catch((error: unknown) => this.complain(child, error));
+    await this.putAway(child);
+    if (isClosed()) return;
+    entry.status = statusAfter(stop);
+    const report = this.keep(entry, child, stop);
+    entry.child = undefined;
+    this.deps.ended(child);
+    lead.deps.feed.emit({ type: 'agent.ended', report });
+    this.tell(entry, child, report);
+  }
+
+  private keep(entry: Entry, child: Child, stop: Stop): ChildReport {
+    const { roster, present } = this.deps;
+    const { deps, parent, tag, tree } = child;
+    const { history } = deps.notebook;
+    const report = reportOf(tag, history, tree, stop);
+    const { family } = (present(parent) ?? parent).deps.notebook.history;
+    for (const path of report.changedFiles) family.changedFiles.add(path);
+    entry.run = history.runs;
+    roster.keep(entry, report);
+    return report;
+  }
+
+  /** Nothing of it works any more. */
+  private async clearUp(child: Child): Promise<void> {
+    const { grant, notebook } = child.deps;
+    try {
+      await this.deps.haltBelow(child);
+      await child.jobs.end();
+      child.hooks.close();
+    } finally {
+      grant.close();
+      notebook.end();
+    }
+  }
+
+  private async putAway(child: Child): Promise<void> {
+    const { house, jobs, isClosed } = this.deps;
+    const complain = (error: unknown) => this.complain(child, error);
+    // Not waited for: whoever closes the session does.
+    if (!isClosed()) house.session.closeJournal(child.id).catch(complain);
+    try {
+      if (child.tag.kind === 'background') await jobs.complete(child.id);
+    } catch (error) {
+      complain(error);
+    }
+  }
+
+  private tell({ listeners, isAwaited, run }: Entry, child: Child, report: ChildReport): void {
+    const { present, unheard } = this.deps;
+    if (!isAwaited) {
+      const heard = present(child.parent);
+      // One that has ended is told when it goes on.
+      if (heard !== undefined) deliverReport(heard, report, run);
+      unheard.end(child);
+    }
+    for (const listener of [...listeners]) listener(report);
+    listeners.clear();
+  }
+
+  private complain({ id }: Child, error: unknown): void {
+    const why = error instanceof Error ? error.message : String(error);
+    this.deps.lead.deps.feed.emit({ type: 'notice', text: `The end of ${id}: ${why}` });
+  }
+}
+
+export const statusAfter = ({ reason }: Stop): Entry['status'] =>
+  reason === 'stopped' ? 'stopped' : 'ended';

@@ -1,0 +1,200 @@
+/**
+ * What agents write to each other. A message has an id that comes from its call, so it is delivered once
+ * however often it is sent (law 9); requests and their answers are letters too, and an answer counts only
+ * from whoever was asked. Inside one process letters take this direct path.
+ */
+import { SpawnRefusal } from '../protocol/swarm.js';
+import {
+  EVERYBODY,
+  LEAD_NAME,
+  type MessageOrder,
+  type MessageReceipt,
+  type TeamMessage,
+} from '../protocol/team-message.js';
+import { rawText } from '../protocol/wire.js';
+import { agentLabel } from '../tools/agent-report.js';
+import { messageText, type Sender } from '../tools/message-text.js';
+import { AGREED } from './child-stops.js';
+import { type Delivered, deliver, deliverToLead, type Letter } from './delivery.js';
+import type { Child, Member } from './member.js';
+import type { Entry } from './roster.js';
+import type { Swarm } from './swarm.js';
+
+/** The lead has no entry. */
+type Recipient = Entry | typeof LEAD_NAME;
+
+/** Rejects with a SpawnRefusal that says what to do, before anything is sent. */
+export const postMessage = async (
+  swarm: Swarm,
+  sender: Member,
+  order: MessageOrder,
+): Promise<readonly MessageReceipt[]> => {
+  const recipients = recipientsOf(swarm, sender, order);
+  const receipts: MessageReceipt[] = [];
+  for (const recipient of recipients) receipts.push(await send(swarm, sender, recipient, order));
+  return receipts;
+};
+
+const send = async (
+  swarm: Swarm,
+  sender: Member,
+  recipient: Recipient,
+  { call, message }: MessageOrder,
+): Promise<MessageReceipt> => {
+  const to = idOf(swarm, recipient);
+  const id = letterId(sender, to, call, message);
+  check(sender, recipient, message, swarm);
+  const kind = typeof message === 'string' ? 'message' : message.type;
+  const { notebook } = sender.deps;
+  notebook.record({ type: 'letter.sent', letter: id, to, call, kind });
+  if (kind === 'plan_approval_response' && isApproval(message))
+    await approve(swarm, recipient, sender);
+  const raw = `[${rawText(messageText(senderOf(sender), message, id))}]`;
+  const letter: Letter = { letter: id, from: sender.id, raw };
+  const came = await carry(swarm, recipient, letter);
+  if (kind === 'shutdown_response' && isApproval(message)) {
+    const own = swarm.roster.get(sender.id);
+    // Not waited for: this very call is part of what ends.
+    if (own !== undefined) void swarm.employment.halt(own, AGREED);
+  }
+  const wantsAnswer = kind === 'shutdown_request' || kind === 'plan_approval_request';
+  return { agent: to, name: nameOf(recipient), came, ...(wantsAnswer && { request: id }) };
+};
+
+const carry = async (swarm: Swarm, recipient: Recipient, letter: Letter): Promise<Delivered> =>
+  recipient === LEAD_NAME ? deliverToLead(swarm, letter) : deliver(swarm, recipient, letter);
+
+const isApproval = (message: TeamMessage): boolean =>
+  typeof message !== 'string' && 'approve' in message && message.approve;
+
+/** Of one that is not at hand it is on record when it goes on. */
+const approve = async (swarm: Swarm, recipient: Recipient, by: Member): Promise<void> => {
+  if (recipient === LEAD_NAME) return;
+  const record = ({ deps: { notebook } }: Pick<Child, 'deps'>) => {
+    if (notebook.history.family.isPlanApproved) return;
+    notebook.record({ type: 'plan.approved', by: by.id });
+  };
+  if (recipient.child !== undefined) record(recipient.child);
+  else {
+    await swarm.revive(recipient, (child) => {
+      record(child);
+      return false;
+    });
+  }
+};
+
+/** The same call writes the same letter; an answer is one for its request. */
+const letterId = (sender: Member, to: string, call: string, message: TeamMessage): string => {
+  if (typeof message !== 'string' && 'request_id' in message) return `answer_${message.request_id}`;
+  const { turns } = sender.deps.notebook.history;
+  const kind = typeof message === 'string' ? 'm' : PREFIXES[message.type];
+  return `${kind}_${sender.id}_${turns}_${call}_${to}`;
+};
+
+const PREFIXES = { shutdown_request: 'shutdown', plan_approval_request: 'plan' } as const;
+
+/** Throws a SpawnRefusal for what this sender may not ask or answer. */
+const check = (
+  { id, deps, ...sender }: Member | Child,
+  recipient: Recipient,
+  message: TeamMessage,
+  swarm: Swarm,
+): void => {
+  if (typeof message === 'string') return;
+  const to = idOf(swarm, recipient);
+  const asked = (prefix: string) =>
+    'request_id' in message &&
+    message.request_id.startsWith(`${prefix}_${to}_`) &&
+    deps.notebook.hasLetter(message.request_id);
+  switch (message.type) {
+    case 'shutdown_request':
+      if (recipient === LEAD_NAME || !swarm.roster.isBelow(recipient, id)) {
+        throw new SpawnRefusal('Only an agent that it works for can ask another to end.');
+      }
+      break;
+    case 'plan_approval_request': {
+      const parent = 'parent' in sender ? sender.parent.id : undefined;
+      if (to !== parent) throw new SpawnRefusal(PLAN_TO_PARENT);
+      if (deps.desk.mode !== 'plan') throw new SpawnRefusal(NO_PLAN);
+      break;
+    }
+    case 'shutdown_response':
+      if (!asked('shutdown')) throw new SpawnRefusal(notAsked('to end'));
+      break;
+    case 'plan_approval_response':
+      if (!asked('plan')) throw new SpawnRefusal(notAsked('for a plan'));
+  }
+};
+
+const PLAN_TO_PARENT =
+  'A plan is approved by the agent that you work for: write to "lead", or whoever started you.';
+const NO_PLAN = 'You are not in plan mode: there is nothing to approve. Go on.';
+const notAsked = (what: string): string =>
+  `No such request of that agent reached you: answer ${what} with the request_id that you were given.`;
+
+/** Throws a SpawnRefusal. */
+const recipientsOf = (
+  { roster, lead }: Swarm,
+  sender: Member,
+  { to, message }: MessageOrder,
+): readonly Recipient[] => {
+  const others = [...roster.all()].filter(({ tag }) => tag.id !== sender.id);
+  if (to === EVERYBODY) {
+    if (typeof message !== 'string') {
+      throw new SpawnRefusal('Requests and answers go to one agent: give its name.');
+    }
+    const team = others.filter(({ tag }) => tag.kind === 'teammate' && isThere(tag.id, roster));
+    const all = [...(sender.id === lead.id ? [] : ([LEAD_NAME] as const)), ...team];
+    if (all.length === 0) throw new SpawnRefusal('There is nobody else in the team.');
+    return all;
+  }
+  if (to === LEAD_NAME || to === lead.id) {
+    if (sender.id === lead.id) throw new SpawnRefusal(TO_ITSELF);
+    return [LEAD_NAME];
+  }
+  const found = roster.called(to);
+  const [entry, ...more] = found;
+  if (entry === undefined) throw new SpawnRefusal(unknown(to, others, sender.id !== lead.id));
+  if (more.length > 0) {
+    const ids = found.slice(0, MOST_NAMES).map(({ tag }) => tag.id);
+    throw new SpawnRefusal(
+      `Several agents fit ${quote(to)}: ${ids.join(', ')}. Give the whole id.`,
+    );
+  }
+  if (entry.tag.id === sender.id) throw new SpawnRefusal(TO_ITSELF);
+  return [entry];
+};
+
+/** A message to all does not wake those that a person stopped, nor those that have ended. */
+const isThere = (id: string, roster: Swarm['roster']): boolean => {
+  const status = roster.get(id)?.status;
+  return status !== 'stopped' && status !== 'ended';
+};
+
+const TO_ITSELF = 'That is you: write to another agent.';
+const MOST_NAMES = 20;
+const quote = (to: string): string => JSON.stringify(to.slice(0, 100));
+
+const unknown = (to: string, others: readonly Entry[], hasLead: boolean): string => {
+  const names = [
+    ...(hasLead ? [LEAD_NAME] : []),
+    ...others.toReversed().map((entry) => nameOf(entry)),
+  ];
+  const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
+  const known =
+    names.length === 0
+      ? 'There is no other agent yet: Task starts one.'
+      : `There are: ${names.slice(0, MOST_NAMES).join(', ')}${more}.`;
+  return `There is no agent ${quote(to)}. ${known}`;
+};
+
+const idOf = ({ lead }: Swarm, recipient: Recipient): string =>
+  recipient === LEAD_NAME ? lead.id : recipient.tag.id;
+
+const nameOf = (recipient: Recipient): string =>
+  recipient === LEAD_NAME ? LEAD_NAME : (recipient.tag.name ?? recipient.tag.id);
+
+const senderOf = (member: Member | Child): Sender =>
+  'tag' in member
+    ? { name: member.tag.name ?? member.id, label: agentLabel(member.tag) }
+    : { name: LEAD_NAME, label: 'the lead' };
