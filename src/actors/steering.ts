@@ -80,6 +80,8 @@ export const steering = (swarm: Swarm): Steering => {
     resume: (address) =>
       whenMeant(address, async (entry) => {
         if (isLive(entry)) return says(entry, true, 'is at work already.');
+        if (entry.child !== undefined)
+          return says(entry, true, 'rests; write to it with skein send.');
         const letter = swarm.lead.deps.ids('letter');
         const revived = await swarm.revive(entry, (child) => remind(child, letter));
         return revived ? says(entry, true, 'goes on.') : says(entry, false, NOTHING_LEFT);

@@ -4,7 +4,7 @@
  */
 import { redact } from '../policy/redaction.js';
 import type { FeedItem } from '../protocol/feed.js';
-import { type AgentTag, type ChildReport, outcomeOf } from '../protocol/swarm.js';
+import { type AgentTag, type ChildReport, isWaitedFor, outcomeOf } from '../protocol/swarm.js';
 import { count, money, plural } from './figures.js';
 import { harmless, oneLine } from './harmless-text.js';
 
@@ -47,7 +47,7 @@ export class SwarmLines {
 
   take(item: FeedItem): void {
     if (item.type === 'agent.spawned') this.begin(item);
-    else if (item.type === 'agent.ended') this.end(item.report);
+    else if (item.type === 'agent.ended' || item.type === 'agent.rested') this.end(item.report);
     else if (item.type === 'agent.feed') this.hear(item.agent, item.item);
     else if (item.type === 'fan-out.previewed') this.say(`(${previewText(item.preview)})`);
   }
@@ -72,7 +72,7 @@ export class SwarmLines {
 
   /** Those that nobody waits for with a call. */
   background(): readonly AgentTag[] {
-    return [...this.live.values()].filter(({ kind }) => kind === 'background');
+    return [...this.live.values()].filter(({ kind }) => !isWaitedFor(kind));
   }
 
   /** Tells at once what has been gathered; before anything else is told. */
@@ -159,7 +159,9 @@ export class SwarmLines {
   private sayEnd(report: ChildReport, isAlarming: boolean): void {
     const { agent, stop, turns, cost, changedFiles } = report;
     const outcome = outcomeOf(stop);
-    const word = outcome === 'completed' ? 'done' : `${outcome} (${stop.reason})`;
+    const isResting = agent.kind === 'teammate' && stop.detail === null;
+    const done = isResting ? 'rests' : 'done';
+    const word = outcome === 'completed' ? done : `${outcome} (${stop.reason})`;
     const why = stop.detail === null ? '' : `: ${shown(stop.detail, LONGEST)}`;
     const files =
       changedFiles.length === 0 ? '' : `, ${plural(changedFiles.length, 'file')} changed`;

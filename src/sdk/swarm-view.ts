@@ -131,7 +131,9 @@ export class SwarmFold {
     if (agent.state === 'stopped') {
       return agent.stop?.reason === 'stopped' ? 'stopped' : 'ended';
     }
-    if (!isHeld) return isLead && agent.isResting ? 'ended' : 'lost';
+    const isTeammate = agent.identity.kind === 'teammate';
+    if (!isHeld) return (isLead || isTeammate) && agent.isResting ? 'ended' : 'lost';
+    if (isTeammate && agent.isResting) return 'idle';
     return agent.state === 'queued' ? 'queued' : 'running';
   }
 }
