@@ -16,6 +16,8 @@ export interface GitAnswer {
   readonly text: string;
   /** The same, as it was said. */
   readonly bytes: Buffer;
+  /** What it complained of, where somebody listens. */
+  readonly trouble: string;
 }
 
 /** Undefined when git cannot be started or takes too long. Never rejects. */
@@ -23,11 +25,21 @@ export type Git = (
   args: readonly string[],
   mostBytes: number,
   input?: Uint8Array,
+  more?: Environment,
 ) => Promise<GitAnswer | undefined>;
+
+/** What git is told besides, by whoever lets it write. */
+export interface GitTerms {
+  readonly env?: Environment;
+  readonly settings?: readonly Setting[];
+  /** Its complaints are kept. */
+  readonly listens?: boolean;
+}
 
 type Environment = Readonly<Record<string, string>>;
 
 const CONFIG_BYTES = 1024 * 1024;
+/** Filters, and programs that merge. */
 const MOST_FILTERS = 500;
 
 /** Undefined when this git cannot be kept from running what the repository names. `signal` ends all. */
@@ -36,17 +48,22 @@ export const carefulGit = async (
   { top, directory }: GitPlace,
   environment: Environment,
   signal: AbortSignal,
+  { env = {}, settings: wanted = [], listens = false }: GitTerms = {},
 ): Promise<Git | undefined> => {
   const base = {
     ...withoutGit(environment),
     ...(top !== undefined && { GIT_WORK_TREE: top }),
     ...LOOK_ONLY,
     PATH: outsidePath(environment.PATH ?? '', top ?? directory, environment.HOME),
+    ...env,
   };
   const withSettings =
     (settings: readonly Setting[]): Git =>
-    (args, mostBytes, input) =>
-      run(args, { cwd, env: { ...base, ...asEnvironment(settings) }, signal, mostBytes, input });
+    (args, mostBytes, input, more = {}) =>
+      run(args, {
+        ...{ cwd, signal, mostBytes, input, listens },
+        env: { ...base, ...asEnvironment(settings), ...more },
+      });
   // A git from before 2.31 does not hear settings in the environment, and then this one is not listed.
   const canary = `skein.c${randomBytes(8).toString('hex')}`;
   const listing = await withSettings([...HARMLESS, [canary, '']])(
@@ -56,11 +73,17 @@ export const carefulGit = async (
   if (listing?.code !== 0) return undefined;
   const keys = listing.text.split('\0');
   const filters = new Set(keys.flatMap((key) => /^filter\.(.*)\.[^.]*$/s.exec(key)?.[1] ?? []));
-  if (!keys.includes(canary) || filters.size > MOST_FILTERS) return undefined;
-  return withSettings([...HARMLESS, ...[...filters].flatMap(withoutFilter)]);
+  const drivers = keys.filter((key) => /^merge\..*\.driver$/s.test(key));
+  if (!keys.includes(canary) || filters.size + drivers.length > MOST_FILTERS) return undefined;
+  return withSettings([
+    ...HARMLESS,
+    ...wanted,
+    ...[...filters].flatMap(withoutFilter),
+    ...drivers.map(withoutDriver),
+  ]);
 };
 
-type Setting = readonly [key: string, value: string];
+export type Setting = readonly [key: string, value: string];
 
 /** Stronger than whatever the repository says. */
 const HARMLESS: readonly Setting[] = [
@@ -79,6 +102,9 @@ const withoutFilter = (name: string): readonly Setting[] => [
   [`filter.${name}.process`, ''],
   [`filter.${name}.required`, 'false'],
 ];
+
+/** A program that merges and fails has left a conflict. */
+const withoutDriver = (key: string): Setting => [key, 'false'];
 
 /** No locks, no questions, and nothing is fetched: a missing object would start a transport. */
 const LOOK_ONLY = {
@@ -136,25 +162,31 @@ interface Run {
   readonly signal: AbortSignal;
   readonly mostBytes: number;
   readonly input: Uint8Array | undefined;
+  readonly listens: boolean;
 }
+
+const LONGEST_TROUBLE = 4_000;
 
 const run = (
   args: readonly string[],
-  { cwd, env, signal, mostBytes, input }: Run,
+  { cwd, env, signal, mostBytes, input, listens }: Run,
 ): Promise<GitAnswer | undefined> =>
   new Promise((settle) => {
     if (signal.aborted) return settle(undefined);
     let child: ReturnType<typeof start>;
     try {
-      child = start(args, cwd, env, input === undefined ? 'ignore' : 'pipe');
+      const stdio = [input === undefined ? 'ignore' : 'pipe', 'pipe', listens ? 'pipe' : 'ignore'];
+      child = start(args, cwd, env, stdio as Stdio);
     } catch {
       return settle(undefined);
     }
     const chunks: Buffer[] = [];
     let size = 0;
+    let trouble = '';
     const said = (code: number | null, most = size): GitAnswer => {
       const bytes = Buffer.concat(chunks);
-      return { code, text: bytes.toString('utf8').slice(0, most), bytes: bytes.subarray(0, most) };
+      const text = bytes.toString('utf8').slice(0, most);
+      return { code, text, bytes: bytes.subarray(0, most), trouble };
     };
     const end = (answer: GitAnswer | undefined) => {
       signal.removeEventListener('abort', giveUp);
@@ -174,6 +206,9 @@ const run = (
     child.on('close', (code) => end(said(code)));
     // It may end without having listened.
     child.stdin?.on('error', () => undefined).end(input);
+    child.stderr?.on('data', (chunk: Buffer) => {
+      trouble = `${trouble}${chunk.toString('utf8')}`.slice(0, LONGEST_TROUBLE);
+    });
     child.stdout.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
       size += chunk.length;
@@ -188,9 +223,10 @@ const start = (
   args: readonly string[],
   cwd: string,
   env: Environment,
-  stdin: 'ignore' | 'pipe',
-): ChildProcessByStdio<Writable | null, Readable, null> =>
+  stdio: Stdio,
+): ChildProcessByStdio<Writable | null, Readable, Readable | null> =>
   spawn('git', ['--no-pager', ...args], {
-    ...{ cwd, env, detached: true },
-    stdio: [stdin, 'pipe', 'ignore'],
-  }) as ChildProcessByStdio<Writable | null, Readable, null>;
+    ...{ cwd, env, detached: true, stdio },
+  }) as ChildProcessByStdio<Writable | null, Readable, Readable | null>;
+
+type Stdio = ['ignore' | 'pipe', 'pipe', 'ignore' | 'pipe'];

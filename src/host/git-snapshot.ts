@@ -54,7 +54,7 @@ const STATUS = [
   ...['status', '--porcelain=v1', '--untracked-files=normal', '--ignore-submodules=all'],
 ];
 
-const NO_STATUS: GitAnswer = { code: 1, text: '', bytes: Buffer.alloc(0) };
+const NO_STATUS: GitAnswer = { code: 1, text: '', bytes: Buffer.alloc(0), trouble: '' };
 
 const LAST_COMMITS = [
   ...['log', '-5', '--format=%h %s', '--encoding=UTF-8', '--no-show-signature', '--no-patch'],

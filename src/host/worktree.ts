@@ -1,0 +1,149 @@
+/**
+ * Working trees of agents, made by git: a branch and a folder for each, and the way back into the tree that
+ * it came from. What is not merged is never removed. Of one tree one thing is done at a time.
+ */
+import { accessSync, constants, mkdirSync, rmSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import {
+  type WorktreeOrder,
+  type WorktreePlace,
+  WorktreeRefusal,
+  type Worktrees,
+} from '../protocol/worktree.js';
+import {
+  openRepository,
+  type Repository,
+  realOf,
+  repositoryAt,
+  type WorktreeHome,
+} from './git-repository.js';
+import { borrowIndex, GitTree } from './git-tree.js';
+import { baseIn, isEmptyShell, isReady, lockReason, registered } from './worktree-registry.js';
+import { settleWork } from './worktree-return.js';
+
+export const gitWorktrees = (home: WorktreeHome): Worktrees => {
+  const turns = new Map<string, Promise<unknown>>();
+  /** Two that change one tree take turns, and so do those that take pictures of it. */
+  const inTurn = <Result>(top: string, work: () => Promise<Result>): Promise<Result> => {
+    const mine = (turns.get(top) ?? Promise.resolve()).then(work);
+    const settled = mine.catch(() => undefined);
+    turns.set(top, settled);
+    void settled.then(() => turns.get(top) === settled && turns.delete(top));
+    return mine;
+  };
+  return {
+    async open(order) {
+      const { top } = repositoryAt(order.cwd);
+      return inTurn(top, () => make(home, order, undefined));
+    },
+    async reopen(order, known) {
+      await inTurn(known.top, () => make(home, { ...order, cwd: known.top }, known));
+    },
+    settle: (order) => inTurn(order.place.top, () => settleWork(home, order)),
+  };
+};
+
+interface Known extends WorktreePlace {
+  readonly isMerged: boolean;
+}
+
+const make = async (
+  home: WorktreeHome,
+  order: WorktreeOrder,
+  known: Known | undefined,
+): Promise<WorktreePlace> => {
+  const { agent, cwd } = order;
+  const repository = await openRepository(cwd, home.environment);
+  const { tree, common } = repository;
+  refuseUnwritable(common);
+  const head = await tree.find('HEAD^{commit}');
+  if (head === undefined) {
+    throw new WorktreeRefusal(
+      `The repository ${tree.top} has no commit yet, so no agent can have a worktree of its own: commit once.`,
+    );
+  }
+  const branch = `agent/${agent}`;
+  const path = pathOf(home, order);
+  const place = { path, branch, top: tree.top, cwd: join(path, relative(tree.top, realOf(cwd))) };
+  const admin = registered(common, path);
+  const there = admin === undefined ? undefined : baseIn(admin);
+  if (admin !== undefined && there !== undefined && isReady(admin, path)) {
+    return { ...place, base: there };
+  }
+  const tip = await tree.find(`refs/heads/${branch}^{commit}`);
+  // Work that is on the branch and nowhere else still has its way before it.
+  const started = known === undefined || known.isMerged ? tip : known.base;
+  const base = started ?? (await newBase(home, repository, { head, agent }));
+  if (tip === undefined) await tree.must(['update-ref', `refs/heads/${branch}`, base, '']);
+  await add(home, repository, { path, branch, base, agent });
+  return { ...place, base };
+};
+
+interface Addition {
+  readonly path: string;
+  readonly branch: string;
+  readonly base: string;
+  readonly agent: string;
+}
+
+const add = async (
+  home: WorktreeHome,
+  { tree, common }: Repository,
+  { path, branch, base, agent }: Addition,
+): Promise<void> => {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    // What a process left that died while git made it.
+    if (isEmptyShell(path)) rmSync(path, { recursive: true, force: true });
+  } catch (error) {
+    throw new WorktreeRefusal(`${path} cannot be made: ${(error as Error).message}`);
+  }
+  const how = ['--no-checkout', '--lock', '--reason', lockReason(agent, base), '-f', '-f'];
+  await tree.must(['worktree', 'add', ...how, path, branch]);
+  const admin = registered(common, path);
+  if (admin === undefined) throw new WorktreeRefusal(`git made no worktree at ${path}.`);
+  const own = await GitTree.open(path, admin, home.environment);
+  // The index is written last: where there is one, the files are there too.
+  await own.must(['read-tree', '--reset', '-u', 'HEAD']);
+};
+
+/** What the parent sees, as a commit: its own, where nothing has changed since. */
+const newBase = async (
+  { folder, without }: WorktreeHome,
+  { tree, directory }: Repository,
+  { head, agent }: { readonly head: string; readonly agent: string },
+): Promise<string> => {
+  const index = borrowIndex(directory, folder);
+  try {
+    const picture = await tree.picture(index, { without });
+    if (picture.tree === (await tree.treeOf(head))) return head;
+    return await tree.commit(picture.tree, [head], `What agent ${agent} began with`);
+  } finally {
+    rmSync(index, { force: true });
+  }
+};
+
+const refuseUnwritable = (common: string): void => {
+  for (const folder of [common, join(common, 'objects'), join(common, 'refs')]) {
+    try {
+      accessSync(folder, constants.W_OK);
+    } catch {
+      throw new WorktreeRefusal(
+        `${folder} cannot be written, so no agent can have a worktree of its own here.`,
+      );
+    }
+  }
+};
+
+/** Both become names of folders, and one that of a branch. */
+const pathOf = ({ folder }: WorktreeHome, { session, agent }: WorktreeOrder): string => {
+  for (const name of [session, agent]) {
+    if (!/^\w[\w-]{0,99}$/.test(name)) throw new WorktreeRefusal(`${name} is no plain name.`);
+  }
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new WorktreeRefusal(`${folder} cannot be made: ${(error as Error).message}`);
+  }
+  return join(realOf(folder), session, agent);
+};
