@@ -82,7 +82,11 @@ export const inboxSurface = (options: InboxOptions): InboxSurface => {
     },
     async answer(signed) {
       const asked = open.get(signed.question);
-      if (asked === undefined) return lateReply(decided.get(signed.question), signed.agent);
+      if (asked === undefined) {
+        // Whoever came first may be known in a moment.
+        await nextTurn();
+        return lateReply(decided.get(signed.question), signed.agent);
+      }
       const { id, agent, call, input, tool } = asked.question;
       const checked = checkAnswer(signed, {
         ...{ question: id, agent, call, inputDigest: inputDigest(input) },
@@ -97,7 +101,7 @@ export const inboxSurface = (options: InboxOptions): InboxSurface => {
       open.delete(id);
       asked.settle(signed);
       // Meanwhile it is weighed against what others have said.
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
       const decision = decided.get(id);
       if (decision?.signed?.signature !== signed.signature) return lateReply(decision, agent);
       const deed = signed.answer.behavior === 'allow' ? 'Allowed' : 'Denied';
@@ -105,6 +109,8 @@ export const inboxSurface = (options: InboxOptions): InboxSurface => {
     },
   };
 };
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const lateReply = (decision: Decision | undefined, agent: string): CommandReply => {
   if (decision === undefined) {

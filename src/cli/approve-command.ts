@@ -6,7 +6,7 @@ import { openArchive } from '../sdk/session-archive.js';
 import { chartStyle } from './bar-chart.js';
 import { EXIT } from './exit-code.js';
 import { plainText } from './harmless-text.js';
-import { askerOf, questionForPrograms } from './inbox-command.js';
+import { askerOf, purposeOf, questionForPrograms } from './inbox-command.js';
 import type { Machine } from './machine.js';
 import { denialOf, questionFacts } from './question-text.js';
 
@@ -49,7 +49,8 @@ const answer = async (
   } else if (reply.ok) {
     const { width: columns } = chartStyle(machine);
     const deed = given.behavior === 'allow' ? `Allowed (${given.scope ?? 'once'})` : 'Denied';
-    const [, ...facts] = questionFacts(open.question, { asker: '', columns }, '--json has it');
+    const view = { asker: '', columns, ...purposeOf(open) };
+    const [, ...facts] = questionFacts(open.question, view, '--json has it');
     const head = `${deed}: ${plainText(open.question.tool, 60)} for ${askerOf(open)}`;
     machine.out(`${[head, ...facts].join('\n')}\n`);
   } else machine.err(`skein: ${plainText(reply.sentence, 500)}\n`);

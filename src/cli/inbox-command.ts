@@ -2,7 +2,7 @@
 import { redact } from '../policy/redaction.js';
 import { type OpenQuestion, openQuestions } from '../sdk/open-questions.js';
 import { openArchive, sessionNamed } from '../sdk/session-archive.js';
-import { calledOf } from '../sdk/swarm-view.js';
+import { type AgentView, calledOf } from '../sdk/swarm-view.js';
 import { isoTime } from './ages.js';
 import { chartStyle } from './bar-chart.js';
 import { EXIT } from './exit-code.js';
@@ -37,10 +37,23 @@ export const showInbox = async (
 };
 
 /** Who asks, and for whom it works. */
-export const askerOf = ({ agent, parent, question, session }: OpenQuestion): string => {
+export const askerOf = ({ agent, above, question, session }: OpenQuestion): string => {
+  const parent = above.at(-1);
   const who = agent === undefined ? '' : `${plainText(calledOf(agent), 60)} `;
   const whom = parent === undefined ? '' : `, working for ${plainText(calledOf(parent), 60)}`;
   return `${who}${plainText(question.agent, 40)} of ${session.id}${whom}`;
+};
+
+/** All whom an agent asks for, and what each of them is to do; undefined for the lead. */
+export const purposeOf = ({ agent, above }: OpenQuestion): { readonly purpose?: string } => {
+  if (agent === undefined || above.length === 0) return {};
+  return { purpose: [...above, agent].map(linkText).join(' → ') };
+};
+
+const linkText = (agent: AgentView): string => {
+  const who = `${plainText(calledOf(agent), 30)} ${plainText(agent.id, 40)}`;
+  const task = plainText(agent.description, 40);
+  return task === '' ? who : `${who} (${task})`;
 };
 
 const questionText = (open: OpenQuestion, columns: number): string => {
@@ -50,7 +63,7 @@ const questionText = (open: OpenQuestion, columns: number): string => {
   const scope = grant === undefined ? '' : ' [--for session|project]';
   return [
     `${id}  ${shortAge(Date.now() - askedAt)}  ${askerOf(open)}`,
-    ...questionFacts(question, { asker, columns }, '--json has it'),
+    ...questionFacts(question, { asker, columns, ...purposeOf(open) }, '--json has it'),
     `  skein approve ${id}${scope}`,
     `  skein deny ${id} [--reason "…"]`,
   ].join('\n');
@@ -59,12 +72,17 @@ const questionText = (open: OpenQuestion, columns: number): string => {
 const capital = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
 /** The keys are a contract: programs read them. The input is what an answer would be about, to the byte. */
-export const questionForPrograms = ({ question, session, agent, parent }: OpenQuestion) => {
+export const questionForPrograms = ({ question, session, agent, above }: OpenQuestion) => {
   const { id, call, tool, description, input, inputDigest, reason, risk, cwd, askedAt } = question;
   return {
     ...{ id, session: session.id, agent: question.agent, call },
     ...{ name: agent?.name ?? null, type: agent?.type ?? null, kind: agent?.kind ?? null },
-    parent: parent?.id ?? null,
+    task: agent?.description ?? null,
+    parent: above.at(-1)?.id ?? null,
+    /** For whom it asks: the lead first, its parent last. */
+    for: above.map(({ id: one, name, type, kind, description: task }) => {
+      return { agent: one, name, type, kind, task };
+    }),
     ...{ tool, description: redact(description), input, inputDigest, reason, risk, cwd },
     blockedPath: question.blockedPath ?? null,
     /** The rule that --for session and --for project would keep. */

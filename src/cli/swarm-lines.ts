@@ -67,7 +67,14 @@ export class SwarmLines {
   purposeOf(id: string): string | undefined {
     const agent = this.live.get(id);
     if (agent === undefined) return undefined;
-    return `${this.nameOf(agent.parent) ?? 'the leader'}, ${agent.description}`;
+    return `${this.aboveOf(agent).join(' → ')}, ${agent.description}`;
+  }
+
+  /** All whom it works for, the leader first. What files say of parents may go in circles. */
+  private aboveOf({ parent, depth }: AgentTag): readonly string[] {
+    const next = this.live.get(parent);
+    if (next === undefined || next.depth >= depth) return ['the leader'];
+    return [...this.aboveOf(next), agentName(next)];
   }
 
   /** Those that nobody waits for with a call. */

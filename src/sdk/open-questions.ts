@@ -21,8 +21,8 @@ export interface OpenQuestion {
   readonly session: SessionMeta;
   /** Whoever asks; undefined when its events do not tell of it yet, or cannot be read. */
   readonly agent: AgentView | undefined;
-  /** Whom it works for. */
-  readonly parent: AgentView | undefined;
+  /** For whom it asks: the lead first, its parent last. Empty when it is the lead. */
+  readonly above: readonly AgentView[];
 }
 
 export interface OpenQuestions {
@@ -53,11 +53,25 @@ export const openQuestions = async (
     const byId = new Map(swarm?.agents.map((agent) => [agent.id, agent]));
     for (const question of posted.questions) {
       const agent = byId.get(question.agent);
-      questions.push({ question, session: live, agent, parent: byId.get(agent?.parent ?? '') });
+      questions.push({ question, session: live, agent, above: aboveOf(agent, byId) });
     }
   }
   questions.sort((a, b) => a.question.askedAt - b.question.askedAt);
   return { questions, leftOut };
+};
+
+const aboveOf = (
+  agent: AgentView | undefined,
+  byId: ReadonlyMap<string, AgentView>,
+): readonly AgentView[] => {
+  const above: AgentView[] = [];
+  let next = byId.get(agent?.parent ?? '');
+  // What files say of parents may go in circles.
+  while (next !== undefined && next !== agent && !above.includes(next)) {
+    above.unshift(next);
+    next = byId.get(next.parent ?? '');
+  }
+  return above;
 };
 
 /** By its id or the beginning of it. Throws a UsageError with candidates. */

@@ -50,7 +50,7 @@ describe('lines about agents that work for others', () => {
       '  explorer ag_1 started: Find the parser',
       '    fork scout waits for a place: Find the parser',
     ]);
-    expect(swarm.purposeOf('ag_2')).toBe('explorer ag_1, Find the parser');
+    expect(swarm.purposeOf('ag_2')).toBe('the leader → explorer ag_1, Find the parser');
     expect(swarm.purposeOf('ag_1')).toBe('the leader, Find the parser');
     expect(swarm.purposeOf('ag_lead')).toBeUndefined();
   });
