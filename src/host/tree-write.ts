@@ -97,7 +97,8 @@ export const writeTree = (order: WriteOrder): readonly Trouble[] => {
       if (!putBack(path, state)) throw new Error('a folder that is not empty is there');
       if (state.kind === 'absent') removeEmpty(dirname(path), order);
     } catch (error) {
-      const why = `it could not be written (${error instanceof Error ? error.message : error})`;
+      const words = error instanceof Error ? error.message : String(error);
+      const why = `it could not be written (${words})`;
       return [{ path: name, why }, ...takeBack(order, done)];
     }
   }
@@ -114,11 +115,12 @@ const draftOf = ({ drafts, seen }: WriteOrder, { name, from, to }: TreeChange): 
   const before = seen.get(name);
   const old = before !== undefined && 'entry' in before ? before.entry : undefined;
   const isKept = old?.kind === 'file' && from !== undefined && isProgram(from) === isProgram(to);
-  return { kind: 'file', bytes: found.bytes, mode: isKept ? old.mode : modeOf(to, old?.mode) };
+  const mode = old?.kind === 'file' ? modeOf(to, old.mode) : found.entry.mode;
+  return { kind: 'file', bytes: found.bytes, mode: isKept ? old.mode : mode };
 };
 
 /** Whoever may read it may run it, if anybody may. */
-const modeOf = (to: string, old = 0o666 & ~process.umask()): number => {
+const modeOf = (to: string, old: number): number => {
   const plain = old & 0o666;
   return isProgram(to) ? plain | ((plain & 0o444) >> 2) : plain;
 };

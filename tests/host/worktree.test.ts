@@ -161,7 +161,7 @@ needs.describe('git')('A worktree of an agent', () => {
     repo.git('checkout', '-q', 'main');
     repo.put('a.txt', 'main\n');
     repo.git('commit', '-qam', 'main');
-    expect(() => repo.git('merge', '-q', 'other')).toThrow();
+    expect(() => repo.git('merge', '-q', 'other')).toThrow('Command failed');
     const open = repo.git('ls-files', '-u');
     const place = await rig.open('a_1');
     expect(readFileSync(join(place.path, 'a.txt'), 'utf8')).toBe(rig.read('a.txt'));
