@@ -9,6 +9,8 @@ export interface CallJob {
   /** Ends what is under way for it: hooks, a question, the tool. */
   controller: AbortController;
   call: SoundCall | undefined;
+  /** Of its input; known once it has started. */
+  digest: string | undefined;
   /** Somebody who may has allowed this very call: a person, or a hook in their place. */
   answered: 'no' | 'by hook' | 'by person';
   stage: 'ruling' | 'running' | 'reported';
@@ -25,6 +27,7 @@ export const callJob = (wanted: WantedCall, at: CallPlace): CallJob => ({
   at,
   controller: new AbortController(),
   call: undefined,
+  digest: undefined,
   answered: 'no',
   stage: 'ruling',
   isFresh: false,

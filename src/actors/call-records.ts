@@ -1,6 +1,6 @@
 /** What the journal says of a call, from its ruling to its end. */
 import type { AnswerHeard } from '../protocol/answer.js';
-import type { CallOutcome, JournalBody } from '../protocol/journal.js';
+import type { CallOutcome, CallTrace, JournalBody } from '../protocol/journal.js';
 import type { PermissionQuestion, Ruling } from '../protocol/permission.js';
 import type { ToolOutcome } from '../protocol/tool.js';
 import type { RawJson, WantedCall } from '../protocol/wire.js';
@@ -71,7 +71,12 @@ export const startedRecord = (
 export const endedRecord = (
   at: CallPlace,
   { id, tool }: WantedCall,
-  end: { readonly outcome: CallOutcome; readonly durationMs: number; readonly raw: RawJson },
+  end: {
+    readonly outcome: CallOutcome;
+    readonly durationMs: number;
+    readonly trace: CallTrace | undefined;
+    readonly raw: RawJson;
+  },
   { notes, facts }: Partial<ToolOutcome>,
 ): JournalBody => ({
   type: 'call.ended',
@@ -83,5 +88,6 @@ export const endedRecord = (
   durationMs: end.durationMs,
   notes: notes && [...notes],
   facts: facts && { ...facts },
+  trace: end.trace,
   raw: end.raw,
 });

@@ -49,6 +49,15 @@ export const explainInvalid = (tool: string, error: z.ZodError): string => {
 const shortened = (text: string, length: number): string =>
   text.length <= length ? text : `${text.slice(0, length)}…`.toWellFormed();
 
+/** With words ahead of what a tool said. */
+export const prefixed = (
+  words: string,
+  content: string | readonly ResultBlock[],
+): string | readonly ResultBlock[] =>
+  typeof content === 'string'
+    ? `${words}${content}`.trimEnd()
+    : [{ type: 'text', text: words.trimEnd() }, ...content];
+
 export const INTERRUPTED = 'Interrupted by the user before it could finish.';
 
 export const LOST =

@@ -3,7 +3,8 @@ import type { Family } from '../context/family.js';
 import { SkeinError } from '../protocol/errors.js';
 import { type AgentTag, CHILD_SENDER, type ChildReport } from '../protocol/swarm.js';
 import { rawText } from '../protocol/wire.js';
-import { lossText, notificationText } from '../tools/agent-report.js';
+import { gistOf, lossText, notificationText } from '../tools/agent-report.js';
+import { shortDigest } from './input-digest.js';
 import type { Member } from './member.js';
 
 /** One that is resumed ends again, and that is another letter. */
@@ -11,21 +12,29 @@ const letterOf = (id: string, run: number): string => `r_${id}_${run}`;
 
 /** Nobody is told who has ended; what became of the child is on record. */
 export const deliverReport = (member: Member, report: ChildReport, run: number): void =>
-  deliver(member, report.agent.id, run, notificationText(report));
+  deliver(member, report.agent.id, run, {
+    text: notificationText(report),
+    trace: shortDigest(gistOf(report)),
+  });
 
 /** One that cannot go on where its last run broke off. */
 export const deliverLoss = (member: Member, child: AgentTag, run: number, why: string): void =>
-  deliver(member, child.id, run, lossText(child, why));
+  deliver(member, child.id, run, { text: lossText(child, why) });
 
-const deliver = (member: Member, id: string, run: number, text: string): void => {
+interface News {
+  readonly text: string;
+  readonly trace?: string;
+}
+
+const deliver = (member: Member, id: string, run: number, { text, trace }: News): void => {
   const { notebook } = member.deps;
   const { agent } = member;
   if (hasHeardOf(member, id, run)) return;
   const letter = letterOf(id, run);
   const raw = `[${rawText(text)}]`;
   try {
-    if (agent !== undefined) agent.submit(CHILD_SENDER, raw, letter);
-    else notebook.record({ type: 'letter.received', letter, from: CHILD_SENDER, raw });
+    if (agent !== undefined) agent.submit(CHILD_SENDER, raw, letter, trace);
+    else notebook.record({ type: 'letter.received', letter, from: CHILD_SENDER, trace, raw });
   } catch (error) {
     if (!(error instanceof SkeinError)) throw error;
   }

@@ -2,6 +2,7 @@
  * Fills the slot `crew`: judges calls, asks about them and runs them, for the agent's whole life.
  * A call is journaled before it starts and after it ends (law 7).
  */
+import type { CommonFailures } from '../context/common-failures.js';
 import type { Work } from '../machines/slot.js';
 import * as stops from '../machines/stops.js';
 import type { AgentEvent, CrewInput, CrewOrder } from '../protocol/agent.js';
@@ -10,14 +11,22 @@ import { StorageError } from '../protocol/errors.js';
 import type { Ids } from '../protocol/ids.js';
 import type { CallOutcome, JournalBody } from '../protocol/journal.js';
 import type { ResultBlock, ToolOutcome } from '../protocol/tool.js';
-import { locate } from '../tools/file-access.js';
 import { afterCall } from './after-call.js';
 import { type CallJob, callJob } from './call-job.js';
+import { watchedBy } from './call-reach.js';
 import { endedRecord, startedRecord } from './call-records.js';
-import { INTERRUPTED, isOverBound, LOST, MAX_RESULT_CHARS, resultBlock } from './call-result.js';
+import {
+  INTERRUPTED,
+  isOverBound,
+  LOST,
+  MAX_RESULT_CHARS,
+  prefixed,
+  resultBlock,
+} from './call-result.js';
 import { type DenialLimits, Denials } from './denials.js';
 import { Gate, type GateDeps, type Gatekeeper } from './gate.js';
 import type { SoundCall } from './judge.js';
+import { type LoopLimits, LoopWatch } from './loop-watch.js';
 import { type ReviewDeps, StopReview } from './stop-review.js';
 import { runTool, type ToolWorld } from './tool-run.js';
 
@@ -27,7 +36,9 @@ export interface CrewDeps
     Pick<GateDeps, 'toolbox' | 'parent'> {
   readonly agent: string;
   readonly ids: Ids;
-  readonly limits: DenialLimits;
+  readonly limits: DenialLimits & LoopLimits;
+  /** Of the whole swarm; left out where there is none. */
+  readonly failures?: CommonFailures | undefined;
   /** Left out where nothing is kept of files that change. */
   readonly checkpoints?: Checkpoints | undefined;
   /** An error that is ours: it fails the agent, and whoever started it decides. */
@@ -52,6 +63,7 @@ class Crew implements Gatekeeper {
   private readonly review: StopReview;
   private readonly gate: Gate;
   private readonly denials: Denials;
+  private readonly loops: LoopWatch;
   private dismissed = false;
 
   constructor(deps: CrewDeps, tell: (event: AgentEvent) => void) {
@@ -60,6 +72,7 @@ class Crew implements Gatekeeper {
     this.review = new StopReview(deps, tell);
     this.gate = new Gate(deps, this);
     this.denials = new Denials(deps.limits);
+    this.loops = new LoopWatch(deps.agent, deps.notebook.history, deps.limits, deps.failures);
   }
 
   obey(order: CrewOrder): void {
@@ -183,6 +196,7 @@ class Crew implements Gatekeeper {
     const { tool, input } = call;
     const record = startedRecord(job.at, id, call);
     if (!this.write(record)) return;
+    job.digest = record.inputDigest;
     const { description } = record;
     this.deps.feed.emit({ type: 'tool.started', call: id, tool: tool.name, input, description });
     this.run(job, call, watch).catch(this.deps.defect);
@@ -233,10 +247,13 @@ class Crew implements Gatekeeper {
     if (job.over) return;
     job.over = true;
     const { id, tool } = job.wanted;
-    const raw = resultBlock(id, content, details.isError === true || outcome !== 'ok');
+    const failed = details.isError === true || outcome !== 'ok';
+    const looked = this.loops.look(job, { outcome, content, failed, gist: details.gist });
+    const { trace, stop } = looked;
+    const raw = resultBlock(id, looked.content, failed);
     const { feed, notebook } = this.deps;
     const { todos } = notebook.history;
-    const end = { outcome, durationMs, raw };
+    const end = { outcome, durationMs, trace, raw };
     if (!this.write(endedRecord(job.at, job.wanted, end, details))) return;
     feed.emit({ type: 'tool.ended', call: id, tool, outcome, raw });
     // The notes of a call may have waited for this one.
@@ -247,6 +264,8 @@ class Crew implements Gatekeeper {
       const detail = `The result of ${tool} was cut to its head and tail.`;
       this.write({ type: 'bound.hit', what: 'tool-result', limit: MAX_RESULT_CHARS, detail });
     }
+    // Before the last call of a turn ends, or the next turn would begin first.
+    if (stop !== undefined) this.tell({ type: 'agent.interrupt', stop });
     this.tell({ type: 'call.ended', id, failed: outcome !== 'ok' && outcome !== 'interrupted' });
   }
 
@@ -275,22 +294,3 @@ const classOf = (call: SoundCall | undefined) => ({
   safe: call?.safe ?? false,
   onlyWaits: call?.tool.onlyWaits ?? false,
 });
-
-/** What a call may change on disk; undefined when that is nothing. */
-const watchedBy = (
-  { request, readOnly }: SoundCall,
-  { workspace, notebook }: CrewDeps,
-): { readonly paths: readonly string[] | undefined } | undefined => {
-  const { action, target } = request.subject;
-  if (readOnly || action === 'none' || action === 'network') return undefined;
-  if (action !== 'write') return { paths: undefined };
-  return { paths: [locate(target, { workspace, cwd: notebook.history.cwd })] };
-};
-
-const prefixed = (
-  words: string,
-  content: string | readonly ResultBlock[],
-): string | readonly ResultBlock[] =>
-  typeof content === 'string'
-    ? `${words}${content}`.trimEnd()
-    : [{ type: 'text', text: words.trimEnd() }, ...content];

@@ -17,6 +17,7 @@ import { NO_USAGE } from '../protocol/usage.js';
 import { type EndedBlock, rawText } from '../protocol/wire.js';
 import { CacheWatch } from './cache-watch.js';
 import { type ClearanceDeps, clearanceFor } from './clearance.js';
+import { type LoopLimits, loopOf } from './loop-watch.js';
 import { LettersInTime, sendUserMessage } from './next-message.js';
 import type { Notebook } from './notebook.js';
 import type { PromptShelf } from './prompt-shelf.js';
@@ -38,6 +39,7 @@ export interface TurnDeps extends ClearanceDeps {
   readonly briefing: Briefing;
   readonly windowOf: (model: string) => WindowMarks;
   readonly toolCount: number;
+  readonly limits: LoopLimits;
   /** The provider tells why a prefix could not be read from its cache, when asked. */
   readonly diagnostics: boolean;
 }
@@ -114,6 +116,8 @@ const runTurn = async (
   const { turn, attempt } = input;
   const { history } = notebook;
   if (attempt === 1) {
+    const loop = loopOf(history, deps.limits);
+    if (loop !== undefined) return tell({ type: 'turn.refused', stop: loop });
     await deps.shelf.refresh();
     await sendUserMessage(deps, input, letters, tell);
     if (signal.aborted) return tell({ type: 'turn.ended', stopReason: 'interrupted' });

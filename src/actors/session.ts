@@ -1,3 +1,4 @@
+import { CommonFailures } from '../context/common-failures.js';
 import { RunUsage } from '../context/run-usage.js';
 import * as stops from '../machines/stops.js';
 import type { AgentReport, Stop } from '../protocol/agent.js';
@@ -60,6 +61,7 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     ...equipment,
     ...{ hooks, notebook, feed, shelf, briefing, modelName: model, agent: meta.lead },
     ...{ ids, clock, jobs: jobs.table, diagnostics: capabilities.diagnostics, checkpoints },
+    failures: new CommonFailures(),
     betas: () => (capabilities.betas ? notebook.history.betas.with(betas) : []),
     grant: runGrant(
       { ...options.budget, turns: equipment.limits.maxTurns },

@@ -245,6 +245,7 @@ const STOPPED: Readonly<Partial<Record<Stop['reason'], string>>> = {
   stopped: 'Stopped by a person.',
   compaction_failed: 'Stopped: the conversation does not fit any more.',
   repeated_tool_failure: 'Stopped: its calls kept failing.',
+  loop: 'Stopped: it did the same again and again.',
   refusal: 'The model refused to answer.',
   model_error: 'Stopped: the model could not be reached or answered with an error.',
   storage_failed: 'Stopped: the session can no longer be written.',

@@ -20,6 +20,7 @@ import {
   withoutThoughts,
 } from './history-message.js';
 import { Letters } from './letters.js';
+import { LoopGuard } from './loop-guard.js';
 import { OpenCalls } from './open-calls.js';
 import { PresentRun } from './present-run.js';
 import { Spending } from './spending.js';
@@ -61,6 +62,7 @@ export class History {
   readonly family = new Family();
   /** As limits count runs. */
   readonly run = new PresentRun();
+  readonly loops = new LoopGuard();
   /** Rules that answers allow for the rest of the session. */
   readonly grants = new Set<string>();
   /** How the last run ended; null while one is under way. */
@@ -122,6 +124,7 @@ export class History {
         const call = this.calls.progressOf(record.call);
         call.result = { raw: record.raw, outcome: record.outcome };
         call.notes = record.notes ?? [];
+        call.trace = record.trace ?? null;
         this.applyNotes();
         break;
       }
@@ -143,6 +146,7 @@ export class History {
     }
     this.family.apply(record);
     this.run.apply(record);
+    this.loops.apply(record, this.calls, this.run.first);
   }
 
   /** Tokens of the next prompt: what the last answer counted, and the rest at four bytes each. */

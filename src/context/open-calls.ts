@@ -1,5 +1,5 @@
 /** The calls of the newest assistant message until their results are in the history, in the order of asking. */
-import type { CallOutcome } from '../protocol/journal.js';
+import type { CallOutcome, CallTrace } from '../protocol/journal.js';
 import type { ToolNote } from '../protocol/tool.js';
 import type { RawJson, WireBlock } from '../protocol/wire.js';
 
@@ -10,9 +10,13 @@ export interface HistoryCall {
   started: { readonly readOnly: boolean } | null;
   result: { readonly raw: RawJson; readonly outcome: CallOutcome } | null;
   notes: readonly ToolNote[];
+  /** What a circle is known by; null where there is none on record. */
+  trace: CallTrace | null;
 }
 
-type CallProgress = Pick<HistoryCall, 'started' | 'result' | 'notes'>;
+type CallProgress = Pick<HistoryCall, 'started' | 'result' | 'notes' | 'trace'>;
+
+const BLANK: CallProgress = { started: null, result: null, notes: [], trace: null };
 
 export class OpenCalls extends Map<string, HistoryCall> {
   /** Calls of attempts whose message has not landed; they count only if it does. */
@@ -24,7 +28,7 @@ export class OpenCalls extends Map<string, HistoryCall> {
   progressOf(call: string): CallProgress {
     const known = this.get(call) ?? this.drafts.get(call);
     if (known !== undefined) return known;
-    const draft = { started: null, result: null, notes: [] };
+    const draft = { ...BLANK };
     this.drafts.set(call, draft);
     return draft;
   }
@@ -39,7 +43,7 @@ export class OpenCalls extends Map<string, HistoryCall> {
     for (const block of blocks) {
       if (block.type !== 'tool_use') continue;
       const id = String(block.id);
-      const draft = this.drafts.get(id) ?? { started: null, result: null, notes: [] };
+      const draft = this.drafts.get(id) ?? BLANK;
       const call = { id, tool: String(block.name), input: block.input, ...draft };
       this.set(id, call);
       this.inOrder.push(call);
@@ -56,6 +60,11 @@ export class OpenCalls extends Map<string, HistoryCall> {
       this.applied += 1;
       taken.push(...call.notes);
     }
+  }
+
+  /** There are some, their message is in the history, and all of them have ended. */
+  get isSettled(): boolean {
+    return this.applied > 0 && this.applied === this.inOrder.length;
   }
 
   override clear(): void {

@@ -23,6 +23,16 @@ export const PAUSED_TOO_OFTEN = stop(
   'The model paused its answer again and again without ending it.',
 );
 
+export const loop = (rounds: number): Stop =>
+  stop(
+    'loop',
+    `The agent did the same ${rounds} times in a row, with the same results, after it was told so; what it did is kept. Say what it should do instead.`,
+  );
+export const loopOfMany = (tool: string, agents: number): Stop =>
+  stop(
+    'loop',
+    `The agent kept making a call of ${tool} that had failed for ${agents} agents in the same way; what it did is kept.`,
+  );
 export const denied = (detail: string): Stop => stop('denied', detail);
 export const storageFailed = (detail: string): Stop => stop('storage_failed', detail);
 export const compactionFailed = (detail: string): Stop => stop('compaction_failed', detail);

@@ -25,6 +25,8 @@ export const STOP_REASONS = [
   'denied',
   'compaction_failed',
   'repeated_tool_failure',
+  /** It went round in circles, though it was told so. */
+  'loop',
   'refusal',
   'model_error',
   'storage_failed',
@@ -74,6 +76,10 @@ export interface AgentLimits {
   readonly maxSameDenials: number;
   /** Turns of a run in which anything may be denied. */
   readonly maxDeniedTurns: number;
+  /** How often in a row the same calls may have the same results before the model is told so. */
+  readonly roundsBeforeWarning: number;
+  /** The same before the agent is stopped. */
+  readonly maxRounds: number;
 }
 
 export const DEFAULT_LIMITS: AgentLimits = {
@@ -87,6 +93,8 @@ export const DEFAULT_LIMITS: AgentLimits = {
   maxSentBack: 8,
   maxSameDenials: 3,
   maxDeniedTurns: 20,
+  roundsBeforeWarning: 3,
+  maxRounds: 6,
 };
 
 export interface AgentInput {

@@ -50,6 +50,16 @@ export const userPart = z.union([
 ]);
 export type UserPart = z.infer<typeof userPart>;
 
+/** What a circle is known by: one that is the same again, with the same result, has the same digest. */
+const callTrace = z.object({
+  digest: z.string(),
+  /** It looks at what changes by itself, so that it may well be made again and again. */
+  polls: z.literal(true).optional(),
+  /** The model was told that it repeats itself: so often in a row. */
+  told: z.number().int().optional(),
+});
+export type CallTrace = z.infer<typeof callTrace>;
+
 export const CALL_OUTCOMES = ['ok', 'error', 'invalid', 'denied', 'interrupted'] as const;
 export type CallOutcome = (typeof CALL_OUTCOMES)[number];
 
@@ -73,6 +83,8 @@ export const journalBody = z.discriminatedUnion('type', [
     type: z.literal('letter.received'),
     letter: z.string(),
     from: z.string(),
+    /** A digest of what it says, where its text also has ids or figures that are never the same twice. */
+    trace: z.string().optional(),
     /** An array of user blocks. */
     raw: z.string(),
   }),
@@ -182,6 +194,8 @@ export const journalBody = z.discriminatedUnion('type', [
     durationMs: z.number(),
     notes: z.array(note).optional(),
     facts: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
+    /** Left out where the call was interrupted. */
+    trace: callTrace.optional(),
     /** The tool_result block. */
     raw: z.string(),
   }),

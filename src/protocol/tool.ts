@@ -36,6 +36,11 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
   readonly onlyWaits?: true;
   /** A call that had begun when a process died is started again: it finds what it had begun by its call id. */
   readonly rejoins?: true;
+  /**
+   * The call looks at something that changes by itself, or waits for it: it may well be made again and
+   * again with the same result. Left out, none of its calls does.
+   */
+  polls?(input: z.output<Schema>): boolean;
   /** What is touched and how: the thing that permission rules and people judge. */
   subject(input: z.output<Schema>): PermissionSubject;
   /** The tool's own safety check; it belongs to the deny and ask steps, so no rule can skip it. */
@@ -115,6 +120,8 @@ export interface ToolOutcome {
   readonly content: string | readonly ResultBlock[];
   /** The call ran, but what it did failed: a command that exited with 1. */
   readonly isError?: boolean;
+  /** What the result says, where `content` has ids, paths or figures that are never the same twice. */
+  readonly gist?: string;
   /** Changes to what the agent knows. They are journaled and applied in the order of the calls. */
   readonly notes?: readonly ToolNote[];
   /** Small facts for the event index: exit code, digest of a diff. No contents. */

@@ -31,6 +31,11 @@ export interface ToolDefinition<Schema extends ToolInput> {
   readonly readOnly?: boolean;
   /** May run beside other calls. By default only what is read-only does. */
   readonly concurrent?: boolean;
+  /**
+   * Looks at something that changes by itself, such as a deployment: it may be called again and again
+   * with the same answer, where any other tool would be taken for an agent that goes in circles.
+   */
+  readonly polls?: boolean;
   /** What a call is about, for rules such as `Deploy(staging)`. Without it only `Deploy` matches. */
   subject?(input: InputOf<Schema>): string;
   /** The call as one short line for people. By default the name. */
@@ -54,7 +59,7 @@ export type CustomToolAnswer =
 
 /** Throws a UsageError when the definition cannot be used. */
 export const tool = <const Schema extends ToolInput>(definition: ToolDefinition<Schema>): Tool => {
-  const { name, description, readOnly = false, concurrent = readOnly } = definition;
+  const { name, description, readOnly = false, concurrent = readOnly, polls = false } = definition;
   checkDefinition(definition);
   const own = definition as unknown as ToolDefinition<ToolInput>;
   const about = (input: unknown) => guarded(() => own.subject?.(input as never) ?? '');
@@ -64,6 +69,7 @@ export const tool = <const Schema extends ToolInput>(definition: ToolDefinition<
     isReadOnly: () => readOnly,
     ...(readOnly && { onlyReads: true }),
     isConcurrencySafe: () => concurrent,
+    polls: () => polls,
     subject: (input) => ({ action: 'host', target: about(input) ?? '' }),
     // A rule might have been about what cannot be told now.
     checkPermissions: (input) =>

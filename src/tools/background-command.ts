@@ -12,6 +12,7 @@ export const startInBackground = async (
     const { id } = await jobs.start({ command, cwd, timeoutMs, artifact, signal });
     return {
       content: `Started in the background as ${id}. TaskOutput shows what it prints, TaskStop ends it, and all that it prints is also in ${artifact.path}. You will be told when it ends.`,
+      gist: 'Started in the background.',
       notes: [{ type: 'job.read', job: id, upTo: 0 }],
       facts: { task: id },
     };

@@ -13,6 +13,8 @@ import { endOf, endOfCharacters, startOf, withoutMiddle } from './truncation.js'
 export interface ShownOutput {
   readonly text: string;
   readonly truncated: boolean;
+  /** The file with all of it, where some is left out. */
+  readonly kept?: string | undefined;
 }
 
 export class CapturedOutput {
@@ -70,7 +72,8 @@ export class CapturedOutput {
     const all = this.#head + this.#tail;
     if (this.#characters <= room) return { text: all, truncated: false };
     const marker = `\n\n[… ${await this.#whereTheRestIs()} …]\n\n`;
-    return { text: withoutMiddle(all, marker, room), truncated: true };
+    const kept = this.#artifact?.path;
+    return { text: withoutMiddle(all, marker, room), truncated: true, kept };
   }
 
   #append(text: string): void {

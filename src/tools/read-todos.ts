@@ -12,6 +12,7 @@ export const readTodos = defineTool({
   input: z.strictObject({}),
   describe: () => 'TodoRead',
   isReadOnly: () => true,
+  polls: () => true,
   isConcurrencySafe: () => true,
   subject: () => ({ action: 'none', target: '' }),
   interruptBehavior: 'block',

@@ -12,6 +12,7 @@ import {
 import { startInBackground } from './background-command.js';
 import { CapturedOutput } from './captured-output.js';
 import { paced } from './paced.js';
+import { isPolling } from './polling-command.js';
 import { shortLine } from './truncation.js';
 
 const DEFAULT_TIMEOUT_MS = 120_000;
@@ -53,6 +54,7 @@ export const runCommand = defineTool({
     ].join(' '),
   isReadOnly: () => false,
   isConcurrencySafe: () => false,
+  polls: ({ command }) => isPolling(command),
   subject: ({ command, run_in_background: lasts = false }) => ({
     ...{ action: 'execute', target: command },
     ...(lasts && { lasts }),
@@ -98,9 +100,11 @@ const report = async (
   cwd: string,
 ): Promise<ToolOutcome> => {
   const status = statusOf(end, timeout);
-  const { text, truncated } = await output.close(INLINE_CHARACTERS - status.length - 2);
+  const { text, truncated, kept } = await output.close(INLINE_CHARACTERS - status.length - 2);
   const parts = [text.trimEnd() === '' ? '' : text, status].filter((part) => part !== '');
   return {
+    // Where all of it is has a name that nothing had before.
+    ...(kept !== undefined && { gist: [text.replace(kept, ''), status].join('\n') }),
     content: parts.length === 0 ? '(no output)' : parts.join(text.endsWith('\n') ? '\n' : '\n\n'),
     isError: end.reason !== 'exited' || end.exitCode !== 0,
     notes: end.cwd === undefined || end.cwd === cwd ? [] : [{ type: 'cwd.changed', cwd: end.cwd }],

@@ -30,6 +30,7 @@ export const taskOutput = defineTool({
   }),
   describe: ({ task_id }) => `TaskOutput ${shortLine(task_id, 100)}`,
   isReadOnly: () => true,
+  polls: () => true,
   isConcurrencySafe: () => true,
   subject: () => ({ action: 'none', target: '' }),
   interruptBehavior: 'cancel',

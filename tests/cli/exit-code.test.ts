@@ -14,6 +14,7 @@ describe('the exit code of a run', () => {
       denied: 1,
       compaction_failed: 1,
       repeated_tool_failure: 1,
+      loop: 1,
       refusal: 1,
       model_error: 1,
       storage_failed: 1,

@@ -160,6 +160,7 @@ describe('every stop reason', () => {
     repeated_tool_failure: way([taken(), ...failingTurn, ...failingTurn], {
       limits: { maxFailedTurns: 2 },
     }),
+    loop: way([taken(), { type: 'turn.refused', stop: { reason: 'loop', detail: 'Again.' } }]),
     refusal: way([taken(), ended('refusal')]),
     model_error: way([failed('rejected')]),
     storage_failed: way([{ type: 'storage.failed', detail: 'The disk is full.' }]),

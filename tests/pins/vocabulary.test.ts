@@ -31,6 +31,7 @@ test('the reasons why an agent stops', () => {
     'denied',
     'compaction_failed',
     'repeated_tool_failure',
+    'loop',
     'refusal',
     'model_error',
     'storage_failed',
@@ -49,6 +50,8 @@ test('the bounds that hold where nobody set others', () => {
     maxSentBack: 8,
     maxSameDenials: 3,
     maxDeniedTurns: 20,
+    roundsBeforeWarning: 3,
+    maxRounds: 6,
   });
 });
 
@@ -73,6 +76,8 @@ test('the records of a journal', () => {
     'session.rewound',
     'agent.requested',
     'agent.queued',
+    'letter.sent',
+    'plan.approved',
     'fork.offered',
     'request.queued',
     'budget.reserved',
@@ -116,6 +121,8 @@ test('the events of a swarm', () => {
     'session.rewound',
     'agent.requested',
     'agent.queued',
+    'letter.sent',
+    'plan.approved',
     'fork.offered',
     'request.queued',
     'budget.reserved',

@@ -261,7 +261,9 @@ describe('the permission to call a tool of the program', () => {
       asked += 1;
       return { behavior: 'allow', scope: 'session' } as const;
     };
-    const messages = await all(ask('call', { tools: [honk()], canUseTool }));
+    const messages = await all(
+      ask('call', { tools: [called(() => 'honk', { polls: true })], canUseTool }),
+    );
     expect(toolTexts(messages)).toEqual(['honk', 'honk', 'honk']);
     expect(asked).toBe(1);
   });

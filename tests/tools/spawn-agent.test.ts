@@ -42,6 +42,7 @@ describe('Task', () => {
         'Agent explorer ag_1 "the parser" completed: 3 turns, 4567 tokens, $0.0123.',
         '<agent-report>\nIt is in src/parser.ts:12.\n</agent-report>',
       ].join('\n'),
+      gist: '["completed","end_turn",null,"It is in src/parser.ts:12.",[]]',
       facts: { agent: 'ag_1', turns: 3, tokens: 4_567, cost: 0.0123, status: 'completed' },
     });
   });
@@ -67,6 +68,7 @@ describe('Task', () => {
       agents.does = starts(isQueued);
       expect(await task({ run_in_background: true })).toEqual({
         content: `Started in the background: agent fork ag_1 "the parser". ${words}; its report will reach you as a message. TaskOutput and TaskStop take the id ag_1.`,
+        gist: 'started',
         facts: { agent: 'ag_1', status },
       });
     },
