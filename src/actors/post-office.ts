@@ -44,28 +44,25 @@ const send = async (
   const to = idOf(swarm, recipient);
   const id = letterId(sender, to, call, message);
   check(sender, recipient, message, swarm);
-  const kind = typeof message === 'string' ? 'message' : message.type;
+  const { kind } = message;
+  const isYes = message.answers?.approve === true;
   const { notebook } = sender.deps;
   notebook.record({ type: 'letter.sent', letter: id, to, call, kind });
-  if (kind === 'plan_approval_response' && isApproval(message))
-    await approve(swarm, recipient, sender);
+  if (kind === 'plan_approval_response' && isYes) await approve(swarm, recipient, sender);
   const raw = `[${rawText(messageText(senderOf(sender), message, id))}]`;
   const letter: Letter = { letter: id, from: sender.id, raw };
   const came = await carry(swarm, recipient, letter);
-  if (kind === 'shutdown_response' && isApproval(message)) {
+  if (kind === 'shutdown_response' && isYes) {
     const own = swarm.roster.get(sender.id);
     // Not waited for: this very call is part of what ends.
     if (own !== undefined) void swarm.employment.halt(own, AGREED);
   }
-  const wantsAnswer = kind === 'shutdown_request' || kind === 'plan_approval_request';
+  const wantsAnswer = kind.endsWith('_request');
   return { agent: to, name: nameOf(recipient), came, ...(wantsAnswer && { request: id }) };
 };
 
 const carry = async (swarm: Swarm, recipient: Recipient, letter: Letter): Promise<Delivered> =>
   recipient === LEAD_NAME ? deliverToLead(swarm, letter) : deliver(swarm, recipient, letter);
-
-const isApproval = (message: TeamMessage): boolean =>
-  typeof message !== 'string' && 'approve' in message && message.approve;
 
 /** Of one that is not at hand it is on record when it goes on. */
 const approve = async (swarm: Swarm, recipient: Recipient, by: Member): Promise<void> => {
@@ -85,13 +82,15 @@ const approve = async (swarm: Swarm, recipient: Recipient, by: Member): Promise<
 
 /** The same call writes the same letter; an answer is one for its request. */
 const letterId = (sender: Member, to: string, call: string, message: TeamMessage): string => {
-  if (typeof message !== 'string' && 'request_id' in message) return `answer_${message.request_id}`;
+  if (message.answers !== undefined) return `answer_${message.answers.request}`;
   const { turns } = sender.deps.notebook.history;
-  const kind = typeof message === 'string' ? 'm' : PREFIXES[message.type];
-  return `${kind}_${sender.id}_${turns}_${call}_${to}`;
+  return `${PREFIXES[message.kind] ?? 'm'}_${sender.id}_${turns}_${call}_${to}`;
 };
 
-const PREFIXES = { shutdown_request: 'shutdown', plan_approval_request: 'plan' } as const;
+const PREFIXES: Readonly<Partial<Record<TeamMessage['kind'], string>>> = {
+  shutdown_request: 'shutdown',
+  plan_approval_request: 'plan',
+};
 
 /** Throws a SpawnRefusal for what this sender may not ask or answer. */
 const check = (
@@ -100,13 +99,13 @@ const check = (
   message: TeamMessage,
   swarm: Swarm,
 ): void => {
-  if (typeof message === 'string') return;
   const to = idOf(swarm, recipient);
-  const asked = (prefix: string) =>
-    'request_id' in message &&
-    message.request_id.startsWith(`${prefix}_${to}_`) &&
-    deps.notebook.hasLetter(message.request_id);
-  switch (message.type) {
+  const { request = '' } = message.answers ?? {};
+  const wasAsked = (what: string) =>
+    request.startsWith(`${what}_${to}_`) && deps.notebook.hasLetter(request);
+  switch (message.kind) {
+    case 'message':
+      break;
     case 'shutdown_request':
       if (recipient === LEAD_NAME || !swarm.roster.isBelow(recipient, id)) {
         throw new SpawnRefusal('Only an agent that it works for can ask another to end.');
@@ -119,10 +118,10 @@ const check = (
       break;
     }
     case 'shutdown_response':
-      if (!asked('shutdown')) throw new SpawnRefusal(notAsked('to end'));
+      if (!wasAsked('shutdown')) throw new SpawnRefusal(notAsked('to end'));
       break;
     case 'plan_approval_response':
-      if (!asked('plan')) throw new SpawnRefusal(notAsked('for a plan'));
+      if (!wasAsked('plan')) throw new SpawnRefusal(notAsked('for a plan'));
   }
 };
 
@@ -140,7 +139,7 @@ const recipientsOf = (
 ): readonly Recipient[] => {
   const others = [...roster.all()].filter(({ tag }) => tag.id !== sender.id);
   if (to === EVERYBODY) {
-    if (typeof message !== 'string') {
+    if (message.kind !== 'message') {
       throw new SpawnRefusal('Requests and answers go to one agent: give its name.');
     }
     const team = others.filter(({ tag }) => tag.kind === 'teammate' && isThere(tag.id, roster));

@@ -9,7 +9,7 @@ export const systemReminder = (text: string): string =>
 export const withoutTags = (text: string): string => text.replaceAll(OUR_TAGS, '&lt;$1');
 
 const OUR_TAGS =
-  /<(\s*\/?\s*(?:system-reminder|hook-context|instructions|mcp-instructions|git-snapshot|fork-task|agent-role|agent-report|agent-message|agent-plan))/gi;
+  /<(\s*\/?\s*(?:system-reminder|hook-context|instructions|mcp-instructions|git-snapshot|fork-task|agent-role|agent-report|agent-message))/gi;
 
 /** A path or a name in a line of its own: whoever chose it may not begin another, nor a tag. */
 export const inOneLine = (text: string): string =>

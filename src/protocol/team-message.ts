@@ -1,34 +1,22 @@
 /** What agents write to each other: plain words, and the few requests that are answered in a set form. */
-import { z } from 'zod';
 
-const LONGEST_MESSAGE = 100_000;
-const LONGEST_REASON = 4_000;
-const LONGEST_ID = 300;
+/** An answer names its request, and says yes or no. */
+export const MESSAGE_KINDS = [
+  'message',
+  'shutdown_request',
+  'shutdown_response',
+  'plan_approval_request',
+  'plan_approval_response',
+] as const;
+export type MessageKind = (typeof MESSAGE_KINDS)[number];
 
-const words = (longest: number) => z.string().regex(/\S/, 'must not be empty').max(longest);
-const reason = words(LONGEST_REASON).optional();
-const request_id = words(LONGEST_ID);
-
-export const teamRequest = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('shutdown_request'), reason }),
-  z.strictObject({
-    type: z.literal('shutdown_response'),
-    request_id,
-    approve: z.boolean(),
-    reason,
-  }),
-  z.strictObject({ type: z.literal('plan_approval_request'), plan: words(LONGEST_MESSAGE) }),
-  z.strictObject({
-    type: z.literal('plan_approval_response'),
-    request_id,
-    approve: z.boolean(),
-    feedback: reason,
-  }),
-]);
-export type TeamRequest = z.infer<typeof teamRequest>;
-
-export const teamMessage = z.union([words(LONGEST_MESSAGE), teamRequest]);
-export type TeamMessage = z.infer<typeof teamMessage>;
+export interface TeamMessage {
+  readonly kind: MessageKind;
+  /** The words, a plan, or a reason. */
+  readonly text: string;
+  /** Of an answer. */
+  readonly answers?: { readonly request: string; readonly approve: boolean } | undefined;
+}
 
 /** What SendMessage asks for. */
 export interface MessageOrder {

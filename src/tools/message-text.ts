@@ -1,10 +1,11 @@
 /** What an agent reads of a message that another one sent it. The words of the other are data. */
-import type { TeamMessage, TeamRequest } from '../protocol/team-message.js';
+import type { TeamMessage } from '../protocol/team-message.js';
 import { onOneLine } from './search-report.js';
 import { shortLine } from './truncation.js';
 import { withoutOurTags } from './untrusted-text.js';
 
 const LONGEST_NAME = 100;
+const LONGEST_LABEL = 300;
 
 export interface Sender {
   /** How it is written to. */
@@ -15,56 +16,33 @@ export interface Sender {
 
 /** `request` is what an answer has to name. */
 export const messageText = (from: Sender, message: TeamMessage, request: string): string => {
-  const label = line(from.label, 300);
-  if (typeof message === 'string') {
-    return `[A message from ${label}]\n${inTags('agent-message', message)}`;
-  }
-  return requestText(line(from.name, LONGEST_NAME), label, message, request);
-};
-
-const requestText = (
-  name: string,
-  label: string,
-  message: TeamRequest,
-  request: string,
-): string => {
-  const answer = (type: string, why: string) =>
-    `Answer with SendMessage to ${JSON.stringify(name)}, message {"type": "${type}", "request_id": ${JSON.stringify(request)}, "approve": true or false, "${why}": "…"}.`;
-  switch (message.type) {
+  const { kind, text, answers } = message;
+  const label = line(from.label, LONGEST_LABEL);
+  const isYes = answers?.approve === true;
+  const answer = (type: string) =>
+    `Answer with SendMessage: to ${JSON.stringify(line(from.name, LONGEST_NAME))}, type "${type}", request_id ${JSON.stringify(request)}, approve true or false, and why as the message.`;
+  switch (kind) {
+    case 'message':
+      return said(`A message from ${label}`, text);
     case 'shutdown_request':
-      return [
-        `[${label} asks you to end your work.]`,
-        ...quoted(message.reason),
-        `Agree when nothing is left that you must do; else say why not. ${answer('shutdown_response', 'reason')}`,
-      ].join('\n');
+      return `${said(`${label} asks you to end your work.`, text)}\nAgree when nothing is left that you must do. ${answer('shutdown_response')}`;
     case 'shutdown_response':
-      return [
-        message.approve
-          ? `[${label} agrees to end, and ends.]`
-          : `[${label} does not want to end yet.]`,
-        ...quoted(message.reason),
-      ].join('\n');
+      return said(
+        `${label} ${isYes ? 'agrees to end, and ends' : 'does not want to end yet'}.`,
+        text,
+      );
     case 'plan_approval_request':
-      return [
-        `[${label} asks you to approve its plan. Until you do it can only look.]`,
-        inTags('agent-plan', message.plan),
-        answer('plan_approval_response', 'feedback'),
-      ].join('\n');
+      return `${said(`${label} asks you to approve its plan. Until you do it can only look.`, text)}\n${answer('plan_approval_response')}`;
     case 'plan_approval_response':
-      return [
-        message.approve
-          ? `[${label} approves your plan: carry it out.]`
-          : `[${label} does not approve your plan: plan again.]`,
-        ...quoted(message.feedback),
-      ].join('\n');
+      return said(
+        `${label} ${isYes ? 'approves your plan: carry it out' : 'does not approve your plan: plan again'}.`,
+        text,
+      );
   }
 };
 
-const quoted = (words: string | undefined): readonly string[] =>
-  words === undefined ? [] : [inTags('agent-message', words)];
-
-const inTags = (tag: string, words: string): string =>
-  `<${tag}>\n${withoutOurTags(words.trim())}\n</${tag}>`;
+const said = (head: string, words: string): string =>
+  `[${head}]\n<agent-message>\n${withoutOurTags(words.trim())}\n</agent-message>`;
 
 const line = (text: string, length: number): string =>
   shortLine(withoutOurTags(onOneLine(text)), length);

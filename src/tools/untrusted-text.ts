@@ -69,7 +69,7 @@ const TAG_LIKE = tagLike([TAG]);
 /** Tags by which a model knows what comes from Skein, the project or the task. */
 const OUR_TAG_LIKE = tagLike([
   ...[TAG, 'system-reminder', 'hook-context', 'instructions', 'mcp-instructions'],
-  ...['git-snapshot', 'fork-task', 'agent-role', 'agent-report', 'agent-message', 'agent-plan'],
+  ...['git-snapshot', 'fork-task', 'agent-role', 'agent-report', 'agent-message'],
 ]);
 
 /** No entity, since whoever decodes one would have the tag back. */

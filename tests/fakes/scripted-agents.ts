@@ -69,8 +69,11 @@ export const childView = (change: Partial<ChildView> = {}): ChildView => ({
   ...change,
 });
 
-const tagFor = ({ call, description, type, name }: SpawnOrder): AgentTag =>
-  childTag({ call, description, type: type ?? null, ...(name !== undefined && { name }) });
+const tagFor = ({ call, description, type, name, team }: SpawnOrder): AgentTag =>
+  childTag({
+    ...{ call, description, type: type ?? null, ...(name !== undefined && { name }) },
+    ...(team !== undefined && { team, kind: 'teammate' }),
+  });
 
 export const reports =
   (change: Partial<ChildReport> = {}, stop?: ChildReport['stop']): ScriptedAgents['does'] =>

@@ -45,9 +45,15 @@ export const task: Entry = {
       ...{ input: { ...explorer, preview: 30 }, end: 'ok', says: /with the cache, .* without it/ },
       after: startedNone,
     },
-    'a team, which there is not yet': {
-      ...{ input: { ...order, team_name: 'geese' }, end: 'invalid' },
-      says: /"team_name": there are no teams yet; leave it out, and start agents with run_in_b/,
+    'a teammate': {
+      first: doing(starts()),
+      ...{ input: { ...explorer, name: 'ada', team_name: 'geese' }, end: 'ok' },
+      says: /^Started the teammate explorer ada ag_1 .* SendMessage to "ada" reaches it/,
+    },
+    'a teammate without a name': {
+      ...{ input: { ...order, team_name: 'geese' }, end: 'failed' },
+      says: /^A teammate needs a name, by which others write to it\.$/,
+      after: startedNone,
     },
     'a worktree of its own, which there is not yet': {
       ...{ input: { ...order, isolation: 'worktree', odd: 1 }, end: 'invalid' },
