@@ -1,5 +1,6 @@
 /** Where calls are judged: the policy of the moment, and who can be asked. */
 
+import type { OwnTree } from '../policy/own-tree.js';
 import { createPolicy, type Opinions, type Policy, type PolicyOptions } from '../policy/policy.js';
 import type { Toolset } from '../policy/policy-facts.js';
 import type { KnownSurface } from '../protocol/answer.js';
@@ -16,7 +17,8 @@ export interface ControlDesk {
   /** Whoever may answer, with the keys by which they are known. */
   readonly surfaces: readonly KnownSurface[];
   readonly permissionTimeoutMs: number;
-  rule(request: PermissionRequest, said: Opinions): Ruling;
+  /** With `trees` as if its agent worked there: what one below it asks for in a tree of its own. */
+  rule(request: PermissionRequest, said: Opinions, trees?: readonly OwnTree[]): Ruling;
   readonly mode: AgentMode;
   /** Throws a UsageError for a mode that may not be used here. */
   changeMode(mode: PermissionMode): void;
@@ -48,6 +50,8 @@ export interface ChildTerms {
   readonly mode: AgentMode | Planning;
   /** Its parent as the one whom it asks. */
   readonly surfaces: readonly KnownSurface[];
+  /** That it works in, and those that it came from; left out, it works where its parent does. */
+  readonly trees?: readonly OwnTree[] | undefined;
 }
 
 /** Of an agent whose plan can be approved. */
@@ -83,26 +87,26 @@ export const controlDesk = (options: ControlDeskOptions, above?: ControlDesk): C
 const deskUnder = (
   parent: ControlDesk,
   options: ControlDeskOptions,
-  { tools, mode, surfaces }: ChildTerms,
+  { tools, mode, surfaces, trees = options.policy.trees }: ChildTerms,
 ): ControlDesk => {
   const own = controlDesk(
     {
       ...options,
       ...{ surfaces, mode: fixedMode(mode), answersByHook: options.answersByHook ?? false },
-      policy: { ...options.policy, ...(tools !== undefined && { tools }) },
+      policy: { ...options.policy, trees, ...(tools !== undefined && { tools }) },
     },
     parent,
   );
   const rule = own.rule.bind(own);
   const isBounded = options.policy.tools !== undefined;
   return Object.assign(own, {
-    rule(request: PermissionRequest, said: Opinions) {
-      const ruling = rule(request, said);
+    rule(request: PermissionRequest, said: Opinions, within = trees) {
+      const ruling = rule(request, said, within);
       if (ruling.behavior === 'deny') return ruling;
       // What only reads is free for a parent that plans too; what does more it may refuse.
       const isFree = ruling.behavior === 'allow' && !isBounded && ruling.readOnly;
       if (isFree) return ruling;
-      const above = parent.rule(request, said);
+      const above = parent.rule(request, said, within);
       if (ruling.behavior === 'allow') return above.behavior === 'deny' ? above : ruling;
       return above.behavior === 'ask' ? ruling : above;
     },
@@ -130,15 +134,19 @@ const deskOf = (
   const { surfaces, permissionTimeoutMs, keepRule, answersByHook = false } = options;
   let { rules } = options.policy;
   const listeners = new Set<() => void>();
-  let made: { readonly mode: AgentMode; readonly policy: Policy } | undefined;
+  let made: { readonly mode: AgentMode; readonly policies: Map<string, Policy> } | undefined;
   /** As the rules and the mode are now. */
-  const policy = (): Policy => {
+  const policy = (trees = options.policy.trees): Policy => {
     const { mode } = options.mode;
-    if (made?.mode !== mode) {
-      const canAnswer = surfaces.length > 0 || answersByHook;
-      made = { mode, policy: createPolicy({ ...options.policy, rules, mode, surface: canAnswer }) };
-    }
-    return made.policy;
+    if (made?.mode !== mode) made = { mode, policies: new Map() };
+    const { policies } = made;
+    const place = trees?.[0]?.path ?? '';
+    const known = policies.get(place);
+    if (known !== undefined) return known;
+    const surface = surfaces.length > 0 || answersByHook;
+    const fresh = createPolicy({ ...options.policy, trees, rules, mode, surface });
+    policies.set(place, fresh);
+    return fresh;
   };
   const recall = (grants: Iterable<string>) => {
     const kept = Array.from(
@@ -161,7 +169,7 @@ const deskOf = (
     },
     changeMode: (mode) => options.mode.change(mode),
     leavePlan: () => options.mode.leavePlan(),
-    rule: (request, said) => policy().rule(request, said),
+    rule: (request, said, trees) => policy(trees).rule(request, said),
     grantFor: (request) => policy().grantFor(request),
     heedsRule(request, said) {
       const text = policy().grantFor(request);

@@ -16,6 +16,8 @@ export interface PathWorld {
   readonly realPath: (path: string) => string;
   /** True where `README` and `readme` are one file, as on macOS. */
   readonly ignoreCase: boolean;
+  /** The file that this one stands for, and that rules speak of; left out, each stands for itself. */
+  readonly homeOf?: ((place: string) => string) | undefined;
 }
 
 /** Absolute and normalised; `~` is the user's home. `cwd` must be absolute. */

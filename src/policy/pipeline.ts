@@ -56,6 +56,11 @@ const deny: Step['judge'] = (call, facts) => {
   if (call.finding?.behavior === 'deny') {
     return { behavior: 'deny', step: 'deny', ...because.deniedByTool(call.finding.reason) };
   }
+  const stray = facts.strayPlace(call);
+  if (stray !== undefined && facts.tree !== undefined) {
+    const why = because.outsideTree(stray, facts.tree);
+    return { behavior: 'deny', step: 'deny', ...why, blockedPath: stray };
+  }
   const place = [call.places, ...call.named].flat().find((it) => facts.isForbidden(it, call));
   if (place === undefined) return undefined;
   return { behavior: 'deny', step: 'deny', ...because.insideState(place), blockedPath: place };

@@ -9,6 +9,7 @@ import type {
 import { leaveFor } from './command-leave.js';
 import { grantFor } from './grant.js';
 import type { JudgedCall } from './judged-call.js';
+import { type OwnTree, strayPlace } from './own-tree.js';
 import { isInside, type PathWorld, placesOf } from './path-policy.js';
 import type { CompiledRule, Rulebook } from './rule-matcher.js';
 
@@ -41,12 +42,18 @@ export interface PolicyFacts {
   /** Large outputs of this session, which its agents may read though they lie in SKEIN_HOME. */
   readonly isArtifact: (place: string) => boolean;
   isForbidden(place: string, call: JudgedCall): boolean;
+  /** A place outside of its own tree that an agent which has one would write; undefined for any other call. */
+  strayPlace(call: JudgedCall): string | undefined;
+  /** The tree of its own that an agent works in. */
+  readonly tree: OwnTree | undefined;
 }
 
 export interface Folders {
   readonly roots: readonly string[];
   readonly skeinHome: string;
   readonly artifacts?: readonly string[] | undefined;
+  /** Of the agent's own: the one that it works in, and those that this one came from. */
+  readonly trees?: readonly OwnTree[] | undefined;
 }
 
 export const policyFacts = (
@@ -65,10 +72,10 @@ export const policyFacts = (
   const isState = within([folders.skeinHome]);
   const isWorktree = within([join(folders.skeinHome, 'worktrees')]);
   // A workspace may lie in SKEIN_HOME only as a worktree: no other root opens the state folder.
+  const [tree] = folders.trees ?? [];
+  const own = [...folders.roots, ...(tree === undefined ? [] : [tree.path])];
   const isOwnWorktree = within(
-    folders.roots.filter(
-      (root) => isWorktree(root) && !isInside(root, join(folders.skeinHome, 'worktrees')),
-    ),
+    own.filter((root) => isWorktree(root) && !isInside(root, join(folders.skeinHome, 'worktrees'))),
   );
   const isArtifact = within(folders.artifacts ?? [], false);
   const grant = (request: PermissionRequest) => grantFor(request, world);
@@ -83,7 +90,7 @@ export const policyFacts = (
     return found === 'free' ? undefined : found;
   };
   return {
-    ...{ mode, tools },
+    ...{ mode, tools, tree },
     canAsk: surface || mode === 'bubble',
     isNamedByRule: (call) => {
       const narrow = allowing.filter(({ isNarrow }) => isNarrow);
@@ -102,6 +109,7 @@ export const policyFacts = (
     isArtifact,
     isForbidden: (place, { request }) =>
       isState(place) && !isOwnWorktree(place) && !(request.readOnly && isArtifact(place)),
+    strayPlace: (call) => strayPlace(call, folders.trees ?? []),
   };
 };
 

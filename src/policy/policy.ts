@@ -13,6 +13,7 @@ import type {
 import type { SafetyFinding } from '../protocol/tool.js';
 import { boundsCheck } from './agent-bounds.js';
 import { judgedCall } from './judged-call.js';
+import { homeIn, type OwnTree, rootsIn } from './own-tree.js';
 import { judge, PIPELINE, type Step } from './pipeline.js';
 import { policyFacts, type Toolset } from './policy-facts.js';
 import { compileRules, type RuleProblem } from './rule-matcher.js';
@@ -35,6 +36,11 @@ export interface PolicyOptions {
   readonly tools?: Toolset;
   /** True where `README` and `readme` are one file, as on macOS. */
   readonly ignoreCase?: boolean;
+  /**
+   * Of an agent that works in a tree of its own: that one, and those that it came from. Rules hold for its
+   * files as for those that they stand for, and it writes nowhere else.
+   */
+  readonly trees?: readonly OwnTree[] | undefined;
 }
 
 /** What others say of a call before the pipeline rules. */
@@ -56,11 +62,14 @@ export const createPolicy = (
   options: PolicyOptions,
   pipeline: readonly Step[] = PIPELINE,
 ): Policy => {
-  const { mode, surface, roots, home, realPath, ignoreCase = false } = options;
-  const world: ShellWorld = { home, realPath, ignoreCase, roots };
-  const book = compileRules(options.rules, roots[0], world);
-  const refusal = boundsCheck(options.tools, options, world);
-  const facts = policyFacts(mode, surface, book, options, world, options.tools);
+  const { mode, surface, home, realPath, ignoreCase = false, trees = [] } = options;
+  const roots = rootsIn(trees, options.roots);
+  const homeOf = trees.length === 0 ? undefined : homeIn(trees);
+  const world: ShellWorld = { home, realPath, ignoreCase, roots, homeOf };
+  const book = compileRules(options.rules, options.roots[0], world);
+  const folders = { ...options, roots };
+  const refusal = boundsCheck(options.tools, folders, world);
+  const facts = policyFacts(mode, surface, book, folders, world, options.tools);
   return {
     problems: book.problems,
     grantFor: facts.grantFor,

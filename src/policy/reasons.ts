@@ -10,6 +10,7 @@ import type {
 } from '../protocol/permission.js';
 import type { SafetyFinding } from '../protocol/tool.js';
 import { touchesFile } from './judged-call.js';
+import { type OwnTree, standIn } from './own-tree.js';
 
 export interface Because {
   readonly reason: string;
@@ -84,6 +85,16 @@ export const insideState = (place: string): Because => ({
   reason: `${place} belongs to the state of Skein itself, which no tool may touch.`,
   instead: 'No rule, no mode and no person can open it.',
 });
+
+/** Of an agent in a worktree: what it changes there is brought back, so there is nothing to do elsewhere. */
+export const outsideTree = (place: string, tree: OwnTree): Because => {
+  const same = standIn(tree, place);
+  const there = same === undefined ? '' : ` (here: ${same})`;
+  return {
+    reason: `${place} is outside of the worktree that this agent works in: it may write in ${tree.path} only.`,
+    instead: `Change the file of that name below ${tree.path}${there}; what you change there is brought back when you end.`,
+  };
+};
 
 /** Words of a command that may name a place are a guess, which bypassPermissions does without. */
 export const holdsSecret = (place: string, isGuess: boolean): Because => ({
