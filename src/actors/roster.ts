@@ -160,6 +160,9 @@ export class Roster {
       entry.run = Number(event.run);
     } else if (entry?.tag.kind === 'teammate' && event.type === 'run.ended') {
       entry.status = 'idle';
+    } else if (entry?.status === 'idle' && event.type === 'letter.delivered') {
+      // Nobody has read it yet.
+      entry.status = 'lost';
     } else if (entry !== undefined && event.type === 'agent.stopped') {
       entry.status = event.reason === 'stopped' ? 'stopped' : 'ended';
     } else if (entry !== undefined && event.type === 'files.changed') {
