@@ -86,6 +86,8 @@ export const startAgent = (deps: AgentDeps): Agent => {
   });
   const goOn = (waiting: number) => actor.send({ type: 'run.begin', waiting });
   const runs = new RunBook(notebook, feed, goOn, deps.parent === undefined);
+  /** Files that it has changed are anybody's when it does not work. */
+  const letGo = () => deps.edits?.release(deps.agent);
   let isCutOff = false;
   let isIdle = false;
   let isTold = false;
@@ -108,6 +110,7 @@ export const startAgent = (deps: AgentDeps): Agent => {
           isIdle = !isIdle;
           isTold = false;
           deps.rests?.(isIdle);
+          if (isIdle) letGo();
         }
         if (!isIdle || stop === null) return;
         // A run may be over before anybody saw it begin.
@@ -125,6 +128,7 @@ export const startAgent = (deps: AgentDeps): Agent => {
       },
     });
   });
+  stopped.then(letGo, letGo);
   /** One that has ended hears nothing more. */
   const tell = (event: AgentEvent) => {
     if (actor.getSnapshot().status === 'active') actor.send(event);

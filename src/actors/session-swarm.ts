@@ -2,9 +2,11 @@
 import type { Spending } from '../context/spending.js';
 import type { Checkpoints } from '../protocol/checkpoint.js';
 import type { JournalBody } from '../protocol/journal.js';
+import { FileLeaseMemory } from '../store/file-lease-memory.js';
 import type { AgentDeps } from './agent.js';
 import type { Checkpointer } from './checkpointer.js';
 import { departing } from './child-sharing.js';
+import { editDesk } from './edit-desk.js';
 import type { Household } from './household.js';
 import type { Member } from './member.js';
 import { subtreeBelow } from './subtree.js';
@@ -28,6 +30,9 @@ export const openSwarm = (
   const deps: AgentDeps = {
     ...lead,
     agents: agentsFor(id),
+    edits: editDesk({
+      ...{ leases: new FileLeaseMemory(), clock, lead: id, roster: () => swarm.roster },
+    }),
     depart: departing({ warmth, history: notebook.history, shelf }),
   };
   const member: Member = {

@@ -14,8 +14,10 @@ import {
   type Workspace,
 } from '../protocol/tool.js';
 import type { Web } from '../protocol/web.js';
+import { locate } from '../tools/file-access.js';
 import { type ConsultDeps, consultFor } from './consultation.js';
 import type { ControlDesk } from './control-desk.js';
+import type { EditDesk } from './edit-desk.js';
 import { isJudgedPlace, type SoundCall } from './judge.js';
 import { askPerson } from './question.js';
 
@@ -28,6 +30,8 @@ export interface ToolWorld extends ConsultDeps {
   readonly jobs: Jobs;
   /** Left out where no agent can be asked for. */
   readonly agents?: Agents | undefined;
+  /** Left out where one agent works alone. */
+  readonly edits?: EditDesk | undefined;
   readonly agent: string;
   readonly ids: Ids;
   readonly desk: ControlDesk;
@@ -56,9 +60,11 @@ export const runTool = async (
   const { tool, input } = call;
   const { shell, search, openArtifact, feed } = world;
   const isJudged = (place: string) => isJudgedPlace(call, world.desk, place, answered);
-  const workspace = world.workspace.judgedBy?.(isJudged) ?? world.workspace;
+  const judged = world.workspace.judgedBy?.(isJudged) ?? world.workspace;
+  const workspace = world.edits?.workspaceOf(world.agent, judged) ?? judged;
   const { history } = world.notebook;
   try {
+    await refuseIfHeld(call, world);
     const outcome = await tool.call(input, {
       call: id,
       agents: world.agents,
@@ -87,6 +93,14 @@ export const runTool = async (
     const message = error instanceof Error ? error.message : String(error);
     return { content: `${tool.name} failed unexpectedly: ${message}`, failed: true };
   }
+};
+
+/** Told before anything is looked at: else a file that has changed meanwhile would be all that is heard of it. */
+const refuseIfHeld = async ({ request }: SoundCall, world: ToolWorld): Promise<void> => {
+  const { action, target } = request.subject;
+  const { edits, agent, workspace, notebook } = world;
+  if (action !== 'write' || edits === undefined) return;
+  await edits.refuseIfHeld(agent, locate(target, { workspace, cwd: notebook.history.cwd }));
 };
 
 /** Undefined when all surfaces can only rule. */
