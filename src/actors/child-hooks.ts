@@ -12,9 +12,10 @@ export const hooksFor = (house: Household, child: Placed): Household['hooks'] =>
   const { hooks, setup } = house;
   const more = guarding(house, child)?.hooks ?? [];
   if (more.length === 0 || (hooks !== undefined && 'fire' in hooks)) return hooks;
+  const end = child.origin.kind === 'teammate' ? 'TeammateIdle' : 'SubagentStop';
   const own = more.map(
     (hook): HookSetup =>
-      hook.event === 'Stop' ? { ...hook, event: 'SubagentStop', matches: () => true } : hook,
+      hook.event === 'Stop' ? { ...hook, event: end, matches: () => true } : hook,
   );
   const equipment: HookEquipment = {
     ...{ runCommand: setup.runHook, ...hooks },

@@ -1,6 +1,7 @@
 /** Agents of a team: they stay, they write to each other, and each message is read once. */
 import { describe, expect, test } from 'vitest';
 import { sendMessage } from '../../src/tools/send-message.js';
+import { hookFunction } from '../fakes/hook-functions.js';
 import type { Answer } from '../fakes/scripted-model.js';
 import { calls, says } from '../fakes/scripted-model.js';
 import { agentDefinition } from '../fakes/swarm-setup.js';
@@ -181,6 +182,31 @@ describe('a teammate', () => {
     await allSettled(40);
     expect(rested(next)).toEqual(['slow']);
     expect(sentFor(next, 'be quick')).toEqual([]);
+  });
+});
+
+describe('a hook of TeammateIdle', () => {
+  test('hears who is about to rest, and may send it back once more', async () => {
+    const heard: unknown[] = [];
+    const hook = hookFunction('TeammateIdle', (facts) => {
+      heard.push(facts);
+      return heard.length === 1 ? { decision: 'block', reason: 'half is not all' } : {};
+    });
+    const hand = await team(
+      (talk) => {
+        if (isOf(talk, 'do it all')) return [says(talk.turn === 0 ? 'half' : 'all of it')];
+        return talk.turn === 0 ? [mate('ada', 'do it all')] : [says('ok')];
+      },
+      { hooks: [hook] },
+    );
+    await hand.say('begin');
+    await allSettled(40);
+    expect(heard).toMatchObject([
+      { teammate_name: 'ada', team_name: 'geese', stop_hook_active: false },
+      { teammate_name: 'ada', team_name: 'geese', stop_hook_active: true },
+    ]);
+    expect(lastFor(hand, 'do it all')).toContain('half is not all');
+    expect(rested(hand)).toEqual(['ada']);
   });
 });
 
