@@ -46,7 +46,10 @@ export const afterCall = async (
 };
 
 /** After the result, so that nobody takes it for a part of what the tool said. */
-const withContext = (outcome: EndedCall, context: readonly string[]): EndedCall => {
+export const withContext = <Outcome extends ToolOutcome>(
+  outcome: Outcome,
+  context: readonly string[],
+): Outcome => {
   if (context.length === 0) return outcome;
   const said: ResultBlock[] = context.map((text) => ({
     type: 'text',

@@ -32,7 +32,7 @@ import { runTool, type ToolWorld } from './tool-run.js';
 
 export interface CrewDeps
   extends ToolWorld,
-    Pick<ReviewDeps, 'hooks' | 'agentType'>,
+    Pick<ReviewDeps, 'hooks' | 'agentType' | 'teammate'>,
     Pick<GateDeps, 'toolbox' | 'parent'> {
   readonly agent: string;
   readonly ids: Ids;
@@ -207,7 +207,8 @@ class Crew implements Gatekeeper {
     const began = clock.now();
     const { signal } = job.controller;
     const approved = job.answered === 'by person';
-    const how = { id: job.wanted.id, approved, answered: job.answered !== 'no' };
+    const halts = (detail: string) => this.halt(detail);
+    const how = { id: job.wanted.id, approved, answered: job.answered !== 'no', halt: halts };
     const ended = await runTool(call, this.deps, how, signal);
     const durationMs = clock.now() - began;
     const interrupted = signal.aborted && call.tool.interruptBehavior === 'cancel';

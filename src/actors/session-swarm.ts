@@ -13,6 +13,7 @@ import { subtreeBelow } from './subtree.js';
 import { Swarm } from './swarm.js';
 import { agentsOf } from './swarm-agents.js';
 import { Warmth } from './warmth.js';
+import { workNames } from './work-names.js';
 
 type Shared = Omit<Household, 'warmth' | 'agentsFor' | 'below' | 'checkpoints'> & {
   readonly checkpoints: Checkpointer | undefined;
@@ -33,6 +34,10 @@ export const openSwarm = (
     edits: editDesk({
       ...{ leases: new FileLeaseMemory(), clock, lead: id, roster: () => swarm.roster },
     }),
+    work: {
+      list: shared.store.workList(shared.session.meta.id),
+      names: workNames(() => swarm),
+    },
     depart: departing({ warmth, history: notebook.history, shelf }),
   };
   const member: Member = {

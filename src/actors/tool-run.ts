@@ -1,5 +1,6 @@
 /** Runs one call of a tool in the world it is given; whatever it throws becomes a result. */
 import type { Feed } from '../protocol/feed.js';
+import type { Hooks } from '../protocol/hooks.js';
 import type { Ids } from '../protocol/ids.js';
 import type { Jobs } from '../protocol/jobs.js';
 import type { FileSearch } from '../protocol/search.js';
@@ -15,11 +16,13 @@ import {
 } from '../protocol/tool.js';
 import type { Web } from '../protocol/web.js';
 import { locate } from '../tools/file-access.js';
+import { withContext } from './after-call.js';
 import { type ConsultDeps, consultFor } from './consultation.js';
 import type { ControlDesk } from './control-desk.js';
 import type { EditDesk } from './edit-desk.js';
 import { isJudgedPlace, type SoundCall } from './judge.js';
 import { askPerson } from './question.js';
+import { type WorkDesk, workFor } from './work-desk.js';
 
 /** All that the tools of one agent may touch. */
 export interface ToolWorld extends ConsultDeps {
@@ -30,6 +33,9 @@ export interface ToolWorld extends ConsultDeps {
   readonly jobs: Jobs;
   /** Left out where no agent can be asked for. */
   readonly agents?: Agents | undefined;
+  /** Left out where no list of work is shared. */
+  readonly work?: WorkDesk | undefined;
+  readonly hooks: Hooks;
   /** Left out where one agent works alone. */
   readonly edits?: EditDesk | undefined;
   readonly agent: string;
@@ -45,6 +51,8 @@ interface RunOf {
   readonly approved: boolean;
   /** By a person or by a hook in a person's place. */
   readonly answered?: boolean;
+  /** The run is to end here. */
+  readonly halt?: (detail: string) => void;
 }
 
 /**
@@ -54,7 +62,7 @@ interface RunOf {
 export const runTool = async (
   call: SoundCall,
   world: ToolWorld,
-  { id, approved, answered = approved }: RunOf,
+  { id, approved, answered = approved, halt }: RunOf,
   signal: AbortSignal,
 ): Promise<ToolOutcome & { failed: boolean }> => {
   const { tool, input } = call;
@@ -63,11 +71,21 @@ export const runTool = async (
   const judged = world.workspace.judgedBy?.(isJudged) ?? world.workspace;
   const workspace = world.edits?.workspaceOf(world.agent, judged) ?? judged;
   const { history } = world.notebook;
+  const context: string[] = [];
   try {
     await refuseIfHeld(call, world);
     const outcome = await tool.call(input, {
       call: id,
       agents: world.agents,
+      work:
+        world.work &&
+        workFor(world.work, {
+          ...{ agent: world.agent, hooks: world.hooks, call: id, signal },
+          heard(verdict) {
+            context.push(...verdict.context);
+            if (verdict.halt !== undefined) halt?.(verdict.halt);
+          },
+        }),
       jobs: world.jobs,
       todos: history.todos,
       web: world.web,
@@ -86,9 +104,11 @@ export const runTool = async (
       leavePlanMode: approved ? () => world.desk.leavePlan() : undefined,
       progress: (note) => feed.emit({ type: 'tool.progress', call: id, note }),
     });
-    return { failed: false, ...outcome };
+    return withContext({ failed: false, ...outcome }, context);
   } catch (error) {
-    if (error instanceof ToolFailure) return { content: error.message, failed: true };
+    if (error instanceof ToolFailure) {
+      return withContext({ content: error.message, failed: true }, context);
+    }
     if (signal.aborted && error === signal.reason) return { content: '', failed: true };
     const message = error instanceof Error ? error.message : String(error);
     return { content: `${tool.name} failed unexpectedly: ${message}`, failed: true };

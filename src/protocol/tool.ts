@@ -14,6 +14,7 @@ import type { FileSearch } from './search.js';
 import type { Agents } from './swarm.js';
 import type { Todo } from './todos.js';
 import type { Web } from './web.js';
+import type { Work } from './work-list.js';
 
 export interface Tool<Schema extends z.ZodType = z.ZodType> {
   /** The name that models, rules and hook scripts know. */
@@ -96,6 +97,8 @@ export interface ToolContext {
   jobReadTo(job: string): number | undefined;
   /** Agents that work for this one; undefined where nobody can be asked for: say so in a ToolFailure. */
   readonly agents?: Agents | undefined;
+  /** The list of work that all agents share; undefined where there is none: say so in a ToolFailure. */
+  readonly work?: Work | undefined;
   /** Puts a question to a person; undefined where nobody can choose. Rejects with a ToolFailure. */
   readonly askPerson?: AskPerson | undefined;
   /** Ends plan mode and says which mode follows; undefined unless a person allowed this very call. */

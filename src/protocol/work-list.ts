@@ -54,7 +54,12 @@ export interface WorkOrder {
 }
 
 /** What is left out stays as it is. */
-export interface WorkChange extends Partial<WorkOrder> {
+export interface WorkChange {
+  readonly subject?: string | undefined;
+  readonly description?: string | undefined;
+  readonly activeForm?: string | undefined;
+  /** Keys that are null are taken away. */
+  readonly metadata?: WorkMetadata | undefined;
   readonly status?: WorkStatus | undefined;
   /** Empty: nobody. */
   readonly owner?: string | undefined;
@@ -76,6 +81,8 @@ export interface WorkList {
   create(order: WorkOrder, act: WorkAct): Promise<WorkItem>;
   /** The same. With the item as it is now; undefined when it is deleted. */
   update(id: string, change: WorkChange, act: WorkAct): Promise<WorkItem | undefined>;
+  /** Whether an act with this key was done, as far as is remembered: the newest thousand are. */
+  wasDone(key: string): Promise<boolean>;
   get(id: string): Promise<WorkItem | undefined>;
   /** In the order of their ids, without those that are deleted. */
   list(): Promise<readonly WorkItem[]>;
@@ -103,3 +110,15 @@ export const openBlockers = (
     const isOpen = blocker?.status === 'pending' || blocker?.status === 'in_progress';
     return isOpen ? [blocker] : [];
   });
+
+const MOST_NAMED = 40;
+
+/** For whoever looks for an item that is not there. */
+export const unknownWork = (known: readonly string[], id: string): string => {
+  const more = known.length - MOST_NAMED;
+  const others =
+    known.length === 0
+      ? 'The list is empty.'
+      : `The tasks are: ${known.slice(0, MOST_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}.`;
+  return `There is no task "${id.slice(0, 80).toWellFormed()}". ${others}`;
+};

@@ -39,6 +39,10 @@ export class WorkBoard {
     return this.items.get(id);
   }
 
+  wasDone(key: string): boolean {
+    return this.done.has(key);
+  }
+
   list(): readonly WorkItem[] {
     return [...this.items.values()].sort((a, b) => Number(a.id) - Number(b.id));
   }
@@ -71,7 +75,7 @@ export class WorkBoard {
   }
 
   update(id: string, change: WorkChange, { by, key }: WorkAct, now: number): Decided {
-    if (this.done.has(key)) return { id, entry: undefined };
+    if (this.wasDone(key)) return { id, entry: undefined };
     const items = changedItems(this.items, id, change, { by, now });
     if (items.length === 0) return { id, entry: undefined };
     return { id, entry: { last: this.last, items: [...items], done: [[key, id]] } };

@@ -53,6 +53,10 @@ export class WorkFiles implements WorkList {
     return this.change(updates(id, change, act));
   }
 
+  async wasDone(key: string): Promise<boolean> {
+    return this.attempt(() => this.present().wasDone(key));
+  }
+
   async get(id: string): Promise<WorkItem | undefined> {
     return this.attempt(() => this.present().get(id));
   }

@@ -26,6 +26,10 @@ export class WorkMemory implements WorkList {
     return this.change(updates(id, change, act));
   }
 
+  async wasDone(key: string): Promise<boolean> {
+    return this.board.wasDone(key);
+  }
+
   async get(id: string): Promise<WorkItem | undefined> {
     return this.board.get(id);
   }

@@ -8,6 +8,7 @@ import {
   MOST_BLOCKERS,
   MOST_WORK,
   openBlockers,
+  unknownWork,
   WORK_LEAD,
   type WorkChange,
   type WorkItem,
@@ -190,17 +191,8 @@ const MOST_NAMED = 40;
 
 const knownItem = (items: WorkItems, id: string): WorkItem => {
   const item = items.get(id);
-  if (item === undefined) throw new WorkRefusal(unknownText([...items.keys()], id));
+  if (item === undefined) throw new WorkRefusal(unknownWork([...items.keys()], id));
   return item;
-};
-
-/** For whoever looks for an item that is not there. */
-export const unknownText = (known: readonly string[], id: string): string => {
-  const others =
-    known.length === 0
-      ? 'The list is empty.'
-      : `The tasks are: ${andMore(known.slice(0, MOST_NAMED), known.length)}.`;
-  return `There is no task "${id.slice(0, 80).toWellFormed()}". ${others}`;
 };
 
 const andMore = (some: readonly string[], all: number, between = ', '): string =>

@@ -128,6 +128,8 @@ const schemaOf = ({ input, inputSchema }: Tool): WireTool['input_schema'] => {
 const withoutNoise = ({ jsonSchema }: { jsonSchema: Record<string, unknown> }): void => {
   const { minLength, minimum, maximum, minItems, maxItems, pattern } = jsonSchema;
   delete jsonSchema.maxLength;
+  // The names of a map are texts in any JSON.
+  delete jsonSchema.propertyNames;
   if (pattern === NOT_BLANK) delete jsonSchema.pattern;
   for (const [name, least] of Object.entries({ minLength, minimum, minItems })) {
     if (Number(least) <= 1) delete jsonSchema[name];

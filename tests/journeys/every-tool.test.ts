@@ -130,6 +130,22 @@ const steps = (web: string): readonly Step[] => [
     shows: [/ {2}TaskStop bash_1\n {4}ok.*bash_1 was stopped/],
   },
   {
+    calls: [['TaskCreate', { subject: 'Watch the geese', description: 'All day.' }]],
+    shows: [/ {2}TaskCreate Watch the geese\n {4}ok: Task 1 created: Watch the geese/],
+  },
+  {
+    calls: [['TaskUpdate', { taskId: '1', status: 'in_progress' }]],
+    shows: [/ {2}TaskUpdate 1 in_progress\n {4}ok: Task 1 is kept: in_progress, owner lead\./],
+  },
+  {
+    calls: [['TaskGet', { taskId: '1' }]],
+    shows: [/ {2}TaskGet 1\n {4}ok: Task 1: Watch the geese/],
+  },
+  {
+    calls: [['TaskList', {}]],
+    shows: [/ {2}TaskList\n {4}ok: 1\. \[in_progress\] Watch the geese \(lead\)/],
+  },
+  {
     calls: [['WebFetch', { url: `${web}/page` }]],
     person: answers('WebFetch', 'o'),
     shows: [/ {2}WebFetch http:\/\/127\.0\.0\.1:\d+\/page\n {4}ok: .*status 200/],
@@ -144,6 +160,10 @@ const steps = (web: string): readonly Step[] => [
     shows: [
       / {2}WebSearch how geese fly\n {4}ok\n {6}- Geese: https:\/\/geese\.example\/\n {6}They fly in skeins/,
     ],
+  },
+  {
+    calls: [['SendMessage', { to: 'nobody', message: 'Fly home.' }]],
+    shows: [/ {2}SendMessage nobody: Fly home\.\n {4}failed.*There is no agent "nobody"/],
   },
   // What agents do is told in a while, or before the next words: these are the last.
   {

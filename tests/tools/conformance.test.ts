@@ -394,6 +394,10 @@ const problemsIn = (schema: Schema, at: string): readonly string[] => {
     ...(schema.items === undefined ? [] : problemsIn(schema.items, `${at}[]`)),
     ...[...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].flatMap((it) => problemsIn(it, at)),
   ];
-  if (schema.type !== 'object') return inner;
+  if (schema.type !== 'object' || isMap(schema)) return inner;
   return schema.additionalProperties === false ? inner : [`${at} is open`, ...inner];
 };
+
+/** Names of anybody's own. */
+const isMap = ({ properties, additionalProperties }: Schema): boolean =>
+  properties === undefined && typeof additionalProperties === 'object';

@@ -258,7 +258,9 @@ export const describeWorkList = (
     test('does an act once, however often it is asked for', async () => {
       const { backend, work, change } = await setUp();
       const first = { by: 'ann', key: 'ann/c1' };
+      expect(await work.wasDone(first.key)).toBe(false);
       const item = await work.create(order('fly'), first);
+      expect(await backend.open().wasDone(first.key)).toBe(true);
       expect(await backend.open().create(order('fly'), first)).toEqual(item);
       const start = { by: 'ann', key: 'ann/c2' };
       await work.update('1', claim, start);

@@ -27,6 +27,7 @@ import { watchdogLink } from '../../../src/host/watchdog-link.js';
 import { webClient } from '../../../src/host/web-client.js';
 import { governor } from '../../../src/model/governor.js';
 import { systemClock } from '../../../src/protocol/clock.js';
+import { NO_HOOKS } from '../../../src/protocol/hooks.js';
 import { formatRecord, type JournalBody, parseRecord } from '../../../src/protocol/journal.js';
 import { ModelFailure, type ModelPort } from '../../../src/protocol/model.js';
 import type {
@@ -39,6 +40,7 @@ import type { Journal } from '../../../src/protocol/store.js';
 import type { Shell, ToolOutcome } from '../../../src/protocol/tool.js';
 import { NO_USAGE } from '../../../src/protocol/usage.js';
 import type { WireBlock } from '../../../src/protocol/wire.js';
+import { WorkMemory } from '../../../src/store/work-memory.js';
 import { builtinTools } from '../../../src/tools/builtin-tools.js';
 import { toolbox } from '../../../src/tools/toolbox.js';
 import { countedIds } from '../../fakes/counted-ids.js';
@@ -113,6 +115,7 @@ export const openBench = async (options: BenchOptions = {}): Promise<Bench> => {
   });
   const asked = { model: 0, person: 0 };
   const agents = scriptedAgents();
+  const work = new WorkMemory(clock);
   const tools = toolbox(builtinTools);
   const surface: Surface = {
     ask: () => Promise.reject(new Error('bench: a question ends the call here')),
@@ -149,6 +152,7 @@ export const openBench = async (options: BenchOptions = {}): Promise<Bench> => {
   const world: ToolWorld = {
     ...{ workspace: diskWorkspace(place('home')), shell, jobs, notebook, model, clock, desk },
     agents,
+    ...{ hooks: NO_HOOKS, work: { list: work, names: PLAIN_NAMES } },
     ...{ agent: 'a_1', ids: countedIds(), modelName: 'claude-sonnet-5-5', betas: () => [] },
     search: hostSearch(environment, withoutRipgrep ? { SKEIN_RIPGREP: 'off' } : {}),
     web: webClient({
@@ -191,7 +195,8 @@ export const openBench = async (options: BenchOptions = {}): Promise<Bench> => {
       artifacts: readdirSync(place('artifacts')),
       ...{ pages: web.asked.length, ...asked },
       jobs: jobs.list().map(({ id, status }) => [id, status.kind]),
-      agents: agents.orders.length,
+      agents: agents.orders.length + agents.sent.length,
+      work: await work.list(),
       todos: notebook.history.todos,
       mode: switched.mode,
       survivors: await survivorsOf(marker),
@@ -215,6 +220,9 @@ interface Host {
   readonly environment: Readonly<Record<string, string>>;
   readonly shell: Shell;
 }
+
+/** Everybody is called by their id. */
+const PLAIN_NAMES = { nameOf: (id: string) => id, nameFor: (address: string) => address };
 
 let shared: Promise<Host> | undefined;
 

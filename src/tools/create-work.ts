@@ -1,0 +1,34 @@
+/** Adds a task to the list that all agents of a session share. */
+import { z } from 'zod';
+import { defineTool } from '../protocol/tool.js';
+import { LONGEST_DESCRIPTION, LONGEST_SUBJECT } from '../protocol/work-list.js';
+import { shortLine } from './truncation.js';
+import { unlessRefused, workOf } from './work-text.js';
+
+const PROMPT = `Adds a task to the list that all agents of this session share, for work that is divided among them. Your own steps are for TodoWrite.`;
+
+const words = (longest: number) => z.string().regex(/\S/, 'must not be empty').max(longest);
+
+export const createWork = defineTool({
+  name: 'TaskCreate',
+  kind: 'builtin',
+  prompt: PROMPT,
+  input: z.strictObject({
+    subject: words(LONGEST_SUBJECT).describe('As an order: "Fix the parser".'),
+    description: z.string().max(LONGEST_DESCRIPTION).describe('All that its owner must know.'),
+    activeForm: words(LONGEST_SUBJECT).optional().describe('"Fixing the parser".'),
+    metadata: z.record(z.string(), z.unknown()).optional().describe('Facts of your own.'),
+  }),
+  describe: ({ subject }) => `TaskCreate ${shortLine(subject.trim(), LONGEST_SUBJECT)}`,
+  isReadOnly: () => false,
+  isConcurrencySafe: () => false,
+  // The list knows the calls that changed it, so one that is started again changes nothing more.
+  rejoins: true,
+  subject: () => ({ action: 'none', target: '' }),
+  interruptBehavior: 'cancel',
+  async call(order, context) {
+    const work = workOf(context);
+    const { id, subject } = await unlessRefused(() => work.create(order));
+    return { content: `Task ${id} created: ${subject}`, facts: { task: id } };
+  },
+});

@@ -1,0 +1,36 @@
+/** Shows one task of the shared list in full. */
+import { z } from 'zod';
+import { defineTool, ToolFailure } from '../protocol/tool.js';
+import { unknownWork } from '../protocol/work-list.js';
+import { idOf, itemText, shownId, workOf } from './work-text.js';
+
+const PROMPT = `Shows a task of the shared list with its description, its owner, and what it waits for.`;
+
+export const getWork = defineTool({
+  name: 'TaskGet',
+  kind: 'builtin',
+  prompt: PROMPT,
+  input: z.strictObject({
+    taskId: z.string().min(1).max(100).describe('Number of the task.'),
+  }),
+  describe: ({ taskId }) => `TaskGet ${shownId(taskId)}`,
+  isReadOnly: () => true,
+  isConcurrencySafe: () => true,
+  polls: () => true,
+  subject: () => ({ action: 'none', target: '' }),
+  interruptBehavior: 'block',
+  async call({ taskId }, context) {
+    const all = await workOf(context).list();
+    const id = idOf(taskId);
+    const item = all.find((each) => each.id === id);
+    if (item === undefined) {
+      throw new ToolFailure(
+        unknownWork(
+          all.map((each) => each.id),
+          id,
+        ),
+      );
+    }
+    return { content: itemText(item, all), facts: { task: id, status: item.status } };
+  },
+});

@@ -1,0 +1,23 @@
+/** Lists the tasks that all agents of a session share. */
+import { z } from 'zod';
+import { defineTool } from '../protocol/tool.js';
+import { listText, workOf } from './work-text.js';
+
+const PROMPT = `Lists the tasks that all agents share: number, status, subject, owner, and what each waits for.`;
+
+export const listWork = defineTool({
+  name: 'TaskList',
+  kind: 'builtin',
+  prompt: PROMPT,
+  input: z.strictObject({}),
+  describe: () => 'TaskList',
+  isReadOnly: () => true,
+  isConcurrencySafe: () => true,
+  polls: () => true,
+  subject: () => ({ action: 'none', target: '' }),
+  interruptBehavior: 'block',
+  async call(_, context) {
+    const all = await workOf(context).list();
+    return { content: listText(all), facts: { items: all.length } };
+  },
+});
