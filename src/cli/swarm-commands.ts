@@ -6,6 +6,7 @@ import type { Machine } from './machine.js';
 import type { PsFlags } from './ps-command.js';
 import type { ResumeFlags } from './resume-command.js';
 import type { SteerFlags } from './steer-command.js';
+import type { TasksFlags } from './tasks-command.js';
 
 /** Adds one command with an example under its help. */
 export type AddCommand = (name: string, description: string, example: string) => Command;
@@ -26,6 +27,13 @@ export const addSwarmCommands = (
     .action(async (session: string | undefined, _: unknown, command: Command) => {
       const { listSwarms } = await import('./ps-command.js');
       end(await listSwarms(session, command.optsWithGlobals<PsFlags>(), machine));
+    });
+  add('tasks', 'the list of work that the agents of a session share', 'skein tasks s_4k7')
+    .argument('[session]', 'its id or the beginning of it; without one the newest here')
+    .option('--json', 'as JSON')
+    .action(async (session: string | undefined, _: unknown, command: Command) => {
+      const { showTasks } = await import('./tasks-command.js');
+      end(await showTasks(session, command.optsWithGlobals<TasksFlags>(), machine));
     });
   add('send', 'tell an agent of a running swarm something', 'skein send lead "skip the docs"')
     .argument('<agent>', AGENT)

@@ -33,6 +33,7 @@ test.each<[string, string]>([
   ['stop past', NOBODY],
   ['resume nope', NO_AGENT],
   ['inbox nope', NO_SESSION],
+  ['tasks nope', NO_SESSION],
   ['approve nope', NO_QUESTION],
   [
     'approve nope --for ever',
@@ -61,6 +62,7 @@ test.each([
 test.each([
   ['ps', { swarms: [], unreadable: [] }],
   ['inbox', { questions: [], leftOut: 0 }],
+  ['tasks', { session: 'past', isRunning: false, tasks: [] }],
 ])('skein %s --json has the same keys when there is nothing', async (command, document) => {
   const { code, stdout, stderr } = await scene.run([command, '--json']);
   expect({ code, stderr, document: JSON.parse(stdout) }).toEqual({ code: 0, stderr: '', document });

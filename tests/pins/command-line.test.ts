@@ -58,6 +58,7 @@ test('the commands, with what they take', () => {
     demo: ['--json'],
     doctor: ['--json', '--online'],
     ps: ['[session]', '--all', '--json'],
+    tasks: ['[session]', '--json'],
     send: ['<agent>', '[text]', '--json'],
     stop: ['<agent>', '--json'],
     resume: ['<session-or-agent>', '[prompt]', '--json'],
