@@ -6,7 +6,6 @@ import type { Stop } from '../protocol/agent.js';
 import { UsageError } from '../protocol/errors.js';
 import type { FeedItem } from '../protocol/feed.js';
 import type { RawJson } from '../protocol/wire.js';
-import { openRun } from '../sdk/open-run.js';
 import { promptBlocks, titleOf } from '../sdk/prompt-blocks.js';
 import type { Provider } from '../sdk/provider.js';
 import { untilResting } from '../sdk/resting.js';
@@ -21,6 +20,7 @@ import type { Machine } from './machine.js';
 import { readPrompt } from './prompt-text.js';
 import type { RunFlags } from './run-flags.js';
 import { type SwarmLine, SwarmLines, waitingText } from './swarm-lines.js';
+import { openShownRun } from './teammate-panes.js';
 
 export const printMode = async (
   given: string | undefined,
@@ -34,7 +34,7 @@ export const printMode = async (
   const control = isDriven ? new ControlLines(lines.add) : undefined;
   const isResumed = flags.resume !== undefined || flags.continue === true;
   const prompt = isDriven ? given : await readPromptOrNone(given, machine, isResumed);
-  const run = await openRun({
+  const run = await openShownRun({
     ...{
       machine,
       flags,

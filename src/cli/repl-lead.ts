@@ -6,7 +6,7 @@ import { randomIds } from '../protocol/ids.js';
 import type { Surface } from '../protocol/permission.js';
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
 import { costOfSession } from '../sdk/cost-ledger.js';
-import { type OpenRun, openRun } from '../sdk/open-run.js';
+import type { OpenRun } from '../sdk/open-run.js';
 import { promptBlocks, titleOf } from '../sdk/prompt-blocks.js';
 import type { Provider } from '../sdk/provider.js';
 import { openRewind } from '../sdk/rewind-session.js';
@@ -26,11 +26,13 @@ import { farewellText, headerText, lastExchange } from './repl-words.js';
 import { doneText } from './rewind-command.js';
 import type { RunFlags } from './run-flags.js';
 import { formerSessions, pickSession, sessionLines } from './session-list.js';
+import { openShownRun } from './teammate-panes.js';
 import { type Terminal, wantsColour } from './terminal.js';
 import { askForTrust } from './trust-question.js';
 
 /** How long a run may take to wind down when everybody wants to go. */
 const PATIENCE_MS = 2_000;
+const WHICH = 'Which one? A number, or Enter to stay here: ';
 
 export interface ReplLeadOptions {
   readonly machine: Machine;
@@ -247,7 +249,7 @@ export class ReplLead {
   }
 
   private open(flags: RunFlags, title: string): Promise<OpenRun> {
-    return openRun(this.request(flags, title));
+    return openShownRun(this.request(flags, title));
   }
 
   /** A former session, shown and set going: it may have been in the middle of something. */
@@ -264,12 +266,11 @@ export class ReplLead {
   private attach(run: OpenRun): void {
     const { narration, onRunEnded, onStopped, onDefect } = this.options;
     this.run = run;
-    const { session } = run;
-    session.listen((item) => {
+    run.session.listen((item) => {
       narration.tell(item);
       if (item.type === 'run.ended') onRunEnded();
     });
-    session.stopped.then(
+    run.session.stopped.then(
       ({ stop }) => this.run === run && onStopped(stop),
       (error: unknown) => this.run === run && onDefect(error),
     );
@@ -283,8 +284,7 @@ export class ReplLead {
       return '';
     }
     terminal.write(`${sessionLines(listed, Date.now()).join('\n')}\n`);
-    const label = 'Which one? A number, or Enter to stay here: ';
-    const reply = await terminal.ask(label, new AbortController().signal, true);
+    const reply = await terminal.ask(WHICH, new AbortController().signal, true);
     return reply.kind === 'line' ? reply.text.trim() : '';
   }
 }

@@ -18,6 +18,8 @@ export interface SkeinSettings {
   readonly agentIdleTimeoutMs: number;
   readonly agentWallTimeoutMs: number;
   readonly permissionTimeoutMs: number;
+  /** Where people see teammates: among all else, or each in a tmux pane of its own. */
+  readonly teammates: 'in-process' | 'tmux';
   /** `embedded` or a Redis URL. */
   readonly store: string;
   readonly effort?: 'low' | 'medium' | 'high' | 'xhigh' | 'max';
@@ -69,6 +71,7 @@ export const SKEIN_DEFAULTS: SkeinSettings = {
   agentIdleTimeoutMs: 600_000,
   agentWallTimeoutMs: 3_600_000,
   permissionTimeoutMs: 600_000,
+  teammates: 'in-process',
   store: 'embedded',
   maxOutputTokens: 32_000,
   streamIdleTimeoutMs: 120_000,
@@ -120,6 +123,7 @@ export const SKEIN_KEYS: Readonly<Record<SkeinKey, KeyRule>> = {
   agentIdleTimeoutMs: atLeastOne,
   agentWallTimeoutMs: atLeastOne,
   permissionTimeoutMs: atLeastOne,
+  teammates: { schema: z.enum(['in-process', 'tmux']), expects: 'one of in-process, tmux' },
   store: {
     schema: z.string().regex(/^(?:embedded|(?:rediss?(?:\+sentinel)?|unix):\/\/.+)$/),
     expects: '"embedded" or a URL that begins with redis:// or rediss://',
