@@ -5,7 +5,7 @@ import { LONGEST_DESCRIPTION, LONGEST_SUBJECT } from '../protocol/work-list.js';
 import { shortLine } from './truncation.js';
 import { unlessRefused, workOf } from './work-text.js';
 
-const PROMPT = `Adds a task to the list that all agents of this session share, for work that is divided among them. Your own steps are for TodoWrite.`;
+const PROMPT = `Adds a task to the list that all agents share. Your own steps are for TodoWrite.`;
 
 const words = (longest: number) => z.string().regex(/\S/, 'must not be empty').max(longest);
 
@@ -14,10 +14,10 @@ export const createWork = defineTool({
   kind: 'builtin',
   prompt: PROMPT,
   input: z.strictObject({
-    subject: words(LONGEST_SUBJECT).describe('As an order: "Fix the parser".'),
+    subject: words(LONGEST_SUBJECT).describe('In a few words.'),
     description: z.string().max(LONGEST_DESCRIPTION).describe('All that its owner must know.'),
-    activeForm: words(LONGEST_SUBJECT).optional().describe('"Fixing the parser".'),
-    metadata: z.record(z.string(), z.unknown()).optional().describe('Facts of your own.'),
+    activeForm: words(LONGEST_SUBJECT).optional().describe('"Fixing the parser"'),
+    metadata: z.record(z.string(), z.unknown()).optional().describe('Your facts.'),
   }),
   describe: ({ subject }) => `TaskCreate ${shortLine(subject.trim(), LONGEST_SUBJECT)}`,
   isReadOnly: () => false,

@@ -4,14 +4,14 @@ import { defineTool, ToolFailure } from '../protocol/tool.js';
 import { unknownWork } from '../protocol/work-list.js';
 import { idOf, itemText, shownId, workOf } from './work-text.js';
 
-const PROMPT = `Shows a task of the shared list with its description, its owner, and what it waits for.`;
+const PROMPT = `Shows a shared task in full.`;
 
 export const getWork = defineTool({
   name: 'TaskGet',
   kind: 'builtin',
   prompt: PROMPT,
   input: z.strictObject({
-    taskId: z.string().min(1).max(100).describe('Number of the task.'),
+    taskId: z.string().min(1).max(100).describe('Its number.'),
   }),
   describe: ({ taskId }) => `TaskGet ${shownId(taskId)}`,
   isReadOnly: () => true,

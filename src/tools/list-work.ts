@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { defineTool } from '../protocol/tool.js';
 import { listText, workOf } from './work-text.js';
 
-const PROMPT = `Lists the tasks that all agents share: number, status, subject, owner, and what each waits for.`;
+const PROMPT = `Lists the shared tasks: status, owner, and what each waits for.`;
 
 export const listWork = defineTool({
   name: 'TaskList',

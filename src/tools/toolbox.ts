@@ -127,9 +127,13 @@ const schemaOf = ({ input, inputSchema }: Tool): WireTool['input_schema'] => {
  */
 const withoutNoise = ({ jsonSchema }: { jsonSchema: Record<string, unknown> }): void => {
   const { minLength, minimum, maximum, minItems, maxItems, pattern } = jsonSchema;
+  const { additionalProperties: more } = jsonSchema;
   delete jsonSchema.maxLength;
-  // The names of a map are texts in any JSON.
+  // The names of a map are texts in any JSON, and what is not said of its values is anything.
   delete jsonSchema.propertyNames;
+  if (Object(more) === more && Object.keys(Object(more)).length === 0) {
+    delete jsonSchema.additionalProperties;
+  }
   if (pattern === NOT_BLANK) delete jsonSchema.pattern;
   for (const [name, least] of Object.entries({ minLength, minimum, minItems })) {
     if (Number(least) <= 1) delete jsonSchema[name];

@@ -10,7 +10,7 @@ import {
 } from '../protocol/work-list.js';
 import { idOf, shownId, stateText, unlessRefused, workOf } from './work-text.js';
 
-const PROMPT = `Changes a task of the shared list. in_progress makes it yours: of all who try, one gets it, so begin only if you do. Set completed when it is really done, pending to give it back, deleted to remove it.`;
+const PROMPT = `Changes a shared task. in_progress makes it yours, unless somebody was faster; pending gives it back; completed is for what is really done; deleted removes it.`;
 
 const LONGEST_ID = 100;
 
@@ -23,20 +23,20 @@ export const updateWork = defineTool({
   kind: 'builtin',
   prompt: PROMPT,
   input: z.strictObject({
-    taskId: z.string().min(1).max(LONGEST_ID).describe('Number of the task.'),
+    taskId: z.string().min(1).max(LONGEST_ID).describe('Its number.'),
     status: z.enum(WORK_STATUSES).optional().describe('How far it is.'),
-    subject: words(LONGEST_SUBJECT).optional().describe('Another subject.'),
-    description: z.string().max(LONGEST_DESCRIPTION).optional().describe('Another description.'),
-    activeForm: words(LONGEST_SUBJECT).optional().describe('Another active form.'),
+    subject: words(LONGEST_SUBJECT).optional().describe('New subject.'),
+    description: z.string().max(LONGEST_DESCRIPTION).optional().describe('New description.'),
+    activeForm: words(LONGEST_SUBJECT).optional().describe('New active form.'),
     owner: z
       .string()
       .max(LONGEST_OWNER)
       .refine((name) => !/\p{Cc}/u.test(name), 'must be a name')
       .optional()
-      .describe('Agent to assign it to; empty: nobody.'),
+      .describe('Agent; empty: nobody.'),
     addBlocks: ids('Tasks that wait for it.'),
-    addBlockedBy: ids('Tasks that it waits for.'),
-    metadata: z.record(z.string(), z.unknown()).optional().describe('Facts to set; null removes.'),
+    addBlockedBy: ids('Tasks it waits for.'),
+    metadata: z.record(z.string(), z.unknown()).optional().describe('Null removes.'),
   }),
   describe: ({ taskId, status }) =>
     `TaskUpdate ${shownId(taskId)}${status === undefined ? '' : ` ${status}`}`,

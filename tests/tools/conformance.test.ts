@@ -400,4 +400,4 @@ const problemsIn = (schema: Schema, at: string): readonly string[] => {
 
 /** Names of anybody's own. */
 const isMap = ({ properties, additionalProperties }: Schema): boolean =>
-  properties === undefined && typeof additionalProperties === 'object';
+  properties === undefined && additionalProperties === undefined;
