@@ -238,11 +238,13 @@ const assemble = (house: Household, cradle: Cradle, active: Active): Child => {
     toolCount: own?.toolbox.visible.length ?? kin.toolCount,
     // Its turns are granted, not counted here.
     limits: { ...limits, maxTurns: null },
-    grant: childGrant(
-      parent.deps.grant,
-      origin,
-      history.run.isUnfinished ? house.usedBefore(id) : undefined,
-    ),
+    grant:
+      house.kept.get(id) ??
+      childGrant(
+        parent.deps.grant,
+        origin,
+        history.run.isUnfinished ? house.usedBefore(id) : undefined,
+      ),
     betas: () => (capabilities.betas ? history.betas.with(house.betas) : []),
     depart: departingChild({ warmth, history, shelf }, () => ({
       alike: siblingsOf(parent, origin.type),

@@ -7,7 +7,7 @@ import { isWaitedFor } from '../protocol/swarm.js';
 import { type Agent, startAgent } from './agent.js';
 import type { BackgroundJobs } from './background-jobs.js';
 import { reportOf } from './child-report.js';
-import { ABOVE_STOPPED, failed, PARENT_ENDED } from './child-stops.js';
+import { ABOVE_STOPPED, PARENT_ENDED } from './child-stops.js';
 import { Farewell, statusAfter } from './farewell.js';
 import type { Household } from './household.js';
 import type { Child, Member } from './member.js';
@@ -15,6 +15,7 @@ import { Nursery } from './nursery.js';
 import { type Entry, isLive, isPresent, type Roster } from './roster.js';
 import { type RunCount, runCount } from './run-count.js';
 import { refusalOf } from './spawn-terms.js';
+import { Supervisor } from './supervisor.js';
 import { TimeWatch } from './time-watch.js';
 import { Unheard } from './unheard.js';
 
@@ -44,6 +45,8 @@ export interface EmploymentDeps {
   readonly jobs: BackgroundJobs;
   /** Told of each that has ended. */
   readonly ended: (child: Child) => void;
+  /** Begins one where its journal says that it is. Rejects with a SkeinError. */
+  readonly revive: (entry: Entry) => Promise<boolean>;
 }
 
 export class Employment {
@@ -52,6 +55,7 @@ export class Employment {
   private readonly watch: TimeWatch;
   private readonly unheard: Unheard;
   private readonly farewell: Farewell;
+  private readonly supervisor: Supervisor;
   /** Of those whose time is watched: what ends that. */
   private readonly watches = new Map<string, () => void>();
   /** Whom a person has stopped: whatever ends those below them, they are stopped too. */
@@ -73,6 +77,15 @@ export class Employment {
       present: (member) => this.present(member),
       haltBelow: (child) => this.haltBelow(child, PARENT_ENDED),
       isClosed: () => this.isClosed,
+    });
+    this.supervisor = new Supervisor({
+      ...deps,
+      isGone: (entry, child) => this.isGone(entry, child),
+      giveUp: (entry, child, stop) => {
+        this.farewell.record(child, stop);
+        this.end(entry, child, stop);
+      },
+      leave: (id) => this.nursery.leave(id),
     });
   }
 
@@ -133,6 +146,8 @@ export class Employment {
 
   /** Ends it and all below it; resolves when nothing of it works any more. */
   async halt(entry: Entry, stop: Stop): Promise<void> {
+    const begun = this.supervisor.untilBegun(entry.tag.id);
+    if (begun !== undefined) await begun;
     const { child, tag } = entry;
     if (this.isClosed) return;
     const isFinal = stop.reason === 'stopped';
@@ -162,6 +177,7 @@ export class Employment {
   async close(): Promise<void> {
     this.isClosed = true;
     this.nursery.close();
+    this.supervisor.close();
     for (const { child } of this.deps.roster.all()) {
       if (child === undefined) continue;
       child.agent?.dismiss();
@@ -185,7 +201,7 @@ export class Employment {
   }
 
   private launch(entry: Entry, child: Child): void {
-    if (this.isClosed || entry.isEnding || entry.child !== child) return;
+    if (this.isGone(entry, child)) return;
     const { clock } = this.deps.lead.deps;
     entry.status = 'running';
     entry.lastActive = clock.now();
@@ -197,12 +213,26 @@ export class Employment {
     });
     child.agent = agent;
     this.watchOver(entry, child, agent);
-    void agent.stopped
-      .then(({ stop }) => stop, failed)
-      .then((stop) => {
-        this.release(child);
-        this.end(entry, child, stop);
-      });
+    const over = (end: () => void) => {
+      this.release(child);
+      end();
+    };
+    void agent.stopped.then(
+      ({ stop }) => over(() => this.end(entry, child, stop)),
+      (error: unknown) => over(() => this.crashed(entry, child, agent, error)),
+    );
+  }
+
+  private crashed(entry: Entry, child: Child, { state }: Agent, error: unknown): void {
+    if (this.isGone(entry, child)) return;
+    // It will not be the one that wakes.
+    if (state === 'idle') this.wake(child);
+    this.supervisor.crashed(entry, child, error);
+  }
+
+  /** Nobody wants it any more, or another has taken its part. */
+  private isGone(entry: Entry, child: Child): boolean {
+    return this.isClosed || entry.isEnding || entry.child !== child;
   }
 
   private watchOver(entry: Entry, child: Child, agent: Agent): void {
@@ -210,7 +240,9 @@ export class Employment {
     const isWaiting = () =>
       agent.state === 'awaiting-permission' || this.deps.roster.childrenOf(child.id).some(isLive);
     const release = this.watch.watch({
-      ...{ id: child.id, startedAt: clock.now() },
+      id: child.id,
+      // With what it had worked before its process died, or it crashed.
+      worked: () => child.deps.notebook.history.life.workedBy(clock.now()),
       // A stream that says nothing is watched by whoever reads it.
       lastActive: () => (agent.state === 'streaming' ? clock.now() : entry.lastActive),
       isExempt: isWaiting,
@@ -236,7 +268,7 @@ export class Employment {
 
   /** A teammate has done what it was told, and stays; whoever it works for hears of it. */
   private ran(entry: Entry, child: Child, stop: Stop): void {
-    if (this.isClosed || entry.isEnding || entry.child !== child) return;
+    if (this.isGone(entry, child)) return;
     this.release(child);
     if (entry.halting !== undefined) this.finish(entry, child, entry.halting);
     else this.farewell.pause(entry, child, stop);
@@ -252,7 +284,7 @@ export class Employment {
   }
 
   private end(entry: Entry, child: Child, stop: Stop): void {
-    if (this.isClosed || entry.isEnding || entry.child !== child) return;
+    if (this.isGone(entry, child)) return;
     entry.isEnding = true;
     void this.farewell.take(entry, child, stop).finally(() => {
       // Only now: whoever was woken by it goes on in its place.

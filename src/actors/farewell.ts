@@ -54,8 +54,10 @@ export class Farewell {
 
   /** Of one that does nothing now. It ends also when a disk is full. */
   record(child: Child, { reason, detail }: Stop): void {
+    const { notebook } = child.deps;
     try {
-      child.deps.notebook.record({ type: 'run.ended', reason, detail, turns: 0, final: true });
+      const { turns } = notebook.history.run;
+      notebook.record({ type: 'run.ended', reason, detail, turns, final: true });
     } catch (error) {
       if (!(error instanceof SkeinError)) throw error;
       this.complain(child, error);

@@ -3,6 +3,7 @@ import type { UsedBefore } from '../context/ledger.js';
 import type { AgentDefinition } from '../protocol/agent-definition.js';
 import type { Briefing } from '../protocol/briefing.js';
 import type { Checkpoints } from '../protocol/checkpoint.js';
+import type { Grant } from '../protocol/grant.js';
 import type { RunHookCommand } from '../protocol/hook-setup.js';
 import type { Hooks } from '../protocol/hooks.js';
 import type { SwarmLimits } from '../protocol/leader.js';
@@ -51,6 +52,8 @@ export interface Household {
   readonly checkpoints: Checkpoints | undefined;
   /** What an agent, and all below it, had used up in its run when the last process died. */
   readonly usedBefore: (id: string) => UsedBefore;
+  /** What agents that are about to begin again have left of their grants. */
+  readonly kept: Map<string, Grant>;
   /** What makes agents able to ask for others. */
   readonly agentsFor: (id: string) => AgentDeps['agents'];
   /** What came of those below an agent that is taken up again. */

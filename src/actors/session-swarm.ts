@@ -15,7 +15,7 @@ import { agentsOf } from './swarm-agents.js';
 import { Warmth } from './warmth.js';
 import { workNames } from './work-names.js';
 
-type Shared = Omit<Household, 'warmth' | 'agentsFor' | 'below' | 'checkpoints'> & {
+type Shared = Omit<Household, 'warmth' | 'agentsFor' | 'below' | 'checkpoints' | 'kept'> & {
   readonly checkpoints: Checkpointer | undefined;
 };
 
@@ -48,7 +48,9 @@ export const openSwarm = (
     shared.checkpoints && keptWith(shared.checkpoints, (body) => void notebook.record(body));
   const below = (agent: string) =>
     subtreeBelow(agent, swarm.roster, shared.store, shared.session.meta.id);
-  const swarm: Swarm = new Swarm({ ...shared, warmth, agentsFor, below, checkpoints }, member);
+  const kept = new Map();
+  const house = { ...shared, warmth, agentsFor, below, checkpoints, kept };
+  const swarm: Swarm = new Swarm(house, member);
   return { swarm, deps };
 };
 

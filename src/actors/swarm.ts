@@ -2,7 +2,6 @@
  * The agents that work for a lead, and for each other: how they begin, and how those that a process left
  * behind are taken up again. Each is an actor of its own, found by its id; the tree is in the journals.
  */
-
 import type { Stop } from '../protocol/agent.js';
 import { SkeinError, StorageError } from '../protocol/errors.js';
 import {
@@ -50,6 +49,7 @@ export class Swarm {
     this.employment = new Employment({
       ...{ house, lead, roster: this.roster, jobs: this.jobs },
       ended: (child) => fanOuts.observe(child),
+      revive: (entry) => this.revive(entry, () => true),
     });
   }
 

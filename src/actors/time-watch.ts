@@ -6,7 +6,7 @@ import type { Stop } from '../protocol/agent.js';
 import type { Clock } from '../protocol/clock.js';
 
 export interface TimeLimits {
-  /** Of the whole life of an agent, from the moment it has a place. */
+  /** Of work in one run, from the moment it has a place; a run that a process died in goes on. */
   readonly wallMs: number;
   /** Without a sign of life. */
   readonly idleMs: number;
@@ -14,7 +14,8 @@ export interface TimeLimits {
 
 export interface WatchedAgent {
   readonly id: string;
-  readonly startedAt: number;
+  /** Milliseconds that it has been at work. */
+  worked(): number;
   /** When it last did something, or had something done. */
   lastActive(): number;
   /** It waits for a person or for an agent of its own: that is nothing it can be blamed for. */
@@ -44,7 +45,7 @@ export class TimeWatch {
 
   /** Returns what ends the watch; one that was stopped is watched no more. */
   watch(agent: WatchedAgent): () => void {
-    this.agents.set(agent, agent.startedAt);
+    this.agents.set(agent, this.clock.now());
     if (this.forget === undefined) this.sleep();
     return () => this.release(agent);
   }
@@ -79,7 +80,7 @@ export class TimeWatch {
 
   private judge(agent: WatchedAgent, since: number, now: number): Stop | null {
     const { wallMs, idleMs } = this.limits;
-    if (now - agent.startedAt >= wallMs) return overTime('worked', wallMs, 'agentWallTimeoutMs');
+    if (agent.worked() >= wallMs) return overTime('worked', wallMs, 'agentWallTimeoutMs');
     const silentFor = now - Math.max(since, agent.lastActive());
     return silentFor < idleMs ? null : overTime('did nothing', idleMs, 'agentIdleTimeoutMs');
   }

@@ -85,6 +85,8 @@ export const eventWords = (event: SwarmEvent): string => {
       return `wrote to ${words.text('to')} (${words.text('kind')})`;
     case 'plan.approved':
       return `its plan was approved by ${words.text('by')}`;
+    case 'agent.restarted':
+      return `begins again in ${seconds(words.number('delayMs'))}, attempt ${words.number('attempt')}: ${words.text('reason')}`;
     case 'fork.offered':
       return `forks begin from turn ${words.number('turn')}`;
     case 'request.queued': {

@@ -26,6 +26,7 @@ import { PresentRun } from './present-run.js';
 import { Spending } from './spending.js';
 import { tokensOfBytes } from './tokens.js';
 import { blockOf, Told } from './user-parts.js';
+import { WorkingLife } from './working-life.js';
 
 type Broken = JournalRecord & { type: 'prompt.broken' };
 
@@ -63,6 +64,7 @@ export class History {
   /** As limits count runs. */
   readonly run = new PresentRun();
   readonly loops = new LoopGuard();
+  readonly life = new WorkingLife();
   /** Rules that answers allow for the rest of the session. */
   readonly grants = new Set<string>();
   /** How the last run ended; null while one is under way. */
@@ -146,6 +148,7 @@ export class History {
     }
     this.family.apply(record);
     this.run.apply(record);
+    this.life.apply(record);
     this.loops.apply(record, this.calls, this.run.first);
   }
 

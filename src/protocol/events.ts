@@ -35,6 +35,7 @@ export const EVENT_TYPES = [
   'session.rewound',
   'agent.requested',
   'agent.queued',
+  'agent.restarted',
   'letter.sent',
   'plan.approved',
   'fork.offered',

@@ -54,6 +54,14 @@ export const SWARM_RECORDS = [
     reason: z.string(),
   }),
   z.object({
+    /** A defect of ours has ended it; it begins again from here after a while. */
+    type: z.literal('agent.restarted'),
+    reason: z.string(),
+    /** How often by now, within the time that its kind allows. */
+    attempt: z.number().int(),
+    delayMs: z.number(),
+  }),
+  z.object({
     /** In the sender's journal, before a message to another agent leaves. */
     type: z.literal('letter.sent'),
     letter: z.string(),

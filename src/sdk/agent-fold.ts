@@ -115,6 +115,10 @@ export class AgentFold {
       case 'agent.queued':
         this.#phase = 'queued';
         break;
+      case 'agent.restarted':
+        this.#forgetCalls();
+        this.#phase = 'retrying';
+        break;
       case 'epoch.began':
         this.#taken(event);
         break;

@@ -129,6 +129,10 @@ export const eventOf = (record: JournalRecord): ProjectedEvent => {
     }
     case 'plan.approved':
       return { type: 'plan.approved', cites, by: record.by };
+    case 'agent.restarted': {
+      const { reason, attempt, delayMs } = record;
+      return { type: 'agent.restarted', cites, reason, attempt, delayMs };
+    }
     case 'fork.offered':
       return { type: 'fork.offered', cites };
     case 'request.queued': {

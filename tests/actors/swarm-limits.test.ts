@@ -244,7 +244,7 @@ describe('an agent that', () => {
     const clock = virtualClock();
     const slow = () =>
       new Promise<ToolOutcome>((resolve) => {
-        clock.wakeAt(clock.now() + 1_000, () => resolve({ content: 'seen' }));
+        clock.wakeAt(clock.now() + 1_000, () => resolve({ content: `seen at ${clock.now()}` }));
       });
     const { pass, report } = await watched(looks('slow'), { clock, deeds: { slow } });
     await pass(9_800);

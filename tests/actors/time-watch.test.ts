@@ -10,11 +10,13 @@ const watched = () => {
   const clock = virtualClock();
   const watch = new TimeWatch(clock, LIMITS);
   const stops: [string, Stop][] = [];
-  const enter = (id: string, more: Partial<WatchedAgent> = {}) =>
-    watch.watch({
-      ...{ id, startedAt: clock.now(), lastActive: () => clock.now(), isExempt: () => false },
-      ...{ stop: (stop) => stops.push([id, stop]), ...more },
+  const enter = (id: string, more: Partial<WatchedAgent> = {}) => {
+    const began = clock.now();
+    return watch.watch({
+      ...{ id, worked: () => clock.now() - began, lastActive: () => clock.now() },
+      ...{ isExempt: () => false, stop: (stop) => stops.push([id, stop]), ...more },
     });
+  };
   return { clock, stops, enter };
 };
 
@@ -28,6 +30,16 @@ describe('the watch over time', () => {
     const detail =
       'The agent worked for 1 minute, which is the limit; what it did is kept. Resume it, or raise skein.agentWallTimeoutMs.';
     expect(stops).toEqual([['busy', { reason: 'time_limit', detail }]]);
+  });
+
+  test('counts what an agent had worked before it was taken up again', async () => {
+    const { clock, stops, enter } = watched();
+    const began = clock.now();
+    enter('back', { worked: () => 50_000 + clock.now() - began });
+    await clock.advance(9_000);
+    expect(stops).toEqual([]);
+    await clock.advance(2_000);
+    expect(stops).toMatchObject([['back', { reason: 'time_limit' }]]);
   });
 
   test('ends an agent that does nothing, and not the one beside it', async () => {
@@ -93,7 +105,7 @@ describe('the watch over time', () => {
       },
     };
     new TimeWatch(noting, LIMITS).watch({
-      ...{ id: 'a', startedAt: clock.now(), lastActive: () => clock.now() },
+      ...{ id: 'a', worked: () => 0, lastActive: () => clock.now() },
       ...{ isExempt: () => false, stop: () => {} },
     });
     expect(idle).toEqual([true]);

@@ -1,0 +1,51 @@
+/**
+ * How long an agent has been at work in its run, and when it crashed, folded from its journal. Time in
+ * which nobody ran it does not count: of a process that died it is known when it last wrote.
+ */
+import type { JournalRecord } from '../protocol/journal.js';
+
+/** Older crashes matter to nobody. */
+const MOST_CRASHES = 16;
+
+export class WorkingLife {
+  /** When it was begun again after a crash, the newest last. */
+  crashes: readonly number[] = [];
+  private before = 0;
+  /** When the present stretch of work began; null while it does not work. */
+  private since: number | null = null;
+  private last = 0;
+  private epoch = 0;
+
+  apply(record: JournalRecord): void {
+    const { ts, epoch } = record;
+    if (epoch !== this.epoch) this.pause(this.last);
+    this.epoch = epoch;
+    this.last = ts;
+    switch (record.type) {
+      case 'run.started':
+        this.pause(ts);
+        this.since = ts;
+        break;
+      case 'run.ended':
+        this.since = null;
+        this.before = 0;
+        break;
+      case 'agent.restarted':
+        this.pause(ts);
+        this.crashes = [...this.crashes, ts].slice(-MOST_CRASHES);
+        break;
+      default:
+        break;
+    }
+  }
+
+  /** Milliseconds, with those before a crash. */
+  workedBy(now: number): number {
+    return this.before + (this.since === null ? 0 : Math.max(0, now - this.since));
+  }
+
+  private pause(at: number): void {
+    this.before = this.workedBy(at);
+    this.since = null;
+  }
+}
