@@ -25,6 +25,7 @@ import { definitionOf, type Household, type OwnPrompt } from './household.js';
 import { allSiblingsOf, askedBy, type Child, type Member, siblingsOf } from './member.js';
 import { Notebook } from './notebook.js';
 import { keepHead, PromptShelf, readHead } from './prompt-shelf.js';
+import { askerOf } from './question.js';
 import { tagOf } from './roster.js';
 import { newestPrompt } from './session-begin.js';
 import { openDesk } from './session-hooks.js';
@@ -222,6 +223,7 @@ const assemble = (house: Household, cradle: Cradle, active: Active): Child => {
     ...parent.deps,
     agent: id,
     parent: parent.id,
+    askers: [...(parent.deps.askers ?? []), askerOf(tag)],
     agentType,
     teammate: teamPlace(origin),
     modelName: model,

@@ -33,7 +33,7 @@ import { runTool, type ToolWorld } from './tool-run.js';
 export interface CrewDeps
   extends ToolWorld,
     Pick<ReviewDeps, 'hooks' | 'agentType' | 'teammate'>,
-    Pick<GateDeps, 'toolbox' | 'parent'> {
+    Pick<GateDeps, 'toolbox' | 'parent' | 'askers'> {
   readonly agent: string;
   readonly ids: Ids;
   readonly limits: DenialLimits & LoopLimits;

@@ -6,7 +6,7 @@ import type { Decision } from '../protocol/answer.js';
 import { type Hooks, type HookVerdict, NO_HOOKS } from '../protocol/hooks.js';
 import type { Ids } from '../protocol/ids.js';
 import type { JournalBody } from '../protocol/journal.js';
-import type { HookOpinion, PermissionAnswer, Ruling } from '../protocol/permission.js';
+import type { Asker, HookOpinion, PermissionAnswer, Ruling } from '../protocol/permission.js';
 import type { WantedCall } from '../protocol/wire.js';
 import type { Toolbox } from '../tools/toolbox.js';
 import type { CallJob } from './call-job.js';
@@ -23,6 +23,8 @@ export interface GateDeps
   readonly hooks?: Hooks;
   /** Whose policy may answer in a person's place. */
   readonly parent?: string | undefined;
+  /** Itself and those that it works for, below the lead. */
+  readonly askers?: readonly Asker[] | undefined;
   readonly defect: (error: unknown) => void;
 }
 
@@ -125,11 +127,12 @@ export class Gate {
   }
 
   private async ask(job: CallJob, call: SoundCall, ruling: Ruling): Promise<void> {
-    const { desk, feed, ids, agent, clock, parent } = this.deps;
+    const { desk, feed, ids, agent, clock, parent, askers } = this.deps;
     const question = questionAbout(call, ruling, {
       ...{ id: ids('question'), agent, call: job.wanted.id },
       ...(call.mayLast && { grant: desk.grantFor(call.request) }),
       ...(this.isAlwaysAsked(call) && { isAlwaysAsked: true }),
+      ...(askers !== undefined && { askers }),
     });
     if (!this.keeper.write(askedRecord(job.at, question))) return;
     this.keeper.asking(job);

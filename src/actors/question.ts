@@ -9,11 +9,13 @@ import {
 } from '../protocol/answer.js';
 import type { Clock } from '../protocol/clock.js';
 import type {
+  Asker,
   PermissionAnswer,
   PermissionQuestion,
   PersonAnswer,
   Ruling,
 } from '../protocol/permission.js';
+import type { AgentTag } from '../protocol/swarm.js';
 import { inputDigest } from './input-digest.js';
 import type { SoundCall } from './judge.js';
 
@@ -21,7 +23,10 @@ import type { SoundCall } from './judge.js';
 export const questionAbout = (
   { tool, input, request }: SoundCall,
   { reason, risk, blockedPath }: Ruling,
-  identity: Pick<PermissionQuestion, 'id' | 'agent' | 'call' | 'grant' | 'isAlwaysAsked'>,
+  identity: Pick<
+    PermissionQuestion,
+    'id' | 'agent' | 'call' | 'grant' | 'isAlwaysAsked' | 'askers'
+  >,
 ): PermissionQuestion => ({
   ...identity,
   tool: tool.name,
@@ -30,6 +35,10 @@ export const questionAbout = (
   description: tool.describe(input),
   ...{ reason, risk, cwd: request.cwd },
   ...(blockedPath !== undefined && { blockedPath }),
+});
+
+export const askerOf = ({ id, type, name, description }: AgentTag): Asker => ({
+  ...{ agent: id, type, name: name ?? null, task: description },
 });
 
 export interface QuestionTerms {

@@ -89,6 +89,16 @@ export interface Ruling {
   readonly blockedPath?: string;
 }
 
+/** An agent that works for another, as whoever is asked sees it. */
+export interface Asker {
+  readonly agent: string;
+  /** Null is a fork. */
+  readonly type: string | null;
+  readonly name: string | null;
+  /** What it is to do, in a few words. */
+  readonly task: string;
+}
+
 /** A question to a person. `inputDigest` binds the answer to the exact input. */
 export interface PermissionQuestion {
   readonly id: string;
@@ -107,6 +117,8 @@ export interface PermissionQuestion {
   /** No allow rule answers it: one that is kept for the project is not heard in other sessions. */
   readonly isAlwaysAsked?: boolean;
   readonly blockedPath?: string;
+  /** For whom it is asked: those below the lead, whoever asks last. Left out when it is the lead. */
+  readonly askers?: readonly Asker[];
 }
 
 export type AnswerScope = 'once' | 'session' | 'project';

@@ -19,6 +19,7 @@ export type { HookFunction } from '../protocol/hook-setup.js';
 export type { HookEvent } from '../protocol/hooks.js';
 export type {
   AnswerScope,
+  Asker,
   PermissionAnswer,
   PermissionMode,
   PermissionQuestion,

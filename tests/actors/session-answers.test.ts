@@ -35,8 +35,9 @@ const personInHand = () => {
     open.delete(found.question.id);
     found.give(given);
   };
-  const waiting = () => [...open.values()].map(({ question }) => question.description);
-  return { surface, asked, answer, waiting };
+  const questions = () => [...open.values()].map(({ question }) => question);
+  const waiting = () => questions().map(({ description }) => description);
+  return { surface, asked, answer, waiting, questions };
 };
 
 const SESSION = { behavior: 'allow', scope: 'session' } as const;
@@ -136,6 +137,14 @@ describe('an answer for the session', () => {
       return undefined;
     });
     expect(swarm.asked).toEqual(['Change a']);
+    expect(swarm.questions()).toMatchObject([
+      {
+        askers: [
+          { agent: 'a_2', type: 'worker', task: 'have it changed' },
+          { agent: 'a_3', type: 'worker', task: 'change a' },
+        ],
+      },
+    ]);
     swarm.answer('Change a', SESSION);
     await allSettled(40);
     expect(swarm.asked).toEqual(['Change a']);

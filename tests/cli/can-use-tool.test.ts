@@ -31,6 +31,14 @@ describe('a question to a driver', () => {
     });
   });
 
+  test('says who asks, and for whom, where that is not the lead', () => {
+    const askers = [
+      { agent: 'a_2', type: 'builder', name: 'ann', task: 'Build it' },
+      { agent: 'a_1', type: null, name: null, task: 'Look' },
+    ];
+    expect(canUseToolRequest(asked({ askers }))).toMatchObject({ agent_id: 'a_1', agents: askers });
+  });
+
   test('suggests a whole tool where the rule is one, and nothing where nothing may last', () => {
     expect(canUseToolRequest(asked({ grant: 'mcp__birds__count' }))).toMatchObject({
       permission_suggestions: [{ rules: [{ toolName: 'mcp__birds__count' }] }, {}],
