@@ -2,9 +2,10 @@
  * Binds the shared list of work to an agent: it acts under its own name, each of its calls is done once,
  * and hooks may object before a task is created or completed.
  */
+
 import type { HookEvent, HookFacts, Hooks, HookVerdict } from '../protocol/hooks.js';
+import { LEAD_NAME } from '../protocol/team-message.js';
 import {
-  WORK_LEAD,
   type Work,
   type WorkAct,
   type WorkChange,
@@ -13,7 +14,7 @@ import {
   type WorkOrder,
   WorkRefusal,
 } from '../protocol/work-list.js';
-import { changedItems } from '../store/work-rules.js';
+import { changedItems, createdItem, type WorkItems } from '../store/work-rules.js';
 
 /** How the agents of a swarm are called in the list. */
 export interface WorkNames {
@@ -38,6 +39,7 @@ export interface WorkCall {
   heard(verdict: HookVerdict): void;
 }
 
+/** Hooks are asked about nothing that the list would refuse anyway. */
 export const workFor = ({ list, names }: WorkDesk, of: WorkCall): Work => {
   const key = `${of.agent}/${of.call}`;
   // Only where it is needed: each call of each tool comes by here.
@@ -47,7 +49,10 @@ export const workFor = ({ list, names }: WorkDesk, of: WorkCall): Work => {
   return {
     async create(order) {
       const me = act();
-      if (await isDue('TaskCreated')) await askHooks(of, me, 'TaskCreated', order);
+      if (await isDue('TaskCreated')) {
+        createdItem(byId(await list.list()), 1, order, { by: me.by, now: 0 });
+        await askHooks(of, me, 'TaskCreated', order);
+      }
       return list.create(order, me);
     },
     async update(id, given) {
@@ -77,7 +82,7 @@ const askHooks = async (
     {
       ...facts,
       ...{ task_subject: subject, task_description: description },
-      ...(by !== WORK_LEAD && { teammate_name: by }),
+      ...(by !== LEAD_NAME && { teammate_name: by }),
     },
     { call, signal },
   );
@@ -98,7 +103,9 @@ const completedBy = (
   change: WorkChange,
   { by }: WorkAct,
 ): WorkItem | undefined => {
-  const items = new Map(all.map((item) => [item.id, item]));
+  const items = byId(all);
   if (items.get(id)?.status === 'completed') return undefined;
   return changedItems(items, id, change, { by, now: 0 }).find((item) => item.id === id);
 };
+
+const byId = (all: readonly WorkItem[]): WorkItems => new Map(all.map((item) => [item.id, item]));

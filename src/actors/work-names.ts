@@ -1,5 +1,5 @@
 /** What agents are called in the shared list of work: by names where those are told apart, else by ids. */
-import { WORK_LEAD } from '../protocol/work-list.js';
+import { LEAD_NAME } from '../protocol/team-message.js';
 import type { Entry, Roster } from './roster.js';
 import type { WorkNames } from './work-desk.js';
 
@@ -15,9 +15,9 @@ export const workNames = (
     [...swarm().roster.all()].find(({ tag }) => tag.name === name);
   const nameOf = (id: string): string => {
     const { roster, lead } = swarm();
-    if (id === lead.id) return WORK_LEAD;
+    if (id === lead.id) return LEAD_NAME;
     const name = roster.get(id)?.tag.name;
-    if (name === undefined || name === WORK_LEAD || roster.get(name) !== undefined) return id;
+    if (name === undefined || name === LEAD_NAME || roster.get(name) !== undefined) return id;
     return holderOf(name)?.tag.id === id ? name : id;
   };
   return {

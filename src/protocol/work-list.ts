@@ -19,9 +19,6 @@ export const LONGEST_DESCRIPTION = 10_000;
 export const LONGEST_METADATA = 4_000;
 export const LONGEST_OWNER = 100;
 
-/** The lead acts under this name, and may change what others own. */
-export const WORK_LEAD = 'lead';
-
 export const workItem = z.object({
   /** `1`, `2`: counted in the session, and never given twice. */
   id: z.string().regex(/^[1-9]\d{0,8}$/),

@@ -98,11 +98,15 @@ export class WorkFiles implements WorkList {
 
   /** The list as it is now. Reads only what is new. */
   private present(): WorkBoard {
-    const all = generationsIn(this.root);
-    const newest = all.at(-1) ?? 1;
-    if (newest !== this.generation) this.readAnew(all);
-    this.generation = newest;
-    this.readOn(newest);
+    for (;;) {
+      const all = generationsIn(this.root);
+      const newest = all.at(-1) ?? 1;
+      if (newest === this.generation) break;
+      // Once more after that: what was read may have been on its way out.
+      this.readAnew(all);
+      this.generation = newest;
+    }
+    this.readOn(this.generation);
     return this.board;
   }
 

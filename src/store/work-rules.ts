@@ -1,5 +1,7 @@
 /** What may become of the list of work, whoever keeps it. Pure, so that every keeper decides alike. */
+
 import { isDeepStrictEqual } from 'node:util';
+import { LEAD_NAME } from '../protocol/team-message.js';
 import {
   LONGEST_DESCRIPTION,
   LONGEST_METADATA,
@@ -9,7 +11,6 @@ import {
   MOST_WORK,
   openBlockers,
   unknownWork,
-  WORK_LEAD,
   type WorkChange,
   type WorkItem,
   type WorkMetadata,
@@ -108,7 +109,7 @@ const ownerAfter = (item: WorkItem, change: WorkChange, by: string): string | un
   }
   const isGivenAway = change.owner !== undefined && wanted !== present;
   const isEnded = status !== undefined && (status !== item.status || status === 'completed');
-  if (isTheirs && by !== WORK_LEAD && (isGivenAway || isEnded)) {
+  if (isTheirs && by !== LEAD_NAME && (isGivenAway || isEnded)) {
     throw new WorkRefusal(ownedText(item, by));
   }
   if (change.owner !== undefined) return wanted;
@@ -117,7 +118,7 @@ const ownerAfter = (item: WorkItem, change: WorkChange, by: string): string | un
 
 const ownedText = ({ id, owner, status }: WorkItem, by: string): string => {
   const who = `Task ${id} is owned by ${owner} (${status})`;
-  return by === WORK_LEAD
+  return by === LEAD_NAME
     ? `${who}. Name the owner that it is to have, or leave it to ${owner}.`
     : `${who}, so only ${owner} or the lead can change that. Take another one.`;
 };

@@ -149,6 +149,10 @@ describe('a hook of the list of work', () => {
   });
 
   test('is not asked about what is refused anyway, or done already', async () => {
+    const creation = watching('TaskCreated');
+    const long = { ...order('x'), metadata: { x: 'x'.repeat(5_000) } };
+    await swarm({ begin: [[calls('c1', 'TaskCreate', long)]] }, { hooks: [creation.hook] });
+    expect(creation.seen).toEqual([]);
     const { seen, hook } = watching('TaskCompleted');
     const hand = await swarm(
       {
