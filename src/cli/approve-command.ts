@@ -2,6 +2,7 @@
 import { UsageError } from '../protocol/errors.js';
 import type { AnswerScope, PermissionAnswer } from '../protocol/permission.js';
 import { answerQuestion, openQuestions, questionNamed } from '../sdk/open-questions.js';
+import { questionFate } from '../sdk/question-fate.js';
 import { openArchive } from '../sdk/session-archive.js';
 import { chartStyle } from './bar-chart.js';
 import { EXIT } from './exit-code.js';
@@ -41,6 +42,9 @@ const answer = async (
 ): Promise<number> => {
   const store = openArchive(machine);
   const { questions } = await openQuestions(machine, store);
+  const isOpen = questions.some(({ question }) => question.id.startsWith(wanted));
+  const fate = isOpen ? undefined : await questionFate(store, wanted);
+  if (fate !== undefined) throw new UsageError(fate);
   const open = questionNamed(questions, wanted);
   const reply = await answerQuestion(machine, store, open, given);
   if (json === true) {

@@ -105,6 +105,10 @@ describe('a question of a grandchild', () => {
     expect(await states()).toContain('sync awaiting-permission');
     expect(await scene.run(['approve', question.id as string])).toMatchObject({ code: 0 });
     await eventually('it is made', () => scene.isMade('made.txt'));
+    expect(await scene.run(['deny', question.id as string])).toMatchObject({
+      ...{ code: 2, stdout: '' },
+      stderr: 'skein: Too late: somebody in another terminal has allowed it already.\n',
+    });
     expect(await states()).toContain('lead streaming');
     await scene.run(['stop', 'lead']);
     await run.ended;
