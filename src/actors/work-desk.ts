@@ -2,7 +2,6 @@
  * Binds the shared list of work to an agent: it acts under its own name, each of its calls is done once,
  * and hooks may object before a task is created or completed.
  */
-
 import type { HookEvent, HookFacts, Hooks, HookVerdict } from '../protocol/hooks.js';
 import { LEAD_NAME } from '../protocol/team-message.js';
 import {

@@ -1,5 +1,4 @@
 /** What may become of the list of work, whoever keeps it. Pure, so that every keeper decides alike. */
-
 import { isDeepStrictEqual } from 'node:util';
 import { LEAD_NAME } from '../protocol/team-message.js';
 import {
