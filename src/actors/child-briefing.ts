@@ -1,4 +1,5 @@
 /** What an agent that works for another is told: what it shares with others, and behind that its role. */
+import { homeIn } from '../policy/own-tree.js';
 import { LOST_ROLE, roleText } from '../prompt/delegation-text.js';
 import type { AgentDefinition } from '../protocol/agent-definition.js';
 import type { Briefing } from '../protocol/briefing.js';
@@ -10,12 +11,13 @@ import type { Origin } from '../protocol/swarm-records.js';
  */
 export const briefingFor = (
   shared: Briefing,
-  { type, ownPrompt, inherits }: Origin,
+  { type, ownPrompt, inherits, worktree }: Origin,
   definition: AgentDefinition | undefined,
   lost: (type: string) => void,
 ): Briefing => {
   const hasRole = inherits === undefined && !ownPrompt && type !== null;
   const role = hasRole ? roleText(type, definition?.prompt ?? LOST_ROLE) : '';
+  const home = homeIn(worktree === undefined ? [] : [worktree]);
   let isTold = !hasRole || definition !== undefined;
   return {
     head: (request) => shared.head(request),
@@ -29,7 +31,8 @@ export const briefingFor = (
       const opening = await shared.opening();
       return { ...opening, text: [opening.text, role].filter(Boolean).join('\n\n') };
     },
-    reminders: (told, touched) => shared.reminders(told, touched),
+    // Instructions for files hold for those that stand for them.
+    reminders: (told, touched) => shared.reminders(told, touched.map(home)),
     // What one agent looks at anew, the others go on with as it was.
     renew: () => {},
   };

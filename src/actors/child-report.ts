@@ -20,8 +20,24 @@ export const reportOf = (
 ): ChildReport => ({
   ...{ agent, stop, ...bounded(lastWords(history)), turns: history.turns },
   ...{ cost: tree.cost, tokens: windowTokens(tree.usage) },
-  changedFiles: [...history.family.changedFiles],
+  changedFiles: changedBy(history),
+  ...worktreeOf(history),
 });
+
+/** What it changed in its worktree is told as what that became. */
+const changedBy = ({ family: { changedFiles, origin } }: History): readonly string[] => {
+  const own = origin?.worktree?.path;
+  return [...changedFiles].filter((path) => own === undefined || !path.startsWith(`${own}/`));
+};
+
+const worktreeOf = ({
+  family: { origin, settled },
+}: History): Pick<ChildReport, 'worktree'> | undefined => {
+  if (origin?.worktree === undefined || settled === null) return undefined;
+  const { path, branch, top } = origin.worktree;
+  const { outcome, diff } = settled;
+  return { worktree: { path, branch, top, outcome, ...(diff !== undefined && { diff }) } };
+};
 
 /** Of an agent that was cut off it is what it said last, however long ago; its parent's words are not its own. */
 const lastWords = ({ messages, turns, family }: History): string => {

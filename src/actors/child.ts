@@ -3,8 +3,7 @@
  * Both end in the same equipment by construction, so a child that is taken up again is the one it was.
  */
 import { Spending } from '../context/spending.js';
-import { modeFor } from '../policy/agent-mode.js';
-import { forkDirective, teammateTask } from '../prompt/delegation-text.js';
+import { forkDirective, teammateTask, worktreeTask } from '../prompt/delegation-text.js';
 import type { Stop } from '../protocol/agent.js';
 import { StorageError } from '../protocol/errors.js';
 import type { JournalRecord } from '../protocol/journal.js';
@@ -15,14 +14,15 @@ import { rawText } from '../protocol/wire.js';
 import { agentLabel } from '../tools/agent-report.js';
 import type { AgentDeps } from './agent.js';
 import { briefingFor } from './child-briefing.js';
+import { deskFor } from './child-desk.js';
 import { childFeed } from './child-feed.js';
 import { childGrant } from './child-grant.js';
 import { hooksFor } from './child-hooks.js';
 import { departingChild } from './child-sharing.js';
-import type { ControlDesk, Planning } from './control-desk.js';
 import { forkPointOf, inheritedBy } from './fork-point.js';
 import { definitionOf, type Household, type OwnPrompt } from './household.js';
-import { allSiblingsOf, askedBy, type Child, type Member, siblingsOf } from './member.js';
+import { bringHome, equipmentFor, isHome, placed, reopen } from './isolation.js';
+import { allSiblingsOf, type Child, type Member, siblingsOf } from './member.js';
 import { Notebook } from './notebook.js';
 import { keepHead, PromptShelf, readHead } from './prompt-shelf.js';
 import { askerOf } from './question.js';
@@ -39,6 +39,8 @@ export interface Beginning {
   readonly origin: Origin;
   readonly model: string;
   readonly prompt: string;
+  /** It gets a worktree of its own. */
+  readonly isIsolated: boolean;
 }
 
 /** Told whenever it does something. */
@@ -47,11 +49,12 @@ export type Active = (id: string) => void;
 /** Its first records are written when this resolves. Rejects with a StorageError. */
 export const beginChild = async (
   house: Household,
-  { id, parent, origin, model, prompt }: Beginning,
+  { id, parent, origin: terms, model, prompt, isIsolated }: Beginning,
   active: Active,
 ): Promise<Child> => {
+  const origin = isIsolated ? await placed(house, parent, id, terms) : terms;
   const own = ownPromptOf(house, origin);
-  const { cwd } = parent.deps.notebook.history;
+  const cwd = origin.worktree?.cwd ?? parent.deps.notebook.history.cwd;
   const { head, name } = await headOf(house, kinOf(parent, origin), own, { cwd, model });
   const base = origin.inherits === undefined ? undefined : forkPointOf(parent).base;
   const journal = await house.session.journal(id, parent.id);
@@ -75,7 +78,14 @@ const teamPlace = ({ name = '', team }: Origin) =>
 
 const taskOf = (origin: Origin, prompt: string): string => {
   const place = teamPlace(origin);
-  return place === undefined ? prompt : teammateTask(prompt, place);
+  const task = origin.worktree === undefined ? prompt : worktreeTask(prompt, origin.worktree);
+  return place === undefined ? task : teammateTask(task, place);
+};
+
+/** One that goes on is another process's now, in the place that it had. Rejects with a SpawnRefusal. */
+export const beginEpoch = async (house: Household, child: Child): Promise<void> => {
+  await reopen(house, child);
+  child.deps.notebook.record({ type: 'epoch.began', owner: house.worker });
 };
 
 const isCreated = (records: readonly JournalRecord[]): boolean =>
@@ -102,7 +112,11 @@ export const rebuildChild = async (
   const head = await keptHead(house, kin, newestPrompt(records) ?? created.prompt);
   const own = ownPromptOf(house, origin) ?? (origin.ownPrompt ? frozen(kin) : undefined);
   const below = notebook.history.family.isParent ? await house.below(id) : undefined;
-  return assemble(house, { id, parent, origin, model, notebook, head, own, below }, active);
+  const child = assemble(house, { id, parent, origin, model, notebook, head, own, below }, active);
+  // A process may have died when it had ended and its work had not come home.
+  const isOver = endOf(child) !== undefined && open === openJournal;
+  if (isOver && !isHome(child)) await bringHome(house, child);
+  return child;
 };
 
 const openJournal = ({ session }: Household, id: string, parent: string): Promise<Journal> =>
@@ -190,7 +204,8 @@ interface Cradle {
 const assemble = (house: Household, cradle: Cradle, active: Active): Child => {
   const { id, parent, origin, model, notebook, head, own, below } = cradle;
   const { session, capabilities, requestSettings, warmth } = house;
-  const { shell, clock, ids, limits } = parent.deps;
+  const { clock, ids, limits } = parent.deps;
+  const { shell, checkpoints } = equipmentFor(house, parent, origin);
   const { history } = notebook;
   const definition = definitionOf(house, origin.type);
   const kin = kinOf(parent, origin).deps;
@@ -253,7 +268,7 @@ const assemble = (house: Household, cradle: Cradle, active: Active): Child => {
       all: allSiblingsOf(parent),
     })),
     agents: house.agentsFor(id),
-    checkpoints: house.checkpoints,
+    ...{ shell, checkpoints },
   };
   return {
     ...{ id, tag, origin, parent, depth: origin.depth, deps, tree, jobs, hooks },
@@ -264,35 +279,3 @@ const assemble = (house: Household, cradle: Cradle, active: Active): Child => {
 
 const withoutRole = (type: string): string =>
   `works without its role: nothing defines "${type}" any more. What it may do is as it was.`;
-
-/** Under the rules of its parent, and with nothing that its parent does not have. */
-const deskFor = (parent: Member, origin: Origin, notebook: Notebook): ControlDesk => {
-  const { type, tools, limits = [], denials = [] } = origin;
-  // Whatever a journal says, no more than its parent may.
-  const mode = modeFor(origin.mode, 'bubble');
-  const isPlanning = mode === 'plan';
-  const terms = JSON.stringify([type, mode, tools, limits, denials]);
-  const known = parent.desks.get(terms);
-  if (known !== undefined) return known;
-  const given = tools && { owner: type ?? 'fork', names: new Set(tools), limits, denials };
-  const surfaces = askedBy(parent);
-  if (isPlanning) {
-    const plan = planOf(parent, notebook);
-    return parent.deps.desk.under({ tools: given, mode: plan, surfaces });
-  }
-  const desk = parent.deps.desk.under({ tools: given, mode, surfaces });
-  parent.desks.set(terms, desk);
-  return desk;
-};
-
-/** One that could only plan asks its parent like the others once its plan is approved; that is on record. */
-const planOf = (parent: Member, notebook: Notebook): Planning => ({
-  get mode() {
-    return notebook.history.family.isPlanApproved ? 'bubble' : 'plan';
-  },
-  leavePlan() {
-    notebook.record({ type: 'plan.approved', by: 'user' });
-    const { mode } = parent.deps.desk;
-    return mode === 'bubble' || mode === 'plan' ? 'default' : mode;
-  },
-});

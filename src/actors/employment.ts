@@ -271,7 +271,7 @@ export class Employment {
     if (this.isGone(entry, child)) return;
     this.release(child);
     if (entry.halting !== undefined) this.finish(entry, child, entry.halting);
-    else this.farewell.pause(entry, child, stop);
+    else void this.farewell.pause(entry, child, stop);
   }
 
   /** Of one that does nothing now: it waits for a place, or for letters. */

@@ -9,6 +9,7 @@ import type { BackgroundJobs } from './background-jobs.js';
 import { deliverReport } from './child-letter.js';
 import { reportOf } from './child-report.js';
 import type { Household } from './household.js';
+import { bringHome } from './isolation.js';
 import type { Child, Member } from './member.js';
 import type { Entry, Roster } from './roster.js';
 import type { Unheard } from './unheard.js';
@@ -45,8 +46,9 @@ export class Farewell {
   }
 
   /** A teammate has done what it was told, and stays. */
-  pause(entry: Entry, child: Child, stop: Stop): void {
+  async pause(entry: Entry, child: Child, stop: Stop): Promise<void> {
     entry.status = 'idle';
+    if (child.origin.worktree !== undefined) await this.bringHome(child, true);
     const report = this.keep(entry, child, stop);
     this.deps.lead.deps.feed.emit({ type: 'agent.rested', report });
     this.tell(entry, child, report);
@@ -96,9 +98,18 @@ export class Farewell {
       await this.deps.haltBelow(child);
       await child.jobs.end();
       child.hooks.close();
+      await this.bringHome(child, false);
     } finally {
       grant.close();
       notebook.end();
+    }
+  }
+
+  private async bringHome(child: Child, stays: boolean): Promise<void> {
+    try {
+      await bringHome(this.deps.house, child, stays);
+    } catch (error) {
+      this.complain(child, error);
     }
   }
 

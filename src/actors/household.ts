@@ -9,6 +9,8 @@ import type { Hooks } from '../protocol/hooks.js';
 import type { SwarmLimits } from '../protocol/leader.js';
 import type { Capabilities } from '../protocol/providers.js';
 import type { Session, SessionStore } from '../protocol/store.js';
+import type { Shell } from '../protocol/tool.js';
+import type { WorktreePlace, Worktrees } from '../protocol/worktree.js';
 import type { Toolbox } from '../tools/toolbox.js';
 import type { AgentDeps } from './agent.js';
 import type { ShelfOptions } from './prompt-shelf.js';
@@ -35,6 +37,10 @@ export interface SwarmSetup {
   readonly ownPrompt: (definition: AgentDefinition) => OwnPrompt;
   /** Runs the hooks of definitions. */
   readonly runHook: RunHookCommand;
+  /** Left out where no agent can have a worktree of its own. */
+  readonly worktrees?: Worktrees | undefined;
+  /** The shell of one that works there; left out, that of everybody. */
+  readonly shellIn?: ((place: WorktreePlace) => Shell) | undefined;
 }
 
 export interface Household {

@@ -1,5 +1,6 @@
 /** An agent of a swarm as the others see it: its equipment, and what it knows of those that work for it. */
 import type { Spending } from '../context/spending.js';
+import type { OwnTree } from '../policy/own-tree.js';
 import type { KnownSurface } from '../protocol/answer.js';
 import type { AgentTag } from '../protocol/swarm.js';
 import type { Origin } from '../protocol/swarm-records.js';
@@ -94,16 +95,29 @@ const textOf = (value: unknown): string | undefined =>
 const FORK = '(fork)';
 
 /** Its desk, as the one whom a child of it asks; nobody where it could not ask anybody either. */
-export const askedBy = (member: Member): readonly KnownSurface[] => {
-  const { desk, toolbox, clock, parent } = member.deps;
-  member.surfaces ??=
-    desk.surfaces.length === 0
-      ? []
-      : [
-          parentDesk({
-            ...{ agent: member.id, desk, toolbox, clock },
-            ...(parent !== undefined && { parent }),
-          }),
-        ];
+export const askedBy = (member: Member, trees?: readonly OwnTree[]): readonly KnownSurface[] => {
+  if (trees !== undefined) return surfacesOf(member, inTrees(member.deps.desk, trees));
+  member.surfaces ??= surfacesOf(member, member.deps.desk);
   return member.surfaces;
+};
+
+const surfacesOf = (
+  { id: agent, deps: { toolbox, clock, parent } }: Member,
+  desk: ControlDesk,
+): readonly KnownSurface[] => {
+  if (desk.surfaces.length === 0) return [];
+  return [
+    parentDesk({
+      ...{ agent, desk, toolbox, clock },
+      ...(parent !== undefined && { parent }),
+    }),
+  ];
+};
+
+/** What a child asks for in a tree of its own is judged as if its parent asked for it there. */
+const inTrees = (desk: ControlDesk, trees: readonly OwnTree[]): ControlDesk => {
+  const rule: ControlDesk['rule'] = (request, said, within = trees) =>
+    desk.rule(request, said, within);
+  // Not a copy: its mode may change.
+  return Object.assign(Object.create(desk) as ControlDesk, { rule });
 };

@@ -18,6 +18,8 @@ import type { Member } from './member.js';
 export interface SpawnTerms {
   readonly origin: Origin;
   readonly model: string;
+  /** It has a worktree of its own, wherever that will be. */
+  readonly isIsolated: boolean;
 }
 
 /** Throws a SpawnRefusal, and a StorageError where a fork cannot be offered. */
@@ -34,7 +36,8 @@ export const termsOf = (house: Household, parent: Member, order: SpawnOrder): Sp
     const { seq } = forkPointOf(parent);
     const kind = team !== undefined ? 'teammate' : background === true ? 'background' : 'fork';
     const inherits = { agent: parent.id, seq };
-    return { origin: { ...common, kind, type: null, inherits }, model };
+    const isIsolated = order.isolation !== undefined;
+    return { origin: { ...common, kind, type: null, inherits }, model, isIsolated };
   }
   const definition = described(house, type);
   const shown = parent.deps.toolbox.visible;
@@ -55,6 +58,7 @@ export const termsOf = (house: Household, parent: Member, order: SpawnOrder): Sp
       ...(ownPrompt && { ownPrompt }),
     },
     model,
+    isIsolated: (order.isolation ?? definition.isolation) !== undefined,
   };
 };
 

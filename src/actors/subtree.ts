@@ -1,4 +1,5 @@
 /** What those below an agent have used up and changed, by what is on record of them. */
+import { Family } from '../context/family.js';
 import { Spending } from '../context/spending.js';
 import { SkeinError } from '../protocol/errors.js';
 import type { SessionStore } from '../protocol/store.js';
@@ -37,15 +38,12 @@ const changedBy = async (
   store: Pick<SessionStore, 'records'>,
   session: string,
 ): Promise<ReadonlySet<string>> => {
-  const paths = new Set<string>();
+  const family = new Family();
   try {
-    for await (const record of store.records(session, tag.id)) {
-      if (record.type !== 'files.changed') continue;
-      for (const { path } of record.changes) paths.add(path);
-    }
+    for await (const record of store.records(session, tag.id)) family.apply(record);
   } catch (error) {
     // A report that is not complete is better than none.
     if (!(error instanceof SkeinError)) throw error;
   }
-  return paths;
+  return family.changedFiles;
 };

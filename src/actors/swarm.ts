@@ -13,7 +13,7 @@ import {
   type SpawnPreview,
 } from '../protocol/swarm.js';
 import { BackgroundJobs } from './background-jobs.js';
-import { beginChild, endOf, readJournal, rebuildChild } from './child.js';
+import { beginChild, beginEpoch, endOf, readJournal, rebuildChild } from './child.js';
 import { deliverLoss, deliverReport, hasHeardOf } from './child-letter.js';
 import { Complaints } from './complaints.js';
 import { Employment, lenderOf } from './employment.js';
@@ -152,7 +152,7 @@ export class Swarm {
   private async begin(parent: Member, order: SpawnOrder, known?: string): Promise<Entry> {
     const { ids, feed, clock } = this.lead.deps;
     const { call, prompt } = order;
-    const { origin, model } = termsOf(this.house, parent, order);
+    const { origin, model, isIsolated } = termsOf(this.house, parent, order);
     const { kind, type, description, depth } = origin;
     const id = known ?? ids('agent');
     const isNew = known === undefined;
@@ -164,7 +164,7 @@ export class Swarm {
         parent.deps.notebook.record({ type: 'agent.requested', ...asked });
       }
       await this.turnstile.pass();
-      const beginning = { id, parent, origin, model, prompt };
+      const beginning = { id, parent, origin, model, prompt, isIsolated };
       const child = await beginChild(this.house, beginning, this.active);
       const { isQueued } = place;
       if (isQueued) child.deps.notebook.record({ type: 'agent.queued', reason: QUEUED });
@@ -204,7 +204,7 @@ export class Swarm {
     const lender = entry.isAwaited ? lenderOf(parent, tag.kind) : undefined;
     const place = this.employment.admit({ id, depth, isNew: false, lender });
     try {
-      deps.notebook.record({ type: 'epoch.began', owner: this.house.worker });
+      await beginEpoch(this.house, child);
       if (place.isQueued) deps.notebook.record({ type: 'agent.queued', reason: QUEUED });
       // Those below it must find this very one.
       entry.child = child;

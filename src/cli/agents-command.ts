@@ -85,6 +85,7 @@ const extrasOf = (agent: AgentDefinition): readonly string[] => [
     ? []
     : [`at most ${agent.maxBudgetTokens.toLocaleString('en')} tokens`]),
   ...(agent.background ? ['in the background'] : []),
+  ...(agent.isolation === undefined ? [] : ['in a worktree']),
   ...(agent.ownPrompt ? ['prompt of its own'] : []),
   ...(agent.hooks.length === 0 ? [] : [plural(agent.hooks.length, 'hook')]),
 ];

@@ -87,6 +87,12 @@ export const eventWords = (event: SwarmEvent): string => {
       return `its plan was approved by ${words.text('by')}`;
     case 'agent.restarted':
       return `begins again in ${seconds(words.number('delayMs'))}, attempt ${words.number('attempt')}: ${words.text('reason')}`;
+    case 'worktree.settled': {
+      const many = words.number('files');
+      const what = many === 0 ? '' : `, ${plural(many, 'file')}`;
+      const detail = typeof event.detail === 'string' ? `: ${words.text('detail')}` : '';
+      return `its worktree: ${words.text('outcome')}${what}${detail}`;
+    }
     case 'fork.offered':
       return `forks begin from turn ${words.number('turn')}`;
     case 'request.queued': {

@@ -81,7 +81,7 @@ export const readFields = (
 };
 
 /** They are kept for a version that can do something with them. */
-const IDLE = ['skills', 'mcpServers', 'isolation'] as const;
+const IDLE = ['skills', 'mcpServers'] as const;
 
 type ReadValues = { readonly prompt?: 'own' | 'shared' } & Partial<
   Omit<DefinitionFields, 'hooks' | 'limits' | 'denials' | 'warnings'>

@@ -3,12 +3,18 @@ import type { JournalRecord } from '../protocol/journal.js';
 import { CHILD_SENDER, type ChildKind } from '../protocol/swarm.js';
 import type { Origin } from '../protocol/swarm-records.js';
 import type { RawJson } from '../protocol/wire.js';
+import type { Settlement } from '../protocol/worktree.js';
 
 /** What the forks of one message read in place of its results, and where that is on record. */
 export interface Offer {
   readonly seq: number;
   /** Blocks with commas between them. */
   readonly blocks: RawJson;
+}
+
+export interface WorktreeEnd {
+  readonly outcome: Settlement;
+  readonly diff?: string | undefined;
 }
 
 export class Family {
@@ -26,6 +32,10 @@ export class Family {
   offer: Offer | null = null;
   /** It could only plan, and may carry its plan out now. */
   isPlanApproved = false;
+  /** What became of the work in its worktree when it last ended or rested; null while it works. */
+  settled: WorktreeEnd | null = null;
+  /** The commit of its that was last merged. */
+  mergedAt: string | undefined;
   /** Files that its calls changed, as far as that was seen. */
   readonly changedFiles = new Set<string>();
 
@@ -41,6 +51,12 @@ export class Family {
         break;
       case 'letter.received':
         if (record.from === CHILD_SENDER) this.reports.add(record.letter);
+        break;
+      case 'run.started':
+        this.settled = null;
+        break;
+      case 'worktree.settled':
+        this.settle(record);
         break;
       case 'plan.approved':
         this.isPlanApproved = true;
@@ -58,5 +74,13 @@ export class Family {
       default:
         break;
     }
+  }
+
+  private settle({ outcome, diff }: WorktreeEnd): void {
+    this.settled = { outcome, diff };
+    if (outcome.kind !== 'merged') return;
+    this.mergedAt = outcome.commit;
+    const top = this.origin?.worktree?.top ?? '';
+    for (const file of outcome.files) this.changedFiles.add(`${top}/${file}`);
   }
 }

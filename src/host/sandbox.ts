@@ -15,6 +15,8 @@ export interface SandboxPlaces {
   readonly writable: readonly string[];
   /** Looks empty from inside: the state of Skein, keys, credentials. */
   readonly hidden: readonly string[];
+  /** Can be read wherever it lies, and not written: the repository behind a worktree. */
+  readonly readable?: readonly string[];
 }
 
 /** The program to start in place of a shell, and its first arguments. */
@@ -56,7 +58,7 @@ export const sandboxTrouble = async (
 
 /** Looked up for every command: what is there to be protected may change. */
 export const sandboxOf =
-  ({ writable, hidden }: SandboxPlaces): Sandbox =>
+  ({ writable, hidden, readable = [] }: SandboxPlaces): Sandbox =>
   (cwd) => {
     const mounts = new Map<string, readonly string[]>();
     const mount = (path: string, how: (place: string, found: Stats) => readonly string[]) => {
@@ -65,7 +67,8 @@ export const sandboxOf =
       if (place !== undefined && found !== undefined) mounts.set(place, how(place, found));
     };
     for (const path of [...SHARED, ...hidden]) mount(path, emptied);
-    for (const path of RESTORED) mount(path, (place) => ['--ro-bind', place, place]);
+    for (const path of [...RESTORED, ...readable])
+      mount(path, (place) => ['--ro-bind', place, place]);
     for (const root of writable) mount(root, (place) => ['--bind', place, place]);
     for (const root of writable) {
       for (const name of LEVERS) {

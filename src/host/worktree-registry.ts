@@ -1,5 +1,12 @@
 /** What a repository has on file of its worktrees, read without git: whose they are and what they began with. */
-import { existsSync as isThere, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import {
+  existsSync as isThere,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 /** The folder in which git keeps what it knows of the worktree at a path; undefined when it knows of none. */
@@ -25,6 +32,14 @@ export const admins = (common: string): readonly string[] => {
 /** The lock says whose a worktree is, and keeps git from taking it for one that nobody needs. */
 export const lockReason = (agent: string, base: string): string =>
   `Skein: agent ${agent} works here, from ${base}`;
+
+/** Says another reason; without it the next merge would only have more to compare. */
+export const lock = (common: string, path: string, reason: string): void => {
+  const admin = registered(common, path);
+  if (admin === undefined) return;
+  writeFileSync(join(admin, 'locked.new'), reason);
+  renameSync(join(admin, 'locked.new'), join(admin, 'locked'));
+};
 
 const REASON = /^Skein: agent [\w-]+ works here, from ([0-9a-f]{40,64})\s*$/;
 

@@ -5,7 +5,7 @@ import type { Settled, Settlement, SettleOrder } from '../protocol/worktree.js';
 import { openRepository, type Repository, type WorktreeHome } from './git-repository.js';
 import { GitTree, LISTING_BYTES, namesIn, utf8 } from './git-tree.js';
 import { mergeInto } from './tree-merge.js';
-import { baseIn, isReady, registered } from './worktree-registry.js';
+import { baseIn, isReady, lock, lockReason, registered } from './worktree-registry.js';
 
 /** Larger patches are cut; the whole is on the branch. */
 const MOST_DIFF_BYTES = 16 * 1024 * 1024;
@@ -19,6 +19,7 @@ export const settleWork = async (home: WorktreeHome, order: SettleOrder): Promis
     const repository = await openRepository(order.place.top, home.environment);
     const work = await workOf(home, repository, order);
     if (work === undefined) return { settlement: { kind: 'unchanged' }, diff };
+    if (work.isNothing && order.stays) return { settlement: { kind: 'unchanged' }, diff };
     if (work.isNothing) return { settlement: await putAway(repository, work, order), diff };
     diff = await patch(repository.tree, work.base, work.commit);
     return { settlement: await bringBack(home, repository, work, order), diff };
@@ -81,9 +82,9 @@ const bringBack = async (
   home: WorktreeHome,
   repository: Repository,
   work: Work,
-  { place, beforeMerge }: SettleOrder,
+  { agent, place, beforeMerge, stays = false }: SettleOrder,
 ): Promise<Settlement> => {
-  const { tree, directory } = repository;
+  const { tree, directory, common } = repository;
   const { base, commit } = work;
   const files = await namesBetween(tree, base, commit);
   const conflicts = await mergeInto({
@@ -92,6 +93,10 @@ const bringBack = async (
     staying: [join(place.top, relative(place.path, place.cwd))],
   });
   if (conflicts.length > 0) return { kind: 'conflict', files, commit, conflicts: [...conflicts] };
+  if (stays) {
+    lock(common, place.path, lockReason(agent, commit));
+    return { kind: 'merged', files, commit };
+  }
   const isLeft = !(await removed(repository, work, place.path));
   return { kind: 'merged', files, commit, ...(isLeft && { isLeft }) };
 };

@@ -43,14 +43,10 @@ export const gitWorktrees = (home: WorktreeHome): Worktrees => {
   };
 };
 
-interface Known extends WorktreePlace {
-  readonly isMerged: boolean;
-}
-
 const make = async (
   home: WorktreeHome,
   order: WorktreeOrder,
-  known: Known | undefined,
+  known: WorktreePlace | undefined,
 ): Promise<WorktreePlace> => {
   const { agent, cwd } = order;
   const repository = await openRepository(cwd, home.environment);
@@ -71,8 +67,8 @@ const make = async (
     return { ...place, base: there };
   }
   const tip = await tree.find(`refs/heads/${branch}^{commit}`);
-  // Work that is on the branch and nowhere else still has its way before it.
-  const started = known === undefined || known.isMerged ? tip : known.base;
+  // Of one that never began the branch is all that there is; what another has on it may not be merged yet.
+  const started = tip === undefined ? undefined : (known?.base ?? tip);
   const base = started ?? (await newBase(home, repository, { head, agent }));
   if (tip === undefined) await tree.must(['update-ref', `refs/heads/${branch}`, base, '']);
   await add(home, repository, { path, branch, base, agent });

@@ -24,6 +24,19 @@ export const teammateTask = (prompt: string, { name, team }: TeamPlace): string 
 
 ${prompt}`;
 
+/** Ahead of the task of one that has a worktree: what everybody reads speaks of another folder. */
+export const worktreeTask = (prompt: string, { path, top, cwd }: TreePlace): string =>
+  `You work in a git worktree of your own: ${cwd}
+It has all that ${top} had when you began, committed or not. Wherever a path below ${top} is named, take the same path below ${path}; elsewhere you cannot write. What you change is brought back when you end: do not commit, merge or copy it yourself.
+
+${prompt}`;
+
+interface TreePlace {
+  readonly path: string;
+  readonly top: string;
+  readonly cwd: string;
+}
+
 interface TeamPlace {
   readonly name: string;
   readonly team: string;

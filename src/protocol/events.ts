@@ -38,6 +38,7 @@ export const EVENT_TYPES = [
   'agent.restarted',
   'letter.sent',
   'plan.approved',
+  'worktree.settled',
   'fork.offered',
   'request.queued',
   'budget.reserved',

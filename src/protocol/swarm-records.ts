@@ -4,6 +4,7 @@ import { attempt } from './control-records.js';
 import { PERMISSION_MODES } from './permission.js';
 import { WAIT_REASONS } from './queueing.js';
 import { CHILD_KINDS } from './swarm.js';
+import { settlement, worktreePlace } from './worktree.js';
 
 /** Of an agent that works for another. What it may do is fixed here, whatever its file says later. */
 export const origin = z.object({
@@ -34,6 +35,8 @@ export const origin = z.object({
   maxBudgetTokens: z.number().optional(),
   /** Left out, it shares the prompt and the tool list of the lead. */
   ownPrompt: z.boolean().optional(),
+  /** Where it works, of one that has a working tree of its own. */
+  worktree: worktreePlace.optional(),
 });
 export type Origin = z.infer<typeof origin>;
 
@@ -75,6 +78,13 @@ export const SWARM_RECORDS = [
     type: z.literal('plan.approved'),
     /** Whoever approved it. */
     by: z.string(),
+  }),
+  z.object({
+    /** What became of the work in the worktree of an agent that has ended, or rests. */
+    type: z.literal('worktree.settled'),
+    outcome: settlement,
+    /** Where the work is as a patch. */
+    diff: z.string().optional(),
   }),
   z.object({
     /** What the forks of the newest message read in place of its results: one for all of them. */

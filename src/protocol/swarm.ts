@@ -2,6 +2,7 @@
 import type { Stop } from './agent.js';
 import { SkeinError } from './errors.js';
 import type { MessageOrder, MessageReceipt } from './team-message.js';
+import type { Settlement, WorktreePlace } from './worktree.js';
 
 /** `sync` and `fork` are waited for; a `background` one may be a fork too. A `teammate` stays when it has done its work. */
 export const CHILD_KINDS = ['sync', 'background', 'fork', 'teammate'] as const;
@@ -48,6 +49,8 @@ export interface SpawnOrder extends SpawnKind {
   readonly name: string | undefined;
   /** Makes it a teammate, which needs a name. */
   readonly team: string | undefined;
+  /** Undefined: what its definition says. */
+  readonly isolation: 'worktree' | undefined;
 }
 
 /** What came of an agent. */
@@ -64,6 +67,15 @@ export interface ChildReport {
   readonly tokens: number;
   /** Absolute paths. */
   readonly changedFiles: readonly string[];
+  /** Of one that had a worktree of its own. */
+  readonly worktree?: WorktreeReport;
+}
+
+/** What became of the work of an agent in its worktree, and where it can be found. */
+export interface WorktreeReport extends Pick<WorktreePlace, 'path' | 'branch' | 'top'> {
+  readonly outcome: Settlement;
+  /** Where it is as a patch. */
+  readonly diff?: string;
 }
 
 /** How an agent ended, in the words that programs know. */

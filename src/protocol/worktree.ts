@@ -55,6 +55,8 @@ export interface SettleOrder {
   readonly place: WorktreePlace;
   /** Absolute: files that count although git ignores them. */
   readonly wanted: readonly string[];
+  /** The agent only rests: it goes on in the same folder, from what is merged now. */
+  readonly stays?: boolean;
   /** Told of the files that are about to change, absolute, before the first one does. */
   readonly beforeMerge: (paths: readonly string[]) => Promise<void>;
 }
@@ -72,13 +74,10 @@ export interface Worktrees {
    */
   open(order: WorktreeOrder): Promise<WorktreePlace>;
   /**
-   * Makes sure that the folder of an agent on record is there. `isMerged`: all that is on its branch is in
-   * the tree of its parent. Rejects with a WorktreeRefusal.
+   * Makes sure that the folder of an agent on record is there; its base is what was last merged, if
+   * anything was. Rejects with a WorktreeRefusal.
    */
-  reopen(
-    order: Omit<WorktreeOrder, 'cwd'>,
-    known: WorktreePlace & { readonly isMerged: boolean },
-  ): Promise<void>;
+  reopen(order: Omit<WorktreeOrder, 'cwd'>, known: WorktreePlace): Promise<void>;
   /**
    * Puts what is in the folder on its branch, and that into the tree of the parent. Doing it again does
    * nothing twice. Never rejects: what cannot be done, all is kept.

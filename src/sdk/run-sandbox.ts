@@ -3,14 +3,23 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LoadedSettings } from '../config/load-settings.js';
-import { CREDENTIAL_STORES, SYSTEM_SECRETS, sandboxOf, sandboxTrouble } from '../host/sandbox.js';
+import {
+  CREDENTIAL_STORES,
+  type SandboxPlaces,
+  SYSTEM_SECRETS,
+  sandboxOf,
+  sandboxTrouble,
+} from '../host/sandbox.js';
 import { type HostShellOptions, hostShell } from '../host/shell.js';
 import { UsageError } from '../protocol/errors.js';
 import type { Shell } from '../protocol/tool.js';
+import type { WorktreePlace } from '../protocol/worktree.js';
 import type { Surroundings } from './surroundings.js';
 
 export interface RunShell {
   readonly shell: Shell;
+  /** Of an agent in a worktree, which writes nowhere else; left out where nothing keeps it from that. */
+  readonly shellIn?: (place: WorktreePlace) => Shell;
   readonly notices: readonly string[];
   /** Ends what the run started, and removes its temporary folder. */
   release(): void;
@@ -43,13 +52,14 @@ export const shellForRun = async (
     return { ...open, notices: [notice] };
   }
   const temporary = realpathSync(mkdtempSync(join(tmpdir(), 'skein-sandbox-')));
-  const sandbox = sandboxOf({
-    writable: [...roots, temporary],
-    hidden: [skeinHome, ...CREDENTIAL_STORES.map((it) => join(home, it)), ...SYSTEM_SECRETS],
-  });
+  const hidden = [skeinHome, ...CREDENTIAL_STORES.map((it) => join(home, it)), ...SYSTEM_SECRETS];
   const inside = { ...environment, TMPDIR: temporary };
+  const caged = (places: SandboxPlaces) =>
+    hostShell({ environment: inside, watchdog, sandbox: sandboxOf(places) });
   return {
-    shell: hostShell({ environment: inside, watchdog, sandbox }),
+    shell: caged({ writable: [...roots, temporary], hidden }),
+    shellIn: ({ path, top }) =>
+      caged({ writable: [path, temporary], hidden, readable: [top, join(path, '.git')] }),
     notices: [],
     release() {
       watchdog.dismiss();

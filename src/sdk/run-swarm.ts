@@ -2,6 +2,9 @@
 import type { OwnPrompt, SwarmSetup } from '../actors/household.js';
 import type { AgentRoster } from '../config/agent-roster.js';
 import type { LoadedSettings } from '../config/load-settings.js';
+import { realPath } from '../config/real-path.js';
+import { stateLayout } from '../config/state-directory.js';
+import { gitWorktrees } from '../host/worktree.js';
 import { type AgentDefinition, givesTool } from '../protocol/agent-definition.js';
 import type { RunHookCommand } from '../protocol/hook-setup.js';
 import type { Tool } from '../protocol/tool.js';
@@ -66,6 +69,9 @@ export interface SwarmRequest {
   readonly tools: Toolbox;
   /** The prompt of an agent that does not share the lead's. */
   readonly promptOf: (definition: AgentDefinition, tools: Toolbox) => OwnPrompt['briefing'];
+  /** That of a child process. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly shellIn: SwarmSetup['shellIn'];
 }
 
 export const swarmFor = (request: SwarmRequest): SwarmSetup => {
@@ -75,7 +81,12 @@ export const swarmFor = (request: SwarmRequest): SwarmSetup => {
   return {
     ...{ definitions: roster.agents, unusable: roster.unusable },
     limits: { maxAgents, maxConcurrentAgents, maxDepth },
-    ...{ times: { wallMs, idleMs }, modelNamed, runHook },
+    ...{ times: { wallMs, idleMs }, modelNamed, runHook, shellIn: request.shellIn },
+    worktrees: gitWorktrees({
+      folder: stateLayout(settings.skeinHome).worktrees,
+      without: [realPath(settings.skeinHome)],
+      environment: request.environment,
+    }),
     ownPrompt(definition) {
       const own = toolbox(request.tools.all.filter((tool) => givesTool(definition, tool)));
       return { toolbox: own, briefing: promptOf(definition, own) };

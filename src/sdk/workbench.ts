@@ -35,6 +35,7 @@ import { capabilitiesOf } from '../protocol/providers.js';
 import type { SessionStore } from '../protocol/store.js';
 import type { Tool } from '../protocol/tool.js';
 import type { RawJson } from '../protocol/wire.js';
+import type { WorktreePlace } from '../protocol/worktree.js';
 import { SessionFiles } from '../store/session-files.js';
 import { SessionMemory } from '../store/session-memory.js';
 import { type Toolbox, toolbox } from '../tools/toolbox.js';
@@ -133,6 +134,8 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
   const roots = rootsOf(workplace, settings);
   const caged = await shellForRun(settings, machine, { roots, environment, watchdog });
   const shell = discreet.shell(caged.shell);
+  const inTree = caged.shellIn;
+  const shellIn = inTree && ((place: WorktreePlace) => discreet.shell(inTree(place)));
   const hookShell = hostShell({ environment, watchdog });
   const hooks = runHooks(settings, request.hooks, left.named?.hooks ?? [], hookShell);
   const web = webClient({
@@ -168,7 +171,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
     },
     briefing: promptFor(prompt),
     swarm: swarmFor({
-      ...{ roster, settings, modelNamed: alias, tools },
+      ...{ roster, settings, modelNamed: alias, tools, environment, shellIn },
       runHook: commandHooks(hookShell, settings.workspace.root),
       promptOf: (definition, given) =>
         promptFor({ ...prompt, agent: { ...definition, proactive: false }, tools: given }),

@@ -133,6 +133,13 @@ export const eventOf = (record: JournalRecord): ProjectedEvent => {
       const { reason, attempt, delayMs } = record;
       return { type: 'agent.restarted', cites, reason, attempt, delayMs };
     }
+    case 'worktree.settled': {
+      const { outcome } = record;
+      const files = 'files' in outcome ? outcome.files.length : 0;
+      const conflicts = 'conflicts' in outcome ? outcome.conflicts.length : 0;
+      const detail = 'why' in outcome ? outcome.why : undefined;
+      return { type: 'worktree.settled', cites, outcome: outcome.kind, files, conflicts, detail };
+    }
     case 'fork.offered':
       return { type: 'fork.offered', cites };
     case 'request.queued': {

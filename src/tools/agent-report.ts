@@ -3,6 +3,7 @@ import { type AgentTag, type ChildReport, outcomeOf } from '../protocol/swarm.js
 import { onOneLine } from './search-report.js';
 import { shortLine, withoutMiddle } from './truncation.js';
 import { withoutOurTags } from './untrusted-text.js';
+import { worktreeText } from './worktree-text.js';
 
 export const REPORT_CHARACTERS = 30_000;
 const MOST_FILES = 20;
@@ -18,14 +19,18 @@ export const reportText = (report: ChildReport): string => {
   const said = isSilent
     ? 'It said nothing.'
     : `<agent-report>\n${withoutOurTags(bounded(text.trim(), characters))}\n</agent-report>`;
-  if (failure === undefined) return [headOf(report), said].join('\n');
+  const home = report.worktree === undefined ? [] : [worktreeText(report.worktree)];
+  if (failure === undefined) return [headOf(report), ...home, said].join('\n');
   const partial = isSilent ? said : `Its partial result:\n${said}`;
-  return [headOf(report), JSON.stringify(failure), partial].join('\n');
+  return [headOf(report), JSON.stringify(failure), ...home, partial].join('\n');
 };
 
 /** What it says, ids and figures aside: agents that say the same have nothing new to tell. */
-export const gistOf = ({ stop, text, changedFiles }: ChildReport): string =>
-  JSON.stringify([outcomeOf(stop), stop.reason, stop.detail, text, changedFiles]);
+export const gistOf = ({ stop, text, changedFiles, worktree }: ChildReport): string =>
+  JSON.stringify([
+    ...[outcomeOf(stop), stop.reason, stop.detail, text, changedFiles],
+    ...(worktree === undefined ? [] : [worktree.outcome.kind]),
+  ]);
 
 /** The letter that wakes whoever started an agent in the background. */
 export const notificationText = (report: ChildReport): string =>

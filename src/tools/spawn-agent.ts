@@ -16,35 +16,25 @@ Without subagent_type it is a fork of you. One in the background reports in a me
 
 const text = (longest: number) => z.string().regex(/\S/, 'must not be empty').max(longest);
 
-/** What models know from elsewhere, so they may ask for it though nobody shows it to them. */
-const NOT_YET: Readonly<Record<string, string>> = {
-  isolation:
-    'no agent has a worktree of its own yet; leave it out, and let agents that work side by side change different files',
-};
-
-const notYet = (keys: readonly string[]): string | undefined =>
-  keys
-    .flatMap((key) => (Object.hasOwn(NOT_YET, key) ? [`"${key}": ${NOT_YET[key]}`] : []))
-    .join('; ') || undefined;
-
-const input = z.strictObject(
-  {
-    description: text(LONGEST_DESCRIPTION).describe('The task in 3 to 6 words.'),
-    prompt: text(LONGEST_PROMPT).describe('The whole task.'),
-    subagent_type: text(LONGEST_NAME).optional().describe('Type of agent.'),
-    run_in_background: z.boolean().optional().describe('Return at once with its id.'),
-    name: text(LONGEST_NAME).optional().describe('Name to call it by.'),
-    team_name: text(LONGEST_NAME).optional().describe('With name: a teammate, which stays.'),
-    model: text(LONGEST_NAME).optional().describe('Another model; not for a fork.'),
-    preview: z
-      .int()
-      .min(1)
-      .max(MOST_PREVIEWED)
-      .optional()
-      .describe('Start none, say what so many would cost.'),
-  },
-  { error: (issue) => (issue.code === 'unrecognized_keys' ? notYet(issue.keys) : undefined) },
-);
+const input = z.strictObject({
+  description: text(LONGEST_DESCRIPTION).describe('The task in 3 to 6 words.'),
+  prompt: text(LONGEST_PROMPT).describe('The whole task.'),
+  subagent_type: text(LONGEST_NAME).optional().describe('Type of agent.'),
+  run_in_background: z.boolean().optional().describe('Return at once with its id.'),
+  name: text(LONGEST_NAME).optional().describe('Name to call it by.'),
+  team_name: text(LONGEST_NAME).optional().describe('With name: a teammate, which stays.'),
+  isolation: z
+    .literal('worktree')
+    .optional()
+    .describe('A git worktree of its own; its changes are merged when it ends.'),
+  model: text(LONGEST_NAME).optional().describe('Another model; not for a fork.'),
+  preview: z
+    .int()
+    .min(1)
+    .max(MOST_PREVIEWED)
+    .optional()
+    .describe('Start none, say what so many would cost.'),
+});
 
 /** What it is made of never depends on the listing, but for the end of its prompt. */
 export const taskTool = (listing: string): Tool =>
@@ -78,8 +68,8 @@ export const taskTool = (listing: string): Tool =>
         const cost = await unlessRefused(async () => agents.preview(preview, { type, model }));
         return previewed(cost, whoOf(type));
       }
-      const background = asked.run_in_background;
-      const order = { call, description, prompt, type, background, name, team, model };
+      const { run_in_background: background, isolation } = asked;
+      const order = { call, description, prompt, type, background, name, team, model, isolation };
       return outcome(await unlessRefused(() => agents.spawn(order, signal)));
     },
   });
@@ -117,13 +107,16 @@ const outcome = (spawned: Spawned): ToolOutcome => {
     };
   }
   const { report } = spawned;
-  const { agent, stop, turns, tokens, cost } = report;
+  const { agent, stop, turns, tokens, cost, worktree } = report;
   const status = outcomeOf(stop);
   return {
     content: reportText(report),
     gist: gistOf(report),
     ...(status !== 'completed' && { isError: true }),
-    facts: { agent: agent.id, turns, tokens, ...(cost !== null && { cost }), status },
+    facts: {
+      ...{ agent: agent.id, turns, tokens, ...(cost !== null && { cost }), status },
+      ...(worktree !== undefined && { worktree: worktree.outcome.kind }),
+    },
   };
 };
 

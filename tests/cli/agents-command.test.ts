@@ -10,7 +10,7 @@ const shown = (fields: object, more: Partial<AgentRoster> = {}) => {
   return agentsText(roster, ['Read', 'Bash', 'Grep']);
 };
 
-const IDLE = '  skills, mcpServers, isolation of --agents (looker): no effect in this version.\n';
+const IDLE = '  skills, mcpServers of --agents (looker): no effect in this version.\n';
 
 describe('the list of agents', () => {
   test('says of each where it comes from, its model and its tools', () => {
@@ -33,7 +33,8 @@ describe('the list of agents', () => {
       '· Read · mode plan · at most 3 turns · at most $2.50 · in the background\n',
     ],
     [{ permissionMode: 'acceptEdits' }, '· mode of its parent (acceptEdits only with --agent)\n'],
-    [{ skills: 'pdf', mcpServers: 'a, b', isolation: 'worktree' }, IDLE],
+    [{ skills: 'pdf', mcpServers: 'a, b' }, IDLE],
+    [{ tools: 'Read', isolation: 'worktree' }, '· Read · in a worktree\n'],
     [{ tools: 'Reed, mcp__x__y, Fly' }, '  There is no tool Reed: did you mean Read?\n'],
     [{ tools: 'Reed, mcp__x__y, Fly' }, '  There is no tool Fly.\n'],
     [{ description: 'a\nb\u001b[31mc' }, '\n  a bc\n'],

@@ -45,7 +45,7 @@ describe('the front matter of an agent', () => {
       ...{ skills: ['pdf', 'charts'] },
       ...{ mcpServers: ['github', 'jira'], background: true, isolation: 'worktree' },
       ...{ color: 'purple', proactive: true, ownPrompt: true },
-      warnings: ['skills, mcpServers, isolation of /a/looker.md: no effect in this version.'],
+      warnings: ['skills, mcpServers of /a/looker.md: no effect in this version.'],
     });
     expect(hooks).toMatchObject([
       { event: 'PreToolUse', work: { kind: 'command', command: './look' }, timeoutMs: 60_000 },

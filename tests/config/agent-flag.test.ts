@@ -34,7 +34,7 @@ describe('agents of the command line', () => {
       maxBudgetTokens: 9_000,
       ...{ permissionMode: 'acceptEdits', skills: ['a'], mcpServers: ['b'], background: true },
       ...{ isolation: 'worktree', color: 'red', hooks: [{ event: 'Stop' }] },
-      warnings: ['skills, mcpServers, isolation of --agents (writer): no effect in this version.'],
+      warnings: ['skills, mcpServers of --agents (writer): no effect in this version.'],
     });
     expect(writer?.model).toBeUndefined();
     expect(read({})).toEqual([]);

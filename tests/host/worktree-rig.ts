@@ -15,7 +15,11 @@ export interface WorktreeRig {
   settle(
     agent: string,
     place: WorktreePlace,
-    more?: { readonly wanted?: readonly string[]; readonly meanwhile?: () => void },
+    more?: {
+      readonly wanted?: readonly string[];
+      readonly meanwhile?: () => void;
+      readonly stays?: boolean;
+    },
   ): Promise<Settlement>;
   /** Contents in the tree of the parent; undefined where there is nothing. */
   read(name: string): string | undefined;
@@ -51,9 +55,9 @@ export const rigOver = (repo: Repository): WorktreeRig => {
         }
       }
     },
-    async settle(agent, place, { wanted = [], meanwhile = () => undefined } = {}) {
+    async settle(agent, place, { wanted = [], meanwhile = () => undefined, stays = false } = {}) {
       const beforeMerge = async () => meanwhile();
-      const { settlement } = await worktrees.settle({ agent, place, wanted, beforeMerge });
+      const { settlement } = await worktrees.settle({ agent, place, wanted, beforeMerge, stays });
       return settlement;
     },
     read(name) {

@@ -104,13 +104,28 @@ needs.describe('git')('A worktree of an agent', () => {
     const rig = worktreeRig();
     const place = await rig.open('a_1');
     rig.change(place, { 'b.txt': 'b\n' });
-    await rig.settle('a_1', place);
+    const merged = await rig.settle('a_1', place);
     rig.repo.put('c.txt', 'by the parent\n');
-    await rig.worktrees.reopen({ session: 's_1', agent: 'a_1' }, { ...place, isMerged: true });
+    const base = 'commit' in merged ? merged.commit : '';
+    await rig.worktrees.reopen({ session: 's_1', agent: 'a_1' }, { ...place, base });
     expect(readFileSync(join(place.path, 'b.txt'), 'utf8')).toBe('b\n');
     rig.change(place, { 'b.txt': 'more\n' });
     expect(await rig.settle('a_1', place)).toMatchObject({ kind: 'merged', files: ['b.txt'] });
     expect([rig.read('b.txt'), rig.read('c.txt')]).toEqual(['more\n', 'by the parent\n']);
+  });
+
+  test('stays for an agent that only rests, which goes on from what was merged', async () => {
+    const rig = worktreeRig();
+    const place = await rig.open('a_1');
+    expect(await rig.settle('a_1', place, { stays: true })).toEqual({ kind: 'unchanged' });
+    rig.change(place, { 'a.txt': 'two\n' });
+    const first = await rig.settle('a_1', place, { stays: true });
+    expect(first).toMatchObject({ kind: 'merged', files: ['a.txt'] });
+    rig.repo.put('a.txt', 'by the parent\n');
+    rig.change(place, { 'b.txt': 'b\n' });
+    expect(await rig.settle('a_1', place)).toMatchObject({ kind: 'merged', files: ['b.txt'] });
+    expect([rig.read('a.txt'), rig.read('b.txt')]).toEqual(['by the parent\n', 'b\n']);
+    expect(existsSync(place.path)).toBe(false);
   });
 
   test('keeps what is on its branch alone when its folder was removed by hand', async () => {
@@ -120,7 +135,7 @@ needs.describe('git')('A worktree of an agent', () => {
     rig.repo.put('a.txt', 'ours\n');
     await rig.settle('a_1', place);
     rmSync(place.path, { recursive: true });
-    await rig.worktrees.reopen({ session: 's_1', agent: 'a_1' }, { ...place, isMerged: false });
+    await rig.worktrees.reopen({ session: 's_1', agent: 'a_1' }, place);
     expect(readFileSync(join(place.path, 'a.txt'), 'utf8')).toBe('theirs\n');
     rig.repo.put('a.txt', 'one\n');
     expect(await rig.settle('a_1', place)).toMatchObject({ kind: 'merged', files: ['a.txt'] });

@@ -61,7 +61,7 @@ test.each([
   expect(agents[0]?.hooks).toHaveLength(count);
 });
 
-const IDLE = '---\nname: b\ndescription: b\nisolation: worktree\n---\nYou look.';
+const IDLE = '---\nname: b\ndescription: b\nskills: pdf\n---\nYou look.';
 
 describe('what a person hears of agents before a run', () => {
   const roster = (some: Partial<AgentRoster>): AgentRoster => ({
@@ -77,8 +77,8 @@ describe('what a person hears of agents before a run', () => {
 
   test('is what has no effect in an agent that was typed just now', async () => {
     const { read } = machine({ 'home/.claude/agents/b.md': IDLE });
-    expect(rosterNotices(await read(typed({ isolation: 'worktree' })))).toEqual([
-      'isolation of --agents (a): no effect in this version.',
+    expect(rosterNotices(await read(typed({ skills: 'pdf' })))).toEqual([
+      'skills of --agents (a): no effect in this version.',
     ]);
   });
 

@@ -145,7 +145,7 @@ describe('the built-in tools', () => {
         'Task',
         [
           ...['description', 'prompt', 'subagent_type', 'run_in_background'],
-          ...['name', 'team_name', 'model', 'preview'],
+          ...['name', 'team_name', 'isolation', 'model', 'preview'],
         ],
       ],
       ['TaskOutput', ['task_id', 'block', 'timeout']],

@@ -55,9 +55,8 @@ export const task: Entry = {
       says: /^A teammate needs a name, by which others write to it\.$/,
       after: startedNone,
     },
-    'a worktree of its own, which there is not yet': {
-      ...{ input: { ...order, isolation: 'worktree', odd: 1 }, end: 'invalid' },
-      says: /run\. "isolation": no agent has a worktree of its own yet; leave it out/,
+    'an isolation that nobody knows': {
+      ...{ input: { ...order, isolation: 'moon' }, end: 'invalid', says: /"isolation"/ },
     },
     'what nobody knows': {
       ...{ input: { ...order, odd: 1 }, end: 'invalid', says: /Unrecognized key: "odd"/ },

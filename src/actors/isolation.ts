@@ -1,0 +1,152 @@
+/**
+ * Agents with a worktree of their own: how one gets it, what it works with there, and how its work comes
+ * home when it ends or rests. All of it may be done again after a crash; the second time finds it done.
+ */
+import type { OwnTree } from '../policy/own-tree.js';
+import { isInside } from '../policy/path-policy.js';
+import type { CallWatch, Checkpoints } from '../protocol/checkpoint.js';
+import { SpawnRefusal } from '../protocol/swarm.js';
+import type { Origin } from '../protocol/swarm-records.js';
+import type { Shell } from '../protocol/tool.js';
+import { type WorktreePlace, WorktreeRefusal } from '../protocol/worktree.js';
+import type { Household } from './household.js';
+import type { Child, Member } from './member.js';
+
+/** Its terms with the place in them. Throws a SpawnRefusal. */
+export const placed = async (
+  { setup, session }: Household,
+  parent: Member,
+  id: string,
+  origin: Origin,
+): Promise<Origin> => {
+  const { worktrees } = setup;
+  if (worktrees === undefined) throw new SpawnRefusal(NO_WORKTREES);
+  const order = { session: session.meta.id, agent: id, cwd: folderOf(parent, session.meta.cwd) };
+  const worktree = await orRefuse(worktrees.open(order));
+  return { ...origin, worktree };
+};
+
+/** The folder of one that goes on may have gone with its last work. Throws a SpawnRefusal. */
+export const reopen = async ({ setup, session }: Household, child: Child): Promise<void> => {
+  const place = placeOf(child);
+  if (place === undefined) return;
+  if (setup.worktrees === undefined) throw new SpawnRefusal(NO_WORKTREES);
+  await orRefuse(setup.worktrees.reopen({ session: session.meta.id, agent: child.id }, place));
+};
+
+const NO_WORKTREES =
+  'No agent can have a worktree of its own here. Leave out isolation, and let agents that work side by side change different files.';
+
+const orRefuse = async <Result>(work: Promise<Result>): Promise<Result> => {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof WorktreeRefusal)) throw error;
+    throw new SpawnRefusal(`${error.message} Leave out isolation to work without one.`, {
+      cause: error,
+    });
+  }
+};
+
+/** Where the parent works now, unless that is outside of what it may work in. */
+const folderOf = (parent: Member, workspace: string): string => {
+  const home = worktreeOf(parent)?.path ?? workspace;
+  const { cwd } = parent.deps.notebook.history;
+  return isInside(home, cwd) ? cwd : home;
+};
+
+/** Of the agent itself, or of the nearest one above it that has one. */
+const worktreeOf = (member: Member | Child): WorktreePlace | undefined =>
+  'origin' in member ? (member.origin.worktree ?? worktreeOf(member.parent)) : undefined;
+
+/** With what was last merged as its base. */
+const placeOf = ({ origin, deps }: Child): WorktreePlace | undefined => {
+  const { mergedAt } = deps.notebook.history.family;
+  const { worktree } = origin;
+  return worktree && { ...worktree, base: mergedAt ?? worktree.base };
+};
+
+/** The trees of an agent: the one that it works in, and those that this one came from. */
+export const treesOf = (parent: Member | Child, { worktree }: Origin): readonly OwnTree[] => [
+  ...(worktree === undefined ? [] : [{ path: worktree.path, top: worktree.top }]),
+  ...('origin' in parent ? treesOf(parent.parent, parent.origin) : []),
+];
+
+interface Equipment {
+  readonly shell: Shell;
+  readonly checkpoints: Checkpoints | undefined;
+}
+
+/** What an agent works with, by where it works. */
+export const equipmentFor = (house: Household, parent: Member, { worktree }: Origin): Equipment => {
+  const { setup, checkpoints } = house;
+  // What the lead changes it writes down itself; those below it leave that to it.
+  const above = parent.depth === 0 ? checkpoints : parent.deps.checkpoints;
+  if (worktree === undefined) return { shell: parent.deps.shell, checkpoints: above };
+  const shell = setup.shellIn?.(worktree) ?? parent.deps.shell;
+  return { shell, checkpoints: checkpoints && outsideOf(worktree.path, checkpoints) };
+};
+
+/**
+ * What happens in a worktree is kept by its branch, and cannot be rewound; a command may still have changed
+ * something elsewhere, which is nothing that the agent reports.
+ */
+const outsideOf = (path: string, checkpoints: Checkpoints): Checkpoints => ({
+  async watch(watched) {
+    const { paths } = watched;
+    if (paths?.every((it) => isInside(path, it))) return NOTHING;
+    const watch = await checkpoints.watch(watched);
+    return {
+      async changes() {
+        await watch.changes();
+        return [];
+      },
+    };
+  },
+});
+
+const NOTHING: CallWatch = { changes: async () => [] };
+
+/** Its work is where its last record says; one without a worktree has never been away. */
+export const isHome = ({ origin, deps }: Child): boolean =>
+  origin.worktree === undefined || deps.notebook.history.family.settled !== null;
+
+/**
+ * Brings the work of an agent that has ended, or rests, into the tree of its parent, and writes down what
+ * came of that. What the merge changes is kept with the lead, so that it can be rewound.
+ */
+export const bringHome = async (house: Household, child: Child, stays = false): Promise<void> => {
+  const place = placeOf(child);
+  const { worktrees } = house.setup;
+  if (place === undefined || worktrees === undefined) return;
+  const { id, parent, deps } = child;
+  const { notebook, openArtifact } = deps;
+  const checkpoints = parent.depth === 0 ? house.checkpoints : parent.deps.checkpoints;
+  let watch: CallWatch | undefined;
+  const { settlement, diff } = await worktrees.settle({
+    ...{ agent: id, place, stays, wanted: [...notebook.history.seen.keys()] },
+    async beforeMerge(paths) {
+      watch = await checkpoints?.watch({ call: `merge_${id}`, paths });
+    },
+  });
+  await watch?.changes();
+  const patch = diff.length === 0 ? undefined : await keepPatch(openArtifact(`${id}.diff`), diff);
+  notebook.record({
+    ...{ type: 'worktree.settled', outcome: settlement },
+    ...(patch !== undefined && { diff: patch }),
+  });
+};
+
+const keepPatch = async (
+  artifact: ReturnType<Child['deps']['openArtifact']>,
+  diff: Uint8Array,
+): Promise<string | undefined> => {
+  artifact.write(diff);
+  try {
+    await artifact.close();
+    return artifact.path;
+  } catch {
+    // The branch has it all.
+    return undefined;
+  }
+};
