@@ -41,7 +41,7 @@ export const editDesk = ({ leases, clock, lead, roster }: EditDeskOptions): Edit
     const tag = roster().get(agent)?.tag;
     const who =
       tag === undefined ? `the ${agent === lead ? 'lead' : 'agent'} ${agent}` : agentLabel(tag);
-    throw new ToolFailure(heldText(path, who, clock.now() - since));
+    throw new ToolFailure(heldText(path, who, since));
   };
   return {
     async refuseIfHeld(agent, path) {
@@ -71,11 +71,8 @@ export const editDesk = ({ leases, clock, lead, roster }: EditDeskOptions): Edit
   };
 };
 
-const heldText = (path: string, who: string, age: number): string =>
-  `${path} is being changed by ${who}, which has held it for ${ageText(age)}. Nothing was written. Work on something else, wait until that agent has ended, or write to it with SendMessage. Agents that must change the same files side by side need isolation: "worktree".`;
+/** The same words each time: whoever tries again and again is known by that. */
+const heldText = (path: string, who: string, since: number): string =>
+  `${path} is being changed by ${who}, which holds it since ${timeText(since)}. Nothing was written. Work on something else, wait until that agent has ended, or write to it with SendMessage. Agents that must change the same files side by side need isolation: "worktree".`;
 
-const ageText = (ms: number): string => {
-  const seconds = Math.max(0, Math.round(ms / 1_000));
-  const [count, unit] = seconds < 120 ? [seconds, 'second'] : [Math.round(seconds / 60), 'minute'];
-  return `${count} ${unit}${count === 1 ? '' : 's'}`;
-};
+const timeText = (since: number): string => `${new Date(since).toISOString().slice(0, 19)}Z`;

@@ -75,14 +75,13 @@ describe('a file that an agent has changed', () => {
         [writes('a')],
       ],
     });
-    await swarm.clock.advance(42_000);
     bob.open();
     await allSettled();
     expect(swarm.told('ann')).toEqual([done('a')]);
     const [, refused, other, , again] = swarm.told('bob');
     const who = swarm.items.flatMap((it) => (it.type === 'agent.spawned' ? [it.agent.id] : []))[0];
     expect(refused).toBe(
-      `/w/a is being changed by worker ann ${who} "work of ann", which has held it for 42 seconds. Nothing was written. Work on something else, wait until that agent has ended, or write to it with SendMessage. Agents that must change the same files side by side need isolation: "worktree".`,
+      `/w/a is being changed by worker ann ${who} "work of ann", which holds it since 1970-01-01T00:16:40Z. Nothing was written. Work on something else, wait until that agent has ended, or write to it with SendMessage. Agents that must change the same files side by side need isolation: "worktree".`,
     );
     expect(other).toEqual(done('b'));
     expect(again).toContain('is being changed by worker ann');
