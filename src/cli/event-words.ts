@@ -41,8 +41,11 @@ export const eventWords = (event: SwarmEvent): string => {
       return `${words.text('tool')} ${RULED[words.text('behavior')] ?? words.text('behavior')} at ${words.text('step')}${words.rule()}: ${words.text('reason')}`;
     case 'tool.started':
       return `${words.text('tool')} began: ${words.text('description')}`;
-    case 'tool.ended':
-      return `${words.text('tool')} ended, ${words.text('outcome')}, in ${words.duration()}`;
+    case 'tool.ended': {
+      const times = words.number('repeated');
+      const again = times > 1 ? `, the same ${times} times in a row` : '';
+      return `${words.text('tool')} ended, ${words.text('outcome')}, in ${words.duration()}${again}`;
+    }
     case 'context.compacted':
       return `context compacted (${words.text('reason')}): from about ${count(words.number('tokensBefore'))} to ${count(words.number('tokensAfter'))} tokens`;
     case 'prompt.broken':

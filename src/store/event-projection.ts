@@ -80,8 +80,10 @@ export const eventOf = (record: JournalRecord): ProjectedEvent => {
       return { type, cites, turn, call, tool, readOnly, inputDigest, description };
     }
     case 'call.ended': {
-      const { turn, call, tool, outcome, durationMs, facts } = record;
-      return { type: 'tool.ended', cites, turn, call, tool, outcome, durationMs, facts };
+      const { turn, call, tool, outcome, durationMs, facts, trace } = record;
+      const repeated = trace?.told === undefined ? {} : { repeated: trace.told };
+      const ended = { turn, call, tool, outcome, durationMs, facts };
+      return { type: 'tool.ended', cites, ...ended, ...repeated };
     }
     case 'prompt.broken': {
       const { reason, section, dropped, tokensBefore, tokensAfter } = record;

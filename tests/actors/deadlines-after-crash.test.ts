@@ -137,3 +137,32 @@ describe('an agent that was stopped at its limit', () => {
     await hand.lead.close();
   });
 });
+
+describe('a teammate that is at work for too long', () => {
+  test('rests, and whoever it works for is told', async () => {
+    const hand = await swarmInHand(
+      (talk): Answer => {
+        if (isChild(talk)) return [says('half'), calls(`k${talk.turn}`, 'Look', { name: 'a' })];
+        const input = { ...BEHIND, run_in_background: undefined, name: 'ann', team_name: 'ours' };
+        return talk.turn === 0 ? [calls('t1', 'Task', task('the work', input))] : [says('heard')];
+      },
+      {
+        lingers: true,
+        deeds: {
+          a: ({ signal }) =>
+            new Promise((resolve) => {
+              signal.addEventListener('abort', () => resolve({ content: 'cut off' }));
+            }),
+        },
+      },
+    );
+    await hand.say('begin');
+    await allSettled();
+    await hand.clock.advance(11 * MINUTE);
+    await allSettled();
+    const rested = hand.items.flatMap((it) => (it.type === 'agent.rested' ? [it.report] : []));
+    expect(rested).toMatchObject([{ stop: { reason: 'time_limit' }, text: 'half' }]);
+    expect([ends(hand), hand.requests.at(-1)?.body.includes('time_limit')]).toEqual([[], true]);
+    await hand.lead.close();
+  });
+});

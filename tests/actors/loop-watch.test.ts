@@ -2,6 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineTool, type Tool, ToolFailure } from '../../src/protocol/tool.js';
+import { getWork } from '../../src/tools/get-work.js';
+import { listWork } from '../../src/tools/list-work.js';
+import { readTodos } from '../../src/tools/read-todos.js';
+import { sendMessage } from '../../src/tools/send-message.js';
 import { taskOutput } from '../../src/tools/task-output.js';
 import type { Answer } from '../fakes/scripted-model.js';
 import { calls, choosingModel, gate, says, waits } from '../fakes/scripted-model.js';
@@ -132,8 +136,10 @@ describe('honest polling', () => {
     expect([hand.stop.reason, warnings(hand)]).toEqual(['end_turn', 0]);
   });
 
-  test('is what TaskOutput is for', () => {
+  test('is what tools are for that look at tasks', () => {
     expect(taskOutput.polls?.({ task_id: 'bash_1' })).toBe(true);
+    expect([readTodos, listWork].map((it) => it.polls?.({}))).toEqual([true, true]);
+    expect(getWork.polls?.({ taskId: '1' })).toBe(true);
   });
 });
 
@@ -237,5 +243,50 @@ describe('a call that fails for many agents in the same way', () => {
     await hand.say('begin');
     await hand.lead.stopped;
     expect(told(hand)).toBe(0);
+  });
+});
+
+describe('two teammates that write the same to each other', () => {
+  const mate = (name: string) => task(`you are ${name}`, { ...EXPLORER, name, team_name: 'ours' });
+
+  /** Each sends what it says to the other, whenever something comes from it. */
+  const swarm = (words: (number: number) => string) => {
+    let letters = 0;
+    return swarmInHand(
+      ({ last, said, turn }): Answer => {
+        const mine = ['ann', 'bob'].find((name) => said[0]?.includes(`you are ${name}`));
+        if (mine === undefined) {
+          const all = ['ann', 'bob'].map((name) => calls(`t_${name}`, 'Task', mate(name)));
+          return turn === 0 ? all : [says('heard')];
+        }
+        const isCalled = last.includes('agent-message') || (mine === 'ann' && turn === 0);
+        if (!isCalled || letters >= 40) return [says('sent')];
+        letters += 1;
+        const to = mine === 'ann' ? 'bob' : 'ann';
+        return [calls(`m${letters}`, 'SendMessage', { to, message: words(letters) })];
+      },
+      { lingers: true, tools: [sendMessage] },
+    );
+  };
+  const rested = ({ items }: SwarmInHand) =>
+    items.flatMap((it) => (it.type === 'agent.rested' ? [it.report.stop.reason] : []));
+  const sent = ({ items }: SwarmInHand) =>
+    items.filter((it) => it.type === 'agent.feed' && it.item.type === 'tool.started').length;
+
+  test('are stopped, and whoever they work for is told', async () => {
+    const hand = await swarm(() => 'Your turn.');
+    await hand.say('begin');
+    await allSettled(100);
+    expect(sent(hand)).toBeLessThanOrEqual(14);
+    expect(rested(hand)).toContain('loop');
+    await hand.lead.close();
+  });
+
+  test('go on while they have something to say', async () => {
+    const hand = await swarm((number) => `Part ${number}.`);
+    await hand.say('begin');
+    await allSettled(200);
+    expect([sent(hand), rested(hand).includes('loop')]).toEqual([40, false]);
+    await hand.lead.close();
   });
 });

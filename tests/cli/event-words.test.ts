@@ -48,6 +48,17 @@ describe('an event in plain words', () => {
       },
       'Bash allowed at allow by Bash of /etc/x.json:4: Yes.',
     ],
+    ['tool.ended', { tool: 'Read', outcome: 'ok', durationMs: 20 }, 'Read ended, ok, in 20 ms'],
+    [
+      'tool.ended',
+      { tool: 'Read', outcome: 'ok', durationMs: 20, repeated: 3 },
+      'Read ended, ok, in 20 ms, the same 3 times in a row',
+    ],
+    [
+      'agent.restarted',
+      { reason: 'The agent failed unexpectedly: x', attempt: 2, delayMs: 2_000 },
+      'begins again in 2.0 s, attempt 2: The agent failed unexpectedly: x',
+    ],
     [
       'hook.ran',
       { event: 'PreToolUse', hook: './check', outcome: 'blocked', durationMs: 20, detail: 'No.' },

@@ -24,7 +24,7 @@ const inOwnMounts = ({ simulator, home, skeinHome, workspace }: Scene, script: s
 const reads = (turns: number) => [
   {
     match: { turn: { max: turns - 1 } },
-    reply: { tool_use: [{ name: 'Read', input: { file_path: 'big.txt' } }] },
+    reply: { tool_use: [{ name: 'Read', input: { file_path: '{{turn}}/../big.txt' } }] },
   },
   { reply: 'All read.' },
 ];

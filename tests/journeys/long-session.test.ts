@@ -12,12 +12,18 @@ const DIRECTIVE = 'about to outgrow the context window';
 
 /** Four hundred reads of a file that fills the window every thirty turns, in three processes. */
 const liveLong = async () => {
-  const read = calls('Read', { file_path: 'notes.txt' });
+  // Each with an input of its own: one that did the very same four hundred times would be stopped.
+  const read = (at: number) => calls('Read', { file_path: 'notes.txt', limit: 1_000 + at });
   const scene = await openScene([
     { match: { lastUser: DIRECTIVE }, reply: 'The notes were read again and again.' },
     { match: { lastUser: 'is called', firstUser: 'HERON-417' }, reply: 'It is HERON-417.' },
     { match: { lastUser: 'is called' }, reply: 'Nobody told me.' },
-    { replies: [...Array.from({ length: TURNS + SPARE }, () => read), { text: 'All read.' }] },
+    {
+      replies: [
+        ...Array.from({ length: TURNS + SPARE }, (_, at) => read(at)),
+        { text: 'All read.' },
+      ],
+    },
   ]);
   await writeFile(
     join(scene.workspace, 'notes.txt'),

@@ -17,7 +17,10 @@ const script = {
         text: 'Line one.\nÄöü 🪿 "quoted" \\ {{turn}}',
         tool_use: [
           { name: 'Read', input: { file_path: 'a.txt', offset: 1 } },
-          { name: 'Nothing', input: { '2': 'b', '10': 'a', x: { '1': [1.0, 1e21, -0] } } },
+          {
+            name: 'Nothing',
+            input: { '2': 'b', '10': 'a', x: { '1': [1.0, 1e21, -0] }, y: '{{turn}}' },
+          },
         ],
       },
     },

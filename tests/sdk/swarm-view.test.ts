@@ -59,6 +59,7 @@ describe('an agent of a swarm', () => {
     ['streaming', [{ type: 'run.started', run: 1 }]],
     ['streaming', [started, asked('1'), tool('tool.started', '2')]],
     ['retrying', [started, { type: 'turn.failed', kind: 'overloaded' }]],
+    ['retrying', [started, tool('tool.started', '1'), { type: 'agent.restarted', attempt: 1 }]],
     ['tool-running', [started, ended('tool_use')]],
     ['tool-running', [started, ended('tool_use'), asked('1'), tool('tool.started', '2')]],
     ['awaiting-permission', [started, ended('tool_use'), ruled('1', 'ask'), asked('1')]],
