@@ -1,6 +1,7 @@
 /** Why agents that work for others are ended from outside, each with the sentence that people read. */
 import * as stops from '../machines/stops.js';
 import type { Stop } from '../protocol/agent.js';
+import type { ChildStatus } from '../protocol/swarm.js';
 
 export const BY_PERSON: Stop = {
   reason: 'stopped',
@@ -27,6 +28,12 @@ export const AGREED: Stop = {
   ...stops.ENDED,
   detail: 'The agent that it worked for asked it to end, and it agreed.',
 };
+
+/** Whoever rests has done its work: when it ends with those that it worked for, nothing is cut off. */
+export const endFor = (status: ChildStatus, stop: Stop): Stop =>
+  status === 'idle' && stop.reason === 'interrupted'
+    ? { ...stops.ENDED, detail: 'The run ended while it rested.' }
+    : stop;
 
 /** A defect of ours; whoever asked for the agent hears of it like of any other failure. */
 export const failed = (error: unknown): Stop =>

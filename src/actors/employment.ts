@@ -7,7 +7,7 @@ import { isWaitedFor } from '../protocol/swarm.js';
 import { type Agent, startAgent } from './agent.js';
 import type { BackgroundJobs } from './background-jobs.js';
 import { reportOf } from './child-report.js';
-import { ABOVE_STOPPED, PARENT_ENDED } from './child-stops.js';
+import { ABOVE_STOPPED, endFor, PARENT_ENDED } from './child-stops.js';
 import { Farewell, statusAfter } from './farewell.js';
 import type { Household } from './household.js';
 import type { Child, Member } from './member.js';
@@ -163,7 +163,7 @@ export class Employment {
       // A teammate would only rest.
       if (child.deps.lingers) entry.halting = why;
       child.agent.interrupt(why);
-    } else if (!entry.isEnding) this.finish(entry, child, why);
+    } else if (!entry.isEnding) this.finish(entry, child, endFor(entry.status, why));
     await over;
   }
 

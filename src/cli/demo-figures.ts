@@ -1,10 +1,10 @@
 /** What `skein demo` came to: in figures, and in words for a person. */
-import type { FeedItem } from '../protocol/feed.js';
 import { costOf, uncachedCostOf } from '../protocol/prices.js';
 import { addUsage, NO_USAGE } from '../protocol/usage.js';
 import type { CostReport } from '../sdk/cost-ledger.js';
 import { agentCostLines } from './agent-cost-text.js';
 import type { ChartStyle } from './bar-chart.js';
+import type { DemoLine } from './demo-child.js';
 import type { DemoRepository } from './demo-repository.js';
 import { count, money, plural, wrapped } from './figures.js';
 
@@ -15,8 +15,12 @@ export interface DemoFigures {
   readonly calls: number;
   /** Those that worked for the lead. */
   readonly agents: readonly string[];
-  /** Questions that somebody was asked. */
+  /** What they wrote to each other. */
+  readonly letters: number;
+  /** Questions that somebody answered. */
   readonly questions: number;
+  /** That ran the swarm, one after the other: the first one was killed. */
+  readonly processes: number;
   /** What the agents found in the cache when they began, because others had sent it before. */
   readonly sharedTokens: number;
   readonly sharedSavedUsd: number | null;
@@ -30,42 +34,53 @@ export interface DemoFigures {
   readonly diff: string;
 }
 
+/** What only the demonstration itself knows. */
+export type DemoFacts = Pick<DemoFigures, 'questions' | 'processes'>;
+
 /** Counts along while the demonstration runs. */
 export class DemoTally {
   private turns = 0;
   private calls = 0;
-  private questions = 0;
+  private letters = 0;
   private stopReason = 'none';
   private readonly agents: string[] = [];
-  private readonly begun = new Set<string>();
+  private readonly begun = new Set<unknown>();
   private shared = NO_USAGE;
   private model = '';
 
-  take(item: FeedItem, agent?: string): void {
-    if (item.type === 'agent.feed') this.take(item.item, item.agent.id);
-    else if (item.type === 'agent.spawned') {
-      const { type, name, id } = item.agent;
-      this.agents.push(`${type ?? 'fork'} ${name ?? id}`);
-    } else if (item.type === 'tool.started') this.calls += 1;
-    else if (item.type === 'question.asked') this.questions += 1;
-    else if (item.type === 'assistant.message') {
-      this.turns += 1;
-      if (agent !== undefined && !this.begun.has(agent)) {
-        this.begun.add(agent);
-        this.model = item.model;
-        this.shared = addUsage(this.shared, { ...NO_USAGE, cacheRead: item.usage.cacheRead });
-      }
-    } else if (item.type === 'run.ended' && agent === undefined) this.stopReason = item.stop.reason;
+  take({ type, subtype, message, parent_tool_use_id: call, ...line }: DemoLine): void {
+    if (subtype === 'task_started') {
+      const kind = line.task_type === 'teammate' ? 'teammate' : (line.subagent_type ?? 'fork');
+      this.agents.push(`${kind} ${line.name}`);
+    } else if (type === 'assistant') this.count(Object(message) as DemoLine, call);
+    else if (type === 'result') this.stopReason = String(line.stop_reason);
   }
 
-  async figures({ total }: CostReport, repository: DemoRepository): Promise<DemoFigures> {
-    const { turns, calls, agents, questions, stopReason, shared, model } = this;
+  private count({ content, usage, model }: DemoLine, call: unknown): void {
+    this.turns += 1;
+    const blocks = Array.isArray(content) ? (content as DemoLine[]) : [];
+    const calls = blocks.filter(({ type }) => type === 'tool_use');
+    this.calls += calls.length;
+    this.letters += calls.filter(({ name }) => name === 'SendMessage').length;
+    if (call === null || this.begun.has(call)) return;
+    this.begun.add(call);
+    this.model = String(model);
+    const { cache_read_input_tokens: cacheRead } = Object(usage) as DemoLine;
+    this.shared = addUsage(this.shared, { ...NO_USAGE, cacheRead: Number(cacheRead ?? 0) });
+  }
+
+  async figures(
+    { total }: CostReport,
+    repository: DemoRepository,
+    facts: DemoFacts,
+  ): Promise<DemoFigures> {
+    const { turns, calls, letters, agents, stopReason, shared, model } = this;
     const { costUsd, uncachedCostUsd } = total;
     const full = uncachedCostOf(model, shared);
     const paid = costOf(model, shared);
     return {
       testsPass: await repository.testsPass(),
-      ...{ stopReason, turns, calls, agents, questions },
+      ...{ stopReason, turns, calls, letters, agents, ...facts },
       sharedTokens: shared.cacheRead,
       sharedSavedUsd: full === undefined || paid === undefined ? null : full - paid,
       inputTokens: total.inputTokens,
@@ -92,6 +107,10 @@ export const conclusion = (
     ['tests', `${testsPass ? 'pass' : 'FAIL'}, checked once more from outside`],
     ['files', changedFiles(figures.diff)],
     ['work', `${plural(turns, 'turn')} and ${plural(calls, 'tool call')} of ${many + 1} agents`],
+    [
+      'safety',
+      `${plural(figures.questions, 'question')} answered; ${plural(figures.processes - 1, 'kill')} survived, and nothing was lost or done twice`,
+    ],
     [
       'prefix',
       `${plural(many, 'agent')} began with ${count(sharedTokens)} tokens that were in the cache already, because others had sent the very same bytes: ${money(sharedSavedUsd)} saved`,

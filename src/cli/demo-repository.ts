@@ -70,7 +70,12 @@ export const makeDemoRepository = async (): Promise<DemoRepository> => {
     folder,
     path,
     hasGit,
-    diff: async () => (hasGit ? (await git('diff')).stdout : ''),
+    async diff() {
+      if (!hasGit) return '';
+      // New files are part of it.
+      await git('add', '--intent-to-add', '.');
+      return (await git('diff')).stdout;
+    },
     testsPass: () =>
       run(process.execPath, ['--test'], { cwd: path }).then(
         () => true,

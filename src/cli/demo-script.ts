@@ -1,10 +1,14 @@
 /** What the simulated model says in `skein demo`. The tools that it calls, and their results, are real. */
 import { parseScript, type ScriptInput } from '../simulator/script.js';
 
-export const DEMO_TASK = 'The tests of this repository fail. Mend the code, and test it better.';
+export const DEMO_TASK =
+  'The tests of this repository fail. Mend the code, and say how wide a formation is.';
 
 /** The one command that an agent asks for. */
 export const DEMO_COMMAND = 'node --test';
+
+/** The teammate after whose first rest the process is killed. */
+export const FIRST_TO_REST = 'ada';
 
 const PACE = { delayMs: 250, chunkBytes: 12, chunkDelayMs: 15 };
 
@@ -18,6 +22,11 @@ const says = (match: NonNullable<Rule['match']>, text: string, ...calls: Call[])
 
 const read = (file_path: string): Call => ({ name: 'Read', input: { file_path } });
 
+const write = (file_path: string, content: string): Call => ({
+  name: 'Write',
+  input: { file_path, content },
+});
+
 const edit = (file_path: string, old_string: string, new_string: string): Call => ({
   name: 'Edit',
   input: { file_path, old_string, new_string },
@@ -28,105 +37,123 @@ const task = (name: string, description: string, prompt: string, more: object = 
   input: { ...more, name, description, prompt },
 });
 
-const EXPLORER = { subagent_type: 'explorer' };
+const message = (to: string, words: string): Call => ({
+  name: 'SendMessage',
+  input: { to, message: words },
+});
+
 const CODE = 'Say how src/formation.js finds the row of a bird.';
 const TESTS = 'Say what test/formation.test.js wants of five geese.';
-const WORDS = 'Say what README.md promises about the flock.';
-const PAIR = 'Add a test of two geese to test/formation.test.js.';
-const ROWS = 'Say in README.md that the geese fly in pairs.';
+const ADA = 'Mend the row in src/formation.js, and tell bob how rows are counted.';
+const BOB =
+  'Write src/span.js, which says how wide a formation is, and a test. Ask ada about rows.';
 const CHECK = `Run ${DEMO_COMMAND}, and say whether all tests pass.`;
 
-const NEW_TEST = `import { formation } from '../src/formation.js';
+const ROWS =
+  'Row 0 is the lead alone, birds 1 and 2 are in row 1, and so on: the offset is the row.';
 
-test('the second goose is not beside the lead', () => {
-  assert.equal(formation(2)[1].row, 1);
-});`;
+const SPAN = `import { formation } from './formation.js';
 
-const EXPLORERS: readonly Rule[] = [
-  says({ firstUser: CODE, turn: 0 }, '', read('src/formation.js')),
+/** How wide a formation is: from the bird on the left end to the one on the right. */
+export const span = (count) => 2 * Math.max(...formation(count).map(({ row }) => row));
+`;
+
+const SPAN_TEST = `import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { span } from '../src/span.js';
+
+test('one goose is a point', () => assert.equal(span(1), 0));
+test('five geese are four places wide', () => assert.equal(span(5), 4));
+`;
+
+const IMPLEMENTERS: readonly Rule[] = [
+  says({ firstUser: ADA, turn: 0 }, '', read('src/formation.js')),
   says(
-    { firstUser: CODE, toolResult: 'Math.floor(bird / 2)' },
-    'src/formation.js:5 rounds bird / 2 down, so bird 1 is in the row of the lead.',
+    { firstUser: ADA, toolResult: 'Math.floor(bird / 2)' },
+    '',
+    edit('src/formation.js', 'Math.floor(bird / 2)', 'Math.ceil(bird / 2)'),
   ),
-  says({ firstUser: TESTS, turn: 0 }, '', read('test/formation.test.js')),
+  says({ firstUser: ADA, toolResult: 'Replaced one passage' }, '', message('bob', ROWS)),
   says(
-    { firstUser: TESTS, toolResult: 'the rest follow in pairs' },
-    'test/formation.test.js:10 wants birds 1 and 2 in row 1, birds 3 and 4 in row 2.',
+    { firstUser: ADA, toolResult: '/^bob (has|was)/' },
+    'src/formation.js:5 rounds up now, and bob knows how rows are counted.',
   ),
-  says({ firstUser: WORDS, turn: 0 }, '', read('README.md')),
+  says({ firstUser: ADA }, 'I have told bob.'),
+  says({ firstUser: BOB, turn: 0 }, '', message('ada', 'How are the rows counted?')),
   says(
-    { firstUser: WORDS, toolResult: '# flock' },
-    'README.md:3 promises a V behind one that leads; it says nothing of pairs.',
+    { firstUser: BOB, lastUser: 'Row 0 is the lead alone' },
+    '',
+    write('src/span.js', SPAN),
+    write('test/span.test.js', SPAN_TEST),
   ),
+  says({ firstUser: BOB, toolResult: 'span' }, 'src/span.js is there, with two tests of it.'),
+  says({ firstUser: BOB }, 'I wait for ada.'),
 ];
 
 const TESTER: readonly Rule[] = [
-  says({ firstUser: CHECK, turn: 0 }, '', { name: 'Bash', input: { command: DEMO_COMMAND } }),
-  says({ firstUser: CHECK, toolResult: '/fail 0/' }, 'Passed: 3 tests, and none fails.'),
+  says({ firstUser: CHECK, toolResult: '/fail 0/' }, 'Passed: 4 tests, and none fails.'),
+  // Also after a crash, when it is told that its command was interrupted.
+  says({ firstUser: CHECK }, '', { name: 'Bash', input: { command: DEMO_COMMAND } }),
 ];
 
 /** They go on from the words of the lead, so only what they have just heard tells them from it. */
 const FORKS: readonly Rule[] = [
-  says({ lastUser: PAIR }, '', read('test/formation.test.js')),
-  says({ lastUser: ROWS }, '', read('README.md')),
+  says({ lastUser: CODE }, '', read('src/formation.js')),
+  says({ lastUser: TESTS }, '', read('test/formation.test.js')),
   says(
-    { toolResult: '/^Replaced .+formation\\.test\\.js/' },
-    'test/formation.test.js:5 has a test of two geese now.',
+    { toolResult: 'Math.floor(bird / 2)' },
+    'src/formation.js:5 rounds bird / 2 down, so bird 1 is in the row of the lead.',
   ),
-  says({ toolResult: '/^Replaced .+README\\.md/' }, 'README.md:3 speaks of pairs now.'),
   says(
     { toolResult: 'the rest follow in pairs' },
-    '',
-    edit('test/formation.test.js', "import { formation } from '../src/formation.js';", NEW_TEST),
-  ),
-  says(
-    { toolResult: '# flock' },
-    '',
-    edit('README.md', 'one leads, the rest follow in a V.', 'one leads, pairs follow in a V.'),
+    'test/formation.test.js:10 wants birds 1 and 2 in row 1, birds 3 and 4 in row 2.',
   ),
 ];
 
-const LEAD: readonly Rule[] = [
-  says(
-    { turn: 0, firstUser: DEMO_TASK },
-    'Three explorers look at the code, the tests and the README, side by side.',
-    task('code', 'How rows are found', CODE, EXPLORER),
-    task('tests', 'What the tests want', TESTS, EXPLORER),
-    task('words', 'What the README says', WORDS, EXPLORER),
-  ),
-  says(
-    { turn: 1, toolResult: '/rounds bird[^]+birds 1 and 2 in row 1/' },
-    'They agree: the row is rounded down, and has to be rounded up.',
-    read('src/formation.js'),
-  ),
-  says(
-    { turn: 2, toolResult: 'Math.floor(bird / 2)' },
-    '',
-    edit('src/formation.js', 'Math.floor(bird / 2)', 'Math.ceil(bird / 2)'),
-  ),
-  says(
-    { turn: 3, toolResult: 'Replaced one passage' },
-    'Two forks of me know all this: one adds a test, one mends the README.',
-    task('pair', 'A test of two geese', PAIR),
-    task('rows', 'Pairs in the README', ROWS),
-  ),
-  says(
-    { turn: 4, toolResult: '/test of two geese now[^]+speaks of pairs now/' },
-    'A tester checks everything in the background.',
-    task('check', 'Run all tests', CHECK, { subagent_type: 'tester', run_in_background: true }),
-  ),
-  says(
-    { turn: { min: 5 }, lastUser: 'Passed: 3 tests' },
-    'The tester woke me: all tests pass. The geese fly in pairs behind the lead.',
-  ),
-  says({ turn: 5, toolResult: 'Started in the background' }, 'I rest until it reports.'),
-];
+const lead = (isolated: boolean): readonly Rule[] => {
+  const mate = {
+    ...{ subagent_type: 'implementer', team_name: 'flock' },
+    ...(isolated && { isolation: 'worktree' }),
+  };
+  const where = isolated ? ', each in a worktree of its own' : '';
+  return [
+    says(
+      { turn: 0, firstUser: DEMO_TASK },
+      'Two forks of me look at the code and the tests, side by side.',
+      task('code', 'How rows are found', CODE),
+      task('tests', 'What the tests want', TESTS),
+    ),
+    says(
+      { toolResult: '/rounds bird[^]+birds 1 and 2 in row 1/' },
+      `They agree: the row is rounded down, and has to be rounded up. Two teammates share the work${where}.`,
+      task('ada', 'Mend the rows', ADA, mate),
+      task('bob', 'How wide it is', BOB, mate),
+    ),
+    says({ lastUser: 'with two tests of it' }, 'Bob is done. And ada?', {
+      name: 'TaskOutput',
+      input: { task_id: 'ada' },
+    }),
+    says({ toolResult: 'Started the teammate' }, 'They tell me when they rest.'),
+    says(
+      { toolResult: '/Agent implementer ada/' },
+      'Their work is in one tree now. A tester checks everything in the background.',
+      task('check', 'Run all tests', CHECK, { subagent_type: 'tester', run_in_background: true }),
+    ),
+    says({ toolResult: 'Started in the background' }, 'I rest until it reports.'),
+    says(
+      { lastUser: 'Passed: 4 tests' },
+      'The tester woke me: all tests pass. The geese fly in pairs, and five of them are four places wide.',
+    ),
+    says({ lastUser: 'I wait for ada' }, 'Bob waits for ada.'),
+    says({ lastUser: 'teammate ada' }, 'Ada is done.'),
+  ];
+};
 
-export const demoScript = () =>
+export const demoScript = (isolated: boolean) =>
   parseScript({
     defaults: PACE,
     rules: [
-      ...[...EXPLORERS, ...TESTER, ...FORKS, ...LEAD],
+      ...[...IMPLEMENTERS, ...TESTER, ...FORKS, ...lead(isolated)],
       { reply: 'This did not go as planned: I did not hear what I expected.' },
     ],
   } satisfies ScriptInput);

@@ -101,7 +101,9 @@ export class SwarmLines {
   }
 
   private end(report: ChildReport): void {
-    this.live.delete(report.agent.id);
+    // The end of a teammate that rested tells nothing new.
+    const isKnown = this.live.delete(report.agent.id);
+    if (!isKnown && report.agent.kind === 'teammate') return;
     this.ended.push(report);
     this.soon();
   }
