@@ -163,7 +163,7 @@ const steps = (web: string): readonly Step[] => [
   },
   {
     calls: [['SendMessage', { to: 'nobody', message: 'Fly home.' }]],
-    shows: [/ {2}SendMessage nobody: Fly home\.\n {4}failed.*There is no agent "nobody"/],
+    shows: [/ {2}SendMessage nobody: Fly home\.\n {4}failed\n {6}There is no agent "nobody"/],
   },
   // What agents do is told in a while, or before the next words: these are the last.
   {
