@@ -122,7 +122,8 @@ export class Employment {
     entry.changedFiles = family.changedFiles;
     entry.status = isQueued ? 'queued' : 'running';
     if (!entry.isAwaited) this.unheard.begin(child);
-    void free.then(() => this.launch(entry, child));
+    const launch = () => this.launch(entry, child);
+    void free.then(launch).catch((error: unknown) => this.crashed(entry, child, error));
   }
 
   /** Background children of a member that it has not heard of yet. */
@@ -213,20 +214,17 @@ export class Employment {
     });
     child.agent = agent;
     this.watchOver(entry, child, agent);
-    const over = (end: () => void) => {
-      this.release(child);
-      end();
-    };
     void agent.stopped.then(
-      ({ stop }) => over(() => this.end(entry, child, stop)),
-      (error: unknown) => over(() => this.crashed(entry, child, agent, error)),
+      ({ stop }) => this.end(entry, child, stop),
+      (error: unknown) => this.crashed(entry, child, error),
     );
   }
 
-  private crashed(entry: Entry, child: Child, { state }: Agent, error: unknown): void {
+  private crashed(entry: Entry, child: Child, error: unknown): void {
+    this.release(child);
     if (this.isGone(entry, child)) return;
     // It will not be the one that wakes.
-    if (state === 'idle') this.wake(child);
+    if (child.agent?.state === 'idle') this.wake(child);
     this.supervisor.crashed(entry, child, error);
   }
 
@@ -284,6 +282,7 @@ export class Employment {
   }
 
   private end(entry: Entry, child: Child, stop: Stop): void {
+    this.release(child);
     if (this.isGone(entry, child)) return;
     entry.isEnding = true;
     void this.farewell.take(entry, child, stop).finally(() => {

@@ -3,7 +3,6 @@
  * what it did is kept, and whoever it works for is told.
  */
 import type { Stop } from '../protocol/agent.js';
-import { SkeinError } from '../protocol/errors.js';
 import type { ChildReport } from '../protocol/swarm.js';
 import type { BackgroundJobs } from './background-jobs.js';
 import { deliverReport } from './child-letter.js';
@@ -49,19 +48,20 @@ export class Farewell {
   async pause(entry: Entry, child: Child, stop: Stop): Promise<void> {
     entry.status = 'idle';
     if (child.origin.worktree !== undefined) await this.bringHome(child, true);
+    // Somebody wrote to it meanwhile: it tells when it rests again.
+    if (entry.status !== 'idle' || entry.child !== child) return;
     const report = this.keep(entry, child, stop);
     this.deps.lead.deps.feed.emit({ type: 'agent.rested', report });
     this.tell(entry, child, report);
   }
 
-  /** Of one that does nothing now. It ends also when a disk is full. */
+  /** Of one that does nothing now. It ends also when a disk is full, or its journal is what has crashed. */
   record(child: Child, { reason, detail }: Stop): void {
     const { notebook } = child.deps;
     try {
       const { turns } = notebook.history.run;
       notebook.record({ type: 'run.ended', reason, detail, turns, final: true });
     } catch (error) {
-      if (!(error instanceof SkeinError)) throw error;
       this.complain(child, error);
     }
   }

@@ -5,7 +5,7 @@
  */
 import { restartOf } from '../machines/restart-policy.js';
 import type { Stop } from '../protocol/agent.js';
-import { SkeinError, StorageError } from '../protocol/errors.js';
+import { StorageError } from '../protocol/errors.js';
 import { agentLabel } from '../tools/agent-report.js';
 import { failed } from './child-stops.js';
 import type { Household } from './household.js';
@@ -48,9 +48,8 @@ export class Supervisor {
     const reason = stop.detail ?? '';
     try {
       child.deps.notebook.record({ type: 'agent.restarted', reason, attempt, delayMs });
-    } catch (cause) {
-      // Without a journal there is nothing to begin again from.
-      if (!(cause instanceof SkeinError)) throw cause;
+    } catch {
+      // Without a journal there is nothing to begin again from, and the defect may be there.
       this.deps.giveUp(entry, child, stop);
       return;
     }

@@ -1,6 +1,8 @@
 /** What becomes of an agent that a defect of ours ends. */
 import { describe, expect, test } from 'vitest';
 import type { JournalRecord } from '../../src/protocol/journal.js';
+import type { Journal, Session } from '../../src/protocol/store.js';
+import { SessionMemory } from '../../src/store/session-memory.js';
 import type { Answer, Step } from '../fakes/scripted-model.js';
 import { calls, gate, says, waits } from '../fakes/scripted-model.js';
 import { agentDefinition } from '../fakes/swarm-setup.js';
@@ -213,6 +215,31 @@ describe('an agent in the background that crashes', () => {
     const hand = await swarmOf(BEHIND, crashing);
     await hand.lead.close();
     expect(hand.clock.sleepers).toBe(0);
+  });
+
+  test('ends at once when its journal is what is broken', async () => {
+    class BrokenJournal extends SessionMemory {
+      override async create(...meta: Parameters<SessionMemory['create']>): Promise<Session> {
+        const session = await super.create(...meta);
+        const journal = session.journal.bind(session);
+        session.journal = async (agent, parent) => {
+          const opened = await journal(agent, parent);
+          const append = opened.append.bind(opened);
+          const broken: Journal['append'] = (body) => {
+            if (body.type !== 'agent.created' && body.type !== 'letter.received') {
+              throw new TypeError('seq is not a number');
+            }
+            return append(body);
+          };
+          return parent === null ? opened : { ...opened, append: broken };
+        };
+        return session;
+      }
+    }
+    const clock = virtualClock();
+    const hand = await swarmOf(BEHIND, crashing, { clock, store: new BrokenJournal(clock) });
+    expect(ends(hand)).toMatchObject([{ stop: { reason: 'model_error' }, text: '' }]);
+    expect((await hand.lead.stopped).stop.reason).toBe('end_turn');
   });
 
   test('does the same each time: same script, same log', async () => {
