@@ -6,6 +6,7 @@ import { sweepCheckpoints } from '../sdk/checkpoint-retention.js';
 import { openArchive } from '../sdk/session-archive.js';
 import { summarise } from '../sdk/session-summary.js';
 import { settingsFor } from '../sdk/workbench-settings.js';
+import { sweepWorktrees } from '../sdk/worktree-retention.js';
 import { ago, DAY, parseAge } from './ages.js';
 import { EXIT } from './exit-code.js';
 import { bytes, plural } from './figures.js';
@@ -52,20 +53,25 @@ export const pruneSessions = async (flags: PruneFlags, machine: Machine): Promis
   }
   const { removed, freed, refused } = await removeAll(store, flags.dryRun === true ? [] : plan.old);
   const kept = [...plan.kept, ...refused, ...left];
-  const { checkpointRetentionDays } = settingsFor(machine, flags, machine.cwd).skein;
+  const { skein } = settingsFor(machine, flags, machine.cwd);
   const swept = await sweepCheckpoints(
     machine,
     store,
-    checkpointRetentionDays,
+    skein.checkpointRetentionDays,
     flags.dryRun === true,
   );
+  const { worktreeRetentionDays } = skein;
+  const trees = await sweepWorktrees(machine, store, worktreeRetentionDays, flags.dryRun === true);
   if (flags.json === true) {
     const wouldRemove = flags.dryRun === true ? plan.old.map(({ id }) => id) : [];
     const checkpoints = { removed: swept.removed, freedBytes: swept.freedBytes };
-    const document = { removed, wouldRemove, kept, freedBytes: freed, checkpoints };
+    const document = {
+      ...{ removed, wouldRemove, kept, freedBytes: freed, checkpoints, worktrees: trees },
+    };
     machine.out(`${JSON.stringify(document, null, 2)}\n`);
   } else {
     for (const { id, reason } of kept) machine.err(`kept ${id}: ${reason}\n`);
+    for (const { path, reason } of trees.kept) machine.err(`kept ${path}: ${reason}\n`);
     if (flags.dryRun !== true) {
       say(`${plural(removed.length, 'session')} removed, ${bytes(freed)} freed.\n`);
     }
@@ -73,6 +79,10 @@ export const pruneSessions = async (flags: PruneFlags, machine: Machine): Promis
       const gone = flags.dryRun === true ? 'would be removed' : 'removed';
       const what = `${plural(swept.removed, 'file version')} that nothing needs`;
       say(`${what} ${gone}, ${bytes(swept.freedBytes)}.\n`);
+    }
+    if (trees.removed.length > 0) {
+      const gone = flags.dryRun === true ? 'would be removed' : 'removed';
+      say(`${plural(trees.removed.length, 'worktree')} that nothing needs ${gone}.\n`);
     }
   }
   return refused.length > 0 ? EXIT.failed : EXIT.done;

@@ -166,7 +166,7 @@ export class SwarmLines {
   }
 
   private sayEnd(report: ChildReport, isAlarming: boolean): void {
-    const { agent, stop, turns, cost, changedFiles } = report;
+    const { agent, stop, turns, cost, changedFiles, worktree } = report;
     const outcome = outcomeOf(stop);
     const isResting = agent.kind === 'teammate' && stop.detail === null;
     const done = isResting ? 'rests' : 'done';
@@ -174,7 +174,9 @@ export class SwarmLines {
     const why = stop.detail === null ? '' : `: ${shown(stop.detail, LONGEST)}`;
     const files =
       changedFiles.length === 0 ? '' : `, ${plural(changedFiles.length, 'file')} changed`;
-    const took = `${plural(turns, 'turn')}, ${costText(cost)}${files}`;
+    const isLoose = worktree?.outcome.kind === 'conflict' || worktree?.outcome.kind === 'kept';
+    const home = isLoose ? `, not merged: it is on the branch ${worktree.branch}` : '';
+    const took = `${plural(turns, 'turn')}, ${costText(cost)}${files}${home}`;
     this.say(`${indentOf(agent)}${agentName(agent)} ${word}, ${took}${why}`, isAlarming);
   }
 

@@ -8,6 +8,7 @@ import type { PermissionMode, PermissionQuestion } from '../protocol/permission.
 import type { ChildKind, ChildOutcome } from '../protocol/swarm.js';
 import type { Todo } from '../protocol/todos.js';
 import type { ResultBlock } from '../protocol/tool.js';
+import type { TaskWorktree } from './task-worktree.js';
 
 export type SkeinMessage =
   | InitMessage
@@ -151,6 +152,8 @@ export interface TaskNotificationMessage extends TaskBelonging {
   readonly usage: TaskUsage;
   readonly cost_usd: number | null;
   readonly changed_files: readonly string[];
+  /** What became of its work, of one that had a worktree. */
+  readonly worktree?: TaskWorktree;
 }
 
 export interface TaskUsage {

@@ -16,6 +16,7 @@ import type {
   TaskProgressMessage,
   TaskStartedMessage,
 } from './messages.js';
+import { taskWorktree } from './task-worktree.js';
 
 /** An agent tells of its progress no more often than this. */
 const PROGRESS_EVERY_MS = 1_000;
@@ -91,7 +92,7 @@ export class TaskBook {
   }
 
   private end(report: ChildReport): TaskNotificationMessage {
-    const { agent, stop, text, turns, tokens, cost, changedFiles } = report;
+    const { agent, stop, text, turns, tokens, cost, changedFiles, worktree } = report;
     const progress = this.progressOf(agent);
     this.running.delete(agent.id);
     return {
@@ -102,6 +103,7 @@ export class TaskBook {
       ...{ num_turns: turns, cost_usd: cost },
       usage: { ...this.usageOf(progress), total_tokens: tokens },
       changed_files: changedFiles.slice(0, MOST_FILES),
+      ...(worktree !== undefined && { worktree: taskWorktree(worktree) }),
     };
   }
 

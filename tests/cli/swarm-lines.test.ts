@@ -41,6 +41,20 @@ describe('lines about agents that work for others', () => {
     expect(wait()).toEqual(['  explorer ag_1 done, 3 turns, $0.0123, 2 files changed']);
   });
 
+  test('say where the work is that was not merged', () => {
+    const { swarm, wait } = watch();
+    swarm.take(spawned());
+    wait();
+    const worktree = {
+      ...{ path: '/s/w/a', branch: 'agent/a', top: '/w' },
+      outcome: { kind: 'kept' as const, why: 'The disk is full.' },
+    };
+    swarm.take(childEnded(childReport({ worktree })));
+    expect(wait()).toEqual([
+      '  explorer ag_1 done, 3 turns, $0.0123, not merged: it is on the branch agent/a',
+    ]);
+  });
+
   test('say who waits for a place, who has a name, and who works for whom', () => {
     const { swarm, wait } = watch();
     const fork = childTag({ type: null, name: 'scout', depth: 2, parent: 'ag_1', id: 'ag_2' });

@@ -211,6 +211,7 @@ describe('skein sessions prune', () => {
     expect(JSON.parse(hours.stdout)).toEqual({
       ...{ removed: [young], wouldRemove: [], kept: [], freedBytes: expect.any(Number) },
       checkpoints: { removed: 0, freedBytes: 0 },
+      worktrees: { removed: [], kept: [] },
     });
     expect(await readdir(join(skeinHome, 'sessions'))).toEqual([]);
   });

@@ -55,9 +55,8 @@ const isLead = (message: Line | undefined) => JSON.stringify(message).includes('
 
 const LEAD = { firstUser: 'the lead' };
 
-needs('git')(
-  'two agents that edit the same line: one is merged, one is reported with both sides kept',
-  async () => {
+needs.describe('git')('Agents with worktrees', () => {
+  test('two agents that edit the same line: one is merged, one is reported with both sides kept', async () => {
     const work = (name: string): Rules => [
       {
         match: { firstUser: `job ${name}`, turn: 0 },
@@ -96,63 +95,88 @@ needs('git')(
     const undone = await stage.run(['rewind', 's', '--to', '1', '--yes']);
     expect(undone.code).toBe(0);
     expect(await text('a.txt')).toBe('first\nmiddle\nlast\n');
-  },
-);
+  });
 
-needs('git')('an agent that was killed goes on in its worktree, and is merged once', async () => {
-  const stage = await stageWith([
-    { match: { ...LEAD, turn: 0 }, reply: { tool_use: [task('job')] } },
-    { match: LEAD, reply: 'I have heard it.' },
-    { match: { turn: 0 }, reply: calls('Read', { file_path: 'a.txt' }) },
-    { match: { turn: 1 }, reply: edit('middle', 'by the agent') },
-    { match: { turn: 2 }, replies: [{ text: 'I am', stall: { afterEvents: 1 } }, 'It is done.'] },
-  ]);
-  const { text, heard, folders, git } = stage;
-  const process = stage.start(['-p', 'the lead', '--session-id', 's', ...ARGS]);
-  process.endInput();
-  await eventually('it has edited', () => stage.bodies().length === 4);
-  process.kill('SIGKILL');
-  await process.ended;
-  expect(await text('a.txt')).toBe('first\nmiddle\nlast\n');
-  const [agent = ''] = await folders('s');
-  // The tree has gone on meanwhile.
-  await writeFile(join(stage.workspace, 'a.txt'), 'first\nmiddle\nlast\nand one more\n');
-  const { code, result } = await stage.run(['-p', '--resume', 's', ...ARGS]);
-  expect([code, result.result]).toEqual([0, 'I have heard it.']);
-  expect(await text('a.txt')).toBe('first\nby the agent\nlast\nand one more\n');
-  expect(heard()).toContain('Its work is merged into');
-  expect(await folders('s')).toEqual([]);
-  expect(git('branch', '--list', 'agent/*')).toBe(`agent/${agent}`);
+  test('an agent that was killed goes on in its worktree, and is merged once', async () => {
+    const stage = await stageWith([
+      { match: { ...LEAD, turn: 0 }, reply: { tool_use: [task('job')] } },
+      { match: LEAD, reply: 'I have heard it.' },
+      { match: { turn: 0 }, reply: calls('Read', { file_path: 'a.txt' }) },
+      { match: { turn: 1 }, reply: edit('middle', 'by the agent') },
+      { match: { turn: 2 }, replies: [{ text: 'I am', stall: { afterEvents: 1 } }, 'It is done.'] },
+    ]);
+    const { text, heard, folders, git } = stage;
+    const process = stage.start(['-p', 'the lead', '--session-id', 's', ...ARGS]);
+    process.endInput();
+    await eventually('it has edited', () => stage.bodies().length === 4);
+    process.kill('SIGKILL');
+    await process.ended;
+    expect(await text('a.txt')).toBe('first\nmiddle\nlast\n');
+    const [agent = ''] = await folders('s');
+    // The tree has gone on meanwhile.
+    await writeFile(join(stage.workspace, 'a.txt'), 'first\nmiddle\nlast\nand one more\n');
+    const { code, result } = await stage.run(['-p', '--resume', 's', ...ARGS]);
+    expect([code, result.result]).toEqual([0, 'I have heard it.']);
+    expect(await text('a.txt')).toBe('first\nby the agent\nlast\nand one more\n');
+    expect(heard()).toContain('Its work is merged into');
+    expect(await folders('s')).toEqual([]);
+    expect(git('branch', '--list', 'agent/*')).toBe(`agent/${agent}`);
+  });
+
+  test('an agent in a worktree cannot write to the tree of its parent', async () => {
+    const stage = await stageWith([
+      { match: { ...LEAD, turn: 0 }, reply: { tool_use: [task('job')] } },
+      { match: LEAD, reply: 'I have heard it.' },
+      {
+        match: { turn: 0 },
+        reply: {
+          tool_use: [
+            { name: 'Write', input: { file_path: '/tmp/outside.txt', content: 'x' } },
+            { name: 'Bash', input: { command: 'pwd' } },
+            { name: 'Write', input: { file_path: 'new.txt', content: 'inside\n' } },
+          ],
+        },
+      },
+      { reply: 'I tried.' },
+    ]);
+    const { code } = await stage.run(['-p', 'the lead', '--session-id', 's', ...ARGS]);
+    expect(code).toBe(0);
+    const [told = ''] = stage
+      .bodies()
+      .filter(({ messages }) => !isLead(messages[0]) && messages.length === 3)
+      .map(({ messages }) => JSON.stringify(messages.at(-1)));
+    expect(told).toMatch(
+      /outside\.txt is outside of the worktree .* it may write in \S+worktrees\/s/,
+    );
+    expect(told).toMatch(/worktrees\/s\/a_\w+/);
+    expect(await stage.text('new.txt')).toBe('inside\n');
+    expect(existsSync('/tmp/outside.txt')).toBe(false);
+  });
 });
 
-needs('git')('an agent in a worktree cannot write to the tree of its parent', async () => {
-  const stage = await stageWith([
-    { match: { ...LEAD, turn: 0 }, reply: { tool_use: [task('job')] } },
-    { match: LEAD, reply: 'I have heard it.' },
-    {
-      match: { turn: 0 },
-      reply: {
-        tool_use: [
-          { name: 'Write', input: { file_path: '/tmp/outside.txt', content: 'x' } },
-          { name: 'Bash', input: { command: 'pwd' } },
-          { name: 'Write', input: { file_path: 'new.txt', content: 'inside\n' } },
-        ],
-      },
-    },
-    { reply: 'I tried.' },
-  ]);
-  const { code } = await stage.run(['-p', 'the lead', '--session-id', 's', ...ARGS]);
-  expect(code).toBe(0);
-  const [told = ''] = stage
-    .bodies()
-    .filter(({ messages }) => !isLead(messages[0]) && messages.length === 3)
-    .map(({ messages }) => JSON.stringify(messages.at(-1)));
-  expect(told).toMatch(
-    /outside\.txt is outside of the worktree .* it may write in \S+worktrees\/s/,
-  );
-  expect(told).toMatch(/worktrees\/s\/a_\w+/);
-  expect(await stage.text('new.txt')).toBe('inside\n');
-  expect(existsSync('/tmp/outside.txt')).toBe(false);
+needs.describe('git', 'bwrap')('Agents with worktrees in a sandbox', () => {
+  test('run commands that write there and nowhere else, and see the repository', async () => {
+    const command = 'echo made > made.txt; git log --oneline; ./probe.sh';
+    const stage = await stageWith([
+      { match: { ...LEAD, turn: 0 }, reply: { tool_use: [task('job')] } },
+      { match: LEAD, reply: 'I have heard it.' },
+      { match: { turn: 0 }, reply: calls('Bash', { command }) },
+      { reply: 'I ran it.' },
+    ]);
+    const probe =
+      '#!/bin/sh\necho out > "$(dirname "$(git rev-parse --git-common-dir)")/out.txt"\n';
+    await writeFile(join(stage.workspace, 'probe.sh'), probe, { mode: 0o755 });
+    const { code, stderr } = await stage.run(
+      ['-p', 'the lead', ...ARGS, '--permission-mode', 'bypassPermissions'],
+      { env: { SKEIN_SANDBOX: 'required', IS_SANDBOX: '1' } },
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const told = JSON.stringify(stage.bodies().at(-2)?.messages.at(-1));
+    expect(told).toContain('first');
+    expect(told).toMatch(/out\.txt: (Read-only file system|Permission denied)/);
+    expect(await stage.text('made.txt')).toBe('made\n');
+    expect(existsSync(join(stage.workspace, 'out.txt'))).toBe(false);
+  }, 30_000);
 });
 
 test('a worktree is refused outside of a repository, with what to do', async () => {

@@ -64,6 +64,21 @@ describe('what programs hear of agents that work for others', () => {
     });
   });
 
+  test('is what became of its worktree', () => {
+    const { book } = openBook();
+    const conflicts = [{ path: 'a.ts', why: 'both sides have changed it' }];
+    const worktree = {
+      ...{ path: '/s/w/a', branch: 'agent/a', top: '/w', diff: '/s/a.diff' },
+      outcome: { kind: 'conflict' as const, files: ['a.ts', 'b.ts'], commit: 'c', conflicts },
+    };
+    expect(book.take(childEnded(childReport({ worktree })))).toMatchObject({
+      worktree: {
+        ...{ outcome: 'conflict', branch: 'agent/a', path: '/s/w/a', diff: '/s/a.diff' },
+        conflicts: ['a.ts'],
+      },
+    });
+  });
+
   test('is what came of it', () => {
     const { book, wait } = openBook();
     book.take(spawned());
