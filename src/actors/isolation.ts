@@ -124,7 +124,7 @@ export const bringHome = async (house: Household, child: Child, stays = false): 
   const checkpoints = parent.depth === 0 ? house.checkpoints : parent.deps.checkpoints;
   let watch: CallWatch | undefined;
   const { settlement, diff } = await worktrees.settle({
-    ...{ agent: id, place, stays, wanted: [...notebook.history.seen.keys()] },
+    ...{ agent: id, place, stays, wanted: [...notebook.history.family.writtenFiles] },
     async beforeMerge(paths) {
       watch = await checkpoints?.watch({ call: `merge_${id}`, paths });
     },

@@ -2,6 +2,7 @@
 import type { JournalRecord } from '../protocol/journal.js';
 import { CHILD_SENDER, type ChildKind } from '../protocol/swarm.js';
 import type { Origin } from '../protocol/swarm-records.js';
+import type { ToolNote } from '../protocol/tool.js';
 import type { RawJson } from '../protocol/wire.js';
 import type { Settlement } from '../protocol/worktree.js';
 
@@ -11,6 +12,8 @@ export interface Offer {
   /** Blocks with commas between them. */
   readonly blocks: RawJson;
 }
+
+const WRITERS: ReadonlySet<string> = new Set(['Edit', 'MultiEdit', 'Write', 'NotebookEdit']);
 
 export interface WorktreeEnd {
   readonly outcome: Settlement;
@@ -36,6 +39,8 @@ export class Family {
   settled: WorktreeEnd | null = null;
   /** The commit of its that was last merged. */
   mergedAt: string | undefined;
+  /** Files that it wrote with tools that write nothing else. */
+  readonly writtenFiles = new Set<string>();
   /** Files that its calls changed, as far as that was seen. */
   readonly changedFiles = new Set<string>();
 
@@ -54,6 +59,9 @@ export class Family {
         break;
       case 'run.started':
         this.settled = null;
+        break;
+      case 'call.ended':
+        if (WRITERS.has(record.tool)) this.write(record.notes ?? []);
         break;
       case 'worktree.settled':
         this.settle(record);
@@ -74,6 +82,10 @@ export class Family {
       default:
         break;
     }
+  }
+
+  private write(notes: readonly ToolNote[]): void {
+    for (const note of notes) if (note.type === 'file.seen') this.writtenFiles.add(note.path);
   }
 
   private settle({ outcome, diff }: WorktreeEnd): void {

@@ -24,6 +24,8 @@ export interface MergeOrder {
   readonly base: string;
   /** The tree object of the work. */
   readonly work: string;
+  /** Names of the files that it changed. */
+  readonly files: readonly string[];
   /** Absolute, writable: drafts lie there meanwhile. */
   readonly scratch: string;
   readonly without: readonly string[];
@@ -44,8 +46,10 @@ export const mergeInto = async (order: MergeOrder): Promise<readonly Trouble[]> 
 };
 
 const mergeBy = async (order: MergeOrder, scratch: string): Promise<readonly Trouble[]> => {
-  const { tree, directory, base, work, without } = order;
-  const present = await tree.picture(borrowIndex(directory, scratch), { without });
+  const { tree, directory, base, work, without, files } = order;
+  // What the agent has changed counts here too, also where git ignores it.
+  const wanted = files.map((name) => join(tree.top, name));
+  const present = await tree.picture(borrowIndex(directory, scratch), { without, wanted });
   const ours = await tree.commit(present.tree, [base], 'The tree as it is');
   const theirs = await tree.commit(work, [base], 'The work of an agent');
   const answer = await tree.ask(
@@ -59,7 +63,7 @@ const mergeBy = async (order: MergeOrder, scratch: string): Promise<readonly Tro
   if (answer.code === 1) return names.map((name) => ({ path: utf8(name), why: BOTH }));
   const { changes, troubles } = await changesBetween(tree, present.tree, merged);
   if (troubles.length > 0 || changes.length === 0) return troubles;
-  await draft(tree, merged, changes, scratch);
+  const drafts = await draft(tree, merged, changes, scratch);
   const seen = look(tree.top, changes);
   if (seen.troubles.length > 0) return seen.troubles;
   const paths = changes.map(({ name }) => join(tree.top, name));
@@ -69,13 +73,7 @@ const mergeBy = async (order: MergeOrder, scratch: string): Promise<readonly Tro
   const late = changes.filter(({ name, from }) => from !== undefined && changed.has(name));
   if (late.length > 0) return late.map(({ name: path }) => ({ path, why: CHANGED_MEANWHILE }));
   const { top } = tree;
-  return writeTree({
-    top,
-    changes,
-    seen: seen.seen,
-    drafts: join(scratch, 'new'),
-    staying: order.staying,
-  });
+  return writeTree({ ...{ top, changes, drafts }, seen: seen.seen, staying: order.staying });
 };
 
 const BOTH = 'both sides have changed it';
@@ -111,11 +109,14 @@ const draft = async (
   merged: string,
   changes: readonly TreeChange[],
   scratch: string,
-): Promise<void> => {
+): Promise<string> => {
   const index = join(scratch, 'merged-index');
   await tree.must(['read-tree', merged], { index });
   const names = changes.flatMap(({ name, to }) => (to === undefined ? [] : [`${name}\0`]));
   const input = Buffer.from(names.join(''));
-  const prefix = `--prefix=${join(scratch, 'new')}${sep}`;
-  await tree.must(['checkout-index', '-z', '--stdin', prefix], { index, input });
+  const drafts = join(scratch, 'new');
+  await tree.must(['checkout-index', '-z', '--stdin', `--prefix=${drafts}${sep}`], {
+    ...{ index, input },
+  });
+  return drafts;
 };

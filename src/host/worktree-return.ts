@@ -88,7 +88,7 @@ const bringBack = async (
   const { base, commit } = work;
   const files = await namesBetween(tree, base, commit);
   const conflicts = await mergeInto({
-    ...{ tree, directory, base, work: work.tree, beforeMerge },
+    ...{ tree, directory, base, work: work.tree, files, beforeMerge },
     ...{ without: home.without, scratch: home.folder },
     staying: [join(place.top, relative(place.path, place.cwd))],
   });

@@ -370,6 +370,20 @@ needs.describe('git')('The work of an agent', () => {
     expect([rig.read('out/report.md'), rig.read('out/build.o')]).toEqual(['mine\n', undefined]);
   });
 
+  test('includes ignored files however often they are merged', async () => {
+    const rig = worktreeRig({ '.gitignore': 'out/\n', 'a.txt': 'x\n' });
+    const place = await rig.open('a_1');
+    const wanted = [join(place.path, 'out/report.md')];
+    rig.change(place, { 'out/report.md': 'mine\n' });
+    await rig.settle('a_1', place, { wanted, stays: true });
+    expect(await rig.settle('a_1', place, { wanted, stays: true })).toEqual({ kind: 'unchanged' });
+    rig.change(place, { 'out/report.md': 'mine\nand more\n' });
+    expect(await rig.settle('a_1', place, { wanted })).toMatchObject({ kind: 'merged' });
+    expect(rig.read('out/report.md')).toBe('mine\nand more\n');
+    // As if the process had died before it wrote that down.
+    expect(await rig.settle('a_1', place, { wanted })).toMatchObject({ kind: 'merged' });
+  });
+
   test('has gone without a trace when there is none', async () => {
     const rig = worktreeRig();
     rig.repo.put('dirty.txt', 'dirty\n');
@@ -511,7 +525,7 @@ needs.describe('git')('A conflict', () => {
     rig.change(place, { 'note.md': 'of the agent\n' });
     const wanted = [join(place.path, 'note.md')];
     expect(await rig.settle('a_1', place, { wanted })).toMatchObject({
-      conflicts: [{ path: 'note.md', why: 'something that git ignores is there already' }],
+      conflicts: [{ path: 'note.md', why: 'both sides have changed it' }],
     });
     expect(rig.read('note.md')).toBe('of the user\n');
   });
