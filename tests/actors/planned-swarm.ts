@@ -71,7 +71,7 @@ const answerFor = ({ looks, output, children }: Plan, path: string, turn: number
   }
   const isLooking = turn < looks + (children.length > 0 ? 1 : 0);
   if (!isLooking) return [...steps, ends('end_turn', usage)];
-  const look = calls(`l${path}_${turn}`, 'Look', { name: 'around' });
+  const look = calls(`l${path}_${turn}`, 'Look', { name: `around ${turn}` });
   return [...steps, look, ends('tool_use', usage)];
 };
 

@@ -89,10 +89,10 @@ const talker = (scene: Scene) => {
 describe('a session of a hundred turns', () => {
   let scene: Awaited<ReturnType<typeof openScene>>;
   beforeAll(async () => {
-    const read = calls('Read', { file_path: 'notes.txt' });
-    scene = await openScene([
-      { replies: [...Array.from({ length: TURNS - 1 }, () => read), { text: 'All read.' }] },
-    ]);
+    // Each with an input of its own: one that did the very same a hundred times would be stopped.
+    const read = (at: number) => calls('Read', { file_path: 'notes.txt', limit: 1_000 + at });
+    const reads = Array.from({ length: TURNS - 1 }, (_, at) => read(at));
+    scene = await openScene([{ replies: [...reads, { text: 'All read.' }] }]);
     await writeFile(join(scene.workspace, 'notes.txt'), 'A goose flies over it.\n'.repeat(60));
     await scene.run(['-p', 'Read the notes, often.']);
   }, 60_000);

@@ -145,7 +145,7 @@ describe('a run stops because of', () => {
 
   test('compaction_failed: three tries make room, by summary or without, and none is enough', async () => {
     const message = 'prompt is too long: 200010 tokens > 200000 maximum';
-    const works = Array.from({ length: 9 }, () => calls('Bash', { command: 'true' }));
+    const works = Array.from({ length: 9 }, (_, at) => calls('Bash', { command: `true ${at}` }));
     const replies = [...works, { error: { status: 400, message } }];
     const end = await endOf([{ replies }], ['--allowed-tools', 'Bash']);
     expect(end).toMatchObject({ code: 1, stop_reason: 'compaction_failed' });

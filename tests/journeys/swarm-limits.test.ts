@@ -86,7 +86,7 @@ describe('a run that is killed and resumed', () => {
   });
 
   test('has the money that it had left', async () => {
-    const dear = { tool_use: { name: 'Read', input: { file_path: 'notes.txt' } } };
+    const dear = { tool_use: { name: 'Read', input: { file_path: '{{turn}}/../notes.txt' } } };
     const reads = { ...dear, usage: { output_tokens: 5_000 } };
     const { code, result } = await killed(
       [{ match: { turn: 2 }, replies: [endless, reads] }, { reply: reads }],
