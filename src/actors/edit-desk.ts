@@ -2,7 +2,6 @@
  * Keeps two agents from changing the same file side by side: whoever has changed one holds it until its
  * run ends, and others are told who that is. Commands are not held to it: nobody knows what they write.
  */
-import { landingPlace } from '../host/file-contents.js';
 import type { Clock } from '../protocol/clock.js';
 import type { FileHolder, FileLeases } from '../protocol/file-leases.js';
 import { ToolFailure, type Workspace } from '../protocol/tool.js';
@@ -11,7 +10,7 @@ import type { Roster } from './roster.js';
 
 export interface EditDesk {
   /** Throws a ToolFailure when another agent holds the file that a call is about to change. */
-  refuseIfHeld(agent: string, path: string): Promise<void>;
+  refuseIfHeld(agent: string, path: string, workspace: Workspace): Promise<void>;
   /** What is written there its agent holds from then on. */
   workspaceOf(agent: string, workspace: Workspace): Workspace;
   /** Its run is over, or it rests: what it holds is anybody's. */
@@ -44,8 +43,8 @@ export const editDesk = ({ leases, clock, lead, roster }: EditDeskOptions): Edit
     throw new ToolFailure(heldText(path, who, since));
   };
   return {
-    async refuseIfHeld(agent, path) {
-      const holder = await leases.holder(landingPlace(path).path);
+    async refuseIfHeld(agent, path, workspace) {
+      const holder = await leases.holder(landingOf(path, workspace));
       if (holder === undefined || holder.agent === agent) return;
       if (!giversTo(agent).includes(holder.agent)) refuse(path, holder);
     },
@@ -54,7 +53,7 @@ export const editDesk = ({ leases, clock, lead, roster }: EditDeskOptions): Edit
       read: (path, maxBytes) => workspace.read(path, maxBytes),
       stat: (path) => workspace.stat(path),
       async write(path, bytes, expected) {
-        const place = landingPlace(path).path;
+        const place = landingOf(path, workspace);
         const before = await leases.holder(place);
         const holder = await leases.take(place, { agent, since: clock.now() }, giversTo(agent));
         if (holder.agent !== agent) refuse(path, holder);
@@ -70,6 +69,9 @@ export const editDesk = ({ leases, clock, lead, roster }: EditDeskOptions): Edit
     release: (agent) => void leases.releaseAll(agent),
   };
 };
+
+/** Two names may lead to one file. */
+const landingOf = (path: string, workspace: Workspace): string => workspace.landing?.(path) ?? path;
 
 /** The same words each time: whoever tries again and again is known by that. */
 const heldText = (path: string, who: string, since: number): string =>

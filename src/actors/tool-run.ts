@@ -120,7 +120,8 @@ const refuseIfHeld = async ({ request }: SoundCall, world: ToolWorld): Promise<v
   const { action, target } = request.subject;
   const { edits, agent, workspace, notebook } = world;
   if (action !== 'write' || edits === undefined) return;
-  await edits.refuseIfHeld(agent, locate(target, { workspace, cwd: notebook.history.cwd }));
+  const path = locate(target, { workspace, cwd: notebook.history.cwd });
+  await edits.refuseIfHeld(agent, path, workspace);
 };
 
 /** Undefined when all surfaces can only rule. */

@@ -15,6 +15,7 @@ import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { FileError, type FileStamp, type FileStat, type Workspace } from '../protocol/tool.js';
 import { writeAtomically } from './atomic-write.js';
+import { landingPlace } from './file-contents.js';
 import { errorCode, fileError } from './file-errors.js';
 import { type Accepts, checkOpened, type HeldFolder, holdFolder } from './opened-place.js';
 import { takeTurn } from './path-turns.js';
@@ -34,6 +35,7 @@ export const diskWorkspace = (
       const target = await followLinks(path);
       return takeTurn(target, () => writeExpecting(target, bytes, expected, accepts));
     }),
+  landing: (path) => landingPlace(path).path,
   judgedBy: (judge) => diskWorkspace(home, judge),
 });
 

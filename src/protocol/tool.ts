@@ -179,6 +179,8 @@ export interface Workspace {
    * there are no longer those, or when there is a file after all.
    */
   write(path: string, bytes: Uint8Array, expected?: FileStamp | 'absent'): Promise<FileStamp>;
+  /** Where a write to the path would land, links followed; left out where there are no links. */
+  landing?(path: string): string;
   /**
    * The same disk for one call: what is opened, and the folder that is written into, must be a place
    * that `judge` accepts, or it fails as 'moved'. Names may change between a ruling and its use.

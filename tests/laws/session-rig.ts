@@ -67,7 +67,7 @@ export const openRig = (wanted: Wanted): Promise<LeadSession> => {
       lingers: wanted.lingers ?? false,
       ...{ limits: DEFAULT_LIMITS, fallbackModel: undefined, governor: governor(clock, 8) },
       workspace: wanted.workspace ?? {
-        ...{ resolve: nowhere, read: nowhere, stat: nowhere, write: nowhere },
+        ...{ resolve: (path: string) => path, read: nowhere, stat: nowhere, write: nowhere },
       },
       shell: wanted.shell ?? { run: nowhere },
       web: { get: nowhere },
