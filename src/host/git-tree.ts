@@ -3,7 +3,6 @@
  * looks (git-command.ts), and no index, branch or stash of the user is touched: pictures are taken with an
  * index of their own.
  */
-import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { join, sep } from 'node:path';
 import { WorktreeRefusal } from '../protocol/worktree.js';
@@ -206,9 +205,9 @@ const statOf = (path: fs.PathLike): fs.Stats | undefined => {
   }
 };
 
-/** Copies the index of a tree to a place where it may change. */
-export const borrowIndex = (directory: string, folder: string): string => {
-  const index = join(folder, `.index-${randomBytes(8).toString('hex')}`);
+/** Copies the index of a tree to a place where it may change; returns that. */
+export const borrowIndex = (directory: string, index: string): string => {
+  fs.rmSync(index, { force: true });
   try {
     fs.copyFileSync(join(directory, 'index'), index);
   } catch {

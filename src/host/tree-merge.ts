@@ -3,7 +3,7 @@
  * work began with, the tree, and the branch. Clean, and only the files that differ are written; or not,
  * and nothing is. The index and the branch of the tree stay as they are.
  */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import {
   borrowIndex,
@@ -26,7 +26,7 @@ export interface MergeOrder {
   readonly work: string;
   /** Names of the files that it changed. */
   readonly files: readonly string[];
-  /** Absolute, writable: drafts lie there meanwhile. */
+  /** Absolute: a folder of its own, which is made, and goes again. */
   readonly scratch: string;
   readonly without: readonly string[];
   /** Folders that stay also when they are empty, absolute. */
@@ -36,8 +36,10 @@ export interface MergeOrder {
 
 /** What is in the way; empty when the work is in the tree. Rejects with a WorktreeRefusal. */
 export const mergeInto = async (order: MergeOrder): Promise<readonly Trouble[]> => {
-  mkdirSync(order.scratch, { recursive: true, mode: 0o700 });
-  const scratch = mkdtempSync(join(order.scratch, '.merge-'));
+  const { scratch } = order;
+  // What a process left that died in the middle of the same merge.
+  rmSync(scratch, { recursive: true, force: true });
+  mkdirSync(scratch, { recursive: true, mode: 0o700 });
   try {
     return await mergeBy(order, scratch);
   } finally {
@@ -49,7 +51,10 @@ const mergeBy = async (order: MergeOrder, scratch: string): Promise<readonly Tro
   const { tree, directory, base, work, without, files } = order;
   // What the agent has changed counts here too, also where git ignores it.
   const wanted = files.map((name) => join(tree.top, name));
-  const present = await tree.picture(borrowIndex(directory, scratch), { without, wanted });
+  const present = await tree.picture(borrowIndex(directory, join(scratch, 'index')), {
+    without,
+    wanted,
+  });
   const ours = await tree.commit(present.tree, [base], 'The tree as it is');
   const theirs = await tree.commit(work, [base], 'The work of an agent');
   const answer = await tree.ask(

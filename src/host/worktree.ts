@@ -109,7 +109,7 @@ const newBase = async (
   { tree, directory }: Repository,
   { head, agent }: { readonly head: string; readonly agent: string },
 ): Promise<string> => {
-  const index = borrowIndex(directory, folder);
+  const index = borrowIndex(directory, join(folder, `.index-${agent}`));
   try {
     const picture = await tree.picture(index, { without });
     if (picture.tree === (await tree.treeOf(head))) return head;
