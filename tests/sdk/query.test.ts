@@ -406,9 +406,12 @@ describe('one runtime', () => {
   };
   const VARYING = new Set([
     ...['ts', 'owner', 'agent', 'letter', 'prompt', 'durationMs', 'ttftMs', 'final', 'mtimeMs'],
-    ...['messageId', 'requestId'],
+    // A digest of a result that names the place.
+    ...['messageId', 'requestId', 'trace'],
     // The prompt names the place and the host, and says whether somebody may add a word.
     ...['shape', 'digests', 'estimatedTokens', 'usage', 'cost'],
+    // A digest of what a call did, which names the place too.
+    'trace',
   ]);
 
   test('writes the same journal for print mode, for a driver and for a program', async () => {
