@@ -22,7 +22,7 @@ const LEAST_READ = 0.95;
 const LEAST_SAVED = 0.3;
 
 /** What all agents of a version are told alike: long enough for every model to cache. */
-const FIXED_TOKENS = { least: 4_200, most: 6_000 };
+const FIXED_TOKENS = { least: 4_200, most: 6_400 };
 
 /** More blocks than a server looks back over. */
 const MANY = 30;
