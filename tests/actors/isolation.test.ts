@@ -1,8 +1,11 @@
 /** Agents with worktrees: when they get them, what they are told, and when their work comes home. */
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { defineTool, type Tool } from '../../src/protocol/tool.js';
 import type { Settlement } from '../../src/protocol/worktree.js';
 import { sendMessage } from '../../src/tools/send-message.js';
 import { type Answer, calls, fails, says } from '../fakes/scripted-model.js';
+import { allows, scriptedSurface } from '../fakes/scripted-surface.js';
 import { type ScriptedWorktrees, scriptedWorktrees } from '../fakes/scripted-worktrees.js';
 import { agentDefinition } from '../fakes/swarm-setup.js';
 import type { LeadOptions } from './lead-in-hand.js';
@@ -96,6 +99,57 @@ describe('an agent with a worktree', () => {
     );
     expect(hand.deeds).toEqual([]);
     expect(hand.requests.at(-2)?.body).toMatch(/\/tmp\/a\.ts is outside of the worktree/);
+  });
+});
+
+/** Writes a file, wherever it is told to. */
+const put = defineTool({
+  ...{ name: 'Put', kind: 'builtin', prompt: 'Put', interruptBehavior: 'block' },
+  input: z.object({ path: z.string() }),
+  describe: ({ path }) => `Put ${path}`,
+  isReadOnly: () => false,
+  isConcurrencySafe: () => false,
+  subject: ({ path }) => ({ action: 'write', target: path }),
+  call: async ({ path }) => ({ content: `put ${path}` }),
+}) as Tool;
+
+describe('what an agent may do in its worktree', () => {
+  const definitions = [agentDefinition({ tools: ['Put', 'Task'] })];
+  const puts = (path: string) => [calls('p1', 'Put', { path })];
+  const heardBy = ({ requests }: SwarmInHand) => requests.at(-2)?.body ?? '';
+
+  test.each([
+    ['acceptEdits', 'put a.ts'],
+    ['default', 'Nobody can answer in this run'],
+  ] as const)('is what its parent may do in its own tree, in mode %s', async (mode, said) => {
+    const options = { mode, tools: [put], swarm: { definitions } };
+    const does = ({ turn }: Talk) => (turn === 0 ? puts('a.ts') : [says('It is done.')]);
+    expect(heardBy(await run(ALONE, options, does))).toContain(said);
+  });
+
+  test('is asked of a person under the name that it has there', async () => {
+    const surface = scriptedSurface(allows);
+    const options = { mode: 'default', surface, tools: [put], swarm: { definitions } } as const;
+    const does = ({ turn }: Talk) => (turn === 0 ? puts('a.ts') : [says('It is done.')]);
+    const hand = await run(ALONE, options, does);
+    expect(heardBy(hand)).toContain('put a.ts');
+    expect(surface.questions).toMatchObject([{ tool: 'Put', cwd: expect.stringMatching(/a_2$/) }]);
+  });
+
+  test('is all that those below it may do', async () => {
+    const below = { subagent_type: 'explorer', description: 'below', prompt: 'deeper' };
+    const does = ({ turn, said }: Talk): Answer => {
+      if (turn > 0) return [says('It is done.')];
+      return said.at(-1)?.includes('deeper') === true
+        ? [calls('d1', 'Put', { path: '/tmp/a.ts' }), calls('d2', 'Put', { path: 'b.ts' })]
+        : [calls('t1', 'Task', { ...below, prompt: 'the job, deeper' })];
+    };
+    const options = { mode: 'acceptEdits', tools: [put], swarm: { definitions } } as const;
+    const hand = await run(ALONE, options, does);
+    const told = hand.requests.map(({ body }) => body).find((body) => body.includes('"d1"'));
+    expect(hand.worktrees.asked).toEqual(['open a_2', 'settle a_2']);
+    expect(told).toContain('/tmp/a.ts is outside of the worktree');
+    expect(told).toContain('put b.ts');
   });
 });
 
