@@ -324,4 +324,44 @@ describe('those below an agent that crashes', () => {
     expect(ends(hand).map(({ stop }) => stop.reason)).toEqual(['stopped', 'stopped']);
     await hand.lead.close();
   });
+
+  test('are stopped when it waits for them, and it has what they said', async () => {
+    const { opened } = gate();
+    const hand = await swarmInHand(
+      (talk): Answer => {
+        if (talk.said.some((words) => words.includes('at the door'))) {
+          return talk.last.includes('did near')
+            ? [says('I stand here.'), waits(opened)]
+            : [says('I stand here.'), calls('n', 'Look', { name: 'near' })];
+        }
+        if (talk.said.some((words) => words.includes('the work'))) {
+          if (talk.turn > 0) {
+            return [says(talk.last.includes('I stand here.') ? 'I know.' : 'What?')];
+          }
+          const waitedFor = { ...BEHIND, run_in_background: false };
+          return [
+            calls('k', 'Task', task('at the door', waitedFor)),
+            calls('l', 'Note', { name: 'part' }),
+          ];
+        }
+        return talk.turn === 0 ? [calls('t', 'Task', task('the work', BEHIND))] : [says('heard')];
+      },
+      {
+        checkpoints: () => ({
+          async watch() {
+            await allSettled();
+            return { changes: () => Promise.reject(new TypeError('no such thing')) };
+          },
+          settle: async () => {},
+        }),
+      },
+    );
+    await hand.say('begin');
+    await allSettled(60);
+    expect(ends(hand).map(({ stop }) => stop.reason)).toEqual(['interrupted']);
+    await hand.clock.advance(1_000);
+    await allSettled(60);
+    expect(ends(hand).map(({ text }) => text)).toEqual(['I stand here.', 'I know.']);
+    expect((await hand.lead.stopped).stop.reason).toBe('end_turn');
+  });
 });
