@@ -28,10 +28,12 @@ export const placed = async (
 
 /** The folder of one that goes on may have gone with its last work. Throws a SpawnRefusal. */
 export const reopen = async ({ setup, session }: Household, child: Child): Promise<void> => {
-  const place = placeOf(child);
-  if (place === undefined) return;
+  const { worktree } = child.origin;
+  if (worktree === undefined) return;
   if (setup.worktrees === undefined) throw new SpawnRefusal(NO_WORKTREES);
-  await orRefuse(setup.worktrees.reopen({ session: session.meta.id, agent: child.id }, place));
+  const order = { session: session.meta.id, agent: child.id };
+  const base = child.deps.notebook.history.family.mergedAt ?? worktree.base;
+  await orRefuse(setup.worktrees.reopen(order, { ...worktree, base }));
 };
 
 const NO_WORKTREES =
@@ -58,13 +60,6 @@ const folderOf = (parent: Member, workspace: string): string => {
 /** Of the agent itself, or of the nearest one above it that has one. */
 const worktreeOf = (member: Member | Child): WorktreePlace | undefined =>
   'origin' in member ? (member.origin.worktree ?? worktreeOf(member.parent)) : undefined;
-
-/** With what was last merged as its base. */
-const placeOf = ({ origin, deps }: Child): WorktreePlace | undefined => {
-  const { mergedAt } = deps.notebook.history.family;
-  const { worktree } = origin;
-  return worktree && { ...worktree, base: mergedAt ?? worktree.base };
-};
 
 /** The trees of an agent: the one that it works in, and those that this one came from. */
 export const treesOf = (parent: Member | Child, { worktree }: Origin): readonly OwnTree[] => [
@@ -116,15 +111,16 @@ export const isHome = ({ origin, deps }: Child): boolean =>
  * came of that. What the merge changes is kept with the lead, so that it can be rewound.
  */
 export const bringHome = async (house: Household, child: Child, stays = false): Promise<void> => {
-  const place = placeOf(child);
+  const { id, parent, deps, origin } = child;
+  const { worktree: place } = origin;
   const { worktrees } = house.setup;
   if (place === undefined || worktrees === undefined) return;
-  const { id, parent, deps } = child;
   const { notebook, openArtifact } = deps;
+  const { family } = notebook.history;
   const checkpoints = parent.depth === 0 ? house.checkpoints : parent.deps.checkpoints;
   let watch: CallWatch | undefined;
   const { settlement, diff } = await worktrees.settle({
-    ...{ agent: id, place, stays, wanted: [...notebook.history.family.writtenFiles] },
+    ...{ agent: id, place, stays, merged: family.mergedAt, wanted: [...family.writtenFiles] },
     async beforeMerge(paths) {
       watch = await checkpoints?.watch({ call: `merge_${id}`, paths });
     },

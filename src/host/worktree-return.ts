@@ -49,7 +49,7 @@ const workOf = async (
   const admin = registered(common, path);
   const isThere = admin !== undefined && isReady(admin, path);
   const own = isThere ? await GitTree.open(path, admin, environment) : undefined;
-  const base = (admin === undefined ? undefined : baseIn(admin)) ?? first;
+  const base = (admin === undefined ? undefined : baseIn(admin)) ?? order.merged ?? first;
   const commit =
     own === undefined || admin === undefined
       ? await tree.find(`refs/heads/${branch}^{commit}`)
@@ -105,10 +105,10 @@ const bringBack = async (
 const putAway = async (
   repository: Repository,
   work: Work,
-  { place }: SettleOrder,
+  { place, merged }: SettleOrder,
 ): Promise<Settlement> => {
   if (!(await removed(repository, work, place.path))) return { kind: 'unchanged', isLeft: true };
-  if (work.commit === work.base) {
+  if (work.commit === work.base && merged === undefined) {
     await repository.tree.ask(['update-ref', '-d', `refs/heads/${place.branch}`, work.commit]);
   }
   return { kind: 'unchanged' };

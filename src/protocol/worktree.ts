@@ -53,6 +53,8 @@ export interface WorktreeOrder {
 export interface SettleOrder {
   readonly agent: string;
   readonly place: WorktreePlace;
+  /** The commit of its that was last merged, if any was: then its branch stays. */
+  readonly merged?: string | undefined;
   /** Absolute: files that count although git ignores them. */
   readonly wanted: readonly string[];
   /** The agent only rests: it goes on in the same folder, from what is merged now. */

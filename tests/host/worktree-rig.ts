@@ -19,6 +19,7 @@ export interface WorktreeRig {
       readonly wanted?: readonly string[];
       readonly meanwhile?: () => void;
       readonly stays?: boolean;
+      readonly merged?: string | undefined;
     },
   ): Promise<Settlement>;
   /** Contents in the tree of the parent; undefined where there is nothing. */
@@ -55,9 +56,9 @@ export const rigOver = (repo: Repository): WorktreeRig => {
         }
       }
     },
-    async settle(agent, place, { wanted = [], meanwhile = () => undefined, stays = false } = {}) {
+    async settle(agent, place, { wanted = [], meanwhile = () => undefined, ...more } = {}) {
       const beforeMerge = async () => meanwhile();
-      const { settlement } = await worktrees.settle({ agent, place, wanted, beforeMerge, stays });
+      const { settlement } = await worktrees.settle({ agent, place, wanted, beforeMerge, ...more });
       return settlement;
     },
     read(name) {

@@ -123,9 +123,14 @@ needs.describe('git')('A worktree of an agent', () => {
     expect(first).toMatchObject({ kind: 'merged', files: ['a.txt'] });
     rig.repo.put('a.txt', 'by the parent\n');
     rig.change(place, { 'b.txt': 'b\n' });
-    expect(await rig.settle('a_1', place)).toMatchObject({ kind: 'merged', files: ['b.txt'] });
+    const then = await rig.settle('a_1', place, { stays: true });
+    expect(then).toMatchObject({ kind: 'merged', files: ['b.txt'] });
     expect([rig.read('a.txt'), rig.read('b.txt')]).toEqual(['by the parent\n', 'b\n']);
+    const merged = 'commit' in then ? then.commit : '';
+    expect(await rig.settle('a_1', place, { merged })).toEqual({ kind: 'unchanged' });
     expect(existsSync(place.path)).toBe(false);
+    // What was merged before is still on its branch.
+    expect(rig.repo.git('rev-parse', 'agent/a_1')).toBe(merged);
   });
 
   test('keeps what is on its branch alone when its folder was removed by hand', async () => {
