@@ -100,6 +100,7 @@ export class Narration {
       case 'agent.spawned':
       case 'agent.feed':
       case 'agent.ended':
+      case 'agent.rested':
       case 'fan-out.previewed':
         this.swarm.take(item);
         break;
