@@ -93,6 +93,7 @@ needs.describe('git')('Five agents that edit at random in worktrees', () => {
           }
         }
       }
+      expect(merged).not.toMatch(/^[<>=]{7}/m);
       expect(rig.read('dirty.txt')).toBe('of the user\n');
       expect(rig.repo.git('diff', '--cached')).toBe('');
       expect([...ends.values()].some(({ kind }) => kind === 'merged')).toBe(true);
