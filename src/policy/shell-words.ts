@@ -30,6 +30,8 @@ export const unknownWord = (splits: boolean): ShellWord => ({
 });
 
 export const readWord = (word: Word, known: KnownValues): ShellWord => {
+  // The parser ends a name where a line goes on; the shell does not, and it may be another one.
+  if (CONTINUED_NAME.test(word.text)) return unknownWord(true);
   const draft = { text: '', dynamic: false, splits: false, glob: false };
   const { parts } = word;
   if (parts === undefined) draft.text = word.value;
@@ -37,6 +39,8 @@ export const readWord = (word: Word, known: KnownValues): ShellWord => {
   // A line that goes on is one line, before anything else is looked at.
   return expandTilde(draft, word.text.replaceAll('\\\n', ''), known);
 };
+
+const CONTINUED_NAME = /\$\w*\\\n/;
 
 /** `export X=1` hands the builtin a word, though the parser calls it an assignment. */
 export const assignmentWord = (assignment: Assignment, known: KnownValues): ShellWord => {

@@ -196,6 +196,14 @@ describe('the words of the reading', () => {
     .array(fc.tuple(blank, word), { minLength: 1, maxLength: 5 })
     .map((words) => `printf '<%s>' x${words.flat().join('')} # $(no) 'word`);
 
+  test.each(['$HOME\\\na', '$HO\\\nME', '"$HOME\\\n_x"', '$\\\nHOME'])(
+    'are not known where the name of a variable goes on in the next line: %j',
+    (word) => {
+      const { parts } = readingOf(`printf x ${word}`);
+      expect(parts[0]?.words.at(-1)).toMatchObject({ dynamic: true });
+    },
+  );
+
   test('are those that a real bash gives to the program', () => {
     const lines = fc.sample(line, 1500);
     const { stdout } = spawnSync(
