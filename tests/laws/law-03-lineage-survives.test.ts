@@ -1,9 +1,10 @@
 /** Law 3 on one machine: resume, continue, fork and a crash go on with the very bytes of before. */
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type JournalRecord, parseRecord } from '../../src/protocol/journal.js';
 import { openScene } from '../fakes/skein-process.js';
+import { KILLER } from './killed-run.js';
 import { firstBreak, promptOf } from './prompts.js';
 import { makePlace, type Place } from './workspace.js';
 
@@ -223,5 +224,3 @@ describe('law 3, where a briefed session dies', () => {
     expect(wrong).toEqual([]);
   }, 300_000);
 });
-
-const KILLER = { NODE_OPTIONS: `--import ${resolve('tests/laws/kill-at-write.mjs')}` };

@@ -1,13 +1,13 @@
 /** Law 7: journal before effect. And law 3 on the way: whatever dies, the prompt goes on. */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JournalRecord } from '../../src/protocol/journal.js';
 import type { Ended } from '../fakes/skein-process.js';
+import { KILLER } from './killed-run.js';
 import { firstBreak } from './prompts.js';
 import { makePlace, type Place } from './workspace.js';
 
-const KILLER = { NODE_OPTIONS: `--import ${resolve('tests/laws/kill-at-write.mjs')}` };
 const RULES = ['--permission-mode', 'acceptEdits', '--allowed-tools', 'Bash(./bump.sh)'];
 
 /** Reads in parallel, an effect that can be counted, an edit, an effect again, and an answer. */

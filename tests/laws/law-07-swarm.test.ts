@@ -3,14 +3,14 @@
  * child begins twice, no effect is repeated, and every report arrives once.
  */
 import { existsSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Line } from '../fakes/skein-process.js';
+import { countedRun, killThenResume, whenAt, wrongAt } from './killed-run.js';
 import { firstBreak } from './prompts.js';
 import { taskCall } from './swarm-wire.js';
 import { makePlace, type Place } from './workspace.js';
 
-const KILLER = { NODE_OPTIONS: `--import ${resolve('tests/laws/kill-at-write.mjs')}` };
 const AGENTS = JSON.stringify({
   worker: { description: 'Works.', prompt: 'You work.', tools: 'Read, Bash, Task' },
 });
@@ -108,27 +108,19 @@ const REPORTS = [
   ['lead', 'BACK-REPORT'],
 ] as const;
 
-const killAndResume = async (at: number, when: string) => {
+const killAndResume = async (at: number) => {
   const place = await makePlace(script, FILES);
   try {
-    const env = { ...KILLER, KILL_AT: String(at), KILL_WHEN: when };
-    const killed = await place.run(['Do it.', '--session-id', 'kill', ...RULES], env);
-    const resume = ['--resume', 'kill', ...RULES];
-    let after = await place.run(resume);
-    const unheard = !place.journal('kill').some(({ type }) => type === 'letter.received');
-    if (unheard) after = await place.run(['Do it.', ...resume]);
+    const { killed, after } = await killThenResume(place, at, RULES);
     const said = after.code === 0 ? after.result.result : after.stderr;
     const faults = faultsOf(place, 'kill');
     if (after.code !== 0 || said !== 'All done.') faults.push(`ended with ${after.code}: ${said}`);
-    return { at, when, killed: killed.signal, faults };
+    return { at, when: whenAt(at), killed, faults };
   } finally {
     await place.close();
   }
 };
 
-/** Two cores: more at once only wait for each other. */
-const WIDTH = 4;
-const WHEN = ['torn', 'after', 'before'] as const;
 /** Where agents begin, and from there on now and then: all of them together would take minutes. */
 const POINTS = [5, 13, 18, 19, 20, 21, 22, 23, 24, 25, 34, 43, 52, 61, 70, 79];
 
@@ -136,27 +128,19 @@ describe('law 7, for agents that work for each other', () => {
   test('an undisturbed run has each effect and each report once', async () => {
     const place = await makePlace(script, FILES);
     try {
-      const count = join(place.home, 'count');
-      const env = { ...KILLER, KILL_COUNT_FILE: count };
-      const { code, stderr } = await place.run(['Do it.', '--session-id', 'whole', ...RULES], env);
+      const { ended, writes } = await countedRun(place, RULES);
+      const { code, stderr } = ended;
       const faults = faultsOf(place, 'whole');
       expect({ code, stderr, faults }).toEqual({ code: 0, stderr: '', faults: [] });
       expect(new Set(effectsOf(place))).toEqual(new Set(['back', 'fork', 'sync']));
-      expect(Number(readFileSync(count, 'utf8'))).toBeGreaterThan(Math.max(...POINTS));
+      expect(writes).toBeGreaterThan(Math.max(...POINTS));
     } finally {
       await place.close();
     }
   });
 
   test('one that is killed at a journal write goes on, and every call finds its child', async () => {
-    const wrong: unknown[] = [];
-    for (let first = 0; first < POINTS.length; first += WIDTH) {
-      const some = POINTS.slice(first, first + WIDTH);
-      const ended = await Promise.all(
-        some.map((at) => killAndResume(at, WHEN[at % WHEN.length] ?? 'before')),
-      );
-      wrong.push(...ended.filter((one) => one.killed !== 'SIGKILL' || one.faults.length > 0));
-    }
+    const wrong = await wrongAt(POINTS, 4, killAndResume);
     expect(wrong).toEqual([]);
   }, 300_000);
 });

@@ -2,15 +2,14 @@
  * Law 7 for the shared list of work: whenever a process dies, each call has changed the list once and the
  * model is told what it came to, as if nothing had happened.
  */
-import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/protocol/clock.js';
 import { WorkFiles } from '../../src/store/work-files.js';
+import { countedRun, killThenResume, wrongAt } from './killed-run.js';
 import { makePlace, type Place } from './workspace.js';
 
-const KILLER = { NODE_OPTIONS: `--import ${resolve('tests/laws/kill-at-write.mjs')}` };
 const FORMAT = ['--output-format', 'json'];
 
 const create = (subject: string) => ({ name: 'TaskCreate', input: { subject, description: '' } });
@@ -62,41 +61,22 @@ const stateOf = async (place: Place, session: string) => ({
 const killAndResume = async (at: number) => {
   const place = await makePlace(script);
   try {
-    const env = { ...KILLER, KILL_AT: String(at), KILL_WHEN: 'before' };
-    const killed = await place.run(['Do it.', '--session-id', 'kill', ...FORMAT], env);
-    const resume = ['--resume', 'kill', ...FORMAT];
-    let after = await place.run(resume);
-    const unheard = !place.journal('kill').some(({ type }) => type === 'letter.received');
-    if (unheard) after = await place.run(['Do it.', ...resume]);
-    const state = await stateOf(place, 'kill');
-    return { at, killed: killed.signal, code: after.code, ...state };
+    const { killed, after } = await killThenResume(place, at, FORMAT);
+    const ended = { code: after.code, ...(await stateOf(place, 'kill')) };
+    const isRight = isDeepStrictEqual(ended, { code: 0, ...WHOLE });
+    return { at, killed, faults: isRight ? [] : [JSON.stringify(ended)] };
   } finally {
     await place.close();
   }
 };
 
-/** Two cores: more at once only wait for each other. */
-const WIDTH = 4;
-
 test('law 7: a change of the list of work is made once, whenever its process is killed', async () => {
   const place = await makePlace(script);
-  const file = join(place.home, 'count');
-  const env = { ...KILLER, KILL_COUNT_FILE: file };
-  expect(await place.run(['Do it.', '--session-id', 'whole', ...FORMAT], env)).toMatchObject({
-    code: 0,
-  });
+  const { ended, writes } = await countedRun(place, FORMAT);
+  expect(ended.code).toBe(0);
   expect(await stateOf(place, 'whole')).toEqual(WHOLE);
-  const count = Number(readFileSync(file, 'utf8'));
   await place.close();
   // The last writes come after the last words.
-  const points = Array.from({ length: count - 2 }, (_, index) => index + 1);
-  const wrong: unknown[] = [];
-  for (let first = 0; first < points.length; first += WIDTH) {
-    for (const ended of await Promise.all(points.slice(first, first + WIDTH).map(killAndResume))) {
-      if (!isDeepStrictEqual(ended, { at: ended.at, ...ENDED, ...WHOLE })) wrong.push(ended);
-    }
-  }
-  expect(wrong).toEqual([]);
+  const points = Array.from({ length: writes - 2 }, (_, index) => index + 1);
+  expect(await wrongAt(points, 4, killAndResume)).toEqual([]);
 }, 300_000);
-
-const ENDED = { killed: 'SIGKILL', code: 0 };

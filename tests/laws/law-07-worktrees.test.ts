@@ -4,12 +4,12 @@
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { needs } from '../setup/needs.js';
+import { countedRun, killThenResume, whenAt, wrongAt } from './killed-run.js';
 import { makePlace, type Place } from './workspace.js';
 
-const KILLER = { NODE_OPTIONS: `--import ${resolve('tests/laws/kill-at-write.mjs')}` };
 const AGENTS = JSON.stringify({
   worker: { description: 'Works.', prompt: 'You work.', tools: 'Write', isolation: 'worktree' },
 });
@@ -61,47 +61,28 @@ const faultsOf = (place: Place): string[] => {
   return faults;
 };
 
-const killAndResume = async (at: number, when: string) => {
+const killAndResume = async (at: number) => {
   const place = await placeWithGit();
   try {
-    const env = { ...KILLER, KILL_AT: String(at), KILL_WHEN: when };
-    const killed = await place.run(['Do it.', '--session-id', 'kill', ...FLAGS], env);
-    const resume = ['--resume', 'kill', ...FLAGS];
-    let after = await place.run(resume);
-    const unheard = !place.journal('kill').some(({ type }) => type === 'letter.received');
-    if (unheard) after = await place.run(['Do it.', ...resume]);
+    const { killed, after } = await killThenResume(place, at, FLAGS);
     const faults = faultsOf(place);
     if (after.code !== 0) faults.push(`ended with ${after.code}: ${after.stderr}`);
-    return { at, when, killed: killed.signal, faults };
+    return { at, when: whenAt(at), killed, faults };
   } finally {
     await place.close();
   }
 };
 
-/** Two cores: more at once only wait for each other. */
-const WIDTH = 2;
-const WHEN = ['torn', 'after', 'before'] as const;
-
 needs.describe('git')('law 7, for agents in worktrees', () => {
   test('wherever a process dies, the work comes home once', async () => {
     const whole = await placeWithGit();
-    const count = join(whole.home, 'count');
-    const env = { ...KILLER, KILL_COUNT_FILE: count };
-    const { code } = await whole.run(['Do it.', '--session-id', 'whole', ...FLAGS], env);
+    const { ended, writes } = await countedRun(whole, FLAGS);
     const faults = faultsOf(whole);
-    const writes = Number(readFileSync(count, 'utf8'));
     await whole.close();
-    expect({ code, faults }).toEqual({ code: 0, faults: [] });
+    expect({ code: ended.code, faults }).toEqual({ code: 0, faults: [] });
     // From where the agent is asked for to where its parent has heard of it.
     const points = Array.from({ length: writes - 11 }, (_, at) => at + 8);
-    const wrong: unknown[] = [];
-    for (let first = 0; first < points.length; first += WIDTH) {
-      const some = points.slice(first, first + WIDTH);
-      const ended = await Promise.all(
-        some.map((at) => killAndResume(at, WHEN[at % WHEN.length] ?? 'before')),
-      );
-      wrong.push(...ended.filter((one) => one.killed !== 'SIGKILL' || one.faults.length > 0));
-    }
+    const wrong = await wrongAt(points, 2, killAndResume);
     expect(wrong).toEqual([]);
   }, 300_000);
 });

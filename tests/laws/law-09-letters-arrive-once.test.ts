@@ -2,15 +2,13 @@
  * Law 9: a letter from one agent to another is read once, wherever the process dies that carries it, and
  * however often it is sent. One to nobody is an error for its sender.
  */
-import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Line } from '../fakes/skein-process.js';
+import { countedRun, killThenResume, whenAt, wrongAt } from './killed-run.js';
 import { firstBreak } from './prompts.js';
 import { taskCall } from './swarm-wire.js';
 import { makePlace, type Place } from './workspace.js';
 
-const KILLER = { NODE_OPTIONS: `--import ${resolve('tests/laws/kill-at-write.mjs')}` };
 const RULES = ['--output-format', 'json'];
 
 const writes = (to: string, message: string) => ({ name: 'SendMessage', input: { to, message } });
@@ -68,21 +66,13 @@ const faultsOf = (place: Place): string[] => {
   return faults;
 };
 
-const WHEN = ['torn', 'after', 'before'] as const;
-
 const killAndResume = async (at: number) => {
   const place = await makePlace(script, {});
   try {
-    const when = WHEN[at % WHEN.length] ?? 'before';
-    const env = { ...KILLER, KILL_AT: String(at), KILL_WHEN: when };
-    const killed = await place.run(['Do it.', '--session-id', 'kill', ...RULES], env);
-    const resume = ['--resume', 'kill', ...RULES];
-    let after = await place.run(resume);
-    const unheard = !place.journal('kill').some(({ type }) => type === 'letter.received');
-    if (unheard) after = await place.run(['Do it.', ...resume]);
+    const { killed, after } = await killThenResume(place, at, RULES);
     const faults = faultsOf(place);
     if (after.code !== 0) faults.push(`ended with ${after.code}: ${after.stderr}`);
-    return { at, when, killed: killed.signal, faults };
+    return { at, when: whenAt(at), killed, faults };
   } finally {
     await place.close();
   }
@@ -91,20 +81,14 @@ const killAndResume = async (at: number) => {
 describe('law 9, for agents that write to each other', () => {
   test('each letter is read once, also where the process is killed at any write to a journal', async () => {
     const place = await makePlace(script, {});
-    const count = join(place.home, 'count');
-    const env = { ...KILLER, KILL_COUNT_FILE: count };
-    const { code, stderr } = await place.run(['Do it.', '--session-id', 'whole', ...RULES], env);
+    const { ended, writes } = await countedRun(place, RULES);
+    const { code, stderr } = ended;
     expect({ code, stderr, faults: faultsOf(place) }).toEqual({ code: 0, stderr: '', faults: [] });
-    const writes = Number(readFileSync(count, 'utf8'));
     await place.close();
     expect(writes).toBeGreaterThan(40);
-    const wrong: unknown[] = [];
     // The last writes come in another order from run to run, and some of them not at all.
     const points = Array.from({ length: writes - 6 }, (_, index) => index + 1);
-    while (points.length > 0) {
-      const ended = await Promise.all(points.splice(0, 4).map(killAndResume));
-      wrong.push(...ended.filter((one) => one.killed !== 'SIGKILL' || one.faults.length > 0));
-    }
+    const wrong = await wrongAt(points, 4, killAndResume);
     expect(wrong).toEqual([]);
   }, 300_000);
 });
