@@ -34,6 +34,8 @@ export interface AgentDeps extends Omit<CrewDeps, 'attempt' | 'defect'>, Omit<Tu
   readonly rests?: (isResting: boolean) => void;
   /** Told when a run has ended, that is on record, and no other follows at once. */
   readonly ran?: (stop: Stop) => void;
+  /** Told when a letter has come that waits, because it is held. */
+  readonly called?: () => void;
 }
 
 export interface Agent {
@@ -50,8 +52,11 @@ export interface Agent {
   readonly isHeld: boolean;
   /** Goes on with the letters that wait. False when there are none, or it is at work. */
   goOn(): boolean;
-  /** The run ends as soon as it can, for this reason; `interrupted` when none is given. */
-  interrupt(stop?: Stop): void;
+  /**
+   * The run ends as soon as it can, for this reason; `interrupted` when none is given. After the last one
+   * none begins, whatever has been said meanwhile.
+   */
+  interrupt(stop?: Stop, isLast?: boolean): void;
   /** So many of its background children have not reported yet. */
   expect(live: number): void;
   /** Makes room now; resolves with what was done. Rejects with a UsageError when nothing was. */
@@ -91,6 +96,8 @@ export const startAgent = (deps: AgentDeps): Agent => {
   let isCutOff = false;
   let isIdle = false;
   let isTold = false;
+  /** No run follows the present one, whatever has been said meanwhile. */
+  let isOver = false;
   let dismiss: () => void;
   const stopped = new Promise<AgentReport>((resolve, reject) => {
     const cutOff = (settle: () => void) => {
@@ -116,7 +123,7 @@ export const startAgent = (deps: AgentDeps): Agent => {
         // A run may be over before anybody saw it begin.
         const isNews = runs.isRunning || !isTold;
         isTold = true;
-        void runs.end(stop, turn, false).then(() => {
+        void runs.end(stop, turn, isOver).then(() => {
           if (isNews && isIdle && runs.isResting) deps.ran?.(stop);
         });
       },
@@ -156,7 +163,10 @@ export const startAgent = (deps: AgentDeps): Agent => {
       const letter = named ?? ids('letter');
       notebook.record({ type: 'letter.received', letter, from, trace, raw: blocks });
       const wasHeld = runs.isHeld;
-      if (wasHeld && from !== 'user') return;
+      if (wasHeld && from !== 'user') {
+        deps.called?.();
+        return;
+      }
       runs.isHeld = false;
       // It has not counted what came meanwhile.
       if (wasHeld && beginAgain()) return;
@@ -173,7 +183,10 @@ export const startAgent = (deps: AgentDeps): Agent => {
       runs.isHeld = false;
       return beginAgain();
     },
-    interrupt: (stop = stops.INTERRUPTED) => tell({ type: 'agent.interrupt', stop }),
+    interrupt(stop = stops.INTERRUPTED, isLast = false) {
+      isOver ||= isLast;
+      tell({ type: 'agent.interrupt', stop });
+    },
     expect: (live) => tell({ type: 'children.changed', live }),
     async compact(instructions) {
       refuseUnlessIdle(actor, runs);

@@ -4,19 +4,20 @@
  */
 import type { Stop } from '../protocol/agent.js';
 import { isWaitedFor } from '../protocol/swarm.js';
-import { type Agent, startAgent } from './agent.js';
+import { startAgent } from './agent.js';
 import type { BackgroundJobs } from './background-jobs.js';
 import { reportOf } from './child-report.js';
 import { ABOVE_STOPPED, endFor, PARENT_ENDED } from './child-stops.js';
+import { DutyWatch } from './duty-watch.js';
 import { Farewell, statusAfter } from './farewell.js';
 import type { Household } from './household.js';
 import type { Child, Member } from './member.js';
 import { Nursery } from './nursery.js';
-import { type Entry, isLive, isPresent, type Roster } from './roster.js';
+import { Rests } from './rests.js';
+import { type Entry, isPresent, type Roster } from './roster.js';
 import { type RunCount, runCount } from './run-count.js';
 import { refusalOf } from './spawn-terms.js';
 import { Supervisor } from './supervisor.js';
-import { TimeWatch } from './time-watch.js';
 import { Unheard } from './unheard.js';
 
 /** Where one may work, now or when its turn comes. */
@@ -46,18 +47,17 @@ export interface EmploymentDeps {
   /** Told of each that has ended. */
   readonly ended: (child: Child) => void;
   /** Begins one where its journal says that it is. Rejects with a SkeinError. */
-  readonly revive: (entry: Entry) => Promise<boolean>;
+  readonly revive: (entry: Entry, prepare: (child: Child) => boolean) => Promise<boolean>;
 }
 
 export class Employment {
   private readonly deps: EmploymentDeps;
   private readonly nursery: Nursery;
-  private readonly watch: TimeWatch;
+  private readonly duty: DutyWatch;
   private readonly unheard: Unheard;
   private readonly farewell: Farewell;
+  private readonly rests: Rests;
   private readonly supervisor: Supervisor;
-  /** Of those whose time is watched: what ends that. */
-  private readonly watches = new Map<string, () => void>();
   /** Whom a person has stopped: whatever ends those below them, they are stopped too. */
   private readonly stopped = new Set<string>();
   /** The runs of the lead that spawns are counted for. */
@@ -69,14 +69,27 @@ export class Employment {
     const { limits, times } = deps.house.setup;
     this.nursery = new Nursery(limits);
     this.runs = runCount(deps.lead.deps.notebook.history);
-    this.watch = new TimeWatch(deps.lead.deps.clock, times);
-    this.unheard = new Unheard((parent, live) => this.present(parent)?.agent?.expect(live));
+    this.duty = new DutyWatch(deps.lead.deps.clock, deps.roster, times);
+    const expect = (id: string, live: number) => this.present({ id })?.agent?.expect(live);
+    this.unheard = new Unheard(deps.lead, deps.roster, expect);
     this.farewell = new Farewell({
       ...deps,
       unheard: this.unheard,
       present: (member) => this.present(member),
       haltBelow: (child) => this.haltBelow(child, PARENT_ENDED),
       isClosed: () => this.isClosed,
+    });
+    this.rests = new Rests({
+      farewell: this.farewell,
+      expectedBy: (child) => this.expectedBy(child),
+      lend: (child) => this.rest(child),
+      wake: (child) => this.wake(child),
+      leave: (id) => this.nursery.leave(id),
+      admit: ({ id, depth }) => this.admit({ id, depth, isNew: false, lender: undefined }),
+      begin: (entry, child) => this.goOn(entry, child),
+      release: (child) => this.duty.release(child),
+      isGone: (entry, child) => this.isGone(entry, child),
+      finish: (entry, child, stop) => this.finish(entry, child, stop),
     });
     this.supervisor = new Supervisor({
       ...deps,
@@ -86,6 +99,7 @@ export class Employment {
         this.end(entry, child, stop);
       },
       leave: (id) => this.nursery.leave(id),
+      revive: (entry) => deps.revive(entry, () => true),
     });
   }
 
@@ -122,6 +136,7 @@ export class Employment {
     entry.changedFiles = family.changedFiles;
     entry.status = isQueued ? 'queued' : 'running';
     if (!entry.isAwaited) this.unheard.begin(child);
+    this.unheard.gather(child);
     const launch = () => this.launch(entry, child);
     void free.then(launch).catch((error: unknown) => this.crashed(entry, child, error));
   }
@@ -153,19 +168,32 @@ export class Employment {
     if (this.isClosed) return;
     const isFinal = stop.reason === 'stopped';
     const why = !isFinal && this.isStopped(tag.parent) ? ABOVE_STOPPED : stop;
+    if (why.reason === 'stopped') this.stopped.add(tag.id);
     if (!isPresent(entry) || child === undefined) {
-      // A person may have let somebody below it go on.
-      if (why.reason === 'stopped') await this.haltBelow(tag, why);
+      await this.endAbsent(entry, why);
+      // Somebody below it may have been let go on.
+      await this.haltBelow(tag, why);
       return;
     }
-    if (why.reason === 'stopped') this.stopped.add(child.id);
     const over = new Promise<unknown>((resolve) => entry.listeners.add(resolve));
-    if (child.agent !== undefined && entry.status !== 'idle') {
+    const isAtRest = child.deps.lingers && child.agent?.state === 'idle';
+    if (child.agent !== undefined && !isAtRest) {
       // A teammate would only rest.
       if (child.deps.lingers) entry.halting = why;
-      child.agent.interrupt(why);
+      child.agent.interrupt(why, child.deps.lingers);
     } else if (!entry.isEnding) this.finish(entry, child, endFor(entry.status, why));
     await over;
+  }
+
+  /** Of a teammate that rests and is not at hand there is only a record to write. */
+  private async endAbsent(entry: Entry, why: Stop): Promise<void> {
+    if (entry.status !== 'idle') return;
+    const stop = endFor(entry.status, why);
+    await this.deps.revive(entry, (child) => {
+      this.farewell.record(child, stop);
+      return false;
+    });
+    if (entry.child === undefined) entry.status = statusAfter(stop);
   }
 
   async haltBelow({ id, depth }: Pick<Member, 'id' | 'depth'>, stop: Stop): Promise<void> {
@@ -209,11 +237,12 @@ export class Employment {
     const agent = startAgent({
       ...child.deps,
       expecting: this.expectedBy(child),
-      rests: (isResting) => this.rests(entry, child, isResting),
-      ran: (stop) => this.ran(entry, child, stop),
+      rests: (isResting) => this.rests.changed(entry, child, isResting),
+      ran: (stop) => void this.rests.ran(entry, child, stop),
+      called: () => this.rests.called(entry, child),
     });
     child.agent = agent;
-    this.watchOver(entry, child, agent);
+    this.duty.over(entry, child, agent);
     void agent.stopped.then(
       ({ stop }) => this.end(entry, child, stop),
       (error: unknown) => this.crashed(entry, child, error),
@@ -221,7 +250,7 @@ export class Employment {
   }
 
   private crashed(entry: Entry, child: Child, error: unknown): void {
-    this.release(child);
+    this.duty.release(child);
     if (this.isGone(entry, child)) return;
     // It will not be the one that wakes.
     if (child.agent?.state === 'idle') this.wake(child);
@@ -233,43 +262,13 @@ export class Employment {
     return this.isClosed || entry.isEnding || entry.child !== child;
   }
 
-  private watchOver(entry: Entry, child: Child, agent: Agent): void {
-    const { clock } = this.deps.lead.deps;
-    const isWaiting = () =>
-      agent.state === 'awaiting-permission' || this.deps.roster.childrenOf(child.id).some(isLive);
-    const release = this.watch.watch({
-      id: child.id,
-      // With what it had worked before its process died, or it crashed.
-      worked: () => child.deps.notebook.history.life.workedBy(clock.now()),
-      // A stream that says nothing is watched by whoever reads it.
-      lastActive: () => (agent.state === 'streaming' ? clock.now() : entry.lastActive),
-      isExempt: isWaiting,
-      stop: (stop) => agent.interrupt(stop),
-    });
-    this.watches.set(child.id, release);
-  }
-
-  private release({ id }: Child): void {
-    this.watches.get(id)?.();
-    this.watches.delete(id);
-  }
-
-  private rests(entry: Entry, child: Child, isResting: boolean): void {
-    if (isResting) this.rest(child);
-    else this.wake(child);
-    if (isResting || entry.status !== 'idle' || child.agent === undefined) return;
+  private goOn(entry: Entry, child: Child): void {
+    const { agent } = child;
+    if (agent === undefined || this.isGone(entry, child)) return;
     entry.status = 'running';
     entry.lastActive = this.deps.lead.deps.clock.now();
     this.unheard.begin(child);
-    this.watchOver(entry, child, child.agent);
-  }
-
-  /** A teammate has done what it was told, and stays; whoever it works for hears of it. */
-  private ran(entry: Entry, child: Child, stop: Stop): void {
-    if (this.isGone(entry, child)) return;
-    this.release(child);
-    if (entry.halting !== undefined) this.finish(entry, child, entry.halting);
-    else void this.farewell.pause(entry, child, stop);
+    this.duty.over(entry, child, agent);
   }
 
   /** Of one that does nothing now: it waits for a place, or for letters. */
@@ -282,7 +281,8 @@ export class Employment {
   }
 
   private end(entry: Entry, child: Child, stop: Stop): void {
-    this.release(child);
+    this.duty.release(child);
+    this.rests.forget(child);
     if (this.isGone(entry, child)) return;
     entry.isEnding = true;
     void this.farewell.take(entry, child, stop).finally(() => {

@@ -44,20 +44,25 @@ export class Farewell {
     }
   }
 
-  /** A teammate has done what it was told, and stays. */
-  async pause(entry: Entry, child: Child, stop: Stop): Promise<void> {
+  /** A teammate has done what it was told, and stays. False when it does not rest after all. */
+  async pause(entry: Entry, child: Child, stop: Stop): Promise<boolean> {
+    const { history } = child.deps.notebook;
+    const { runs } = history;
     entry.status = 'idle';
     if (child.origin.worktree !== undefined) await this.bringHome(child, true);
-    // Somebody wrote to it meanwhile: it tells when it rests again.
-    if (entry.status !== 'idle' || entry.child !== child) return;
+    // Somebody wrote to it meanwhile, and it tells when it rests again; or it has ended.
+    const isGone = this.deps.isClosed() || entry.isEnding || entry.child !== child;
+    if (isGone || entry.status !== 'idle' || history.runs !== runs) return false;
     const report = this.keep(entry, child, stop);
     this.deps.lead.deps.feed.emit({ type: 'agent.rested', report });
     this.tell(entry, child, report);
+    return true;
   }
 
   /** Of one that does nothing now. It ends also when a disk is full, or its journal is what has crashed. */
   record(child: Child, { reason, detail }: Stop): void {
     const { notebook } = child.deps;
+    if (notebook.history.ended?.final === true) return;
     try {
       const { turns } = notebook.history.run;
       notebook.record({ type: 'run.ended', reason, detail, turns, final: true });
@@ -131,8 +136,8 @@ export class Farewell {
       const heard = present(child.parent);
       // One that has ended is told when it goes on.
       if (heard !== undefined) deliverReport(heard, report, run);
-      unheard.end(child);
     }
+    unheard.end(child);
     for (const listener of [...listeners]) listener(report);
     listeners.clear();
   }

@@ -6,7 +6,7 @@ import { agentLabel } from '../tools/agent-report.js';
 import { BY_PERSON } from './child-stops.js';
 import { type Delivered, deliver } from './delivery.js';
 import type { Child } from './member.js';
-import { type Entry, isLive } from './roster.js';
+import { type Entry, isLive, isPresent } from './roster.js';
 import type { Swarm } from './swarm.js';
 
 export const GO_ON = 'Go on where you stopped.';
@@ -70,7 +70,7 @@ export const steering = (swarm: Swarm): Steering => {
       }),
     stop: (address) =>
       whenMeant(address, async (entry) => {
-        const isAtWork = isLive(entry);
+        const isAtWork = isPresent(entry);
         await swarm.employment.halt(entry, BY_PERSON);
         if (!isAtWork) return says(entry, true, `is not at work (${entry.status}).`);
         return entry.status === 'stopped'

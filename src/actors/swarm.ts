@@ -49,7 +49,7 @@ export class Swarm {
     this.employment = new Employment({
       ...{ house, lead, roster: this.roster, jobs: this.jobs },
       ended: (child) => fanOuts.observe(child),
-      revive: (entry) => this.revive(entry, () => true),
+      revive: (entry, prepare) => this.revive(entry, prepare),
     });
   }
 

@@ -41,7 +41,7 @@ const newsOf = ({ agent, stop }: ChildReport): string => {
   const name = line(agent.name ?? agent.id, LONGEST_LABEL);
   return outcomeOf(stop) === 'completed'
     ? `Your teammate ${name} has done what it was told, and rests.`
-    : `Your teammate ${name} works no more.`;
+    : `Your teammate ${name} has not come to the end of its work, and does no more by itself.`;
 };
 
 /** The same for one that a process left behind and the next cannot take up. */
