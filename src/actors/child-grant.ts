@@ -12,11 +12,13 @@ export const childGrant = (
   { maxTurns, maxBudgetUsd, maxBudgetTokens }: Origin,
   used: UsedBefore = NOTHING_USED,
 ): Grant => {
-  const turns = left(maxTurns, used.turns);
-  const usd = left(maxBudgetUsd, used.usd);
-  const tokens = left(maxBudgetTokens, used.tokens);
-  const caps = { usd, tokens, turns };
-  if (usd === null && tokens === null) return parent.share(caps);
+  const capsLess = ({ usd, tokens, turns }: UsedBefore) => ({
+    usd: left(maxBudgetUsd, usd),
+    tokens: left(maxBudgetTokens, tokens),
+    turns: left(maxTurns, turns),
+  });
+  let caps = capsLess(used);
+  if (Object.values(caps).every((cap) => cap === null)) return parent.share(caps);
   let opened: Grant | undefined;
   const open = (): Grant => {
     opened ??= parent.share(caps);
@@ -26,6 +28,11 @@ export const childGrant = (
     reserve: (need, signal, waits) => open().reserve(need, signal, waits),
     share: (caps) => open().share(caps),
     close: () => open().close(),
+    rest() {
+      opened?.close();
+      opened = undefined;
+      caps = capsLess(NOTHING_USED);
+    },
     get spent() {
       return opened === undefined ? 0 : opened.spent;
     },

@@ -65,6 +65,7 @@ export class Rests {
     if (expectedBy(child) > 0) return;
     if (!(await farewell.pause(entry, child, stop))) return;
     child.agent?.hold();
+    child.deps.grant.rest?.();
     this.placeless.add(child.id);
     leave(child.id);
   }

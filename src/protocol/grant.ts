@@ -57,6 +57,8 @@ export interface Grant {
   reserve(need: Need, signal: AbortSignal, waits?: TellWait): Promise<Reservation | Stop>;
   /** For a child: as much as is asked, or what is left. */
   share(caps: Caps): Grant;
+  /** A run of the agent is over, and it stays: what it did not use goes back, and its next run has its caps anew. */
+  rest?(): void;
   /** The agent is over: what it did not use goes back to its parent, and nothing more is granted. */
   close(): void;
   /** USD of this agent and all below it; null when a price is not known. */

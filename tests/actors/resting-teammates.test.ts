@@ -184,6 +184,33 @@ describe('a teammate that rests', () => {
   });
 });
 
+describe('what a definition grants a teammate', () => {
+  test('holds for each of its runs, and is not kept from others while it rests', async () => {
+    let looks = 0;
+    const hand = await team(
+      (talk) => {
+        if (isOf(talk, 'sleep')) {
+          looks += 1;
+          return [calls(`l${looks}`, 'Look', { name: `x${looks}` })];
+        }
+        if (talk.last.includes('write')) return [writes('w1', 'ada', 'once more')];
+        return talk.turn === 0 ? [mate('ada', 'sleep')] : [says('ok')];
+      },
+      {
+        maxBudgetTokens: 6_000,
+        swarm: { definitions: [agentDefinition({ maxTurns: 2, maxBudgetTokens: 5_000 })] },
+      },
+    );
+    await hand.say('begin');
+    await allSettled(40);
+    expect(sentFor(hand, 'sleep')).toHaveLength(2);
+    await hand.say('write');
+    await allSettled(40);
+    expect(sentFor(hand, 'sleep')).toHaveLength(4);
+    expect(rested(hand)).toEqual(['ada', 'ada']);
+  });
+});
+
 describe('a teammate that is ended while it works', () => {
   const stopped = async (answers: (talk: Talk) => Answer) => {
     const hand = await team(
