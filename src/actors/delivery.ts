@@ -1,6 +1,8 @@
 /** How a letter reaches an agent of the swarm, wherever that is: at work, at rest, just ending, or ended (law 9). */
 import { UsageError } from '../protocol/errors.js';
 import type { JournalBody } from '../protocol/journal.js';
+import { SpawnRefusal } from '../protocol/swarm.js';
+import type { Notebook } from './notebook.js';
 import type { Entry } from './roster.js';
 import type { Swarm } from './swarm.js';
 
@@ -9,25 +11,35 @@ export type Letter = Omit<JournalBody & { readonly type: 'letter.received' }, 't
 /** `refused`: a person stopped it, and only a person lets it go on. `lost`: nothing is left to go on with. */
 export type Delivered = 'delivered' | 'resumed' | 'held' | 'refused' | 'lost';
 
+/** What agents wrote to one that has not read it yet may be so many letters, and so long in all (law 14). */
+export const MOST_WAITING_LETTERS = 1_000;
+export const MOST_WAITING_CHARACTERS = 1_000_000;
+
 /** Once, however often it is sent. Rejects with a StorageError or a SpawnRefusal. */
 export const deliver = async (swarm: Swarm, entry: Entry, letter: Letter): Promise<Delivered> => {
   const { from, raw, letter: id } = letter;
   for (;;) {
+    await untilOver(swarm, entry, from);
     if (entry.status === 'stopped') return 'refused';
     const { child } = entry;
     if (child === undefined) {
       let isRead = false;
+      let full: SpawnRefusal | undefined;
       const revived = await swarm.revive(entry, ({ deps: { notebook } }) => {
         isRead = true;
         if (notebook.hasLetter(id)) return false;
-        notebook.record({ type: 'letter.received', ...letter });
+        full = noRoomFor(letter, notebook, swarm);
+        // It goes on with what waits: else nobody but a person could ever write to it again.
+        if (full === undefined) notebook.record({ type: 'letter.received', ...letter });
         return true;
       });
       if (!revived) return 'lost';
+      if (full !== undefined) throw full;
       if (isRead) return 'resumed';
-    } else if (child.agent?.state === 'stopped') await untilOver(entry);
-    else {
+    } else {
       const { notebook } = child.deps;
+      const full = noRoomFor(letter, notebook, swarm);
+      if (full !== undefined) throw full;
       if (child.agent !== undefined) child.agent.submit(from, raw, id);
       else if (!notebook.hasLetter(id)) notebook.record({ type: 'letter.received', ...letter });
       return 'delivered';
@@ -35,13 +47,55 @@ export const deliver = async (swarm: Swarm, entry: Entry, letter: Letter): Promi
   }
 };
 
-const untilOver = ({ listeners }: Entry): Promise<unknown> =>
-  new Promise((resolve) => listeners.add(resolve));
+/**
+ * What one that is just ending gets it would not read any more: it goes on with it when it has ended.
+ * Rejects with a SpawnRefusal where the sender ends with it, and so cannot wait for that.
+ */
+export const untilOver = async (swarm: Swarm, entry: Entry, from: string): Promise<void> => {
+  while (isGoing(entry)) {
+    if (endsToo(swarm, from)) throw new SpawnRefusal('it is just ending, and so are you');
+    await new Promise((resolve) => entry.listeners.add(resolve));
+  }
+};
 
-/** The lead is always there; what a person has stopped reads it when a person lets it go on. */
-export const deliverToLead = ({ lead }: Swarm, letter: Letter): Delivered => {
+const isGoing = ({ child, isEnding, halting }: Entry): boolean =>
+  child !== undefined && (isEnding || halting !== undefined || child.agent?.state === 'stopped');
+
+/** It is going itself, or somebody that it works for is: those wait for it. */
+const endsToo = ({ roster }: Swarm, id: string): boolean => {
+  const own = roster.get(id);
+  const isAbove = (entry: Entry) => own !== undefined && roster.isBelow(own, entry.tag.id);
+  return [...roster.all()].some((entry) => isGoing(entry) && (entry === own || isAbove(entry)));
+};
+
+/** People are never refused. */
+const noRoomFor = (
+  { letter, from, raw }: Letter,
+  notebook: Notebook,
+  { lead, roster }: Pick<Swarm, 'lead' | 'roster'>,
+): SpawnRefusal | undefined => {
+  const isFromAgent = from === lead.id || roster.get(from) !== undefined;
+  if (!isFromAgent || notebook.hasLetter(letter)) return undefined;
+  const { letters } = notebook.history;
+  let characters = raw.length;
+  for (const waiting of letters.values()) characters += waiting.length;
+  if (letters.size < MOST_WAITING_LETTERS && characters <= MOST_WAITING_CHARACTERS) {
+    return undefined;
+  }
+  return new SpawnRefusal(
+    `${letters.size} letters wait there that it has not read, and there is no room for this one. Write again when it has read them`,
+  );
+};
+
+/**
+ * The lead is always there; what a person has stopped reads it when a person lets it go on. Throws a
+ * SpawnRefusal where too much waits for it.
+ */
+export const deliverToLead = ({ lead, roster }: Swarm, letter: Letter): Delivered => {
   const { from, raw, letter: id } = letter;
   const { agent, deps } = lead;
+  const full = noRoomFor(letter, deps.notebook, { lead, roster });
+  if (full !== undefined) throw full;
   try {
     if (agent !== undefined) agent.submit(from, raw, id);
     else if (!deps.notebook.hasLetter(id))

@@ -3,6 +3,7 @@
  * however often it is sent (law 9); requests and their answers are letters too, and an answer counts only
  * from whoever was asked. Inside one process letters take this direct path.
  */
+import { SkeinError } from '../protocol/errors.js';
 import { SpawnRefusal } from '../protocol/swarm.js';
 import {
   EVERYBODY,
@@ -13,9 +14,9 @@ import {
 } from '../protocol/team-message.js';
 import { rawText } from '../protocol/wire.js';
 import { agentLabel } from '../tools/agent-report.js';
-import { messageText, type Sender } from '../tools/message-text.js';
+import { messageText, type Sender, shownName } from '../tools/message-text.js';
 import { AGREED } from './child-stops.js';
-import { type Delivered, deliver, deliverToLead, type Letter } from './delivery.js';
+import { deliver, deliverToLead, type Letter, untilOver } from './delivery.js';
 import type { Child, Member } from './member.js';
 import type { Entry } from './roster.js';
 import type { Swarm } from './swarm.js';
@@ -23,7 +24,10 @@ import type { Swarm } from './swarm.js';
 /** The lead has no entry. */
 type Recipient = Entry | typeof LEAD_NAME;
 
-/** Rejects with a SpawnRefusal that says what to do, before anything is sent. */
+/**
+ * Rejects with a SpawnRefusal that says what to do, before anything is sent. One that cannot be reached
+ * keeps it from nobody else.
+ */
 export const postMessage = async (
   swarm: Swarm,
   sender: Member,
@@ -48,29 +52,43 @@ const send = async (
   const isYes = message.answers?.approve === true;
   const { notebook } = sender.deps;
   notebook.record({ type: 'letter.sent', letter: id, to, call, kind });
-  if (kind === 'plan_approval_response' && isYes) await approve(swarm, recipient, sender);
   const raw = `[${rawText(messageText(senderOf(sender), message, id))}]`;
   const letter: Letter = { letter: id, from: sender.id, raw };
-  const came = await carry(swarm, recipient, letter);
+  const isApproval = kind === 'plan_approval_response' && isYes;
+  const fate = await carry(swarm, recipient, letter, isApproval);
   if (kind === 'shutdown_response' && isYes) {
     const own = swarm.roster.get(sender.id);
     // Not waited for: this very call is part of what ends.
     if (own !== undefined) void swarm.employment.halt(own, AGREED);
   }
   const wantsAnswer = kind.endsWith('_request');
-  return { agent: to, name: nameOf(recipient), came, ...(wantsAnswer && { request: id }) };
+  return { agent: to, name: nameOf(recipient), ...fate, ...(wantsAnswer && { request: id }) };
 };
 
-const carry = async (swarm: Swarm, recipient: Recipient, letter: Letter): Promise<Delivered> =>
-  recipient === LEAD_NAME ? deliverToLead(swarm, letter) : deliver(swarm, recipient, letter);
+/** What keeps it from this recipient is no defect of ours, and the sender is told. */
+const carry = async (
+  swarm: Swarm,
+  recipient: Recipient,
+  letter: Letter,
+  isApproval: boolean,
+): Promise<Pick<MessageReceipt, 'came' | 'why'>> => {
+  try {
+    if (recipient === LEAD_NAME) return { came: deliverToLead(swarm, letter) };
+    if (isApproval) await approve(swarm, recipient, letter.from);
+    return { came: await deliver(swarm, recipient, letter) };
+  } catch (error) {
+    if (!(error instanceof SkeinError)) throw error;
+    return { came: 'lost', why: error.message };
+  }
+};
 
 /** Of one that is not at hand it is on record when it goes on. */
-const approve = async (swarm: Swarm, recipient: Recipient, by: Member): Promise<void> => {
-  if (recipient === LEAD_NAME) return;
+const approve = async (swarm: Swarm, recipient: Entry, by: string): Promise<void> => {
   const record = ({ deps: { notebook } }: Pick<Child, 'deps'>) => {
     if (notebook.history.family.isPlanApproved) return;
-    notebook.record({ type: 'plan.approved', by: by.id });
+    notebook.record({ type: 'plan.approved', by });
   };
+  await untilOver(swarm, recipient, by);
   if (recipient.child !== undefined) record(recipient.child);
   else {
     await swarm.revive(recipient, (child) => {
@@ -177,7 +195,7 @@ const quote = (to: string): string => JSON.stringify(to.slice(0, 100));
 const unknown = (to: string, others: readonly Entry[], hasLead: boolean): string => {
   const names = [
     ...(hasLead ? [LEAD_NAME] : []),
-    ...others.toReversed().map((entry) => nameOf(entry)),
+    ...others.toReversed().map((entry) => shownName(nameOf(entry))),
   ];
   const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
   const known =

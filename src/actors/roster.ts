@@ -124,18 +124,28 @@ export class Roster {
 
   /**
    * Two teammates with one name could not be told apart. It is kept for one that is about to begin until
-   * what this returns is called. Throws a SpawnRefusal.
+   * what this returns is called. Throws a SpawnRefusal, also where somebody else is there under that name.
    */
   reserve(name: string): () => void {
-    const isNamed = ({ tag }: Entry) => tag.kind === 'teammate' && tag.name === name;
-    const taken = [...this.entries.values()].find(isNamed)?.status;
-    if (taken !== undefined || this.reserved.has(name)) {
+    this.refuseTaken(name);
+    const namesake = [...this.entries.values()].find((it) => it.tag.name === name && isPresent(it));
+    if (namesake !== undefined) {
       throw new SpawnRefusal(
-        `There is a teammate ${JSON.stringify(name)} already (${taken ?? 'about to begin'}). Write to it with SendMessage, or choose another name.`,
+        `The agent ${namesake.tag.id} is called ${JSON.stringify(name)} (${namesake.status}). Choose another name.`,
       );
     }
     this.reserved.add(name);
     return () => this.reserved.delete(name);
+  }
+
+  /** Of an agent of any kind: what is meant for a teammate must not reach another. Throws a SpawnRefusal. */
+  refuseTaken(name: string): void {
+    const isNamed = ({ tag }: Entry) => tag.kind === 'teammate' && tag.name === name;
+    const taken = [...this.entries.values()].find(isNamed)?.status;
+    if (taken === undefined && !this.reserved.has(name)) return;
+    throw new SpawnRefusal(
+      `There is a teammate ${JSON.stringify(name)} already (${taken ?? 'about to begin'}). Write to it with SendMessage, or choose another name.`,
+    );
   }
 
   /** What the index says of agents that worked here before this process. */
@@ -173,10 +183,12 @@ export class Roster {
   }
 }
 
-/** Those that work go before those that have ended. */
+/** A teammate owns its name, whatever it does now. Of others those that are there go before those that have ended. */
 const namesakes = (named: readonly Entry[]): readonly Entry[] => {
-  const live = named.filter(isLive);
-  return live.length > 0 ? live : named.slice(-1);
+  const owner = named.find(({ tag }) => tag.kind === 'teammate');
+  if (owner !== undefined) return [owner];
+  const present = named.filter(isPresent);
+  return present.length > 0 ? present : named.slice(-1);
 };
 
 export const tagOf = (

@@ -22,7 +22,14 @@ export const agentsOf = (swarm: () => Swarm, id: string): Agents => {
     return member;
   };
   return {
-    spawn: async (order, signal) => swarm().spawn(self(), order, signal),
+    async spawn(order, signal) {
+      const parent = self();
+      const { name, call } = order;
+      // One that is taken up again has its name already.
+      const isNew = !parent.deps.notebook.history.family.asked.has(call);
+      if (name !== undefined && isNew) swarm().roster.refuseTaken(name);
+      return swarm().spawn(parent, order, signal);
+    },
     find: (address) => called(address).map(viewOf),
     list() {
       const { roster } = swarm();

@@ -33,9 +33,10 @@ export interface MessageReceipt {
   readonly name: string;
   /**
    * `held`: the agent was stopped by a person, and reads it when it goes on. `refused`: it was stopped by
-   * a person. `lost`: nothing is left of it to go on with.
+   * a person. `lost`: it could not be reached, because of `why`; else nothing is left of it to go on with.
    */
   readonly came: 'delivered' | 'resumed' | 'held' | 'refused' | 'lost';
+  readonly why?: string;
   /** Of a request that wants an answer. */
   readonly request?: string;
 }

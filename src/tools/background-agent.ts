@@ -2,6 +2,7 @@
 import type { Agents, ChildView } from '../protocol/swarm.js';
 import { type ToolContext, ToolFailure, type ToolOutcome } from '../protocol/tool.js';
 import { agentLabel, reportText } from './agent-report.js';
+import { shownName } from './message-text.js';
 import { shortLine } from './truncation.js';
 
 const MOST_IDS = 20;
@@ -39,7 +40,7 @@ const shortList = (all: readonly ChildView[]): readonly string[] => {
   const isOver = ({ status }: ChildView) => status === 'ended' || status === 'stopped';
   const sorted = all.toSorted((a, b) => Number(isOver(a)) - Number(isOver(b)));
   const ids = sorted.slice(0, MOST_IDS).map(({ agent: { id, name } }) => {
-    return name === undefined ? id : `${id} (${shortLine(name, LONGEST_NAME)})`;
+    return name === undefined ? id : `${id} (${shownName(name)})`;
   });
   const more = all.length - ids.length;
   return more === 0 ? ids : [...ids, `and ${more} more`];

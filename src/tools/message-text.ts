@@ -44,5 +44,8 @@ export const messageText = (from: Sender, message: TeamMessage, request: string)
 const said = (head: string, words: string): string =>
   `[${head}]\n<agent-message>\n${withoutOurTags(words.trim())}\n</agent-message>`;
 
+/** Whatever an agent is called, its name is one short line among words of ours. */
+export const shownName = (name: string): string => line(name, LONGEST_NAME);
+
 const line = (text: string, length: number): string =>
   shortLine(withoutOurTags(onOneLine(text)), length);

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { SpawnRefusal } from '../protocol/swarm.js';
 import { MESSAGE_KINDS, type MessageReceipt } from '../protocol/team-message.js';
 import { defineTool, ToolFailure, type ToolOutcome } from '../protocol/tool.js';
+import { shownName } from './message-text.js';
 import { shortLine } from './truncation.js';
 
 const LONGEST_NAME = 100;
@@ -72,9 +73,10 @@ const CAME: Readonly<Record<MessageReceipt['came'], string>> = {
 };
 
 const told = (receipts: readonly MessageReceipt[]): ToolOutcome => {
-  const lines = receipts.map(({ name, came, request }) => {
+  const lines = receipts.map(({ name, came, why, request }) => {
     const asked = request === undefined ? '' : ` (request ${request})`;
-    return `${shortLine(name, LONGEST_NAME)} ${CAME[came]}${asked}.`;
+    const fate = why === undefined ? CAME[came] : `does not get it: ${why.replace(/\.$/, '')}`;
+    return `${shownName(name)} ${fate}${asked}.`;
   });
   const isGone = ({ came }: MessageReceipt) => came === 'refused' || came === 'lost';
   if (receipts.every(isGone)) throw new ToolFailure(lines.join('\n'));

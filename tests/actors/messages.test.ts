@@ -1,0 +1,152 @@
+/** Messages between agents that go wrong: whoever they are for gets them, or their sender is told. */
+import { describe, expect, test } from 'vitest';
+import { calls, says } from '../fakes/scripted-model.js';
+import { agentDefinition } from '../fakes/swarm-setup.js';
+import { allSettled, type Talk, task } from './swarm-in-hand.js';
+import { ended, isOf, lastFor, mate, team, writes } from './team-in-hand.js';
+
+const EXPLORER = { subagent_type: 'explorer', description: 'x' };
+const ends = (name: string) => calls(`t-${name}`, 'TaskStop', { task_id: name });
+
+describe('a message to one that is just ending', () => {
+  test('is what it goes on with when it has ended', async () => {
+    const hand = await team((talk) => {
+      if (isOf(talk, 'sleep')) return [says(talk.turn === 0 ? 'done' : 'awake')];
+      if (talk.last.includes('write')) return [ends('ada'), writes('w1', 'ada', 'hello there')];
+      return talk.turn === 0 ? [mate('ada', 'sleep')] : [says('ok')];
+    });
+    await hand.say('begin');
+    await allSettled(40);
+    await hand.say('write');
+    await allSettled(60);
+    expect(
+      hand.requests.some(({ body }) => body.includes('ada was not at work, and goes on')),
+    ).toBe(true);
+    expect(lastFor(hand, 'sleep')).toContain('hello there');
+  });
+
+  test('keeps nobody else from getting it', async () => {
+    const hand = await team((talk) => {
+      if (isOf(talk, 'be ada')) return [says('ada')];
+      if (isOf(talk, 'be bob')) return [says('bob')];
+      if (talk.last.includes('write')) return [ends('ada'), writes('w1', '*', 'to all of you')];
+      return talk.turn === 0 ? [mate('ada', 'be ada'), mate('bob', 'be bob')] : [says('ok')];
+    });
+    await hand.say('begin');
+    await allSettled(60);
+    await hand.say('write');
+    await allSettled(60);
+    expect(lastFor(hand, 'be ada')).toContain('to all of you');
+    expect(lastFor(hand, 'be bob')).toContain('to all of you');
+  });
+
+  test('reaches one that agreed to end, and has calls that go on', async () => {
+    const deeds = {
+      stamp: async () => {
+        await allSettled(10);
+        return { content: 'stamped' };
+      },
+    };
+    const agrees = (talk: Talk) => {
+      const request = /request_id "(shutdown_[^"]+)/.exec(talk.last)?.[1];
+      if (request === undefined) return [says(`ada ${talk.turn}`)];
+      const yes = { type: 'shutdown_response', request_id: request, approve: true };
+      return [writes('s1', 'lead', 'fine', yes), calls('z', 'Stamp', { name: 'stamp' })];
+    };
+    const hand = await team(
+      (talk) => {
+        if (isOf(talk, 'be ada')) return agrees(talk);
+        if (talk.last.includes('end it'))
+          return [writes('w1', 'ada', 'done?', { type: 'shutdown_request' })];
+        if (talk.last.includes('agrees')) return [writes('w2', 'ada', 'many thanks')];
+        return talk.turn === 0 ? [mate('ada', 'be ada')] : [says('ok')];
+      },
+      { deeds, swarm: { definitions: [agentDefinition({ tools: ['Look', 'Stamp'] })] } },
+    );
+    await hand.say('begin');
+    await allSettled(40);
+    await hand.say('end it');
+    await allSettled(120);
+    expect(ended(hand)).toMatchObject([{ agent: { name: 'ada' } }]);
+    expect(lastFor(hand, 'be ada')).toContain('many thanks');
+  });
+
+  test('from one that ends with it is refused, and neither waits for the other', async () => {
+    const opens = new Map<string, () => void>();
+    const until = (name: string) => () =>
+      new Promise<{ content: string }>((resolve) => {
+        opens.set(name, () => resolve({ content: 'seen' }));
+      });
+    const stamps = (name: string) => calls(`s-${name}`, 'Stamp', { name });
+    const hand = await team(
+      (talk) => {
+        if (isOf(talk, 'be the child')) {
+          if (talk.turn === 0) return [stamps('early')];
+          return talk.turn === 1 ? [writes('x1', 'ada', 'too late')] : [says('child')];
+        }
+        if (isOf(talk, 'be ada')) {
+          const behind = { ...EXPLORER, run_in_background: true };
+          if (talk.turn === 0) return [calls('b', 'Task', task('be the child', behind))];
+          return talk.turn === 1 ? [stamps('late')] : [says('ada')];
+        }
+        if (talk.last.includes('end it')) return [ends('ada')];
+        return talk.turn === 0 ? [mate('ada', 'be ada')] : [says('ok')];
+      },
+      {
+        deeds: { early: until('early'), late: until('late') },
+        swarm: { definitions: [agentDefinition({ tools: ['Stamp', 'Task', 'SendMessage'] })] },
+      },
+    );
+    await hand.say('begin');
+    await allSettled(60);
+    void hand.say('end it');
+    await allSettled(20);
+    opens.get('early')?.();
+    await allSettled(40);
+    opens.get('late')?.();
+    await allSettled(80);
+    expect(lastFor(hand, 'be the child')).toContain('it is just ending, and so are you');
+    expect(ended(hand).map(({ agent }) => agent.kind)).toContain('teammate');
+  });
+});
+
+describe('the name of a teammate', () => {
+  test('cannot be taken by an agent of another kind, whoever starts it', async () => {
+    const named = { ...EXPLORER, name: 'ada', run_in_background: true };
+    const hand = await team(
+      (talk) => {
+        if (isOf(talk, 'be ada')) return [says('ada')];
+        if (isOf(talk, 'be the spy')) return [says('spy')];
+        if (isOf(talk, 'be eve'))
+          return talk.turn === 0 ? [calls('b', 'Task', task('be the spy', named))] : [says('eve')];
+        if (talk.last.includes('write')) return [writes('w1', 'ada', 'the secret')];
+        return talk.turn === 0 ? [mate('ada', 'be ada'), mate('eve', 'be eve')] : [says('ok')];
+      },
+      { swarm: { definitions: [agentDefinition({ tools: ['Look', 'Task'] })] } },
+    );
+    await hand.say('begin');
+    await allSettled(60);
+    await hand.say('write');
+    await allSettled(60);
+    expect(lastFor(hand, 'be eve')).toContain('There is a teammate \\"ada\\" already');
+    expect(lastFor(hand, 'be the spy')).toBe('');
+    expect(lastFor(hand, 'be ada')).toContain('the secret');
+  });
+
+  test('cannot be that of another agent that is there', async () => {
+    const stuck = () => new Promise<never>(() => {});
+    const hand = await team(
+      (talk) => {
+        if (isOf(talk, 'be first')) return [calls('l', 'Look', { name: 'stuck' })];
+        if (isOf(talk, 'be second')) return [says('second')];
+        const behind = { ...EXPLORER, name: 'ada', run_in_background: true };
+        if (talk.turn === 0) return [calls('b', 'Task', task('be first', behind))];
+        return talk.turn === 1 ? [mate('ada', 'be second')] : [says('ok')];
+      },
+      { deeds: { stuck } },
+    );
+    await hand.say('begin');
+    await allSettled(60);
+    expect(hand.results()['c-ada']).toMatch(/The agent a_\d is called "ada" \(running\)/);
+  });
+});

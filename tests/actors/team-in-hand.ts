@@ -1,0 +1,33 @@
+/** A lead with teammates that write to each other, in memory. */
+import { sendMessage } from '../../src/tools/send-message.js';
+import { type Answer, calls } from '../fakes/scripted-model.js';
+import type { LeadOptions } from './lead-in-hand.js';
+import { type SwarmInHand, swarmInHand, type Talk, talkOf, task } from './swarm-in-hand.js';
+
+const MATE = { subagent_type: 'explorer', team_name: 'geese' };
+
+export const mate = (name: string, prompt: string, more: object = {}) =>
+  calls(`c-${name}`, 'Task', task(prompt, { ...MATE, description: name, name, ...more }));
+
+export const writes = (id: string, to: string, message: string, more: object = {}) =>
+  calls(id, 'SendMessage', { to, message, ...more });
+
+export const team = (
+  answer: (talk: Talk) => Answer | undefined,
+  options: Partial<Omit<LeadOptions, 'model'>> = {},
+): Promise<SwarmInHand> =>
+  swarmInHand(answer, {
+    lingers: true,
+    ...options,
+    tools: [sendMessage, ...(options.tools ?? [])],
+  });
+
+/** Whose conversation it is, by the task that it began with. */
+export const isOf = ({ said }: Talk, word: string) => said[0]?.includes(word) === true;
+
+/** What was sent last for the conversation that began with this word. */
+export const lastFor = ({ requests }: SwarmInHand, word: string): string =>
+  requests.findLast((it) => isOf(talkOf(it), word))?.body ?? '';
+
+export const ended = ({ items }: SwarmInHand) =>
+  items.flatMap((it) => (it.type === 'agent.ended' ? [it.report] : []));
