@@ -11,6 +11,9 @@ import type { Machine } from './machine.js';
 /** One object of stream-json. */
 export type DemoLine = Readonly<Record<string, unknown>>;
 
+/** What a line says under a key, as far as it is words. */
+export const wordOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
 export interface DemoChildOptions {
   readonly machine: Machine;
   readonly repository: DemoRepository;
@@ -67,7 +70,7 @@ export class DemoChild {
     this.running = child;
     if (child.pid !== undefined) this.pids.push(child.pid);
     child.stderr.on('data', (chunk: Buffer) => {
-      this.stderr = `${this.stderr}${chunk}`.slice(-MOST_STDERR);
+      this.stderr = `${this.stderr}${chunk.toString()}`.slice(-MOST_STDERR);
     });
     const ended = once(child, 'close');
     let isKilled = false;

@@ -4,7 +4,7 @@ import { addUsage, NO_USAGE } from '../protocol/usage.js';
 import type { CostReport } from '../sdk/cost-ledger.js';
 import { agentCostLines } from './agent-cost-text.js';
 import type { ChartStyle } from './bar-chart.js';
-import type { DemoLine } from './demo-child.js';
+import { type DemoLine, wordOf } from './demo-child.js';
 import type { DemoRepository } from './demo-repository.js';
 import { count, money, plural, wrapped } from './figures.js';
 
@@ -50,8 +50,8 @@ export class DemoTally {
 
   take({ type, subtype, message, parent_tool_use_id: call, ...line }: DemoLine): void {
     if (subtype === 'task_started') {
-      const kind = line.task_type === 'teammate' ? 'teammate' : (line.subagent_type ?? 'fork');
-      this.agents.push(`${kind} ${line.name}`);
+      const kind = line.task_type === 'teammate' ? 'teammate' : line.subagent_type;
+      this.agents.push(`${wordOf(kind) || 'fork'} ${wordOf(line.name)}`);
     } else if (type === 'assistant') this.count(Object(message) as DemoLine, call);
     else if (type === 'result') this.stopReason = String(line.stop_reason);
   }

@@ -1,7 +1,7 @@
 /** Tells a person who does what in `skein demo`, while it happens: the lead at the margin, its agents below it. */
 import type { OpenQuestion } from '../sdk/open-questions.js';
 import type { ChartStyle } from './bar-chart.js';
-import type { DemoLine } from './demo-child.js';
+import { type DemoLine, wordOf } from './demo-child.js';
 import { money, plural, wrapped } from './figures.js';
 import { harmless } from './harmless-text.js';
 import { type Paint, paintFor } from './terminal.js';
@@ -67,11 +67,11 @@ export class DemoNarration {
   }
 
   private join({ task_id, tool_use_id, subagent_type, task_type, name, description }: Block): void {
-    const called = String(name ?? task_id);
+    const called = wordOf(name) || wordOf(task_id);
     this.names.set(tool_use_id, called);
     this.names.set(task_id, called);
-    const kind = task_type === 'teammate' ? 'teammate' : String(subagent_type ?? 'fork');
-    this.line('  ', this.signs.joins, `${kind} ${called}: ${description}`);
+    const kind = task_type === 'teammate' ? 'teammate' : wordOf(subagent_type) || 'fork';
+    this.line('  ', this.signs.joins, `${kind} ${called}: ${wordOf(description)}`);
   }
 
   private act(blocks: readonly Block[], call: unknown): void {
@@ -81,8 +81,8 @@ export class DemoNarration {
       const isLetter = name === 'SendMessage';
       const sign = isLetter ? this.signs.writes : this.signs.does;
       const words = isLetter
-        ? `to ${given.to}: ${given.message}`
-        : `${name} ${given.file_path ?? given.command ?? given.task_id ?? ''}`;
+        ? `to ${wordOf(given.to)}: ${wordOf(given.message)}`
+        : `${wordOf(name)} ${wordOf(given.file_path ?? given.command ?? given.task_id)}`;
       this.line(this.whose(call), sign, words);
     }
   }
@@ -101,7 +101,7 @@ export class DemoNarration {
     if (this.rested.has(task_id) && is_idle !== true) return;
     if (is_idle === true) this.rested.add(task_id);
     const took = `(${plural(Number(num_turns), 'turn')}, ${money(cost_usd as number | null)})`;
-    const words = isDone ? String(summary) : `${status}: ${detail ?? ''}`;
+    const words = isDone ? wordOf(summary) : `${wordOf(status)}: ${wordOf(detail)}`;
     const sign = isDone ? this.signs.done : this.signs.fails;
     this.line(this.called(task_id), sign, words, is_idle === true ? `rests ${took}` : took);
   }
@@ -135,7 +135,7 @@ export class DemoNarration {
       this.isTalking = true;
       this.print(`\n${this.signs.says} `);
     } else if (type === 'content_block_stop') this.endTalk();
-    else if (piece?.type === 'text_delta') this.print(harmless(String(piece.text ?? '')));
+    else if (piece?.type === 'text_delta') this.print(harmless(wordOf(piece.text)));
   }
 
   private endTalk(): void {
