@@ -1,6 +1,7 @@
 /** Starts an agent that works for the one that calls, and brings its report. */
 import { z } from 'zod';
 import { outcomeOf, type Spawned, type SpawnPreview, SpawnRefusal } from '../protocol/swarm.js';
+import { LEAD_NAME } from '../protocol/team-message.js';
 import { defineTool, type Tool, ToolFailure, type ToolOutcome } from '../protocol/tool.js';
 import { agentLabel, gistOf, reportText } from './agent-report.js';
 import { shortLine } from './truncation.js';
@@ -16,13 +17,31 @@ Without subagent_type it is a fork of you. One in the background reports in a me
 
 const text = (longest: number) => z.string().regex(/\S/, 'must not be empty').max(longest);
 
+/**
+ * Names stand among words of ours in what others read, so nothing in them can pass for more than a name.
+ * Marks are what many scripts write their letters with.
+ */
+const named = () =>
+  text(LONGEST_NAME)
+    .trim()
+    .refine(
+      (name) => /^[\p{L}\p{N}][\p{L}\p{M}\p{N} ._-]*$/u.test(name),
+      'begin with a letter or digit, and go on with letters, digits, blanks, ".", "_" or "-"',
+    );
+
+/** What is said in place of an agent's name is never the name of another. */
+const isFree = (name: string): boolean => name.toLowerCase() !== LEAD_NAME && !/^a_/i.test(name);
+
 const input = z.strictObject({
   description: text(LONGEST_DESCRIPTION).describe('The task in 3 to 6 words.'),
   prompt: text(LONGEST_PROMPT).describe('The whole task.'),
   subagent_type: text(LONGEST_NAME).optional().describe('Type of agent.'),
   run_in_background: z.boolean().optional().describe('Return at once with its id.'),
-  name: text(LONGEST_NAME).optional().describe('Name to call it by.'),
-  team_name: text(LONGEST_NAME).optional().describe('With name: a teammate, which stays.'),
+  name: named()
+    .refine(isFree, 'needs another name: lead, and what begins like an id (a_), mean somebody else')
+    .optional()
+    .describe('Name to call it by.'),
+  team_name: named().optional().describe('With name: a teammate, which stays.'),
   isolation: z
     .literal('worktree')
     .optional()

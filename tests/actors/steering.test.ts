@@ -253,8 +253,8 @@ describe('a lead that a person stopped', () => {
 
 describe('an address', () => {
   test('that the lead and an agent share is said to be ambiguous', async () => {
-    const { control, id, lead } = await withHelper([], 'lead');
-    const reply = await control.stop('lead');
+    const { control, id, lead } = await withHelper([]);
+    const reply = await control.stop('a_');
     expect(reply).toMatchObject({ ok: false, agent: null });
     for (const each of [id, lead.meta.lead]) expect(reply.sentence).toContain(each);
   });

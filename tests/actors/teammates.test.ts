@@ -108,7 +108,7 @@ describe('a teammate', () => {
     await hand.say('begin');
     await allSettled(40);
     const results = JSON.stringify(hand.items.filter(({ type }) => type === 'tool.ended'));
-    expect(results).toContain('needs a name of its own');
+    expect(results).toContain('needs another name');
     expect(results).toContain('A teammate needs a name, by which');
     expect(results).toMatch(/c4.*There is a teammate .*ada.* already.*SendMessage/);
   });

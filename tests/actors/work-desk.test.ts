@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { HookFunction } from '../../src/protocol/hook-setup.js';
 import type { HookEvent } from '../../src/protocol/hooks.js';
+import type { ToolContext } from '../../src/protocol/tool.js';
 import { createWork } from '../../src/tools/create-work.js';
 import { getWork } from '../../src/tools/get-work.js';
 import { listWork } from '../../src/tools/list-work.js';
@@ -61,13 +62,24 @@ describe('an agent that uses the list of work', () => {
 
   test('is not taken for another of its name, nor for the lead', async () => {
     const claim = (id: string) => [[updates('c9', id, { status: 'in_progress' })]];
-    const hand = await swarm({
-      begin: [
-        [creates('c1', 'a'), creates('c2', 'b'), creates('c3', 'c')],
-        [spawns('c4', 'job 1', 'ann'), spawns('c5', 'job 2', 'ann'), spawns('c6', 'job 3', 'lead')],
-      ],
-      ...{ 'job 1': claim('1'), 'job 2': claim('2'), 'job 3': claim('3') },
-    });
+    // Task takes no such name, but sessions of older versions may have it.
+    const order = {
+      ...{ call: 'c6', description: 'c6', prompt: 'job 3', type: 'explorer', name: 'lead' },
+      ...{ background: true, team: undefined, model: undefined, isolation: undefined },
+    };
+    const deeds = {
+      asLead: async ({ agents, signal }: ToolContext) => {
+        await agents?.spawn(order, signal);
+        return { content: 'started' };
+      },
+    };
+    const jobs = { 'job 1': claim('1'), 'job 2': claim('2'), 'job 3': claim('3') };
+    const begin = [
+      [creates('c1', 'a'), creates('c2', 'b'), creates('c3', 'c')],
+      [spawns('c4', 'job 1', 'ann'), spawns('c5', 'job 2', 'ann')],
+      [calls('c6', 'Look', { name: 'asLead' })],
+    ];
+    const hand = await swarm({ begin, ...jobs }, { deeds });
     const ids = hand.items.flatMap((it) => (it.type === 'agent.spawned' ? [it.agent.id] : []));
     expect(await workIn(hand)).toEqual([
       ['1', 'in_progress', 'ann'],
