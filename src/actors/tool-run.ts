@@ -80,7 +80,7 @@ export const runTool = async (
       work:
         world.work &&
         workFor(world.work, {
-          ...{ agent: world.agent, hooks: world.hooks, call: id, signal },
+          ...{ agent: world.agent, hooks: world.hooks, call: id, turn: history.turns, signal },
           heard(verdict) {
             context.push(...verdict.context);
             if (verdict.halt !== undefined) halt?.(verdict.halt);

@@ -32,6 +32,8 @@ export interface WorkDesk {
 export interface WorkCall {
   readonly agent: string;
   readonly call: string;
+  /** Of the agent: a server may use the id of a call again in a later one. */
+  readonly turn: number;
   readonly hooks: Hooks;
   readonly signal: AbortSignal;
   /** What hooks had to say besides. */
@@ -40,7 +42,7 @@ export interface WorkCall {
 
 /** Hooks are asked about nothing that the list would refuse anyway. */
 export const workFor = ({ list, names }: WorkDesk, of: WorkCall): Work => {
-  const key = `${of.agent}/${of.call}`;
+  const key = `${of.agent}/${of.turn}/${of.call}`;
   // Only where it is needed: each call of each tool comes by here.
   const act = (): WorkAct => ({ by: names.nameOf(of.agent), key });
   /** Not once more of a call that is started again after its deed was done. */

@@ -60,6 +60,20 @@ describe('an agent that uses the list of work', () => {
     expect(resultsOf(hand, 'job two')).toContain('Task 1 is owned by ann (in_progress)');
   });
 
+  test('does what a call asks for also when its id was that of an earlier one', async () => {
+    const hand = await swarm({
+      begin: [
+        [creates('x', 'first')],
+        [creates('x', 'second')],
+        [updates('x', '2', { status: 'in_progress' })],
+      ],
+    });
+    expect(await workIn(hand)).toEqual([
+      ['1', 'pending', undefined],
+      ['2', 'in_progress', 'lead'],
+    ]);
+  });
+
   test('is not taken for another of its name, nor for the lead', async () => {
     const claim = (id: string) => [[updates('c9', id, { status: 'in_progress' })]];
     // Task takes no such name, but sessions of older versions may have it.
