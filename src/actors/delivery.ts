@@ -2,6 +2,7 @@
 import { UsageError } from '../protocol/errors.js';
 import type { JournalBody } from '../protocol/journal.js';
 import { SpawnRefusal } from '../protocol/swarm.js';
+import { ANSWER } from '../protocol/team-message.js';
 import type { Notebook } from './notebook.js';
 import type { Entry } from './roster.js';
 import type { Swarm } from './swarm.js';
@@ -68,14 +69,15 @@ const endsToo = ({ roster }: Swarm, id: string): boolean => {
   return [...roster.all()].some((entry) => isGoing(entry) && (entry === own || isAbove(entry)));
 };
 
-/** People are never refused. */
+/** People are never refused, nor the one answer to what the agent has asked for itself. */
 const noRoomFor = (
   { letter, from, raw }: Letter,
   notebook: Notebook,
   { lead, roster }: Pick<Swarm, 'lead' | 'roster'>,
 ): SpawnRefusal | undefined => {
   const isFromAgent = from === lead.id || roster.get(from) !== undefined;
-  if (!isFromAgent || notebook.hasLetter(letter)) return undefined;
+  const isAnswer = letter.startsWith(ANSWER);
+  if (!isFromAgent || isAnswer || notebook.hasLetter(letter)) return undefined;
   const { letters } = notebook.history;
   let characters = raw.length;
   for (const waiting of letters.values()) characters += waiting.length;

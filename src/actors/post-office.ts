@@ -6,7 +6,9 @@
 import { SkeinError } from '../protocol/errors.js';
 import { SpawnRefusal } from '../protocol/swarm.js';
 import {
+  ANSWER,
   EVERYBODY,
+  isUndelivered,
   LEAD_NAME,
   type MessageOrder,
   type MessageReceipt,
@@ -51,11 +53,16 @@ const send = async (
   const { kind } = message;
   const isYes = message.answers?.approve === true;
   const { notebook } = sender.deps;
+  if (notebook.history.family.hasAnswered(id, call)) throw new SpawnRefusal(ANSWERED);
   notebook.record({ type: 'letter.sent', letter: id, to, call, kind });
   const raw = `[${rawText(messageText(senderOf(sender), message, id))}]`;
   const letter: Letter = { letter: id, from: sender.id, raw };
   const isApproval = kind === 'plan_approval_response' && isYes;
   const fate = await carry(swarm, recipient, letter, isApproval);
+  if (isUndelivered(fate)) {
+    const reason = fate.why ?? fate.came;
+    notebook.record({ type: 'letter.undelivered', letter: id, to, reason });
+  }
   if (kind === 'shutdown_response' && isYes) {
     const own = swarm.roster.get(sender.id);
     // Not waited for: this very call is part of what ends.
@@ -89,6 +96,8 @@ const approve = async (swarm: Swarm, recipient: Entry, by: string): Promise<void
     notebook.record({ type: 'plan.approved', by });
   };
   await untilOver(swarm, recipient, by);
+  // It does not get the answer either.
+  if (recipient.status === 'stopped') return;
   if (recipient.child !== undefined) record(recipient.child);
   else {
     await swarm.revive(recipient, (child) => {
@@ -100,7 +109,7 @@ const approve = async (swarm: Swarm, recipient: Entry, by: string): Promise<void
 
 /** The same call writes the same letter; an answer is one for its request. */
 const letterId = (sender: Member, to: string, call: string, message: TeamMessage): string => {
-  if (message.answers !== undefined) return `answer_${message.answers.request}`;
+  if (message.answers !== undefined) return `${ANSWER}${message.answers.request}`;
   const { turns } = sender.deps.notebook.history;
   return `${PREFIXES[message.kind] ?? 'm'}_${sender.id}_${turns}_${call}_${to}`;
 };
@@ -145,6 +154,8 @@ const check = (
 
 const PLAN_TO_PARENT =
   'A plan is approved by the agent that you work for: write to "lead", or whoever started you.';
+const ANSWERED =
+  'You answered that already, and your first answer counts. Write a message if there is more to say.';
 const NO_PLAN = 'You are not in plan mode: there is nothing to approve. Go on.';
 const notAsked = (what: string): string =>
   `No such request of that agent reached you: answer ${what} with the request_id that you were given.`;

@@ -86,6 +86,8 @@ export const eventWords = (event: SwarmEvent): string => {
       return `waits for a place: ${words.text('reason')}`;
     case 'letter.sent':
       return `wrote to ${words.text('to')} (${words.text('kind')})`;
+    case 'letter.undelivered':
+      return `did not reach ${words.text('to')}: ${words.text('reason')}`;
     case 'plan.approved':
       return `its plan was approved by ${words.text('by')}`;
     case 'agent.restarted':

@@ -46,6 +46,10 @@ export const accountFor = (history: History, record: JournalRecord): void => {
     case 'letter.received':
       history.letters.know(record.letter);
       break;
+    case 'letter.sent':
+    case 'letter.undelivered':
+      history.family.apply(record);
+      break;
     case 'turn.started':
       history.requests += 1;
       history.betas.take(record.betas);

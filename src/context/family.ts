@@ -2,6 +2,7 @@
 import type { JournalRecord } from '../protocol/journal.js';
 import { CHILD_SENDER, type ChildKind } from '../protocol/swarm.js';
 import type { Origin } from '../protocol/swarm-records.js';
+import { ANSWER } from '../protocol/team-message.js';
 import type { ToolNote } from '../protocol/tool.js';
 import type { RawJson } from '../protocol/wire.js';
 import type { Settlement } from '../protocol/worktree.js';
@@ -35,6 +36,10 @@ export class Family {
   offer: Offer | null = null;
   /** It could only plan, and may carry its plan out now. */
   isPlanApproved = false;
+  /** Letters of its that answer a request, but for those that were not delivered: an answer counts once. */
+  readonly answers = new Set<string>();
+  /** By the call of the newest message that wrote them: a call that is taken up again may write its own. */
+  private readonly answering = new Map<string, string>();
   /** What became of the work in its worktree when it last ended or rested; null while it works. */
   settled: WorktreeEnd | null = null;
   /** The commit of its that was last merged. */
@@ -66,6 +71,14 @@ export class Family {
       case 'worktree.settled':
         this.settle(record);
         break;
+      case 'letter.sent':
+        if (!record.letter.startsWith(ANSWER)) break;
+        this.answers.add(record.letter);
+        this.answering.set(record.letter, record.call);
+        break;
+      case 'letter.undelivered':
+        this.answers.delete(record.letter);
+        break;
       case 'plan.approved':
         this.isPlanApproved = true;
         break;
@@ -78,10 +91,16 @@ export class Family {
       case 'user.sent':
         this.offer = null;
         this.asked.clear();
+        this.answering.clear();
         break;
       default:
         break;
     }
+  }
+
+  /** By another call than this one of the newest message. */
+  hasAnswered(letter: string, call: string): boolean {
+    return this.answers.has(letter) && this.answering.get(letter) !== call;
   }
 
   private write(notes: readonly ToolNote[]): void {

@@ -37,6 +37,7 @@ export const EVENT_TYPES = [
   'agent.queued',
   'agent.restarted',
   'letter.sent',
+  'letter.undelivered',
   'plan.approved',
   'worktree.settled',
   'fork.offered',

@@ -74,6 +74,13 @@ export const SWARM_RECORDS = [
     kind: z.string(),
   }),
   z.object({
+    /** In the sender's journal: it did not reach whom it was for, and its sender was told. */
+    type: z.literal('letter.undelivered'),
+    letter: z.string(),
+    to: z.string(),
+    reason: z.string(),
+  }),
+  z.object({
     /** An agent that could only plan may carry its plan out. */
     type: z.literal('plan.approved'),
     /** Whoever approved it. */

@@ -41,6 +41,13 @@ export interface MessageReceipt {
   readonly request?: string;
 }
 
+/** It reached nobody. */
+export const isUndelivered = ({ came }: Pick<MessageReceipt, 'came'>): boolean =>
+  came === 'refused' || came === 'lost';
+
+/** How the id of a letter begins that answers a request; the request follows. */
+export const ANSWER = 'answer_';
+
 /** How everybody calls the lead, and all of a team. */
 export const LEAD_NAME = 'lead';
 export const EVERYBODY = '*';

@@ -129,6 +129,10 @@ export const eventOf = (record: JournalRecord): ProjectedEvent => {
       const { letter, to, call, kind } = record;
       return { type: 'letter.sent', cites, letter, to, call, kind };
     }
+    case 'letter.undelivered': {
+      const { letter, to, reason } = record;
+      return { type: 'letter.undelivered', cites, letter, to, reason };
+    }
     case 'plan.approved':
       return { type: 'plan.approved', cites, by: record.by };
     case 'agent.restarted': {

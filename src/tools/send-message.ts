@@ -1,7 +1,7 @@
 /** Writes to another agent of the swarm, by its name or id. */
 import { z } from 'zod';
 import { SpawnRefusal } from '../protocol/swarm.js';
-import { MESSAGE_KINDS, type MessageReceipt } from '../protocol/team-message.js';
+import { isUndelivered, MESSAGE_KINDS, type MessageReceipt } from '../protocol/team-message.js';
 import { defineTool, ToolFailure, type ToolOutcome } from '../protocol/tool.js';
 import { shownName } from './message-text.js';
 import { shortLine } from './truncation.js';
@@ -78,7 +78,6 @@ const told = (receipts: readonly MessageReceipt[]): ToolOutcome => {
     const fate = why === undefined ? CAME[came] : `does not get it: ${why.replace(/\.$/, '')}`;
     return `${shownName(name)} ${fate}${asked}.`;
   });
-  const isGone = ({ came }: MessageReceipt) => came === 'refused' || came === 'lost';
-  if (receipts.every(isGone)) throw new ToolFailure(lines.join('\n'));
+  if (receipts.every(isUndelivered)) throw new ToolFailure(lines.join('\n'));
   return { content: lines.join('\n'), facts: { recipients: receipts.length } };
 };

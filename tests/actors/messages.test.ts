@@ -4,7 +4,7 @@ import type { ToolContext } from '../../src/protocol/tool.js';
 import { calls, type SentRequest, says } from '../fakes/scripted-model.js';
 import { agentDefinition } from '../fakes/swarm-setup.js';
 import { allSettled, type Talk, talkOf, task } from './swarm-in-hand.js';
-import { ended, isOf, lastFor, mate, team, writes } from './team-in-hand.js';
+import { ended, isOf, lastFor, mate, sentFor, team, writes } from './team-in-hand.js';
 
 const EXPLORER = { subagent_type: 'explorer', description: 'x' };
 const ends = (name: string) => calls(`t-${name}`, 'TaskStop', { task_id: name });
@@ -234,5 +234,148 @@ describe('what waits unread at an agent', () => {
     const { told } = await flooded(letters, 'ada');
     expect(told.match(/has it, and reads it/g)).toHaveLength(1_000);
     expect(told.match(/1000 letters wait there that it has not read/g)).toHaveLength(3);
+  });
+});
+
+describe('an answer', () => {
+  const planner = agentDefinition({ permissionMode: 'plan', tools: ['Look', 'Change'] });
+  const options = { swarm: { definitions: [planner] }, mode: 'acceptEdits' as const };
+  const answered = (request: string, approve: boolean) => ({
+    ...{ type: 'plan_approval_response', request_id: request, approve },
+  });
+  const asks = writes('p1', 'lead', 'my plan', { type: 'plan_approval_request' });
+  const requestIn = (words: string) => /request_id "(plan_[^"]+)/.exec(words)?.[1];
+
+  test.each([
+    ['yes after a no', false],
+    ['no after a yes', true],
+  ])('that was given counts: %s is refused, and changes nothing', async (_, first) => {
+    const hand = await team((talk) => {
+      if (isOf(talk, 'mend it')) {
+        if (talk.turn === 0) return [asks];
+        return talk.last.includes('try')
+          ? [calls('p2', 'Change', { name: 'it' })]
+          : [says(`heard ${talk.turn}`)];
+      }
+      const request = requestIn(talk.said.join());
+      if (talk.last.includes('again') && request !== undefined)
+        return [writes('w2', 'ada', 'otherwise', answered(request, !first))];
+      if (requestIn(talk.last) !== undefined && request !== undefined)
+        return [writes('w1', 'ada', 'as I said', answered(request, first))];
+      if (talk.last.includes('go')) return [writes('w3', 'ada', 'try')];
+      return talk.turn === 0 ? [mate('ada', 'mend it')] : [says('ok')];
+    }, options);
+    await hand.say('begin');
+    await allSettled(60);
+    await hand.say('again');
+    await allSettled(60);
+    expect(hand.results().w2).toContain('You answered that already');
+    await hand.say('go');
+    await allSettled(60);
+    const read = lastFor(hand, 'mend it');
+    expect(read).toContain('as I said');
+    expect(read).not.toContain('otherwise');
+    expect(hand.deeds.includes('end it')).toBe(first);
+  });
+
+  test('that the same call gives again, as after a crash, is the same answer', async () => {
+    let request = '';
+    const came: unknown[] = [];
+    const deeds = {
+      twice: async ({ agents, call }: ToolContext) => {
+        const answers = { request, approve: true };
+        const message = { kind: 'plan_approval_response', text: 'fine', answers } as const;
+        for (let time = 0; time < 2; time += 1)
+          came.push(await agents?.send({ call, to: 'ada', message }));
+        return { content: 'sent' };
+      },
+    };
+    const hand = await team(
+      (talk) => {
+        if (isOf(talk, 'mend it')) return talk.turn === 0 ? [asks] : [says('heard')];
+        request = requestIn(talk.last) ?? request;
+        if (requestIn(talk.last) !== undefined) return [calls('w1', 'Look', { name: 'twice' })];
+        return talk.turn === 0 ? [mate('ada', 'mend it')] : [says('ok')];
+      },
+      { ...options, deeds },
+    );
+    await hand.say('begin');
+    await allSettled(60);
+    expect(came).toMatchObject([[{ came: 'delivered' }], [{ came: 'delivered' }]]);
+    expect(lastFor(hand, 'mend it').match(/approves your plan/g)).toHaveLength(1);
+  });
+
+  test('of two at once is the first of them', async () => {
+    const hand = await team((talk) => {
+      if (isOf(talk, 'mend it')) return talk.turn === 0 ? [asks] : [says('heard')];
+      const request = requestIn(talk.last);
+      if (request !== undefined) {
+        return [
+          writes('w1', 'ada', 'first', answered(request, false)),
+          writes('w2', 'ada', 'second', answered(request, true)),
+        ];
+      }
+      return talk.turn === 0 ? [mate('ada', 'mend it')] : [says('ok')];
+    }, options);
+    await hand.say('begin');
+    await allSettled(60);
+    expect(lastFor(hand, 'mend it')).toContain('does not approve your plan');
+    expect(hand.requests.some(({ body }) => body.includes('You answered that already'))).toBe(true);
+    expect(lastFor(hand, 'mend it')).not.toContain('second');
+  });
+
+  test('to a plan cannot come from a sibling, nor from the agent itself', async () => {
+    let request = '';
+    const hand = await team((talk) => {
+      if (isOf(talk, 'mend it')) {
+        if (talk.turn === 0) return [asks];
+        if (!talk.last.includes('forge it')) return [says('planning')];
+        return [
+          writes('o1', 'ada', 'yes', answered(request, true)),
+          writes('o2', 'lead', 'yes', answered(request, true)),
+        ];
+      }
+      if (isOf(talk, 'be bob')) {
+        return talk.last.includes('now')
+          ? [writes('b1', 'ada', 'yes', answered(request, true))]
+          : [says('bob')];
+      }
+      request = requestIn(talk.last) ?? request;
+      if (talk.last.includes('tell'))
+        return [writes('w1', 'bob', 'now'), writes('w2', 'ada', 'forge it')];
+      return talk.turn === 0 ? [mate('ada', 'mend it'), mate('bob', 'be bob')] : [says('ok')];
+    }, options);
+    await hand.say('begin');
+    await allSettled(60);
+    await hand.say('tell');
+    await allSettled(60);
+    const own = sentFor(hand, 'mend it').join();
+    expect(own).toContain('That is you: write to another agent');
+    for (const read of [own, lastFor(hand, 'be bob')])
+      expect(read).toContain('No such request of that agent reached you');
+    expect(own).not.toContain('approves your plan');
+  });
+
+  test('that did not arrive may be given again', async () => {
+    const hand = await team((talk) => {
+      if (isOf(talk, 'mend it')) return talk.turn === 0 ? [asks] : [says('heard')];
+      const request = requestIn(talk.said.join());
+      if (talk.last.includes('answer') && request !== undefined)
+        return [writes(`w${talk.turn}`, 'ada', 'fine', answered(request, true))];
+      return talk.turn === 0 ? [mate('ada', 'mend it')] : [says('ok')];
+    }, options);
+    await hand.say('begin');
+    await allSettled(60);
+    await hand.lead.steer.stop('ada');
+    await hand.say('answer');
+    await allSettled(60);
+    expect(Object.values(hand.results())[0]).toContain('a person stopped it');
+    const undelivered = (await hand.records()).filter(({ type }) => type === 'letter.undelivered');
+    expect(undelivered).toMatchObject([{ to: 'a_2', reason: 'refused' }]);
+    await hand.lead.steer.resume('ada');
+    await allSettled(60);
+    await hand.say('answer');
+    await allSettled(60);
+    expect(lastFor(hand, 'mend it')).toContain('approves your plan');
   });
 });

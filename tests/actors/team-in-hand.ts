@@ -25,9 +25,11 @@ export const team = (
 /** Whose conversation it is, by the task that it began with. */
 export const isOf = ({ said }: Talk, word: string) => said[0]?.includes(word) === true;
 
-/** What was sent last for the conversation that began with this word. */
-export const lastFor = ({ requests }: SwarmInHand, word: string): string =>
-  requests.findLast((it) => isOf(talkOf(it), word))?.body ?? '';
+/** All that was sent for the conversation that began with this word, the newest last. */
+export const sentFor = ({ requests }: SwarmInHand, word: string): readonly string[] =>
+  requests.filter((it) => isOf(talkOf(it), word)).map(({ body }) => body);
+export const lastFor = (hand: SwarmInHand, word: string): string =>
+  sentFor(hand, word).at(-1) ?? '';
 
 export const ended = ({ items }: SwarmInHand) =>
   items.flatMap((it) => (it.type === 'agent.ended' ? [it.report] : []));

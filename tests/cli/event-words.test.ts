@@ -54,6 +54,7 @@ describe('an event in plain words', () => {
       { tool: 'Read', outcome: 'ok', durationMs: 20, repeated: 3 },
       'Read ended, ok, in 20 ms, the same 3 times in a row',
     ],
+    ['letter.undelivered', { to: 'a_2', reason: 'refused' }, 'did not reach a_2: refused'],
     [
       'agent.restarted',
       { reason: 'The agent failed unexpectedly: x', attempt: 2, delayMs: 2_000 },

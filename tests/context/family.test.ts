@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { accountFor } from '../../src/context/conversation.js';
 import { Family } from '../../src/context/family.js';
+import { History } from '../../src/context/history.js';
 import type { JournalBody, JournalRecord } from '../../src/protocol/journal.js';
 import type { Settlement } from '../../src/protocol/worktree.js';
 
@@ -43,5 +45,30 @@ describe('what an agent leaves in its worktree', () => {
   test('are files that it wrote with file tools, not those that it only read', () => {
     const family = folded(created, ended('Read', '/s/w/a'), ended('Write', '/s/w/b'));
     expect([...family.writtenFiles]).toEqual(['/s/w/b']);
+  });
+});
+
+describe('an answer that an agent gave', () => {
+  const letter = 'answer_plan_a_2';
+  const sent: JournalBody = {
+    ...{ type: 'letter.sent', letter, to: 'a_2', call: 'c1', kind: 'plan_approval_response' },
+  };
+  const lost: JournalBody = { type: 'letter.undelivered', letter, to: 'a_2', reason: 'lost' };
+  const told: JournalBody = { type: 'user.sent', parts: [{ call: 'c1' }] };
+
+  test.each<[string, readonly JournalBody[], string, boolean]>([
+    ['keeps any other call from giving another', [sent], 'c2', true],
+    ['is that of its call, which may be taken up again', [sent], 'c1', false],
+    ['is not that of a later call with the same id', [sent, told], 'c1', true],
+    ['was none where it did not arrive', [sent, lost, told], 'c2', false],
+  ])('%s', (_, bodies, call, isGiven) => {
+    expect(folded(...bodies).hasAnswered(letter, call)).toBe(isGiven);
+  });
+
+  test('counts also when the conversation was taken back since', () => {
+    const history = new History();
+    accountFor(history, { v: 1, seq: 1, ts: 0, epoch: 1, ...sent } as JournalRecord);
+    accountFor(history, { v: 1, seq: 2, ts: 0, epoch: 1, ...told } as JournalRecord);
+    expect(history.family.hasAnswered(letter, 'c2')).toBe(true);
   });
 });

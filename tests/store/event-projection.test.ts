@@ -38,6 +38,11 @@ describe('the event for', () => {
       { type: 'letter.delivered', cites: { seq: 7, digest }, letter: 'l', from: 'user' },
     ],
     [
+      'a letter that did not arrive says whom it was for, and why',
+      { type: 'letter.undelivered', letter: 'm_1', to: 'a_2', reason: 'refused' },
+      { type: 'letter.undelivered', cites, letter: 'm_1', to: 'a_2', reason: 'refused' },
+    ],
+    [
       'a user message counts its parts',
       { type: 'user.sent', parts: [{ text: 'a' }, { call: 'c' }] },
       { type: 'message.sent', cites, parts: 2 },
