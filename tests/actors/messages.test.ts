@@ -372,6 +372,8 @@ describe('an answer', () => {
     expect(Object.values(hand.results())[0]).toContain('a person stopped it');
     const undelivered = (await hand.records()).filter(({ type }) => type === 'letter.undelivered');
     expect(undelivered).toMatchObject([{ to: 'a_2', reason: 'refused' }]);
+    const { records } = await hand.store.peek(hand.lead.id, 'a_2');
+    expect(records.map(({ type }) => type)).not.toContain('plan.approved');
     await hand.lead.steer.resume('ada');
     await allSettled(60);
     await hand.say('answer');
