@@ -4,7 +4,7 @@ import { type Answer, calls } from '../fakes/scripted-model.js';
 import type { LeadOptions } from './lead-in-hand.js';
 import { type SwarmInHand, swarmInHand, type Talk, talkOf, task } from './swarm-in-hand.js';
 
-const MATE = { subagent_type: 'explorer', team_name: 'geese' };
+export const MATE = { subagent_type: 'explorer', team_name: 'geese' };
 
 export const mate = (name: string, prompt: string, more: object = {}) =>
   calls(`c-${name}`, 'Task', task(prompt, { ...MATE, description: name, name, ...more }));

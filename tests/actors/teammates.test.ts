@@ -1,41 +1,14 @@
 /** Agents of a team: they stay, they write to each other, and each message is read once. */
 import { describe, expect, test } from 'vitest';
-import { sendMessage } from '../../src/tools/send-message.js';
 import { hookFunction } from '../fakes/hook-functions.js';
 import type { Answer } from '../fakes/scripted-model.js';
 import { calls, says } from '../fakes/scripted-model.js';
 import { agentDefinition } from '../fakes/swarm-setup.js';
-import type { LeadOptions } from './lead-in-hand.js';
-import { allSettled, swarmInHand, type Talk, talkOf, task } from './swarm-in-hand.js';
+import { allSettled, type SwarmInHand, type Talk, task } from './swarm-in-hand.js';
+import { ended, isOf, lastFor, MATE, mate, sentFor, team, writes } from './team-in-hand.js';
 
-const MATE = { subagent_type: 'explorer', team_name: 'geese' };
-
-const mate = (name: string, prompt: string, more: object = {}) =>
-  calls(`c-${name}`, 'Task', task(prompt, { ...MATE, description: name, name, ...more }));
-
-const writes = (id: string, to: string, message: string, more: object = {}) =>
-  calls(id, 'SendMessage', { to, message, ...more });
-
-const team = (answer: (talk: Talk) => Answer | undefined, options: Partial<LeadOptions> = {}) =>
-  swarmInHand(answer, {
-    lingers: true,
-    ...options,
-    tools: [sendMessage, ...(options.tools ?? [])],
-  });
-
-/** Whose conversation it is, by the task that it began with. */
-const isOf = ({ said }: Talk, word: string) => said[0]?.includes(word) === true;
-
-type Hand = Awaited<ReturnType<typeof team>>;
-/** All that was sent for the conversation that began with this word, the newest last. */
-const sentFor = ({ requests }: Hand, word: string): readonly string[] =>
-  requests.filter((it) => isOf(talkOf(it), word)).map(({ body }) => body);
-const lastFor = (hand: Hand, word: string): string => sentFor(hand, word).at(-1) ?? '';
-
-const rested = ({ items }: Hand) =>
+const rested = ({ items }: SwarmInHand) =>
   items.flatMap((it) => (it.type === 'agent.rested' ? [it.report.agent.name] : []));
-const ended = ({ items }: Hand) =>
-  items.flatMap((it) => (it.type === 'agent.ended' ? [it.report] : []));
 
 describe('a teammate', () => {
   test('rests when it has done its work, and its lead is told and woken', async () => {
