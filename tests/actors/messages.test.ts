@@ -229,6 +229,28 @@ describe('what waits unread at an agent', () => {
     expect(lastFor(hand, 'be ada')).toContain('a person');
   });
 
+  test('keeps a message to all from nobody else', async () => {
+    const stuck = () => new Promise<never>(() => {});
+    const hand = await team(
+      (talk) => {
+        if (isOf(talk, 'be ada')) return [calls('l', 'Look', { name: 'stuck' })];
+        if (isOf(talk, 'be bob')) return [says('bob')];
+        if (isOf(talk, 'be eve')) {
+          if (talk.turn === 0) return LONG.map((text, at) => writes(`w${at}`, 'ada', text));
+          return talk.turn === 1 ? [writes('all', '*', 'z'.repeat(90_000))] : [says('eve')];
+        }
+        const all = [mate('ada', 'be ada'), mate('bob', 'be bob'), mate('eve', 'be eve')];
+        return talk.turn === 0 ? all : [says('ok')];
+      },
+      { deeds: { stuck } },
+    );
+    await hand.say('begin');
+    await allSettled(120);
+    const told = talkOf({ body: lastFor(hand, 'be eve') } as SentRequest).last;
+    expect(told).toMatch(/ada does not get it: 10 letters wait there.*\nbob has it/);
+    expect(lastFor(hand, 'be bob')).toContain('zzz');
+  });
+
   test('is bounded in number', async () => {
     const letters = Array.from({ length: 1_003 }, (_, at) => `note ${at}`);
     const { told } = await flooded(letters, 'ada');

@@ -25,3 +25,26 @@ test('long reports of many agents are kept at hand for the newest alone', () => 
   const isAtHand = entries.map(({ report }) => report !== undefined);
   expect(isAtHand).toEqual([false, false, ...Array(8).fill(true)]);
 });
+
+test('a teammate owns its name while it rests, and when it has ended', () => {
+  for (const status of ['idle', 'ended', 'lost'] as const) {
+    const roster = new Roster();
+    const ada = roster.add({ ...tag('a_1', 'a_lead'), kind: 'teammate', name: 'ada' }, status, 0);
+    roster.add({ ...tag('a_2', 'a_lead'), name: 'ada' }, 'running', 0);
+    expect(roster.called('ada')).toEqual([ada]);
+    expect(() => roster.refuseTaken('ada')).toThrow('There is a teammate "ada" already');
+  }
+});
+
+test('of others with one name those that are there are meant, else the newest', () => {
+  const roster = new Roster();
+  const add = (id: string, status: 'ended' | 'queued') =>
+    roster.add({ ...tag(id, 'a_lead'), name: 'ada' }, status, 0);
+  const older = add('a_1', 'ended');
+  const newer = add('a_2', 'ended');
+  expect(roster.called('ada')).toEqual([newer]);
+  older.status = 'queued';
+  expect(roster.called('ada')).toEqual([older]);
+  expect(() => roster.refuseTaken('ada')).not.toThrow();
+  expect(() => roster.reserve('ada')).toThrow('The agent a_1 is called "ada" (queued)');
+});
