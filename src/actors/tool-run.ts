@@ -69,11 +69,13 @@ export const runTool = async (
   const { shell, search, openArtifact, feed } = world;
   const isJudged = (place: string) => isJudgedPlace(call, world.desk, place, answered);
   const judged = world.workspace.judgedBy?.(isJudged) ?? world.workspace;
-  const workspace = world.edits?.workspaceOf(world.agent, judged) ?? judged;
+  const isWriting = call.request.subject.action === 'write';
+  // Most calls only look: what is made for each of them is paid for by each of them.
+  const workspace = (isWriting && world.edits?.workspaceOf(world.agent, judged)) || judged;
   const { history } = world.notebook;
   const context: string[] = [];
   try {
-    await refuseIfHeld(call, world);
+    if (isWriting) await refuseIfHeld(call, world);
     const outcome = await tool.call(input, {
       call: id,
       agents: world.agents,

@@ -78,7 +78,8 @@ const matcher = (
   const bases = [...new Set([onPath.base, world.realPath(onPath.base)])];
   const isHit = (place: string) => bases.some((base) => onPath.matches(place, base));
   const { homeOf } = world;
-  const hits = (place: string) => isHit(place) || (homeOf !== undefined && isHit(homeOf(place)));
+  const hits =
+    homeOf === undefined ? isHit : (place: string) => isHit(place) || isHit(homeOf(place));
   const onCommand = once(() => compileCommandRule(pattern.trim()));
   const onText = textMatcher(rule, pattern, onCommand);
   // To forbid, one name of a file is enough; to allow, every name of it must be covered.
