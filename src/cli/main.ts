@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** The `skein` command: arguments in, exit code out. Everything else is loaded when it is needed. */
-import './patient-compiler.js';
+import './tuned-engine.js';
 import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -19,8 +19,8 @@ import { harmless } from './harmless-text.js';
 import type { Machine } from './machine.js';
 import { readPrompt } from './prompt-text.js';
 import type { RunFlags } from './run-flags.js';
+import { openShownRun } from './shown-run.js';
 import { type SwarmLine, SwarmLines, waitingText } from './swarm-lines.js';
-import { openShownRun } from './teammate-panes.js';
 
 export const printMode = async (
   given: string | undefined,

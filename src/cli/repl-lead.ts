@@ -26,7 +26,7 @@ import { farewellText, headerText, lastExchange } from './repl-words.js';
 import { doneText } from './rewind-command.js';
 import type { RunFlags } from './run-flags.js';
 import { formerSessions, pickSession, sessionLines } from './session-list.js';
-import { openShownRun } from './teammate-panes.js';
+import { openShownRun } from './shown-run.js';
 import { type Terminal, wantsColour } from './terminal.js';
 import { askForTrust } from './trust-question.js';
 

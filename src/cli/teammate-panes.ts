@@ -4,17 +4,10 @@
  */
 import { dirname, join } from 'node:path';
 import { openPane } from '../host/tmux-pane.js';
-import { type OpenRun, openRun } from '../sdk/open-run.js';
+import type { OpenRun } from '../sdk/open-run.js';
 import type { Surroundings } from '../sdk/surroundings.js';
-import type { WorkbenchRequest } from '../sdk/workbench.js';
 
-export const openShownRun = async (request: WorkbenchRequest): Promise<OpenRun> => {
-  const run = await openRun(request);
-  if (run.settings.skein.teammates === 'tmux') showTeammates(run, request.machine);
-  return run;
-};
-
-const showTeammates = ({ session, settings }: OpenRun, machine: Surroundings): void => {
+export const showTeammates = ({ session, settings }: OpenRun, machine: Surroundings): void => {
   const { env, cwd, watchdog, notify } = machine;
   const { TMUX, TMUX_PANE: beside } = env;
   if (TMUX === undefined || beside === undefined) {
