@@ -1,10 +1,11 @@
 /** The background agents of a session in the queue of jobs, so that they outlive the process. */
 import type { Clock } from '../protocol/clock.js';
-import type { JobQueue } from '../protocol/job-queue.js';
+import type { JobQueue, OwnJobs } from '../protocol/job-queue.js';
 import type { Household } from './household.js';
 
 export class BackgroundJobs {
   private readonly queue: JobQueue;
+  private readonly own: OwnJobs | undefined;
   private readonly swarm: string;
   private readonly worker: string;
   private readonly clock: Clock;
@@ -18,6 +19,7 @@ export class BackgroundJobs {
     clock: Clock,
   ) {
     this.queue = store.jobs;
+    this.own = store.jobs.own;
     this.swarm = session.meta.id;
     this.worker = worker;
     this.clock = clock;
@@ -27,7 +29,7 @@ export class BackgroundJobs {
   async claim(id: string): Promise<boolean> {
     await this.queue.add({ id, swarm: this.swarm, addedAt: this.clock.now() });
     while (!this.mine.has(id)) {
-      const taken = await this.queue.take(this.swarm, this.worker);
+      const taken = await this.own?.take(this.swarm, this.worker);
       if (taken === undefined) return this.mine.has(id) || (await this.isNobodys(id));
       this.mine.add(taken.id);
       if (this.isReleased) {
@@ -46,14 +48,14 @@ export class BackgroundJobs {
 
   /** It has ended: nobody will take it again. */
   async complete(id: string): Promise<void> {
-    if (this.mine.delete(id)) await this.queue.complete(id, this.worker);
+    if (this.mine.delete(id)) await this.own?.complete(id, this.worker);
   }
 
   /** The next owner of the session goes on with them. Never rejects. */
   async release(): Promise<void> {
     this.isReleased = true;
     for (const id of this.mine) {
-      await this.queue.release(id, this.worker).catch(() => undefined);
+      await this.own?.release(id, this.worker).catch(() => undefined);
     }
     this.mine.clear();
   }

@@ -128,6 +128,7 @@ export const readJournal: typeof openJournal = async ({ store, session }, id) =>
   append() {
     throw new StorageError(`${id} has ended, so nothing is written for it.`);
   },
+  written: () => undefined,
   sync: async () => {},
 });
 

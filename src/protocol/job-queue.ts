@@ -9,19 +9,73 @@ export const queuedJob = z.object({
   id: z.string(),
   swarm: z.string(),
   addedAt: z.number(),
+  /** Which run of the agent it is for: one that goes on after it had ended is another job. */
+  run: z.int().min(1).exactOptional(),
+  /** Lower ones first, 0 ahead of all. */
+  priority: z.int().min(0).max(1_000_000).exactOptional(),
+  /** Nobody begins it earlier; milliseconds since 1970. */
+  notBefore: z.number().exactOptional(),
 });
 export type QueuedJob = z.infer<typeof queuedJob>;
+
+export type ListedJob = QueuedJob & {
+  /** Undefined when nobody works on it. */
+  readonly worker: string | undefined;
+};
 
 export interface JobQueue {
   /** Resolves when it survives this process. */
   add(job: QueuedJob): Promise<void>;
+  /** Nobody will begin it. False when somebody works on it, or it is not there. */
+  withdraw(job: Pick<QueuedJob, 'id' | 'swarm' | 'run'>): Promise<boolean>;
+  /** Of a swarm, oldest first. */
+  list(swarm: string): Promise<readonly ListedJob[]>;
+  /** Works on jobs until it is closed. */
+  employ(worker: string, terms: WorkTerms, work: Work): Promise<Workplace>;
+  /** Undefined where workers take the jobs: the process that runs a swarm takes none itself. */
+  readonly own: OwnJobs | undefined;
+  close(): Promise<void>;
+}
+
+/** Jobs that the process which runs a swarm takes itself, one by one. */
+export interface OwnJobs {
   /** The oldest job of the swarm that nobody works on, which is now this worker's; undefined when there is none. */
   take(swarm: string, worker: string): Promise<QueuedJob | undefined>;
   /** It has ended, however: nobody will take it again. Said to the queue that gave it. */
   complete(id: string, worker: string): Promise<void>;
   /** The worker gives it back unfinished, to the queue that gave it. */
   release(id: string, worker: string): Promise<void>;
-  /** Of a swarm, oldest first: who works on each, undefined when nobody does. */
-  list(swarm: string): Promise<readonly (QueuedJob & { readonly worker: string | undefined })[]>;
+}
+
+export interface WorkTerms {
+  /** Of one swarm; left out, of all. */
+  readonly swarm?: string;
+  /** So many jobs at once. */
+  readonly concurrency: number;
+  /** So many jobs are begun in so many milliseconds, by all workers together. */
+  readonly rate?: { readonly most: number; readonly perMs: number };
+}
+
+/** `later`: it goes back into the queue, after a while if one is said. Rejects: the same. */
+export type Work = (job: TakenJob) => Promise<'done' | { readonly laterMs: number }>;
+
+export interface TakenJob extends QueuedJob {
+  /** How often it was begun before, by whomever. */
+  readonly attempts: number;
+  /** Aborts when the job is somebody else's, or the worker is closed. */
+  readonly signal: AbortSignal;
+  /** What people see of it while it runs. Never rejects. */
+  progress(said: JobProgress): Promise<void>;
+}
+
+export interface JobProgress {
+  readonly turns: number;
+  readonly state: string;
+}
+
+export interface Workplace {
+  /** Jobs that are worked on now. */
+  readonly busy: number;
+  /** Takes no more, and resolves when those at work have been given up or ended. */
   close(): Promise<void>;
 }

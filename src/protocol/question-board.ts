@@ -1,5 +1,6 @@
 /** Questions where other processes can see them, until they are decided. */
 import { z } from 'zod';
+import type { SignedAnswer } from './answer.js';
 
 /** A PermissionQuestion as it is posted: whoever reads it may not trust whoever wrote it. */
 export const postedQuestion = z.object({
@@ -34,6 +35,26 @@ export interface QuestionBoard {
   withdraw(id: string): Promise<void>;
   /** What an owner that died has left. Never rejects. */
   clear(): Promise<void>;
+}
+
+/** The same for everybody who can reach the store: who sees questions, and who decides them. */
+export interface QuestionDesk {
+  readonly board: QuestionBoard;
+  read(): Promise<PostedQuestions>;
+  /**
+   * Where processes on several machines may answer, the first answer is kept and all others hear whose
+   * it was; undefined where the owner of the session decides.
+   */
+  readonly verdicts: Verdicts | undefined;
+}
+
+export interface Verdicts {
+  /** Resolves with the answer that counts: this one, or the one that came first. Atomic. */
+  decide(signed: SignedAnswer): Promise<SignedAnswer>;
+  /** Resolves with the answer as soon as there is one. Rejects with the signal's reason. */
+  decided(question: string, signal: AbortSignal): Promise<SignedAnswer>;
+  /** Told whenever questions come or go, a moment later at most. Returns what ends that. */
+  watch(changed: () => void): () => void;
 }
 
 export interface PostedQuestions {

@@ -4,6 +4,7 @@ import type { JobQueue } from './job-queue.js';
 import type { JournalBody, JournalRecord } from './journal.js';
 import type { LeaseHolder } from './leases.js';
 import type { Mailbox } from './mailbox.js';
+import type { QuestionDesk } from './question-board.js';
 import type { WorkList } from './work-list.js';
 
 export const SESSION_FORMAT = 1;
@@ -57,6 +58,22 @@ export interface SessionStore {
   mailbox(id: string): Mailbox;
   /** What the agents of a session have to do; costs nothing before somebody writes or reads. */
   workList(id: string): WorkList;
+  /** Open questions of a session, and what was decided. */
+  questions(id: string): QuestionDesk;
+  /** For a process that is not the lead's. Rejects with a UsageError where only one process can own a session. */
+  visit(id: string): Promise<VisitedSession>;
+  /** How well it can be reached; undefined where it is always there. */
+  readonly outages: Outages | undefined;
+  /** Lets go of everything that it holds open. */
+  close(): Promise<void>;
+}
+
+/** Of a store that others run: it may be gone for a while, and everybody waits meanwhile. */
+export interface Outages {
+  /** Why it cannot be reached now; undefined when it can. */
+  readonly trouble: string | undefined;
+  /** Told of each change: a reason, or undefined when it is back. Returns what ends that. */
+  listen(listener: (trouble: string | undefined) => void): () => void;
 }
 
 export interface SessionSurvey {
@@ -74,6 +91,8 @@ export interface Session {
   readonly meta: SessionMeta;
   /** The fencing number of the lease. Every record carries it. */
   readonly epoch: number;
+  /** Aborts with a StorageError when somebody else has taken it over: nothing more may be done. */
+  readonly lost: AbortSignal;
   journal(agent: string, parent: string | null): Promise<Journal>;
   /**
    * Everything in it is on disk, and nothing is held for it any more: for agents that have ended.
@@ -92,14 +111,37 @@ export interface Session {
   close(): Promise<void>;
 }
 
+/** Not the lead's: it works on agents that were handed to it, each with a lease of its own. */
+export interface VisitedSession extends Session {
+  /**
+   * Takes an agent, and all that will work for it here, under a higher epoch than ever before: whoever
+   * had it can write no more. Rejects with a StorageError when a newer process has it.
+   */
+  adopt(agent: string): Promise<Adoption>;
+}
+
+export interface Adoption {
+  readonly epoch: number;
+  /** As that of a session, for this agent alone. */
+  readonly lost: AbortSignal;
+  /** Everything of it is stored, and somebody else may take it. Harmless when somebody has. */
+  release(): Promise<void>;
+}
+
 /** `soon`: nobody waits for it, so it may wait until the disk has time. */
 export type SyncTime = 'now' | 'soon';
 
 export interface Journal {
-  /** Returns when write() has returned. Throws a StorageError; then the record was not written. */
+  /** In order. Throws a StorageError; then the record was not taken. */
   append(body: JournalBody): JournalRecord;
   /** What was there when the journal was opened. */
   readonly past: JournalContents;
+  /**
+   * Undefined when everything appended so far is where the next owner will find it; else a promise of
+   * that, which takes as long as the store is out of reach. Rejects with a StorageError when it was
+   * refused. What has an effect waits for it.
+   */
+  written(): Promise<void> | undefined;
   /** Resolves when everything appended so far survives the machine. */
   sync(when?: SyncTime): Promise<void>;
 }

@@ -13,7 +13,16 @@ import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { SkeinError, UsageError } from '../protocol/errors.js';
-import { type JobQueue, type QueuedJob, queuedJob } from '../protocol/job-queue.js';
+import {
+  type JobQueue,
+  type OwnJobs,
+  type QueuedJob,
+  queuedJob,
+  type Work,
+  type Workplace,
+  type WorkTerms,
+} from '../protocol/job-queue.js';
+import { employHands } from './job-hands.js';
 import {
   checkJob,
   checkWorker,
@@ -35,7 +44,8 @@ const FOLDERS = ['all', 'waiting', 'taken', 'done', 'damaged'] as const;
 /** A job is a few words; what is longer is none. */
 const LONGEST_JOB = 10_000;
 
-export class JobFiles implements JobQueue {
+export class JobFiles implements JobQueue, OwnJobs {
+  readonly own = this;
   private readonly root: string;
   private readonly lives: (worker: string) => boolean;
   /** By swarm: what the last look found, the oldest last. */
@@ -107,6 +117,19 @@ export class JobFiles implements JobQueue {
       return jobsIn(join('taken', name), isAlive ? worker : undefined);
     });
     return [...jobsIn('waiting', undefined), ...taken].sort(inOrderOfAge);
+  }
+
+  async withdraw({ id, swarm }: Pick<QueuedJob, 'id' | 'swarm'>): Promise<boolean> {
+    return this.attempt(swarm, async (folder) => {
+      const waiting = join(folder, 'waiting');
+      const name = namesIn(waiting).find((job) => isJobName(job) && job.endsWith(`.${id}`));
+      this.found.delete(swarm);
+      return name !== undefined && move(join(waiting, name), join(folder, 'done', name));
+    });
+  }
+
+  async employ(worker: string, terms: WorkTerms, work: Work): Promise<Workplace> {
+    return employHands(this, worker, terms, work);
   }
 
   async close(): Promise<void> {}

@@ -1,5 +1,13 @@
 /** Jobs of sessions that end with the process, and for tests. */
-import type { JobQueue, QueuedJob } from '../protocol/job-queue.js';
+import type {
+  JobQueue,
+  OwnJobs,
+  QueuedJob,
+  Work,
+  Workplace,
+  WorkTerms,
+} from '../protocol/job-queue.js';
+import { employHands } from './job-hands.js';
 import { checkJob, checkWorker, inOrderOfAge } from './job-names.js';
 import { checkSessionId } from './session-meta.js';
 
@@ -12,7 +20,8 @@ interface Swarm {
   readonly taken: Map<string, Map<string, QueuedJob>>;
 }
 
-export class JobMemory implements JobQueue {
+export class JobMemory implements JobQueue, OwnJobs {
+  readonly own = this;
   private readonly lives: (worker: string) => boolean;
   private readonly swarms = new Map<string, Swarm>();
 
@@ -63,6 +72,17 @@ export class JobMemory implements JobQueue {
       return [...jobs.values()].map((job) => ({ ...job, worker }));
     });
     return [...free.map((job) => ({ ...job, worker: undefined })), ...working].sort(inOrderOfAge);
+  }
+
+  async withdraw({ id, swarm: name }: Pick<QueuedJob, 'id' | 'swarm'>): Promise<boolean> {
+    const { free } = this.swarm(name);
+    const at = free.findIndex((job) => job.id === id);
+    if (at >= 0) free.splice(at, 1);
+    return at >= 0;
+  }
+
+  async employ(worker: string, terms: WorkTerms, work: Work): Promise<Workplace> {
+    return employHands(this, worker, terms, work);
   }
 
   async close(): Promise<void> {}

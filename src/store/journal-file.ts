@@ -19,7 +19,7 @@ export class JournalFile implements Journal {
   private readonly file: LineFile;
   private readonly epoch: number;
   private readonly clock: Clock;
-  private readonly written: (record: JournalRecord) => void;
+  private readonly told: (record: JournalRecord) => void;
   private seq: number;
 
   constructor(
@@ -40,7 +40,7 @@ export class JournalFile implements Journal {
     this.file = file;
     this.epoch = epoch;
     this.clock = clock;
-    this.written = written;
+    this.told = written;
     this.seq = this.past.records.at(-1)?.seq ?? 0;
     for (const record of this.past.records) written(record);
   }
@@ -51,8 +51,13 @@ export class JournalFile implements Journal {
     const record = Object.assign(head, body) as JournalRecord;
     this.file.append(`${formatRecord(record)}\n`);
     this.seq += 1;
-    this.written(record);
+    this.told(record);
     return record;
+  }
+
+  /** write() has returned. */
+  written(): undefined {
+    return undefined;
   }
 
   sync(when?: SyncTime): Promise<void> {

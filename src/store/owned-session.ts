@@ -18,6 +18,8 @@ import { writeAtomically } from './write-atomically.js';
 export class OwnedSession implements Session {
   meta: SessionMeta;
   readonly epoch: number;
+  /** Readers drop what one writes that has lost it. */
+  readonly lost = new AbortController().signal;
   private readonly folder: string;
   private readonly lease: Lease;
   private readonly clock: Clock;

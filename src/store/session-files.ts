@@ -8,6 +8,7 @@ import type { JobQueue } from '../protocol/job-queue.js';
 import type { JournalRecord } from '../protocol/journal.js';
 import type { LeaseHolder, Leases } from '../protocol/leases.js';
 import type { Mailbox } from '../protocol/mailbox.js';
+import type { QuestionDesk } from '../protocol/question-board.js';
 import type {
   EventWatch,
   JournalContents,
@@ -15,6 +16,7 @@ import type {
   SessionMeta,
   SessionStore,
   SessionSurvey,
+  VisitedSession,
 } from '../protocol/store.js';
 import type { WorkList } from '../protocol/work-list.js';
 import { JobFiles } from './job-files.js';
@@ -25,7 +27,8 @@ import { storageError } from './line-file.js';
 import { linesOf } from './line-tail.js';
 import { MailFolder } from './mail-folder.js';
 import { OwnedSession, readArtifact } from './owned-session.js';
-import { checkSessionId } from './session-meta.js';
+import { questionBoard, readQuestions } from './question-files.js';
+import { checkSessionId, notVisited } from './session-meta.js';
 import { eventsOf, readMeta, surveySessions, watchEvents } from './session-reading.js';
 import { removeFolder, sweepRemoved } from './session-removal.js';
 import { WorkFiles } from './work-files.js';
@@ -43,6 +46,7 @@ export interface FileStoreOptions {
 
 export class SessionFiles implements SessionStore {
   readonly jobs: JobQueue;
+  readonly outages = undefined;
   private readonly options: FileStoreOptions;
   private readonly leases: Leases;
   /** Once is enough, however many sessions are removed. */
@@ -132,6 +136,18 @@ export class SessionFiles implements SessionStore {
   workList(id: string): WorkList {
     return new WorkFiles(this.folder(id), this.options.clock);
   }
+
+  questions(id: string): QuestionDesk {
+    const folder = this.folder(id);
+    const read = async () => readQuestions(folder);
+    return { board: questionBoard(folder), read, verdicts: undefined };
+  }
+
+  async visit(id: string): Promise<VisitedSession> {
+    throw notVisited(id);
+  }
+
+  async close(): Promise<void> {}
 
   private folder(id: string): string {
     return join(this.options.root, checkSessionId(id));

@@ -13,6 +13,7 @@ import {
 } from '../protocol/journal.js';
 import type { Lease, LeaseHolder } from '../protocol/leases.js';
 import type { Mailbox } from '../protocol/mailbox.js';
+import type { QuestionDesk } from '../protocol/question-board.js';
 import type {
   EventWatch,
   Journal,
@@ -21,6 +22,7 @@ import type {
   SessionMeta,
   SessionStore,
   SessionSurvey,
+  VisitedSession,
 } from '../protocol/store.js';
 import type { WorkList } from '../protocol/work-list.js';
 import { EventIndex, parseEvent } from './event-index.js';
@@ -29,7 +31,7 @@ import { JobMemory } from './job-memory.js';
 import { readJournal } from './journal-lines.js';
 import { LeaseMemory } from './lease-memory.js';
 import { MailMemory } from './mail-memory.js';
-import { checkSessionId } from './session-meta.js';
+import { checkSessionId, notVisited } from './session-meta.js';
 import { WorkMemory } from './work-memory.js';
 
 interface MemoryFolder {
@@ -45,6 +47,7 @@ interface MemoryFolder {
 
 export class SessionMemory implements SessionStore {
   readonly jobs = new JobMemory();
+  readonly outages = undefined;
   private readonly folders = new Map<string, MemoryFolder>();
   private readonly clock: Clock;
   private readonly leases = new LeaseMemory(
@@ -138,6 +141,16 @@ export class SessionMemory implements SessionStore {
     return this.folder(id).work;
   }
 
+  questions(): QuestionDesk {
+    return NOBODY_ELSE;
+  }
+
+  async visit(id: string): Promise<VisitedSession> {
+    throw notVisited(id);
+  }
+
+  async close(): Promise<void> {}
+
   private folder(id: string): MemoryFolder {
     const folder = this.folders.get(id);
     if (folder === undefined) throw new UsageError(`There is no session "${id}".`);
@@ -145,8 +158,16 @@ export class SessionMemory implements SessionStore {
   }
 }
 
+/** No other process sees what is in the memory of this one. */
+const NOBODY_ELSE: QuestionDesk = {
+  board: { post: async () => {}, withdraw: async () => {}, clear: async () => {} },
+  read: async () => ({ questions: [], leftOut: 0 }),
+  verdicts: undefined,
+};
+
 class MemorySession implements Session {
   readonly epoch: number;
+  readonly lost = new AbortController().signal;
   private readonly folder: MemoryFolder;
   private readonly lease: Lease;
   private readonly clock: Clock;
@@ -188,7 +209,7 @@ class MemorySession implements Session {
       this.index.add(agent, parent, record);
       return record;
     };
-    const journal: Journal = { past, append, sync: async () => {} };
+    const journal = { past, append, written: () => undefined, sync: async () => {} };
     this.open.set(agent, journal);
     return journal;
   }

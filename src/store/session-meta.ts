@@ -44,6 +44,12 @@ export const parseMeta = (text: string, path: string): SessionMeta => {
 /** Ids become file names, and people may give their own. */
 export const isSessionId = (id: string): boolean => /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(id);
 
+/** Where one process at a time owns a session, nobody else works on a part of it. */
+export const notVisited = (id: string): UsageError =>
+  new UsageError(
+    `Only the process that runs session ${id} works on it: set SKEIN_REDIS_URL to have workers.`,
+  );
+
 export const checkSessionId = (id: string): string => {
   if (!isSessionId(id)) {
     throw new UsageError(

@@ -169,7 +169,10 @@ const watchAlone = () => {
     return record;
   };
   const past = { records: [], damage: [] };
-  const notebook = new Notebook({ past, append, sync: async () => {} }, []);
+  const notebook = new Notebook(
+    { past, append, written: () => undefined, sync: async () => {} },
+    [],
+  );
   const feed = new FeedHub(false);
   const items: FeedItem[] = [];
   feed.listen((item) => items.push(item));

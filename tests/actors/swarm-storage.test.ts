@@ -22,8 +22,8 @@ class FullDisk extends SessionMemory {
   }
 }
 
-const full = ({ append, past, sync }: Journal): Journal => ({
-  ...{ past, sync },
+const full = ({ append, past, sync, written }: Journal): Journal => ({
+  ...{ past, sync, written },
   append(body) {
     if (body.type === 'run.ended') throw new StorageError('The disk is full.');
     return append(body);

@@ -49,9 +49,11 @@ export const ROOM_NAMES = Object.keys(ROOMS);
 const DOORS: Readonly<Record<string, RegExp>> = {
   '@anthropic-ai/sdk': /^src\/model\/anthropic\.ts$/,
   '@vscode/ripgrep': /^src\/host\/ripgrep\.ts$/,
+  bullmq: /^src\/store\/redis\/bull-queue\.ts$/,
   commander: /^src\/cli\//,
   htmlparser2: /^src\/tools\/html-tokens\.ts$/,
   'https-proxy-agent': /^src\/(model|host)\//,
+  ioredis: /^src\/store\/redis\/broker\.ts$/,
   marked: /^src\/memory\//,
   nanoid: /^src\/protocol\/ids\.ts$/,
   unbash: /^src\/policy\//,

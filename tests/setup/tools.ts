@@ -31,6 +31,8 @@ export const TOOLS = {
       'true',
     ],
   },
+  /** With persistence, and with a command to make clusters. */
+  redis: { packages: ['redis-server', 'redis-tools'], probe: ['redis-server', '--version'] },
   /** The right to mount in a namespace of one's own: `unshare --mount`, as root. */
   'root-mounts': {
     packages: ['util-linux', 'mount'],

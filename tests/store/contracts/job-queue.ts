@@ -1,10 +1,10 @@
 /** What every queue of jobs keeps to, whatever it is made of. */
 import { describe, expect, test } from 'vitest';
-import type { JobQueue, QueuedJob } from '../../../src/protocol/job-queue.js';
+import type { JobQueue, OwnJobs, QueuedJob } from '../../../src/protocol/job-queue.js';
 
 export interface JobBackend {
   /** Each call is another process that can reach the same jobs; the swarms are `s_1` and `s_2`. */
-  queue(): JobQueue;
+  queue(): JobQueue & OwnJobs;
   kill(worker: string): void | Promise<void>;
 }
 

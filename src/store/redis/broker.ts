@@ -1,0 +1,255 @@
+/**
+ * The connections of a process to Redis, and the one door to ioredis. One connection carries the commands
+ * of everybody, in order; one listens to channels; whoever blocks gets one of its own.
+ *
+ * While Redis is away commands wait, and are sent when it is back. One that was sent and not answered is
+ * sent again: so every script has to be one that may run twice.
+ */
+import { Cluster, type ClusterNode, Redis } from 'ioredis';
+import { UsageError } from '../../protocol/errors.js';
+import type { Outages } from '../../protocol/store.js';
+import { type BrokerAddress, parseAddress, shownAddress } from './broker-address.js';
+
+export type Connection = Redis | Cluster;
+export type Reply = unknown;
+export type Argument = string | number | Buffer;
+
+/** A Lua script under a name; it may run twice with the same arguments and change nothing the second time. */
+export interface Script {
+  readonly name: string;
+  readonly lua: string;
+}
+
+export interface Broker extends Outages {
+  /** As people may see it: no password. */
+  readonly shown: string;
+  call(command: string, ...args: readonly Argument[]): Promise<Reply>;
+  run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Reply>;
+  /** Hears each message of a channel until what it returns is called; and after an outage `missed`. */
+  subscribe(channel: string, heard: (message: string) => void, missed: () => void): () => void;
+  /** For a library that brings its own commands; closed with the broker. */
+  connection(kind: 'commands' | 'blocking'): Connection;
+  close(): Promise<void>;
+}
+
+/** A first connection takes no longer, or there is none. */
+const START_LIMIT_MS = 5_000;
+/** Between two attempts to reach one that is away. */
+const LONGEST_PAUSE_MS = 1_000;
+/** How often it is asked whether it is there, and how long it may think about that. */
+const LOOK_EVERY_MS = 2_000;
+const SILENCE_MS = 4_000;
+
+/** Rejects with a UsageError when there is none: nothing was begun then. */
+export const openBroker = async (url: string): Promise<Broker> => {
+  const address = parseAddress(url);
+  const shown = shownAddress(address);
+  const broker = new RedisBroker(address, shown);
+  try {
+    await broker.begin();
+    return broker;
+  } catch (error) {
+    await broker.close();
+    throw new UsageError(
+      `Redis at ${shown} cannot be used (${reasonOf(error)}): start it, or mend SKEIN_REDIS_URL.`,
+      { cause: error },
+    );
+  }
+};
+
+class RedisBroker implements Broker {
+  readonly shown: string;
+  trouble: string | undefined;
+  private readonly address: BrokerAddress;
+  private readonly commands: Connection;
+  private readonly others: Connection[] = [];
+  private readonly listeners = new Set<(trouble: string | undefined) => void>();
+  private readonly scripts = new Set<string>();
+  private ears: Ears | undefined;
+  private watch: NodeJS.Timeout | undefined;
+  private isClosed = false;
+
+  constructor(address: BrokerAddress, shown: string) {
+    this.address = address;
+    this.shown = shown;
+    this.commands = connect(address);
+  }
+
+  async begin(): Promise<void> {
+    // That a connection is closed says less than why.
+    let why: unknown;
+    this.commands.on('error', (error: unknown) => {
+      why = error;
+    });
+    try {
+      await inTime(this.commands.connect(), START_LIMIT_MS);
+      await inTime(this.commands.ping(), START_LIMIT_MS);
+    } catch (error) {
+      throw why ?? error;
+    }
+    this.commands.on('close', () => this.say(`Redis at ${this.shown} cannot be reached`));
+    this.commands.on('ready', () => this.say(undefined));
+    this.watch = setInterval(() => this.look(), LOOK_EVERY_MS).unref();
+  }
+
+  async call(command: string, ...args: readonly Argument[]): Promise<Reply> {
+    return this.commands.call(command, ...args);
+  }
+
+  async run(
+    { name, lua }: Script,
+    keys: readonly string[],
+    args: readonly Argument[],
+  ): Promise<Reply> {
+    if (!this.scripts.has(name)) {
+      this.commands.defineCommand(name, { lua });
+      this.scripts.add(name);
+    }
+    const commands = this.commands as unknown as Record<string, Scripted>;
+    return commands[name]?.call(this.commands, keys.length, ...keys, ...args);
+  }
+
+  subscribe(channel: string, heard: (message: string) => void, missed: () => void): () => void {
+    this.ears ??= new Ears(this.connection('blocking'));
+    return this.ears.subscribe(channel, heard, missed);
+  }
+
+  connection(kind: 'commands' | 'blocking'): Connection {
+    if (kind === 'commands') return this.commands;
+    const another = connect(this.address);
+    // What goes wrong is said once, by the connection that everybody uses.
+    another.on('error', () => {});
+    another.connect().catch(() => {});
+    this.others.push(another);
+    return another;
+  }
+
+  listen(listener: (trouble: string | undefined) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    clearInterval(this.watch);
+    this.listeners.clear();
+    for (const connection of [...this.others, this.commands]) connection.disconnect();
+  }
+
+  private say(trouble: string | undefined): void {
+    if (this.isClosed || (trouble === undefined) === (this.trouble === undefined)) return;
+    this.trouble = trouble;
+    for (const listener of [...this.listeners]) listener(trouble);
+  }
+
+  /** A server that hangs closes no connection. */
+  private look(): void {
+    const silence = setTimeout(
+      () => this.say(`Redis at ${this.shown} does not answer`),
+      SILENCE_MS,
+    ).unref();
+    this.commands.ping().then(
+      () => {
+        clearTimeout(silence);
+        this.say(undefined);
+      },
+      () => clearTimeout(silence),
+    );
+  }
+}
+
+type Scripted = (this: Connection, keys: number, ...args: readonly Argument[]) => Promise<Reply>;
+
+/** All channels that somebody listens to, over one connection. */
+class Ears {
+  private readonly connection: Connection;
+  private readonly channels = new Map<string, Set<Listener>>();
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+    connection.on('message', (channel: string, message: string) => {
+      for (const { heard } of this.channels.get(channel) ?? []) heard(message);
+    });
+    connection.on('ready', () => {
+      for (const listeners of this.channels.values()) for (const { missed } of listeners) missed();
+    });
+  }
+
+  subscribe(channel: string, heard: Listener['heard'], missed: () => void): () => void {
+    const listeners = this.channels.get(channel) ?? new Set();
+    this.channels.set(channel, listeners);
+    const listener = { heard, missed };
+    listeners.add(listener);
+    // What came before it was heard is missed as well.
+    if (listeners.size === 1) this.connection.subscribe(channel).then(missed, () => {});
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size > 0 || this.channels.get(channel) !== listeners) return;
+      this.channels.delete(channel);
+      this.connection.unsubscribe(channel).catch(() => {});
+    };
+  }
+}
+
+interface Listener {
+  readonly heard: (message: string) => void;
+  readonly missed: () => void;
+}
+
+const connect = (address: BrokerAddress): Connection => {
+  const { username, password, db, tls } = address;
+  const options = {
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    ...(db !== undefined && { db }),
+    ...(tls && { tls: {} }),
+    lazyConnect: true,
+    // Whoever waits for Redis waits for as long as it takes.
+    maxRetriesPerRequest: null,
+    retryStrategy: (times: number) => Math.min(50 * 2 ** Math.min(times, 10), LONGEST_PAUSE_MS),
+    // What was the master before a failover takes no writes any more.
+    reconnectOnError: ({ message }: Error) => (message.startsWith('READONLY') ? 2 : false),
+  };
+  switch (address.kind) {
+    case 'single':
+      return new Redis({ ...options, ...address.node });
+    case 'socket':
+      return new Redis({ ...options, path: address.path });
+    case 'sentinel': {
+      const { nodes, master: name, sentinelPassword } = address;
+      return new Redis({
+        ...options,
+        ...{ sentinels: [...nodes], name },
+        ...(sentinelPassword !== undefined && { sentinelPassword }),
+        ...(tls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
+        sentinelRetryStrategy: () => LONGEST_PAUSE_MS,
+      });
+    }
+    case 'cluster': {
+      const { lazyConnect: _lazy, retryStrategy: _retry, ...redisOptions } = options;
+      const nodes: ClusterNode[] = [...address.nodes];
+      return new Cluster(nodes, {
+        ...{ lazyConnect: true, redisOptions },
+        clusterRetryStrategy: () => LONGEST_PAUSE_MS,
+      });
+    }
+  }
+};
+
+const inTime = async <Result>(work: Promise<Result>, limitMs: number): Promise<Result> => {
+  let limit: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    limit = setTimeout(() => reject(new Error('no answer in time')), limitMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(limit);
+  }
+};
+
+const reasonOf = (error: unknown): string => {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code ?? message;
+};

@@ -1,0 +1,83 @@
+/**
+ * Every key in Redis. `1` is the version of what they hold. Keys of one swarm have its id as their hash
+ * tag, so that a script may touch several of them in a cluster. Each expires by itself some time after
+ * it was last written (`KEEP_MS`), or is removed by its owner before that.
+ */
+
+/** What a swarm leaves goes after so long, unless somebody removes it earlier. */
+export const KEEP_MS = 30 * 24 * 60 * 60 * 1_000;
+/** How long the lease of a process holds that says nothing. */
+export const LEASE_MS = 15_000;
+/** Decisions are remembered for those who come too late. */
+export const VERDICT_MS = 24 * 60 * 60 * 1_000;
+
+const ROOT = 'skein:1:';
+
+/** The keys of one swarm. */
+export const swarmKeys = (swarm: string) => {
+  const own = `${ROOT}{${swarm}}:`;
+  return {
+    /** All keys begin so. */
+    prefix: own,
+    /** session.json. */
+    meta: `${own}meta`,
+    /** How its lead was started: what a worker must know to do as it does. */
+    terms: `${own}terms`,
+    /** The highest epoch that was ever given. */
+    epoch: `${own}epoch`,
+    /** By scope, `lead` or an agent: the epoch that may write. */
+    scopes: `${own}scopes`,
+    /** Who holds a scope; expires with its owner. */
+    lease: (scope: string) => `${own}lease:${scope}`,
+    /** By agent: the newest epoch that has opened its journal. */
+    fences: `${own}fences`,
+    /** By agent: its parent, `` for the lead. */
+    agents: `${own}agents`,
+    /** Lines, as in a file. */
+    journal: (agent: string) => `${own}journal:${agent}`,
+    events: `${own}events`,
+    /** By name: digest and size. */
+    artifacts: `${own}artifacts`,
+    /** Pieces of what is large, under the digest of the whole. */
+    blob: (digest: string) => `${own}blob:${digest}`,
+    /** A stream of letters. */
+    mail: (address: string) => `${own}mail:${address}`,
+    /** By id of a letter that waits: its place in the stream. */
+    mailIds: (address: string) => `${own}mail-ids:${address}`,
+    /** Addresses that have had mail. */
+    addresses: `${own}addresses`,
+    deadLetters: `${own}dead-letters`,
+    /** By id: open questions. */
+    questions: `${own}questions`,
+    verdict: (question: string) => `${own}verdict:${question}`,
+    /** Changes of the list of work, in order. */
+    work: `${own}work`,
+    /** What all of a swarm have set aside and used up. */
+    pool: `${own}pool`,
+    /** A channel: something is new, and what. */
+    hints: `${own}hints`,
+  };
+};
+export type SwarmKeys = ReturnType<typeof swarmKeys>;
+
+/** All swarms by the time of their last change. */
+export const SWARMS = `${ROOT}{swarms}:all`;
+/** Workers that live, each with when it was last heard of. */
+export const WORKERS = `${ROOT}{queue}:workers`;
+/** BullMQ puts its own names behind it. */
+export const QUEUE_PREFIX = `${ROOT}{queue}`;
+export const QUEUE_NAME = 'background';
+
+/** Of all processes that use one organisation's key, by a digest of it. */
+export const governorKeys = (digest: string) => {
+  const own = `${ROOT}{governor-${digest}}:`;
+  return {
+    /** By request in flight: when it counts no more. */
+    places: `${own}places`,
+    /** Nobody starts before that time. */
+    hold: `${own}hold`,
+    /** Those who wait, in the order in which they came. */
+    line: `${own}line`,
+    hints: `${own}hints`,
+  };
+};
