@@ -276,6 +276,7 @@ const strictJournal = (): Journal => {
       }
       return record;
     },
+    written: () => undefined,
     sync: () => Promise.resolve(),
   };
 };
