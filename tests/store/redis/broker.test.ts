@@ -11,33 +11,35 @@ test('a broker that is not there is said in one sentence', async () => {
   );
 });
 
-needs('redis')('commands wait while Redis is away, and people hear of it', async () => {
-  const broker = await redisBroker();
-  const said: (string | undefined)[] = [];
-  broker.listen((trouble) => said.push(trouble));
-  await broker.call('SET', 'one', '1');
-  await broker.server.kill();
-  const waiting = broker.call('INCR', 'one');
-  await broker.server.start();
-  expect(await waiting).toBe(2);
-  expect(said).toEqual([expect.stringContaining('cannot be reached'), undefined]);
-});
-
-needs('redis')('a script runs under its name, also when Redis has forgotten it', async () => {
-  const broker = await redisBroker();
-  const script = { name: 'addTo', lua: 'return redis.call("INCRBY", KEYS[1], ARGV[1])' };
-  expect(await broker.run(script, ['sum'], [2])).toBe(2);
-  await broker.call('SCRIPT', 'FLUSH');
-  expect(await broker.run(script, ['sum'], [3])).toBe(5);
-});
-
-needs('redis')('messages of a channel are heard until nobody listens', async () => {
-  const broker = await redisBroker();
-  const heard: string[] = [];
-  await new Promise<void>((ready) => {
-    const end = broker.subscribe('news', (message) => heard.push(message), ready);
-    expect(end).toBeTypeOf('function');
+needs.describe('redis')('a broker', () => {
+  test('commands wait while Redis is away, and people hear of it', async () => {
+    const broker = await redisBroker();
+    const said: (string | undefined)[] = [];
+    broker.listen((trouble) => said.push(trouble));
+    await broker.call('SET', 'one', '1');
+    await broker.server.kill();
+    const waiting = broker.call('INCR', 'one');
+    await broker.server.start();
+    expect(await waiting).toBe(2);
+    expect(said).toEqual([expect.stringContaining('cannot be reached'), undefined]);
   });
-  await broker.call('PUBLISH', 'news', 'hello');
-  await expect.poll(() => heard).toEqual(['hello']);
+
+  test('a script runs under its name, also when Redis has forgotten it', async () => {
+    const broker = await redisBroker();
+    const script = { name: 'addTo', lua: 'return redis.call("INCRBY", KEYS[1], ARGV[1])' };
+    expect(await broker.run(script, ['sum'], [2])).toBe(2);
+    await broker.call('SCRIPT', 'FLUSH');
+    expect(await broker.run(script, ['sum'], [3])).toBe(5);
+  });
+
+  test('messages of a channel are heard until nobody listens', async () => {
+    const broker = await redisBroker();
+    const heard: string[] = [];
+    await new Promise<void>((ready) => {
+      const end = broker.subscribe('news', (message) => heard.push(message), ready);
+      expect(end).toBeTypeOf('function');
+    });
+    await broker.call('PUBLISH', 'news', 'hello');
+    await expect.poll(() => heard).toEqual(['hello']);
+  });
 });
