@@ -35,11 +35,16 @@ const SHAPE =
 export const parseAddress = (url: string): BrokerAddress => {
   const { scheme, login, hosts, path, query } = SHAPE.exec(url)?.groups ?? {};
   if (scheme === undefined) throw noAddress('it begins with no known scheme');
+  // What looks like a host is a part of a password then, and hosts are shown.
+  if ([hosts, scheme === 'unix' ? '' : path, query].join('').includes('@')) {
+    throw noAddress('an @ or / of a password is written as %40 or %2F');
+  }
   const options = new URLSearchParams(query);
   const [first = '', second] = (path ?? '').slice(1).split('/').map(plain);
   const known = { ...loginOf(login), tls: scheme.startsWith('rediss') };
   const withDb = (db: string | undefined) => ({ ...known, ...databaseOf(db) });
   if (scheme === 'unix') {
+    if (hosts !== '') throw noAddress('a socket has no host, so it begins with unix:///');
     if (path === undefined || path === '/') throw noAddress('the path of the socket is missing');
     return { ...withDb(options.get('db') ?? undefined), kind: 'socket', path: plain(path) };
   }
