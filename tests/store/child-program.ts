@@ -8,11 +8,16 @@ import { build } from 'esbuild';
 import { onTestFinished } from 'vitest';
 import { temporaryFolder } from './session-folder.js';
 
+/** Packages that are not modules ask for others with it. */
+const REQUIRE =
+  "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
+
 /** As plain JavaScript: many processes start faster without a compiler in each. */
 export const bundled = async (name: string): Promise<string> => {
   const outfile = join(temporaryFolder(), `${name}.mjs`);
   const entryPoints = [`tests/store/fixtures/${name}.ts`];
-  await build({ entryPoints, outfile, bundle: true, platform: 'node', format: 'esm' });
+  const banner = { js: REQUIRE };
+  await build({ entryPoints, outfile, banner, bundle: true, platform: 'node', format: 'esm' });
   return outfile;
 };
 

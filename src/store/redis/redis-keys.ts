@@ -40,18 +40,26 @@ export const swarmKeys = (swarm: string) => {
     artifacts: `${own}artifacts`,
     /** Pieces of what is large, under the digest of the whole. */
     blob: (digest: string) => `${own}blob:${digest}`,
+    /** The digests of all of those. */
+    blobs: `${own}blobs`,
     /** A stream of letters. */
     mail: (address: string) => `${own}mail:${address}`,
     /** By id of a letter that waits: its place in the stream. */
     mailIds: (address: string) => `${own}mail-ids:${address}`,
+    /** By sender: the last letters that it has sent, and what came of each. */
+    mailSenders: (address: string) => `${own}mail-senders:${address}`,
+    /** By address: who reads there. */
+    mailReaders: `${own}mail-readers`,
     /** Addresses that have had mail. */
     addresses: `${own}addresses`,
-    deadLetters: `${own}dead-letters`,
+    deadLetters: (address: string) => `${own}dead-letters:${address}`,
     /** By id: open questions. */
     questions: `${own}questions`,
     verdict: (question: string) => `${own}verdict:${question}`,
     /** Changes of the list of work, in order. */
     work: `${own}work`,
+    /** Another mark whenever they are put together. */
+    workGeneration: `${own}work-generation`,
     /** What all of a swarm have set aside and used up. */
     pool: `${own}pool`,
     /** A channel: something is new, and what. */
@@ -78,6 +86,9 @@ export const governorKeys = (digest: string) => {
     hold: `${own}hold`,
     /** Those who wait, in the order in which they came. */
     line: `${own}line`,
+    /** By one who waits: when it counts no more. */
+    waits: `${own}waits`,
+    /** A channel: who may start, and how long nobody may. */
     hints: `${own}hints`,
   };
 };

@@ -1,0 +1,113 @@
+/**
+ * What happens at the governor, each at once:
+ *
+ *   KEYS: places, hold, line, waits
+ *   ARGV: now, how many places, how long one counts that says nothing, the channel; then of the script
+ *
+ * Time is the caller's: Redis is asked for none. Each answers with the time before which nobody starts,
+ * and with those who may start now.
+ */
+import type { Script } from './broker.js';
+
+/** Whoever has been away for so long waits for nothing any more; the keys go then. */
+const LONGEST_MS = 60 * 60 * 1_000;
+
+const COMMON = `
+local now, most, keep, channel = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
+local heldText = redis.call('GET', KEYS[2]) or '0'
+local held = tonumber(heldText)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+for _, dead in ipairs(redis.call('ZRANGEBYSCORE', KEYS[4], '-inf', now)) do
+  redis.call('ZREM', KEYS[3], dead)
+  redis.call('ZREM', KEYS[4], dead)
+end
+local function join(visitor)
+  local last = redis.call('ZREVRANGE', KEYS[3], 0, 0, 'WITHSCORES')
+  redis.call('ZADD', KEYS[3], (tonumber(last[2]) or 0) + 1, visitor)
+  redis.call('ZADD', KEYS[4], now + keep, visitor)
+end
+local function answer(called)
+  local free = most - redis.call('ZCARD', KEYS[1])
+  local first = {}
+  if held <= now and free > 0 then first = redis.call('ZRANGE', KEYS[3], 0, free - 1) end
+  for _, visitor in ipairs(first) do
+    -- One whose process is dead has its place no longer than it would have waited.
+    redis.call('ZADD', KEYS[1], redis.call('ZSCORE', KEYS[4], visitor) or now + keep, visitor)
+    redis.call('ZREM', KEYS[3], visitor)
+    redis.call('ZREM', KEYS[4], visitor)
+    called[#called + 1] = visitor
+  end
+  if #first > 0 then redis.call('PUBLISH', channel, 'in ' .. table.concat(first, ' ')) end
+  for key = 1, 4 do
+    if key ~= 2 then redis.call('PEXPIRE', KEYS[key], keep + ${LONGEST_MS}) end
+  end
+  table.insert(called, 1, heldText)
+  return called
+end
+`;
+
+/** One comes. Who is called by its own coming is not told to the others. */
+export const ENTER: Script = {
+  name: 'skeinGovernorEnter',
+  lua: `${COMMON}
+local visitor = ARGV[5]
+if redis.call('ZSCORE', KEYS[1], visitor) then return answer({ visitor }) end
+if redis.call('ZSCORE', KEYS[3], visitor) then return answer({}) end
+local isFree = redis.call('ZCARD', KEYS[1]) < most and redis.call('ZCARD', KEYS[3]) == 0
+if held <= now and isFree then
+  redis.call('ZADD', KEYS[1], now + keep, visitor)
+  return answer({ visitor })
+end
+join(visitor)
+return answer({})
+`,
+};
+
+/** One goes, whether it was in or waited. */
+export const LEAVE: Script = {
+  name: 'skeinGovernorLeave',
+  lua: `${COMMON}
+for _, key in ipairs({ KEYS[1], KEYS[3], KEYS[4] }) do redis.call('ZREM', key, ARGV[5]) end
+return answer({})
+`,
+};
+
+/** Nobody starts before that time; an earlier one changes nothing. */
+export const HOLD: Script = {
+  name: 'skeinGovernorHold',
+  lua: `${COMMON}
+if tonumber(ARGV[5]) > held then
+  heldText = ARGV[5]
+  held = tonumber(heldText)
+  redis.call('SET', KEYS[2], heldText, 'PX', math.ceil(math.max(0, held - now)) + ${LONGEST_MS})
+  redis.call('PUBLISH', channel, 'hold ' .. heldText)
+end
+return answer({})
+`,
+};
+
+/** The time has passed. */
+export const SERVE: Script = { name: 'skeinGovernorServe', lua: `${COMMON} return answer({})` };
+
+/**
+ * A process says who of it is in and who waits: how many are in, they, the others. Those whom the rest
+ * took for dead are there again, those who wait at the end of the line.
+ */
+export const LOOK: Script = {
+  name: 'skeinGovernorLook',
+  lua: `${COMMON}
+local called = {}
+local inside = tonumber(ARGV[5])
+for at = 6, #ARGV do
+  local visitor = ARGV[at]
+  if at < 6 + inside then redis.call('ZADD', KEYS[1], now + keep, visitor)
+  elseif redis.call('ZSCORE', KEYS[1], visitor) then
+    redis.call('ZADD', KEYS[1], now + keep, visitor)
+    called[#called + 1] = visitor
+  elseif redis.call('ZSCORE', KEYS[3], visitor) then
+    redis.call('ZADD', KEYS[4], now + keep, visitor)
+  else join(visitor) end
+end
+return answer(called)
+`,
+};
