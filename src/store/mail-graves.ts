@@ -7,7 +7,7 @@ import { type DeadLetter, letterSchema, MOST_DEAD_LETTERS } from '../protocol/ma
 import { makePlace, namesIn } from './mail-place.js';
 import { readRegular } from './regular-file.js';
 
-const deadLetter = letterSchema.extend({ reason: z.string() });
+export const deadLetter = letterSchema.extend({ reason: z.string() });
 const ENDING = '.json';
 /** Beside the letter that says why: the thing itself, as it was found. */
 const FOREIGN = '.foreign';

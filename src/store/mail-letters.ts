@@ -33,11 +33,13 @@ export const writeLetter = (letter: MailLetter): string => {
   );
 };
 
-export const refuseIfFull = (address: string, waiting: number): void => {
-  if (waiting < MOST_WAITING_LETTERS) return;
-  throw new UsageError(
+export const noRoom = (address: string): UsageError =>
+  new UsageError(
     `${MOST_WAITING_LETTERS} letters wait for ${address} already; send it again when some of them have been read.`,
   );
+
+export const refuseIfFull = (address: string, waiting: number): void => {
+  if (waiting >= MOST_WAITING_LETTERS) throw noRoom(address);
 };
 
 export const refuseSecond = (address: string): never => {

@@ -172,7 +172,9 @@ class Ears {
       for (const { heard } of this.channels.get(channel) ?? []) heard(message);
     });
     connection.on('ready', () => {
-      for (const listeners of this.channels.values()) for (const { missed } of listeners) missed();
+      for (const [channel, listeners] of this.channels) {
+        for (const listener of listeners) this.hear(channel, listener);
+      }
     });
   }
 
@@ -181,14 +183,20 @@ class Ears {
     this.channels.set(channel, listeners);
     const listener = { heard, missed };
     listeners.add(listener);
-    // What came before it was heard is missed as well.
-    if (listeners.size === 1) this.connection.subscribe(channel).then(missed, () => {});
+    this.hear(channel, listener);
     return () => {
       listeners.delete(listener);
       if (listeners.size > 0 || this.channels.get(channel) !== listeners) return;
       this.channels.delete(channel);
       this.connection.unsubscribe(channel).catch(() => {});
     };
+  }
+
+  /** What came before Redis has said that it is heard is missed as well. */
+  private hear(channel: string, listener: Listener): void {
+    const { missed } = listener;
+    const told = () => this.channels.get(channel)?.has(listener) === true && missed();
+    this.connection.subscribe(channel).then(told, () => {});
   }
 }
 

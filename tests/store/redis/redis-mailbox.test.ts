@@ -1,0 +1,202 @@
+import { expect, onTestFinished, test } from 'vitest';
+import type { Inbox, MailLetter } from '../../../src/protocol/mailbox.js';
+import { type Broker, openBroker } from '../../../src/store/redis/broker.js';
+import { swarmKeys } from '../../../src/store/redis/redis-keys.js';
+import { RedisMailbox } from '../../../src/store/redis/redis-mailbox.js';
+import { redisBroker } from '../../fakes/redis-server.js';
+import { needs } from '../../setup/needs.js';
+import { describeMailbox, mail } from '../contracts/mailbox.js';
+
+const never = new AbortController().signal;
+const keys = swarmKeys('s_1');
+
+const setUp = async () => {
+  const broker = await redisBroker();
+  const box = (options?: { readonly mostDeliveries: number }) => {
+    const opened = new RedisMailbox(broker, 's_1', 'here', options);
+    onTestFinished(() => opened.close());
+    return opened;
+  };
+  /** Somebody on another machine. */
+  const elsewhere = async () => {
+    const other = await openBroker(broker.server.url);
+    onTestFinished(() => other.close());
+    return { broker: other, box: new RedisMailbox(other, 's_1', 'there') };
+  };
+  return { broker, server: broker.server, box, elsewhere };
+};
+
+const take = async (inbox: Inbox, count: number): Promise<string[]> => {
+  const ids: string[] = [];
+  while (ids.length < count) ids.push((await inbox.next(never))?.id ?? 'closed');
+  return ids;
+};
+
+/** What nobody will take away one day. */
+const lasting = async (broker: Broker): Promise<string[]> => {
+  const all = (await broker.call('KEYS', '*')) as string[];
+  const left = await Promise.all(
+    all.map(async (key) => [key, await broker.call('PTTL', key)] as const),
+  );
+  expect(left).not.toEqual([]);
+  return left.filter(([, ms]) => Number(ms) < 0).map(([key]) => key);
+};
+
+needs.describe('redis')('the mailbox in Redis', () => {
+  describeMailbox('in Redis', async () => {
+    const broker = await redisBroker();
+    return { sender: () => new RedisMailbox(broker, 's_1', 'here') };
+  });
+
+  test('leaves nothing behind for ever, and of an empty address nothing that is read', async () => {
+    const { broker, box } = await setUp();
+    const here = box();
+    const bob = await here.open('bob');
+    await here.send(mail('l_1'));
+    await here.send(mail('l_2'));
+    await take(bob, 2);
+    await bob.bury('l_1', 'Nobody.');
+    expect(await lasting(broker)).toEqual([]);
+    await bob.acknowledge('l_2');
+    await bob.close();
+    expect(await broker.call('EXISTS', keys.mail('bob'), keys.mailIds('bob'))).toBe(0);
+    expect(await lasting(broker)).toEqual([]);
+    expect(await here.deadLetters()).toMatchObject([{ id: 'l_1' }]);
+  });
+
+  test('buries a letter that was given so often, and none of those behind it', async () => {
+    const { box } = await setUp();
+    const here = box({ mostDeliveries: 3 });
+    for (const id of ['l_1', 'l_2', 'l_3']) await here.send(mail(id));
+    for (let round = 0; round < 3; round += 1) {
+      const bob = await here.open('bob');
+      expect(await take(bob, 1)).toEqual(['l_1']);
+      await bob.close();
+    }
+    const bob = await here.open('bob');
+    expect(await take(bob, 2)).toEqual(['l_2', 'l_3']);
+    expect(await here.deadLetters()).toEqual([
+      { ...mail('l_1'), reason: 'It was given 3 times, and never acknowledged.' },
+    ]);
+  });
+
+  test('buries what is no letter, and goes on', async () => {
+    const { broker, box } = await setUp();
+    const here = box();
+    const bob = await here.open('bob');
+    const put = (...fields: string[]) => broker.call('XADD', keys.mail('bob'), '*', ...fields);
+    await put('letter', 'torn {');
+    await put('what', 'ever', 'more', 'of it');
+    await put('letter', JSON.stringify(mail('l_9', { to: 'carol' })));
+    await here.send(mail('l_1'));
+    await put('letter', JSON.stringify(mail('l_1')));
+    await here.send(mail('l_2'));
+    expect(await take(bob, 2)).toEqual(['l_1', 'l_2']);
+    expect(await here.deadLetters()).toMatchObject([
+      { to: 'bob', from: 'unknown', body: 'torn {', reason: expect.stringContaining('not JSON') },
+      { body: 'what ever more of it' },
+      { reason: expect.stringContaining('addressed to "carol"') },
+    ]);
+    expect(await broker.call('XLEN', keys.mail('bob'))).toBe(2);
+  });
+
+  test('gives to the newest reader only: the one before it is given and removes nothing more', async () => {
+    const { box, elsewhere } = await setUp();
+    const here = box();
+    const { box: there } = await elsewhere();
+    const old = await here.open('bob');
+    await here.send(mail('l_1'));
+    expect(await take(old, 1)).toEqual(['l_1']);
+    const waiting = old.next(never);
+    const bob = await there.open('bob');
+    await here.send(mail('l_2'));
+    expect(await waiting).toBeUndefined();
+    await old.acknowledge('l_1');
+    expect(await take(bob, 2)).toEqual(['l_1', 'l_2']);
+    await expect(here.open('bob')).resolves.toBeDefined();
+  });
+
+  test('is read further when Redis has lost everything', async () => {
+    const { broker, box } = await setUp();
+    const here = box();
+    const bob = await here.open('bob');
+    await here.send(mail('l_1'));
+    expect(await take(bob, 1)).toEqual(['l_1']);
+    await broker.call('FLUSHALL');
+    await here.send(mail('l_2'));
+    await here.send(mail('l_3'));
+    expect(await take(bob, 2)).toEqual(['l_2', 'l_3']);
+    await bob.acknowledge('l_1');
+    await bob.acknowledge('l_2');
+    await bob.close();
+    expect(await take(await here.open('bob'), 1)).toEqual(['l_3']);
+  });
+
+  test('says what Redis refuses, to the sender and to the reader', async () => {
+    const { broker, box } = await setUp();
+    await broker.call('SET', keys.mail('bob'), 'no stream');
+    await expect(box().send(mail('l_1'))).rejects.toMatchObject({ code: 'storage' });
+    await expect(box().open('bob')).rejects.toThrow('WRONGTYPE');
+    await broker.call('DEL', keys.mail('bob'));
+    const bob = await box().open('bob');
+    await broker.call('SET', keys.mail('bob'), 'no stream');
+    await expect(bob.next(never)).rejects.toMatchObject({ code: 'storage' });
+    await broker.call('DEL', keys.mail('bob'));
+    await box().send(mail('l_1'));
+    expect(await take(bob, 1)).toEqual(['l_1']);
+  });
+
+  test('takes letters while Redis is away, and they arrive once', async () => {
+    const { broker, server, box, elsewhere } = await setUp();
+    const { box: there } = await elsewhere();
+    const bob = await there.open('bob');
+    await server.kill();
+    const ids = Array.from({ length: 40 }, (_, at) => `l_${at}`);
+    const sent = Promise.all(ids.map((id) => box().send(mail(id))));
+    await server.start();
+    await sent;
+    expect((await take(bob, 40)).sort()).toEqual([...ids].sort());
+    for (const id of ids) await bob.acknowledge(id);
+    expect(await broker.call('XLEN', keys.mail('bob'))).toBe(0);
+  });
+
+  test('does not send a letter again whose sending was only not heard of', async () => {
+    const { broker, box } = await setUp();
+    const sent: unknown[][] = [];
+    // Every script arrives twice, the second time after its letter was read.
+    const echo: Broker = {
+      ...broker,
+      call: (...all) => broker.call(...all),
+      subscribe: (...all) => broker.subscribe(...all),
+      listen: (...all) => broker.listen(...all),
+      run: async (script, places, args) => {
+        if (script.name === 'skeinMailSend') sent.push([script, places, args]);
+        return broker.run(script, places, args);
+      },
+    };
+    const sender = new RedisMailbox(echo, 's_1', 'there');
+    const bob = await box().open('bob');
+    const letter: MailLetter = mail('l_1');
+    await sender.send(letter);
+    expect(await take(bob, 1)).toEqual(['l_1']);
+    await bob.acknowledge('l_1');
+    for (const [script, places, args] of sent as Parameters<Broker['run']>[]) {
+      expect(await broker.run(script, places, args)).toBe('+');
+    }
+    expect(await broker.call('XLEN', keys.mail('bob'))).toBe(0);
+  });
+
+  test('lets go at once while Redis is away', async () => {
+    const { broker, server, box } = await setUp();
+    const here = box();
+    const bob = await here.open('bob');
+    const waiting = bob.next(never);
+    await server.kill();
+    await expect.poll(() => broker.trouble).toBeDefined();
+    const sent = here.send(mail('l_1'));
+    await here.close();
+    expect(await waiting).toBeUndefined();
+    await server.start();
+    await sent;
+  });
+});
