@@ -51,8 +51,17 @@ export interface QuestionDesk {
 export interface Verdicts {
   /** Resolves with the answer that counts: this one, or the one that came first. Atomic. */
   decide(signed: SignedAnswer): Promise<SignedAnswer>;
-  /** Resolves with the answer as soon as there is one. Rejects with the signal's reason. */
+  /**
+   * Resolves with the answer as soon as there is one; whoever asked checks who has signed it. Rejects
+   * with the signal's reason, and with a StorageError when something else lay in its place: that is gone
+   * then, and whoever still wants to know may wait again.
+   */
   decided(question: string, signal: AbortSignal): Promise<SignedAnswer>;
+  /**
+   * Takes away exactly this answer, for whoever asked and found that it does not count: the next one may
+   * win then. The question is not posted again by it. Of one that is not there it is no error.
+   */
+  void(question: string, signed: SignedAnswer): Promise<void>;
   /** Told whenever questions come or go, a moment later at most. Returns what ends that. */
   watch(changed: () => void): () => void;
 }

@@ -66,13 +66,13 @@ export const refusedBy = ({ shown }: Broker, error: unknown): StorageError =>
 export const unlessAway = (broker: Broker, work: Promise<unknown>): Promise<void> =>
   new Promise((resolve) => {
     let end = () => {};
-    const done = () => {
+    const leave = () => {
       end();
       resolve();
     };
-    work.then(done, done);
+    work.then(leave, leave);
     if (broker.trouble !== undefined) return resolve();
     end = broker.listen((trouble) => {
-      if (trouble !== undefined) done();
+      if (trouble !== undefined) leave();
     });
   });
