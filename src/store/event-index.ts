@@ -78,7 +78,16 @@ export interface EventPlace {
 }
 
 export const eventLine = (
-  { seq, swarm, agent, parent }: EventPlace,
+  { seq, ...place }: EventPlace,
+  record: JournalRecord,
+  redact: (text: string) => string,
+): string => `${EVENT_HEAD}${seq}${eventTail(place, record, redact)}`;
+
+/** What stands ahead of an event's number, and behind it: where others count, it is put in by them. */
+export const EVENT_HEAD = `{"v":${EVENTS_VERSION},"seq":`;
+
+export const eventTail = (
+  { swarm, agent, parent }: Omit<EventPlace, 'seq'>,
   record: JournalRecord,
   redact: (text: string) => string,
 ): string => {
@@ -86,7 +95,7 @@ export const eventLine = (
   const plain = JSON.stringify(eventOf(record));
   const fact = QUOTING.has(record.type) ? redact(plain) : plain;
   // Texts are joined, because one object of a different shape for each event is slow to make.
-  return `{"v":${EVENTS_VERSION},"seq":${seq},"ts":${record.ts},${place},${fact.slice(1)}`;
+  return `,"ts":${record.ts},${place},${fact.slice(1)}`;
 };
 
 /** Undefined when the line is no event of this version. */

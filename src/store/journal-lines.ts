@@ -38,16 +38,24 @@ export const readJournal = (
 
 /** The same for a file of any size, one record at a time; what cannot be read is passed over. */
 export function* recordsOf(path: string, piece?: number): Generator<JournalRecord, void> {
-  let epoch = 0;
+  const recordIn = recordReader(path);
   for (const line of linesOf(path, piece)) {
-    const record = parseRecord(line);
-    if (record === undefined) refuseNewer(line, path);
-    else if (record.epoch >= epoch) {
-      epoch = record.epoch;
-      yield record;
-    }
+    const record = recordIn(line);
+    if (record !== undefined) yield record;
   }
 }
+
+/** For lines that come one after the other: the record in each, if it counts. */
+export const recordReader = (path: string): ((line: string) => JournalRecord | undefined) => {
+  let epoch = 0;
+  return (line) => {
+    const record = parseRecord(line);
+    if (record === undefined) refuseNewer(line, path);
+    if (record === undefined || record.epoch < epoch) return undefined;
+    epoch = record.epoch;
+    return record;
+  };
+};
 
 const refuseNewer = (line: string, path: string): void => {
   const version = /^\{"v":(\d+),/.exec(line)?.[1];

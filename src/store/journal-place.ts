@@ -6,10 +6,11 @@ import { UsageError } from '../protocol/errors.js';
 const ENDING = '.jsonl';
 
 /** Agents become names of files, and people may ask for any. */
-const isAgentId = (agent: string): boolean => /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/.test(agent);
+export const isJournalOwner = (agent: string): boolean =>
+  /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/.test(agent);
 
 export const journalPath = (folder: string, agent: string): string => {
-  if (isAgentId(agent)) return join(folder, 'agents', `${agent}${ENDING}`);
+  if (isJournalOwner(agent)) return join(folder, 'agents', `${agent}${ENDING}`);
   throw new UsageError(
     `"${agent.slice(0, 80)}" cannot be an agent: ids are letters, digits, - and _.`,
   );
@@ -23,6 +24,6 @@ export const agentsOf = (folder: string): readonly string[] => {
     .readdirSync(agents)
     .filter((name) => name.endsWith(ENDING))
     .map((name) => name.slice(0, -ENDING.length))
-    .filter(isAgentId)
+    .filter(isJournalOwner)
     .sort();
 };

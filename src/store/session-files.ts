@@ -26,6 +26,7 @@ import { LeaseFiles, type LeaseOwner } from './lease-file.js';
 import { storageError } from './line-file.js';
 import { linesOf } from './line-tail.js';
 import { MailFolder } from './mail-folder.js';
+import { refuseMirror } from './mirror-marker.js';
 import { OwnedSession, readArtifact } from './owned-session.js';
 import { questionBoard, readQuestions } from './question-files.js';
 import { checkSessionId, notVisited } from './session-meta.js';
@@ -60,6 +61,7 @@ export class SessionFiles implements SessionStore {
 
   async create(meta: SessionMeta): Promise<Session> {
     const folder = this.folder(meta.id);
+    refuseMirror(folder, meta.id);
     try {
       fs.mkdirSync(this.options.root, { recursive: true, mode: 0o700 });
       fs.mkdirSync(folder, { mode: 0o700 });
@@ -76,6 +78,7 @@ export class SessionFiles implements SessionStore {
   }
 
   async open(id: string): Promise<Session> {
+    refuseMirror(this.folder(id), id);
     return this.own(id, readMeta(this.folder(id), id));
   }
 

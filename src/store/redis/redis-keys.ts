@@ -21,6 +21,8 @@ export const swarmKeys = (swarm: string) => {
     prefix: own,
     /** session.json. */
     meta: `${own}meta`,
+    /** Who has just created it; goes soon. */
+    creation: `${own}creation`,
     /** How its lead was started: what a worker must know to do as it does. */
     terms: `${own}terms`,
     /** The highest epoch that was ever given. */
@@ -68,17 +70,19 @@ export const swarmKeys = (swarm: string) => {
 };
 export type SwarmKeys = ReturnType<typeof swarmKeys>;
 
+// What all swarms share has a dot in its tag, which no id of a swarm has.
+
 /** All swarms by the time of their last change. */
-export const SWARMS = `${ROOT}{swarms}:all`;
+export const SWARMS = `${ROOT}{.swarms}:all`;
 /** Workers that live, each with when it was last heard of. */
-export const WORKERS = `${ROOT}{queue}:workers`;
+export const WORKERS = `${ROOT}{.queue}:workers`;
 /** BullMQ puts its own names behind it. */
-export const QUEUE_PREFIX = `${ROOT}{queue}`;
+export const QUEUE_PREFIX = `${ROOT}{.queue}`;
 export const QUEUE_NAME = 'background';
 
 /** Of all processes that use one organisation's key, by a digest of it. */
 export const governorKeys = (digest: string) => {
-  const own = `${ROOT}{governor-${digest}}:`;
+  const own = `${ROOT}{.governor-${digest}}:`;
   return {
     /** By request in flight: when it counts no more. */
     places: `${own}places`,
@@ -92,3 +96,17 @@ export const governorKeys = (digest: string) => {
     hints: `${own}hints`,
   };
 };
+
+/** Matches every key of ours, and none of others. */
+export const ALL_KEYS = `${ROOT}{*}:*`;
+
+/** Whose key it is, and what it is called there; undefined when it is none of ours. */
+export const ownerOfKey = (
+  key: string,
+): { readonly owner: string; readonly name: string } | undefined => {
+  const { owner, name } = /^skein:1:\{(?<owner>[^}]*)\}:(?<name>.*)$/s.exec(key)?.groups ?? {};
+  return owner === undefined || name === undefined ? undefined : { owner, name };
+};
+
+/** Is no swarm's: what all of them share. */
+export const isShared = (owner: string): boolean => owner.startsWith('.');

@@ -1,0 +1,205 @@
+/**
+ * A session in Redis: that of its lead, which has its lease and may write for all agents that nobody else
+ * has, or of one who visits it for agents that were handed over.
+ */
+import fs from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '../../protocol/clock.js';
+import { StorageError } from '../../protocol/errors.js';
+import type { SwarmEvent } from '../../protocol/events.js';
+import type { Adoption, Journal, SessionMeta, VisitedSession } from '../../protocol/store.js';
+import { parseEvent } from '../event-index.js';
+import { journalPath } from '../journal-place.js';
+import type { Broker } from './broker.js';
+import { GroupCommit, takenFrom } from './group-commit.js';
+import { openList } from './open-list.js';
+import { RedisJournal } from './redis-journal.js';
+import { type SwarmKeys, swarmKeys } from './redis-keys.js';
+import type { Scope, ScopeKeeper } from './scope-keeper.js';
+import { putArtifact, readArtifact } from './swarm-artifacts.js';
+import { piecesOf } from './swarm-lines.js';
+import { writeMeta } from './swarm-meta.js';
+
+export interface RedisSessionOptions {
+  readonly broker: Broker;
+  readonly keeper: ScopeKeeper;
+  readonly clock: Clock;
+  readonly redact: (text: string) => string;
+  /** Where this machine keeps what belongs to it. */
+  readonly folder: string;
+  /** Undefined for one who visits. */
+  readonly lead: Scope | undefined;
+  /** It will not be used any more; what waits for that is done then. */
+  readonly closed: () => Promise<void>;
+}
+
+export class RedisSession implements VisitedSession {
+  meta: SessionMeta;
+  readonly epoch: number;
+  readonly lost: AbortSignal;
+  private readonly options: RedisSessionOptions;
+  private readonly keys: SwarmKeys;
+  private readonly commit: GroupCommit;
+  private readonly adopted = new Map<string, Scope>();
+  /** Of each agent that has written here: what lets it. */
+  private readonly scopes = new Map<string, Scope>();
+  private readonly journals = new Map<string, Promise<RedisJournal>>();
+  private readonly ending = new Map<string, Promise<void>>();
+  private isClosed = false;
+
+  constructor(meta: SessionMeta, options: RedisSessionOptions) {
+    this.meta = meta;
+    this.options = options;
+    this.keys = swarmKeys(meta.id);
+    this.epoch = options.lead?.epoch ?? 0;
+    this.lost = options.lead?.lost ?? new AbortController().signal;
+    this.commit = new GroupCommit(options.broker, this.keys, options.folder);
+  }
+
+  async journal(agent: string, parent: string | null): Promise<Journal> {
+    const open = this.journals.get(agent);
+    if (open !== undefined) return open;
+    // Whoever comes too late is not its owner any more (law 8).
+    if (this.isClosed) throw new StorageError(`The session ${this.meta.id} is closed.`);
+    journalPath(this.options.folder, agent);
+    const opening = this.openJournal(agent, parent);
+    this.journals.set(agent, opening);
+    opening.catch(() => this.journals.delete(agent));
+    return opening;
+  }
+
+  async closeJournal(agent: string): Promise<void> {
+    const opening = this.journals.get(agent);
+    if (opening === undefined) return this.ending.get(agent);
+    this.journals.delete(agent);
+    const ending = opening
+      .then((journal) => journal.end())
+      .finally(() => this.ending.delete(agent));
+    this.ending.set(agent, ending);
+    return ending;
+  }
+
+  async adopt(agent: string): Promise<Adoption> {
+    if (this.isClosed) throw new StorageError(`The session ${this.meta.id} is closed.`);
+    journalPath(this.options.folder, agent);
+    const scope = await this.options.keeper.adopt(this.meta.id, agent);
+    this.adopted.set(agent, scope);
+    this.scopes.set(agent, scope);
+    return { epoch: scope.epoch, lost: scope.lost, release: () => this.release(scope) };
+  }
+
+  /** Where its copy is: only the lead has one. */
+  journalFile(agent: string): string | undefined {
+    return this.options.lead && journalPath(this.options.folder, agent);
+  }
+
+  async readEvents(from = 1, to = Number.POSITIVE_INFINITY): Promise<readonly SwarmEvent[]> {
+    await this.settled();
+    const found: SwarmEvent[] = [];
+    const { events } = this.keys;
+    for await (const lines of piecesOf(this.options.broker, this.keys, events, from - 1, to)) {
+      for (const line of lines) found.push(...eventsIn(line));
+    }
+    return found;
+  }
+
+  /** What is known of a session is for its lead to say. */
+  async updateMeta(change: Partial<SessionMeta>): Promise<void> {
+    const { broker, lead } = this.options;
+    if (lead === undefined) return;
+    const meta = { ...this.meta, ...change };
+    await writeMeta(broker, lead, meta);
+    this.meta = meta;
+  }
+
+  async putArtifact(name: string, bytes: Uint8Array): Promise<void> {
+    const held = [this.options.lead, ...this.adopted.values()];
+    const scope = held.find((one) => one?.lost.aborted === false) ?? held.at(-1);
+    if (scope === undefined) throw this.notHandedOver();
+    await putArtifact(this.options.broker, this.keys, scope, name, bytes);
+  }
+
+  async readArtifact(name: string): Promise<Uint8Array> {
+    return readArtifact(this.options.broker, this.keys, name);
+  }
+
+  artifactDirectory(): string {
+    const directory = join(this.options.folder, 'artifacts');
+    fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
+    return directory;
+  }
+
+  /** Everything written so far was taken or refused. Never rejects. */
+  settled(): Promise<void> {
+    return this.commit.settled();
+  }
+
+  async close(): Promise<void> {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    const agents = [...this.journals.keys()];
+    const ends = [...agents.map((agent) => this.closeJournal(agent)), ...this.ending.values()];
+    const outcomes = await Promise.allSettled(ends);
+    for (const scope of this.adopted.values()) await scope.release();
+    const copied = await Promise.allSettled([this.options.closed()]);
+    await this.options.lead?.release();
+    const failed = [...outcomes, ...copied].find(({ status }) => status === 'rejected');
+    // That it was lost has been said.
+    if (failed?.status === 'rejected' && !this.lost.aborted) throw failed.reason;
+  }
+
+  private async openJournal(agent: string, parent: string | null): Promise<RedisJournal> {
+    await this.ending.get(agent)?.catch(() => {});
+    const { broker, clock, redact, lead } = this.options;
+    let scope = this.scopeOf(agent, parent);
+    let opened = await openList(broker, this.keys, agent, scope);
+    if (opened === 'newer' && lead !== undefined && !this.adopted.has(agent)) {
+      // A worker had it and has let go: what is written now has to be newer than what that wrote.
+      await this.adopt(agent);
+      scope = this.scopeOf(agent, parent);
+      opened = await openList(broker, this.keys, agent, scope);
+    }
+    if (opened === 'newer') {
+      this.loseIfItsOwn(agent, scope, takenFrom(agent));
+      throw takenFrom(agent);
+    }
+    this.scopes.set(agent, scope);
+    const refused = (why: StorageError) => this.loseIfItsOwn(agent, scope, why);
+    return new RedisJournal({
+      ...{ agent, parent, scope, ...opened },
+      ...{ commit: this.commit, clock, redact, refused },
+    });
+  }
+
+  /** The one that was adopted, and whoever works for it here. */
+  private scopeOf(agent: string, parent: string | null): Scope {
+    const scope = this.adopted.get(agent) ?? this.scopes.get(parent ?? '') ?? this.options.lead;
+    if (scope !== undefined) return scope;
+    throw this.notHandedOver();
+  }
+
+  /** Without its own journal nothing can be done; one who works for it may have been handed to another. */
+  private loseIfItsOwn(agent: string, scope: Scope, why: StorageError): void {
+    const own = scope === this.options.lead ? this.meta.lead : scope.name;
+    if (agent === own && !scope.lost.aborted) scope.lose(why);
+  }
+
+  private async release(scope: Scope): Promise<void> {
+    const agents = [...this.scopes].flatMap(([agent, one]) => (one === scope ? [agent] : []));
+    const outcomes = await Promise.allSettled(agents.map((agent) => this.closeJournal(agent)));
+    for (const agent of agents) this.scopes.delete(agent);
+    if (this.adopted.get(scope.name) === scope) this.adopted.delete(scope.name);
+    await scope.release();
+    const failed = outcomes.find(({ status }) => status === 'rejected');
+    if (failed?.status === 'rejected' && !scope.lost.aborted) throw failed.reason;
+  }
+
+  private notHandedOver(): StorageError {
+    return new StorageError(`No agent of session ${this.meta.id} was handed over to this process.`);
+  }
+}
+
+const eventsIn = (line: string): readonly SwarmEvent[] => {
+  const event = parseEvent(line);
+  return event === undefined ? [] : [event];
+};

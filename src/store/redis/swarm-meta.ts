@@ -1,0 +1,124 @@
+/** What is known of the sessions in Redis without reading their journals: the same text as in a `session.json`. */
+import { randomUUID } from 'node:crypto';
+import { UsageError } from '../../protocol/errors.js';
+import type { SessionMeta, SessionSurvey } from '../../protocol/store.js';
+import { isSessionId, parseMeta } from '../session-meta.js';
+import type { Broker } from './broker.js';
+import { KEEP_MS, SWARMS, swarmKeys } from './redis-keys.js';
+import { lostTo, type Scope } from './scope-keeper.js';
+
+/** So many are read at once. */
+const PIECE = 500;
+/** One who asks again after an outage of so long is known again. */
+const AGAIN_MS = 10 * 60 * 1_000;
+/** What a hint says when it has changed. */
+export const META_HINT = 'meta';
+
+/** Rejects with a UsageError when there is such a session. */
+export const createMeta = async (broker: Broker, meta: SessionMeta): Promise<void> => {
+  const keys = swarmKeys(meta.id);
+  const isCreated = await broker.run(
+    CREATE,
+    [keys.meta, keys.creation],
+    [textOf(meta), KEEP_MS, randomUUID(), AGAIN_MS],
+  );
+  if (isCreated !== 1) {
+    throw new UsageError(
+      `Session ${meta.id} exists already; continue it with --resume ${meta.id}.`,
+    );
+  }
+  await listMeta(broker, meta);
+};
+
+/** Rejects with a UsageError when there is none, or one that cannot be read. */
+export const readMeta = async (broker: Broker, id: string): Promise<SessionMeta> => {
+  const { meta: key } = swarmKeys(id);
+  const text = await broker.call('GET', key);
+  if (typeof text !== 'string') {
+    throw new UsageError(`There is no session "${id}"; \`skein sessions --all\` lists them.`);
+  }
+  return parseMeta(text, key);
+};
+
+/** Only for the lead. */
+export const writeMeta = async (broker: Broker, lead: Scope, meta: SessionMeta): Promise<void> => {
+  const keys = swarmKeys(lead.swarm);
+  const now = await broker.run(
+    UPDATE,
+    [keys.scopes, keys.meta],
+    [lead.name, lead.epoch, textOf(meta), KEEP_MS, keys.hints, META_HINT],
+  );
+  if (now === String(lead.epoch)) return listMeta(broker, meta);
+  const why = lostTo(lead, String(now));
+  lead.lose(why);
+  throw why;
+};
+
+/** Has another slot in a cluster than the session itself, so it comes after it. */
+export const listMeta = async (broker: Broker, { id, updatedAt }: SessionMeta): Promise<void> => {
+  await broker.run(LIST, [SWARMS], [updatedAt, id, KEEP_MS]);
+};
+
+export const surveyMetas = async (broker: Broker): Promise<SessionSurvey> => {
+  const sessions: SessionMeta[] = [];
+  const unreadable: { id: string; reason: string }[] = [];
+  const ids = ((await broker.call('ZRANGE', SWARMS, 0, -1)) as string[]).filter(isSessionId);
+  for (let at = 0; at < ids.length; at += PIECE) {
+    const piece = ids.slice(at, at + PIECE);
+    const texts = await Promise.all(piece.map((id) => broker.call('GET', swarmKeys(id).meta)));
+    for (const [index, text] of texts.entries()) {
+      const id = piece[index] ?? '';
+      // It has expired, and nobody lists it again.
+      if (typeof text !== 'string') await broker.call('ZREM', SWARMS, id);
+      else addTo({ sessions, unreadable }, id, text);
+    }
+  }
+  return { sessions, unreadable };
+};
+
+const addTo = (
+  {
+    sessions,
+    unreadable,
+  }: { sessions: SessionMeta[]; unreadable: { id: string; reason: string }[] },
+  id: string,
+  text: string,
+): void => {
+  try {
+    const meta = parseMeta(text, swarmKeys(id).meta);
+    // Whoever lists it opens it by this id next.
+    if (meta.id !== id) throw new UsageError(`What is known of it is that of another session.`);
+    sessions.push(meta);
+  } catch (error) {
+    unreadable.push({ id, reason: (error as Error).message });
+  }
+};
+
+const textOf = (meta: SessionMeta): string => JSON.stringify(meta, null, 2);
+
+const CREATE = {
+  name: 'skeinCreate',
+  lua: `
+    if redis.call('GET', KEYS[2]) == ARGV[3] then return 1 end
+    if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+    redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+    redis.call('SET', KEYS[2], ARGV[3], 'PX', ARGV[4])
+    return 1`,
+};
+
+const UPDATE = {
+  name: 'skeinUpdate',
+  lua: `
+    local now = redis.call('HGET', KEYS[1], ARGV[1])
+    if now ~= ARGV[2] then return now or '' end
+    redis.call('SET', KEYS[2], ARGV[3], 'PX', ARGV[4])
+    redis.call('PUBLISH', ARGV[5], ARGV[6])
+    return now`,
+};
+
+const LIST = {
+  name: 'skeinList',
+  lua: `
+    redis.call('ZADD', KEYS[1], ARGV[1], ARGV[2])
+    redis.call('PEXPIRE', KEYS[1], ARGV[3])`,
+};
