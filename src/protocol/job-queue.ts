@@ -9,8 +9,8 @@ export const queuedJob = z.object({
   id: z.string(),
   swarm: z.string(),
   addedAt: z.number(),
-  /** Which run of the agent it is for: one that goes on after it had ended is another job. */
-  run: z.int().min(1).exactOptional(),
+  /** How long its journal was when it was handed over: one that goes on after it had ended is another job. */
+  at: z.int().min(0).exactOptional(),
   /** Lower ones first, 0 ahead of all. */
   priority: z.int().min(0).max(1_000_000).exactOptional(),
   /** Nobody begins it earlier; milliseconds since 1970. */
@@ -27,7 +27,7 @@ export interface JobQueue {
   /** Resolves when it survives this process. */
   add(job: QueuedJob): Promise<void>;
   /** Nobody will begin it. False when somebody works on it, or it is not there. */
-  withdraw(job: Pick<QueuedJob, 'id' | 'swarm' | 'run'>): Promise<boolean>;
+  withdraw(job: Pick<QueuedJob, 'id' | 'swarm' | 'at'>): Promise<boolean>;
   /** Of a swarm, oldest first. */
   list(swarm: string): Promise<readonly ListedJob[]>;
   /** Works on jobs until it is closed. */

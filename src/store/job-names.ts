@@ -3,7 +3,8 @@ import { UsageError } from '../protocol/errors.js';
 import { type QueuedJob, queuedJob } from '../protocol/job-queue.js';
 import { checkSessionId } from './session-meta.js';
 
-const NAME = /^(\d{15})\.([A-Za-z0-9][A-Za-z0-9_-]{0,127})$/;
+const NAME = /^(?:p\d{7}\.)?\d{15}\.[A-Za-z0-9][A-Za-z0-9_-]{0,127}(?:\.\d{1,15})?$/;
+const LATEST = 999_999_999_999_999;
 
 /** A copy of a job that may be queued. */
 export const checkJob = (job: QueuedJob): QueuedJob => {
@@ -20,14 +21,41 @@ export const checkWorker = (worker: string): string => {
   throw new UsageError('A worker needs a name of up to 80 characters.');
 };
 
-/** Sorts by age. */
-export const jobName = ({ id, addedAt }: QueuedJob): string =>
-  `${String(Math.trunc(addedAt)).padStart(15, '0')}.${id}`;
+/** Tells the jobs of a swarm apart: an agent that goes on after it had ended is another job. */
+export const jobKey = ({ id, at = 0 }: Pick<QueuedJob, 'id' | 'at'>): string =>
+  at === 0 ? id : `${id}.${at}`;
+
+/** Sorts by whose turn it is: those without a priority, then the others by theirs, each by age. */
+export const jobName = (job: QueuedJob): string => {
+  const { priority = 0 } = job;
+  return priority === 0 ? agedName(job) : `p${String(priority).padStart(7, '0')}.${agedName(job)}`;
+};
+
+const agedName = (job: QueuedJob): string => `${timeName(job.addedAt)}.${jobKey(job)}`;
+
+const timeName = (ms: number): string => String(Math.trunc(ms)).padStart(15, '0');
+
+/** Of a job that nobody begins before a time: sorts by that. */
+export const laterName = (name: string, notBefore: number): string =>
+  `${timeName(Math.max(0, Math.min(notBefore, LATEST)))}~${name}`;
+
+/** Undefined when it is no such name. */
+export const readLaterName = (
+  text: string,
+): { readonly notBefore: number; readonly name: string } | undefined => {
+  const [notBefore = '', name = ''] = text.split('~');
+  return /^\d{15}$/.test(notBefore) && isJobName(name)
+    ? { notBefore: Number(notBefore), name }
+    : undefined;
+};
 
 /** Something else may lie among the jobs. */
 export const isJobName = (name: string): boolean => NAME.test(name);
 
 export const inOrderOfAge = (one: QueuedJob, other: QueuedJob): number =>
+  agedName(one) < agedName(other) ? -1 : 1;
+
+export const inOrderOfTurn = (one: QueuedJob, other: QueuedJob): number =>
   jobName(one) < jobName(other) ? -1 : 1;
 
 /** Never `.` or `..`, whatever the worker is called. */
