@@ -199,7 +199,10 @@ class Crew implements Gatekeeper {
     job.digest = record.inputDigest;
     const { description } = record;
     this.deps.feed.emit({ type: 'tool.started', call: id, tool: tool.name, input, description });
-    this.run(job, call, watch).catch(this.deps.defect);
+    this.deps.notebook.whenWritten(
+      () => void this.run(job, call, watch).catch(this.deps.defect),
+      ({ message: detail }) => this.tell({ type: 'storage.failed', detail }),
+    );
   }
 
   private async run(job: CallJob, call: SoundCall, watch: CallWatch | undefined): Promise<void> {

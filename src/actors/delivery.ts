@@ -4,7 +4,7 @@ import type { JournalBody } from '../protocol/journal.js';
 import { SpawnRefusal } from '../protocol/swarm.js';
 import { ANSWER } from '../protocol/team-message.js';
 import type { Notebook } from './notebook.js';
-import type { Entry } from './roster.js';
+import { type Entry, isLive } from './roster.js';
 import type { Swarm } from './swarm.js';
 
 export type Letter = Omit<JournalBody & { readonly type: 'letter.received' }, 'type'>;
@@ -22,6 +22,7 @@ export const deliver = async (swarm: Swarm, entry: Entry, letter: Letter): Promi
   for (;;) {
     await untilOver(swarm, entry, from);
     if (entry.status === 'stopped') return 'refused';
+    if (swarm.remotes?.has(entry) && isLive(entry)) return swarm.remotes.deliver(entry, letter);
     const { child } = entry;
     if (child === undefined) {
       let isRead = false;
@@ -93,9 +94,11 @@ const noRoomFor = (
  * The lead is always there; what a person has stopped reads it when a person lets it go on. Throws a
  * SpawnRefusal where too much waits for it.
  */
-export const deliverToLead = ({ lead, roster }: Swarm, letter: Letter): Delivered => {
+export const deliverToLead = async (swarm: Swarm, letter: Letter): Promise<Delivered> => {
+  const { lead, roster, remotes } = swarm;
   const { from, raw, letter: id } = letter;
   const { agent, deps } = lead;
+  if (remotes !== undefined && lead.isElsewhere) return remotes.deliver({ tag: lead }, letter);
   const full = noRoomFor(letter, deps.notebook, { lead, roster });
   if (full !== undefined) throw full;
   try {

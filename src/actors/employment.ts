@@ -7,14 +7,16 @@ import { isWaitedFor } from '../protocol/swarm.js';
 import { startAgent } from './agent.js';
 import type { BackgroundJobs } from './background-jobs.js';
 import { reportOf } from './child-report.js';
-import { ABOVE_STOPPED, endFor, PARENT_ENDED } from './child-stops.js';
+import { PARENT_ENDED } from './child-stops.js';
 import { DutyWatch } from './duty-watch.js';
 import { Farewell, statusAfter } from './farewell.js';
+import { Halts } from './halts.js';
 import type { Household } from './household.js';
 import type { Child, Member } from './member.js';
 import { Nursery } from './nursery.js';
+import type { Remotes } from './remotes.js';
 import { Rests } from './rests.js';
-import { type Entry, isPresent, type Roster } from './roster.js';
+import type { Entry, Roster } from './roster.js';
 import { type RunCount, runCount } from './run-count.js';
 import { refusalOf } from './spawn-terms.js';
 import { Supervisor } from './supervisor.js';
@@ -44,6 +46,7 @@ export interface EmploymentDeps {
   readonly lead: Member;
   readonly roster: Roster;
   readonly jobs: BackgroundJobs;
+  readonly remotes: Remotes | undefined;
   /** Told of each that has ended. */
   readonly ended: (child: Child) => void;
   /** Begins one where its journal says that it is. Rejects with a SkeinError. */
@@ -55,11 +58,10 @@ export class Employment {
   private readonly nursery: Nursery;
   private readonly duty: DutyWatch;
   private readonly unheard: Unheard;
-  private readonly farewell: Farewell;
+  readonly farewell: Farewell;
   private readonly rests: Rests;
   private readonly supervisor: Supervisor;
-  /** Whom a person has stopped: whatever ends those below them, they are stopped too. */
-  private readonly stopped = new Set<string>();
+  private readonly halts: Halts;
   /** The runs of the lead that spawns are counted for. */
   private readonly runs: RunCount;
   private isClosed = false;
@@ -101,6 +103,12 @@ export class Employment {
       leave: (id) => this.nursery.leave(id),
       revive: (entry) => deps.revive(entry, () => true),
     });
+    this.halts = new Halts({
+      ...deps,
+      ...{ farewell: this.farewell, supervisor: this.supervisor },
+      isClosed: () => this.isClosed,
+      finish: (entry, child, stop) => this.finish(entry, child, stop),
+    });
   }
 
   /** Throws a SpawnRefusal. */
@@ -130,13 +138,14 @@ export class Employment {
     entry.report = undefined;
     entry.isEnding = false;
     entry.halting = undefined;
-    this.stopped.delete(child.id);
+    this.halts.forget(child.id);
     const { spent, family } = child.deps.notebook.history;
     entry.spent = spent;
     entry.changedFiles = family.changedFiles;
     entry.status = isQueued ? 'queued' : 'running';
     if (!entry.isAwaited) this.unheard.begin(child);
     this.unheard.gather(child);
+    this.deps.remotes?.host(child);
     const launch = () => this.launch(entry, child);
     void free.then(launch).catch((error: unknown) => this.crashed(entry, child, error));
   }
@@ -144,6 +153,15 @@ export class Employment {
   /** Background children of a member that it has not heard of yet. */
   expectedBy({ id }: Pick<Member, 'id'>): number {
     return this.unheard.expectedBy({ id });
+  }
+
+  /** A background agent that another process works on; whoever it works for has not heard of its end. */
+  follow(child: Pick<Child, 'id' | 'parent'>): void {
+    this.unheard.begin(child);
+  }
+
+  unfollow({ id }: Pick<Member, 'id'>): void {
+    this.unheard.end({ id });
   }
 
   /** So many more of its background children have not reported, or fewer. */
@@ -161,45 +179,12 @@ export class Employment {
   }
 
   /** Ends it and all below it; resolves when nothing of it works any more. */
-  async halt(entry: Entry, stop: Stop): Promise<void> {
-    const begun = this.supervisor.untilBegun(entry.tag.id);
-    if (begun !== undefined) await begun;
-    const { child, tag } = entry;
-    if (this.isClosed) return;
-    const isFinal = stop.reason === 'stopped';
-    const why = !isFinal && this.isStopped(tag.parent) ? ABOVE_STOPPED : stop;
-    if (why.reason === 'stopped') this.stopped.add(tag.id);
-    if (!isPresent(entry) || child === undefined) {
-      await this.endAbsent(entry, why);
-      // Somebody below it may have been let go on.
-      await this.haltBelow(tag, why);
-      return;
-    }
-    const over = new Promise<unknown>((resolve) => entry.listeners.add(resolve));
-    const isAtRest = child.deps.lingers && child.agent?.state === 'idle';
-    if (child.agent !== undefined && !isAtRest) {
-      // A teammate would only rest.
-      if (child.deps.lingers) entry.halting = why;
-      child.agent.interrupt(why, child.deps.lingers);
-    } else if (!entry.isEnding) this.finish(entry, child, endFor(entry.status, why));
-    await over;
+  halt(entry: Entry, stop: Stop): Promise<void> {
+    return this.halts.halt(entry, stop);
   }
 
-  /** Of a teammate that rests and is not at hand there is only a record to write. */
-  private async endAbsent(entry: Entry, why: Stop): Promise<void> {
-    if (entry.status !== 'idle') return;
-    const stop = endFor(entry.status, why);
-    await this.deps.revive(entry, (child) => {
-      this.farewell.record(child, stop);
-      return false;
-    });
-    if (entry.child === undefined) entry.status = statusAfter(stop);
-  }
-
-  async haltBelow({ id, depth }: Pick<Member, 'id' | 'depth'>, stop: Stop): Promise<void> {
-    // What files say of parents may go in circles.
-    const below = this.deps.roster.childrenOf(id).filter(({ tag }) => tag.depth > depth);
-    await Promise.all(below.map((entry) => this.halt(entry, stop)));
+  haltBelow(above: Pick<Member, 'id' | 'depth'>, stop: Stop): Promise<void> {
+    return this.halts.haltBelow(above, stop);
   }
 
   /** Stops at once, wherever everybody is, as if the process had died there. */
@@ -208,12 +193,31 @@ export class Employment {
     this.nursery.close();
     this.supervisor.close();
     for (const { child } of this.deps.roster.all()) {
-      if (child === undefined) continue;
-      child.agent?.dismiss();
-      child.deps.notebook.end();
-      child.hooks.close();
-      await child.jobs.end();
+      if (child !== undefined) await this.abandon(child);
     }
+  }
+
+  /** Stops one, and all below it, where they are, as if the process had died there: another goes on with them. */
+  async drop(entry: Entry): Promise<void> {
+    const { child } = entry;
+    if (child === undefined) return;
+    for (const below of this.deps.roster.childrenOf(child.id)) await this.drop(below);
+    entry.child = undefined;
+    entry.counted = child.deps.notebook.seq;
+    entry.status = 'queued';
+    await this.abandon(child);
+    this.duty.release(child);
+    this.nursery.leave(child.id);
+    child.deps.grant.close();
+    await this.deps.remotes?.leave(child.id);
+    await this.deps.house.session.closeJournal(child.id);
+  }
+
+  private async abandon({ agent, deps, hooks, jobs }: Child): Promise<void> {
+    agent?.dismiss();
+    deps.notebook.end();
+    hooks.close();
+    await jobs.end();
   }
 
   /** What is on record of one that ended in a former process. */
@@ -222,11 +226,6 @@ export class Employment {
     const { history } = child.deps.notebook;
     entry.run = history.runs;
     this.deps.roster.keep(entry, reportOf(child.tag, history, child.tree, stop));
-  }
-
-  private isStopped(id: string): boolean {
-    const { lead } = this.deps;
-    return this.stopped.has(id) || (id === lead.id && lead.agent?.isHeld === true);
   }
 
   private launch(entry: Entry, child: Child): void {
@@ -286,6 +285,7 @@ export class Employment {
     if (this.isGone(entry, child)) return;
     entry.isEnding = true;
     void this.farewell.take(entry, child, stop).finally(() => {
+      void this.deps.remotes?.leave(child.id);
       // Only now: whoever was woken by it goes on in its place.
       if (!this.isClosed) this.nursery.leave(child.id);
     });

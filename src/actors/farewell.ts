@@ -92,6 +92,7 @@ export class Farewell {
     const { family } = (present(parent) ?? parent).deps.notebook.history;
     for (const path of report.changedFiles) family.changedFiles.add(path);
     entry.run = history.runs;
+    entry.counted = deps.notebook.seq;
     roster.keep(entry, report);
     return report;
   }
@@ -135,7 +136,7 @@ export class Farewell {
     if (!isAwaited) {
       const heard = present(child.parent);
       // One that has ended is told when it goes on.
-      if (heard !== undefined) deliverReport(heard, report, run);
+      if (heard !== undefined && !heard.isElsewhere) deliverReport(heard, report, run);
     }
     unheard.end(child);
     for (const listener of [...listeners]) listener(report);

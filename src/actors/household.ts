@@ -13,6 +13,7 @@ import type { Shell } from '../protocol/tool.js';
 import type { WorktreePlace, Worktrees } from '../protocol/worktree.js';
 import type { Toolbox } from '../tools/toolbox.js';
 import type { AgentDeps } from './agent.js';
+import type { Dispatch } from './dispatch.js';
 import type { ShelfOptions } from './prompt-shelf.js';
 import type { HookEquipment } from './session-hooks.js';
 import type { Subtree } from './subtree.js';
@@ -60,6 +61,8 @@ export interface Household {
   readonly usedBefore: (id: string) => UsedBefore;
   /** What agents that are about to begin again have left of their grants. */
   readonly kept: Map<string, Grant>;
+  /** The way to agents that other processes work on; undefined where there are none. */
+  readonly dispatch: Dispatch | undefined;
   /** What makes agents able to ask for others. */
   readonly agentsFor: (id: string) => AgentDeps['agents'];
   /** What came of those below an agent that is taken up again. */

@@ -15,6 +15,8 @@ export interface Member {
   /** 0 for the lead. */
   readonly depth: number;
   readonly deps: AgentDeps;
+  /** Another process works on it: here it is only read. */
+  readonly isElsewhere?: boolean;
   /** What it and all below it have used up. */
   readonly tree: Spending;
   /** Undefined while it is not at work. */

@@ -153,6 +153,8 @@ const runTurn = async (
       ...(sent && { sent }),
       ...(marked && { marked }),
     });
+    const written = notebook.written();
+    if (written !== undefined) await written;
     feed.emit({ type: 'request.started', turn, attempt, model });
     const sink = {
       started: clearance.begun,

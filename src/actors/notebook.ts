@@ -39,12 +39,15 @@ export class Notebook implements Knowledge {
   private readonly journal: Journal;
   private failure: StorageError | undefined;
   private isOver = false;
+  /** Of the last record. */
+  seq: number;
   /** Inputs of the calls that the present attempt asks for; the message may not have landed yet. */
   private readonly wanted = new Map<string, WantedCall>();
 
   /** `past` is all that the journal holds already. */
   constructor(journal: Journal, past: readonly JournalRecord[], base?: Knowledge) {
     this.journal = journal;
+    this.seq = past.at(-1)?.seq ?? 0;
     const { history, cache } = recall(past, base);
     this.history = history;
     this.cache = cache;
@@ -55,6 +58,7 @@ export class Notebook implements Knowledge {
     if (this.failure !== undefined) throw this.failure;
     if (this.isOver && body.type !== 'hook.ran') throw new StorageError(CLOSED);
     const record = this.journal.append(body);
+    this.seq = record.seq;
     this.history.apply(record);
     this.cache.apply(record);
     return record;
@@ -72,6 +76,24 @@ export class Notebook implements Knowledge {
 
   close(): void {
     this.failure ??= new StorageError(CLOSED);
+  }
+
+  /**
+   * Undefined when what was recorded is where the next owner finds it: what has an effect waits for that.
+   * Rejects with a StorageError, which is the failure of whatever is recorded next.
+   */
+  written(): Promise<void> | undefined {
+    return this.journal.written()?.catch((error: unknown) => {
+      if (error instanceof StorageError) this.failure = error;
+      throw error;
+    });
+  }
+
+  /** At once where that is no wait. */
+  whenWritten(act: () => void, refused: (error: Error) => void): void {
+    const written = this.written();
+    if (written === undefined) act();
+    else written.then(act, refused);
   }
 
   /** A sync that fails is the failure of whatever is recorded next. */

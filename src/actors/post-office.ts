@@ -55,6 +55,7 @@ const send = async (
   const { notebook } = sender.deps;
   if (notebook.history.family.hasAnswered(id, call)) throw new SpawnRefusal(ANSWERED);
   notebook.record({ type: 'letter.sent', letter: id, to, call, kind });
+  await notebook.written();
   const raw = `[${rawText(messageText(senderOf(sender), message, id))}]`;
   const letter: Letter = { letter: id, from: sender.id, raw };
   const isApproval = kind === 'plan_approval_response' && isYes;
@@ -80,7 +81,7 @@ const carry = async (
   isApproval: boolean,
 ): Promise<Pick<MessageReceipt, 'came' | 'why'>> => {
   try {
-    if (recipient === LEAD_NAME) return { came: deliverToLead(swarm, letter) };
+    if (recipient === LEAD_NAME) return { came: await deliverToLead(swarm, letter) };
     if (isApproval) await approve(swarm, recipient, letter.from);
     return { came: await deliver(swarm, recipient, letter) };
   } catch (error) {

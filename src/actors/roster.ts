@@ -24,6 +24,8 @@ export interface Entry {
   report: ChildReport | undefined;
   /** The last run that is on record of one that is not at work. */
   run: number;
+  /** The last record of it that is counted in what it has used up. */
+  counted: number;
   /** What it has used up itself. */
   spent: Spending;
   /** By it, as far as is known; undefined where its journal has more. */
@@ -61,7 +63,7 @@ export class Roster {
   add(tag: AgentTag, status: ChildStatus, now: number): Entry {
     const entry: Entry = {
       ...{ tag, status, child: undefined, report: undefined, isAwaited: false, lastActive: now },
-      ...{ run: 0, spent: new Spending(), changedFiles: new Set<string>() },
+      ...{ run: 0, counted: 0, spent: new Spending(), changedFiles: new Set<string>() },
       ...{ isEnding: false, halting: undefined },
       listeners: new Set(),
     };
@@ -158,6 +160,21 @@ export class Roster {
     }
   }
 
+  /** What is new of an agent that another process works on; of its end somebody tells in a letter. */
+  observe(event: SwarmEvent): void {
+    const known = this.entries.get(event.agent);
+    if (known !== undefined && event.cites.seq <= known.counted) return;
+    if (known?.child !== undefined || event.type === 'agent.stopped') return;
+    const before = known?.status;
+    this.take(event);
+    const entry = this.entries.get(event.agent);
+    if (entry === undefined) return;
+    entry.lastActive = event.ts;
+    if (known === undefined) entry.status = 'queued';
+    else if (event.type === 'turn.started' && before === 'queued') entry.status = 'running';
+    else entry.status = before ?? entry.status;
+  }
+
   private take(event: SwarmEvent): void {
     const { agent, parent } = event;
     if (typeof event.granted === 'string' && event.by !== 'hook') this.grants.add(event.granted);
@@ -178,8 +195,10 @@ export class Roster {
     } else if (entry !== undefined && event.type === 'files.changed') {
       entry.changedFiles = undefined;
     }
-    const spent = entry && spendingOf(event);
-    if (spent !== undefined) entry?.spent.count(spent);
+    if (entry === undefined) return;
+    entry.counted = event.cites.seq;
+    const spent = spendingOf(event);
+    if (spent !== undefined) entry.spent.count(spent);
   }
 }
 

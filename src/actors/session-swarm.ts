@@ -6,6 +6,7 @@ import { FileLeaseMemory } from '../store/file-lease-memory.js';
 import type { AgentDeps } from './agent.js';
 import type { Checkpointer } from './checkpointer.js';
 import { departing } from './child-sharing.js';
+import { Dispatch } from './dispatch.js';
 import { editDesk } from './edit-desk.js';
 import type { Household } from './household.js';
 import type { Member } from './member.js';
@@ -15,7 +16,8 @@ import { agentsOf } from './swarm-agents.js';
 import { Warmth } from './warmth.js';
 import { workNames } from './work-names.js';
 
-type Shared = Omit<Household, 'warmth' | 'agentsFor' | 'below' | 'checkpoints' | 'kept'> & {
+type Given = 'warmth' | 'agentsFor' | 'below' | 'checkpoints' | 'kept' | 'dispatch';
+type Shared = Omit<Household, Given> & {
   readonly checkpoints: Checkpointer | undefined;
 };
 
@@ -23,7 +25,7 @@ type Shared = Omit<Household, 'warmth' | 'agentsFor' | 'below' | 'checkpoints' |
 export const openSwarm = (
   shared: Shared,
   lead: Omit<AgentDeps, 'agents' | 'depart'>,
-  tree: Spending,
+  { spent: tree, isElsewhere }: { readonly spent: Spending; readonly isElsewhere: boolean },
 ): { readonly swarm: Swarm; readonly deps: AgentDeps } => {
   const { notebook, shelf, clock, agent: id } = lead;
   const warmth = new Warmth(clock);
@@ -41,15 +43,22 @@ export const openSwarm = (
     depart: departing({ warmth, history: notebook.history, shelf }),
   };
   const member: Member = {
-    ...{ id, depth: 0, deps, tree, agent: undefined, surfaces: undefined },
+    ...{ id, depth: 0, deps, tree, isElsewhere, agent: undefined, surfaces: undefined },
     ...{ forkPoint: undefined, siblings: undefined, desks: new Map() },
   };
   const checkpoints =
-    shared.checkpoints && keptWith(shared.checkpoints, (body) => void notebook.record(body));
+    shared.checkpoints &&
+    // A lead elsewhere reads of it in the journals of those who did it.
+    (isElsewhere
+      ? shared.checkpoints
+      : keptWith(shared.checkpoints, (body) => void notebook.record(body)));
   const below = (agent: string) =>
     subtreeBelow(agent, swarm.roster, shared.store, shared.session.meta.id);
   const kept = new Map();
-  const house = { ...shared, warmth, agentsFor, below, checkpoints, kept };
+  const { store, session, worker } = shared;
+  const dispatch =
+    store.jobs.own === undefined ? new Dispatch(store, session, worker, clock) : undefined;
+  const house = { ...shared, warmth, agentsFor, below, checkpoints, kept, dispatch };
   const swarm: Swarm = new Swarm(house, member);
   return { swarm, deps };
 };

@@ -1,24 +1,16 @@
-import { CommonFailures } from '../context/common-failures.js';
-import { RunUsage } from '../context/run-usage.js';
 import * as stops from '../machines/stops.js';
 import type { AgentReport, Stop } from '../protocol/agent.js';
 import { UsageError } from '../protocol/errors.js';
-import { capabilitiesOf } from '../protocol/providers.js';
-import type { SessionMeta, SessionStore } from '../protocol/store.js';
+import type { SessionMeta } from '../protocol/store.js';
 import type { RawJson } from '../protocol/wire.js';
 import { type Agent, startAgent } from './agent.js';
-import { FeedHub } from './feed-hub.js';
+import { equipLead } from './lead-equipment.js';
 import type { LeadSession, SessionOptions } from './lead-session.js';
 import { Notebook } from './notebook.js';
 import { PromptGate } from './prompt-gate.js';
-import { PromptShelf } from './prompt-shelf.js';
-import { runGrant } from './run-grant.js';
 import { beginSession } from './session-begin.js';
-import { openDesk, SessionHooks, withMemory } from './session-hooks.js';
-import { sessionJobs } from './session-jobs.js';
-import { openSwarm } from './session-swarm.js';
+import { SessionHooks } from './session-hooks.js';
 import { steering } from './steering.js';
-import { treeSpending } from './tree-spending.js';
 
 export type { LeadSession, OpenedSession, SessionOptions } from './lead-session.js';
 
@@ -31,54 +23,12 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     await session.close();
     throw new UsageError(headless(meta));
   }
-  const usage = new RunUsage(meta.lead, notebook.history.run);
-  const spent = await treeSpending(options.store, meta, notebook.history, usage);
-  const { used } = usage;
   notebook.record({ type: 'epoch.began', owner: options.owner });
-  const feed = new FeedHub(options.wantsStreamEvents);
-  const { briefing, requestSettings, capabilities = capabilitiesOf('firstParty') } = options;
-  const shelf = new PromptShelf(
-    { session, notebook, briefing, capabilities, requestSettings, model },
-    head,
-  );
-  const equipment = options.equip({
-    meta,
-    artifacts: session.artifactDirectory(),
-    inherited: await inheritedArtifacts(options.store, meta),
-    tools: head.tools,
-  });
-  equipment.desk.recall(notebook.history.grants);
   const checkpoints = options.checkpoints?.(meta, (body) => void notebook.record(body));
   await checkpoints?.settle(past);
+  const equipped = await equipLead(options, { session, model, head, notebook, checkpoints });
+  const { swarm, deps, equipment, feed, shelf, jobs, hooks, spent, used } = equipped;
   const { ids, clock } = options;
-  const jobs = sessionJobs({ shell: equipment.shell, notebook, feed, ids, clock });
-  const given = withMemory(options.hooks);
-  const hooks = openDesk(given, session, {
-    ...{ notebook, feed, clock, mode: () => equipment.desk.mode },
-  });
-  const betas = options.betas ?? [];
-  const equipped = {
-    ...equipment,
-    ...{ hooks, notebook, feed, shelf, briefing, modelName: model, agent: meta.lead },
-    ...{ ids, clock, jobs: jobs.table, diagnostics: capabilities.diagnostics, checkpoints },
-    failures: new CommonFailures(),
-    betas: () => (capabilities.betas ? notebook.history.betas.with(betas) : []),
-    grant: runGrant(
-      { ...options.budget, turns: equipment.limits.maxTurns },
-      notebook.history,
-      used,
-    ),
-  };
-  const { swarm, deps } = openSwarm(
-    {
-      ...{ session, store: options.store, worker: options.owner, hooks: given },
-      ...{ capabilities, requestSettings, betas, checkpoints },
-      usedBefore: (id) => usage.usedBy(id),
-      setup: options.swarm,
-    },
-    equipped,
-    spent,
-  );
   swarm.employment.countSpawns(used.agents);
   await swarm.recall();
   let agent: Agent | undefined;
@@ -211,17 +161,3 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
 /** A journal that lost its first message cannot be sent to anybody. */
 const headless = ({ id }: SessionMeta): string =>
   `The beginning of session ${id} is damaged, so it cannot be resumed; its journal is kept.`;
-
-const inheritedArtifacts = async (
-  store: SessionStore,
-  { parentId }: SessionMeta,
-): Promise<readonly string[]> => {
-  if (parentId === null) return [];
-  const parents = new Map((await store.list()).map((meta) => [meta.id, meta.parentId]));
-  const found = new Set<string>();
-  for (let id: string | null = parentId; id !== null && !found.has(id); ) {
-    found.add(id);
-    id = parents.get(id) ?? null;
-  }
-  return [...found].flatMap((id) => store.artifactsOf(id) ?? []);
-};

@@ -2,10 +2,8 @@
  * The agents that work for a lead, and for each other: how they begin, and how those that a process left
  * behind are taken up again. Each is an actor of its own, found by its id; the tree is in the journals.
  */
-import type { Stop } from '../protocol/agent.js';
-import { SkeinError, StorageError } from '../protocol/errors.js';
+import { SkeinError } from '../protocol/errors.js';
 import {
-  type AgentTag,
   isWaitedFor,
   type Spawned,
   type SpawnKind,
@@ -13,15 +11,17 @@ import {
   type SpawnPreview,
 } from '../protocol/swarm.js';
 import { BackgroundJobs } from './background-jobs.js';
-import { beginChild, beginEpoch, endOf, readJournal, rebuildChild } from './child.js';
-import { deliverLoss, deliverReport, hasHeardOf } from './child-letter.js';
-import { Complaints } from './complaints.js';
+import { beginChild, beginEpoch, endOf, rebuildChild } from './child.js';
+import { deliver, deliverToLead } from './delivery.js';
 import { Employment, lenderOf } from './employment.js';
 import { FanOuts } from './fan-outs.js';
+import { FormerAgents } from './former-agents.js';
 import type { Household } from './household.js';
 import { InTurn } from './in-turn.js';
 import { join } from './join-child.js';
 import type { Child, Member } from './member.js';
+import { Rebuilding } from './rebuilding.js';
+import { Remotes } from './remotes.js';
 import { type Entry, isLive, isPresent, Roster } from './roster.js';
 import { modelOf, termsOf } from './spawn-terms.js';
 import { Turnstile } from './turnstile.js';
@@ -31,25 +31,48 @@ export class Swarm {
   readonly house: Household;
   readonly lead: Member;
   readonly employment: Employment;
+  /** Undefined where this process works on all of them. */
+  readonly remotes: Remotes | undefined;
   private readonly jobs: BackgroundJobs;
   private readonly fanOuts: FanOuts;
   private readonly turnstile = new Turnstile();
   /** Background agents of a former process that wait for the lead to start. */
   private lost: Entry[] = [];
-  private readonly complaints: Complaints;
+  private readonly former: FormerAgents;
   private readonly turns = new InTurn();
+  private readonly rebuilding: Rebuilding;
 
   constructor(house: Household, lead: Member) {
     this.house = house;
     this.lead = lead;
-    this.complaints = new Complaints((text) => lead.deps.feed.emit({ type: 'notice', text }));
     this.jobs = new BackgroundJobs(house, lead.deps.clock);
     const fanOuts = new FanOuts(house, lead);
     this.fanOuts = fanOuts;
+    const { roster, active } = this;
+    this.rebuilding = new Rebuilding({
+      ...{ house, lead, roster, active, remotes: () => this.remotes },
+    });
+    const { rebuilding } = this;
+    const { dispatch } = house;
+    this.remotes =
+      dispatch &&
+      new Remotes({
+        ...{ dispatch, lead, roster, employment: () => this.employment },
+        watch: () => house.store.watch(house.session.meta.id),
+        memberOf: (id) => this.memberOf(id),
+        read: (entry) => rebuilding.readOnly(entry),
+        deliver: (entry, letter) =>
+          entry === undefined ? deliverToLead(this, letter) : deliver(this, entry, letter),
+      });
     this.employment = new Employment({
-      ...{ house, lead, roster: this.roster, jobs: this.jobs },
+      ...{ house, lead, roster, jobs: this.jobs, remotes: this.remotes },
       ended: (child) => fanOuts.observe(child),
       revive: (entry, prepare) => this.revive(entry, prepare),
+    });
+    this.former = new FormerAgents({
+      ...{ lead, roster, rebuild: (entry) => rebuilding.look(entry) },
+      remember: (entry, child) => this.remember(entry, child),
+      takeUp: (entry) => this.takeUp(entry),
     });
   }
 
@@ -81,15 +104,16 @@ export class Swarm {
     if (!this.lead.deps.notebook.history.family.isParent) return;
     await this.roster.recall(this.house.store, this.house.session.meta.id);
     this.lead.deps.desk.recall(this.roster.grants);
-    this.lost = await this.unreported(this.lead);
+    this.lost = await this.former.unreported(this.lead);
     this.employment.expect(this.lead, this.lost.length);
   }
 
   /** Background agents of a former process go on. */
   async start(): Promise<void> {
-    this.complaints.release();
+    this.former.release();
+    this.remotes?.start();
     for (const entry of this.lost.splice(0)) {
-      await this.takeUp(this.lead, entry);
+      await this.former.takeUp(this.lead, entry);
       // It is counted as one of those at work now, or cannot be waited for.
       this.employment.expect(this.lead, -1);
     }
@@ -103,12 +127,14 @@ export class Swarm {
   revive(entry: Entry, prepare: (child: Child) => boolean): Promise<boolean> {
     return this.turns.run(entry.tag.id, async () => {
       if (entry.child !== undefined) return true;
-      const child = await this.rebuild(entry);
+      const child = await this.rebuilding.rebuild(entry);
       if (child === undefined) return false;
-      if (prepare(child)) {
+      if (!prepare(child)) await this.rebuilding.putAway(child);
+      else if (this.remotes?.has(entry)) await this.handOver(entry, child);
+      else {
         entry.isAwaited = false;
         await this.resume(entry, child);
-      } else await this.putAway(child);
+      }
       return true;
     });
   }
@@ -117,10 +143,10 @@ export class Swarm {
   async recollect(entry: Entry): Promise<void> {
     const look = async () => {
       if (isLive(entry) || entry.report !== undefined) return;
-      const child = await this.rebuild(entry);
+      const child = await this.rebuilding.look(entry);
       if (child === undefined) return;
-      const end = endOf(child);
-      await (end === undefined ? this.putAway(child) : this.remember(entry, child, end));
+      const hasEnded = endOf(child) !== undefined;
+      await (hasEnded ? this.remember(entry, child) : this.rebuilding.putAway(child));
     };
     await this.turns.run(entry.tag.id, look).catch((error: unknown) => {
       if (!(error instanceof SkeinError)) throw error;
@@ -131,6 +157,7 @@ export class Swarm {
   async close(): Promise<void> {
     await this.employment.close();
     await this.jobs.release();
+    await this.remotes?.close();
   }
 
   private readonly active = (id: string): void => {
@@ -166,13 +193,17 @@ export class Swarm {
       await this.turnstile.pass();
       const beginning = { id, parent, origin, model, prompt, isIsolated };
       const child = await beginChild(this.house, beginning, this.active);
-      const { isQueued } = place;
-      if (isQueued) child.deps.notebook.record({ type: 'agent.queued', reason: QUEUED });
-      if (kind === 'background') await this.jobs.claim(id);
       const entry = this.roster.get(id) ?? this.roster.add(child.tag, 'lost', clock.now());
       entry.isAwaited = isWaitedFor(kind);
+      const isRemote = this.remotes?.has(entry) === true;
+      const isQueued = isRemote || place.isQueued;
+      const reason = isRemote ? FOR_WORKER : QUEUED;
+      if (isQueued) child.deps.notebook.record({ type: 'agent.queued', reason });
+      if (isRemote) await this.handOver(entry, child);
+      else if (kind === 'background') await this.jobs.claim(id);
       feed.emit({ type: 'agent.spawned', agent: child.tag, model, isQueued, prompt });
-      this.employment.employ(entry, child, place);
+      if (isRemote) this.employment.withdraw(id);
+      else this.employment.employ(entry, child, place);
       return entry;
     } catch (error) {
       this.employment.withdraw(id);
@@ -189,14 +220,26 @@ export class Swarm {
     const known = this.roster.get(id);
     if (known !== undefined && isLive(known)) known.isAwaited = isWaitedFor(known.tag.kind);
     if (known !== undefined && (isPresent(known) || known.report !== undefined)) return known;
-    const child = await rebuildChild(this.house, id, parent, this.active);
+    const child = await (known === undefined
+      ? rebuildChild(this.house, id, parent, this.active)
+      : this.rebuilding.look(known));
     if (child === undefined) return this.begin(parent, order, id);
     const entry = known ?? this.roster.add(child.tag, 'lost', this.lead.deps.clock.now());
     entry.isAwaited = isWaitedFor(child.tag.kind);
-    const end = endOf(child);
-    if (end === undefined) await this.resume(entry, child);
-    else await this.remember(entry, child, end);
+    if (endOf(child) !== undefined) await this.remember(entry, child);
+    else if (this.remotes?.has(entry)) await this.goOnElsewhere(entry);
+    else await this.resume(entry, child);
     return entry;
+  }
+
+  /** Somebody else works on it from now on, with what is on record. */
+  private async handOver(entry: Entry, child: Child): Promise<void> {
+    const { notebook } = child.deps;
+    await notebook.written();
+    // Whoever asked for it must find it again.
+    await this.memberOf(child.parent.id)?.deps.notebook.written();
+    await this.rebuilding.putAway(child);
+    await this.remotes?.hand(entry, notebook.seq);
   }
 
   private async resume(entry: Entry, child: Child): Promise<void> {
@@ -208,7 +251,9 @@ export class Swarm {
       if (place.isQueued) deps.notebook.record({ type: 'agent.queued', reason: QUEUED });
       // Those below it must find this very one.
       entry.child = child;
-      for (const below of await this.unreported(child)) await this.takeUp(child, below);
+      for (const below of await this.former.unreported(child)) {
+        await this.former.takeUp(child, below);
+      }
       this.employment.employ(entry, child, place);
     } catch (error) {
       entry.child = undefined;
@@ -217,84 +262,29 @@ export class Swarm {
     }
   }
 
-  /** Background children of one that is taken up again which have not ended; of the rest it hears now. */
-  private async unreported(member: Member): Promise<Entry[]> {
-    const open: Entry[] = [];
-    for (const [id, kind] of member.deps.notebook.history.family.children) {
-      const entry = this.roster.get(id);
-      if (isWaitedFor(kind) || entry === undefined || entry.child !== undefined) continue;
-      // One that went on after it had reported has something new to tell.
-      if (hasHeardOf(member, id, entry.run) && entry.status !== 'lost') continue;
-      await this.orLose(member, entry, async () => {
-        if (!(await this.hearOf(member, entry))) open.push(entry);
-      });
-    }
-    return open;
-  }
-
-  /** False when it has not ended. */
-  private async hearOf(member: Member, entry: Entry): Promise<boolean> {
-    const child = await this.rebuild(entry);
-    if (child === undefined) {
-      // A call that is still open begins it anew.
-      if (isAskedFor(member, entry)) return true;
-      throw new StorageError('It left nothing to go on with.');
-    }
-    const end = endOf(child);
-    if (end === undefined) return false;
-    await this.remember(entry, child, end);
-    if (entry.report !== undefined) deliverReport(member, entry.report, entry.run);
-    return true;
-  }
-
   /** Unless another process works on it. */
-  private takeUp(member: Member, entry: Entry): Promise<void> {
-    return this.orLose(member, entry, async () => {
-      const isFree = entry.tag.kind === 'teammate' || (await this.jobs.claim(entry.tag.id));
-      if (isFree) await this.revive(entry, () => true);
-    });
+  private async takeUp(entry: Entry): Promise<void> {
+    const { id, kind } = entry.tag;
+    if (this.remotes?.has(entry)) return this.goOnElsewhere(entry);
+    const isFree = kind === 'teammate' || (await this.jobs.claim(id));
+    if (isFree) await this.revive(entry, () => true);
   }
 
-  /** Whoever it worked for hears of it, and so do people, when it cannot go on. */
-  private async orLose(member: Member, entry: Entry, work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      this.complaints.add(
-        `The background agent ${entry.tag.id} could not be taken up again: ${why}`,
-      );
-      deliverLoss(member, entry.tag, entry.run, why);
+  /** One that somebody was given already goes on there. */
+  private async goOnElsewhere(entry: Entry): Promise<void> {
+    if (await this.remotes?.isHanded(entry.tag.id)) this.remotes?.follow(entry);
+    else {
+      const child = await this.rebuilding.rebuild(entry);
+      if (child !== undefined) await this.handOver(entry, child);
     }
   }
 
-  private async remember(entry: Entry, child: Child, end: Stop): Promise<void> {
-    this.employment.recall(entry, child, end);
-    await this.putAway(child);
-  }
-
-  /** It was only looked at. */
-  private async putAway({ id, hooks, deps }: Child): Promise<void> {
-    hooks.close();
-    deps.grant.close();
-    await this.house.session.closeJournal(id);
-  }
-
-  private async rebuild({ tag }: Entry, open?: typeof readJournal): Promise<Child | undefined> {
-    return rebuildChild(this.house, tag.id, await this.parentOf(tag), this.active, open);
-  }
-
-  /** One that has ended is only read: what its children may do depends on what it may. */
-  private async parentOf({ parent: id, depth }: AgentTag): Promise<Member> {
-    const live = this.memberOf(id);
-    const entry = live === undefined ? this.roster.get(id) : undefined;
-    // What files say of parents may go in circles.
-    const isAbove = entry !== undefined && entry.tag.depth < depth;
-    return live ?? (isAbove ? await this.rebuild(entry, readJournal) : undefined) ?? this.lead;
+  private async remember(entry: Entry, child: Child): Promise<void> {
+    const end = endOf(child);
+    if (end !== undefined) this.employment.recall(entry, child, end);
+    await this.rebuilding.putAway(child);
   }
 }
 
-const isAskedFor = ({ deps }: Member, { tag }: Entry): boolean =>
-  [...deps.notebook.history.family.asked.values()].includes(tag.id);
-
+const FOR_WORKER = 'It waits for a worker (`skein worker`).';
 const QUEUED = 'As many agents work as may (skein.maxConcurrentAgents); it waits for a place.';

@@ -34,7 +34,7 @@ export class Unheard {
     this.changed(id, live);
   }
 
-  begin({ id, parent }: Child): void {
+  begin({ id, parent }: Pick<Child, 'id' | 'parent'>): void {
     if (!this.working.has(id)) this.count(id, this.nearest(parent));
   }
 

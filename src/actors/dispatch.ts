@@ -1,0 +1,119 @@
+/**
+ * The way to agents that other processes work on: they are handed over as jobs, and what is said to and by
+ * them goes through the mailbox. There where one process runs a whole swarm there is none.
+ */
+import { type AgentMail, agentMail } from '../protocol/agent-mail.js';
+import type { Clock } from '../protocol/clock.js';
+import { SkeinError } from '../protocol/errors.js';
+import type { JobQueue } from '../protocol/job-queue.js';
+import type { Inbox, Mailbox } from '../protocol/mailbox.js';
+import type { Session, SessionStore } from '../protocol/store.js';
+
+/** Resolves when what it says is on record. Rejects with a SkeinError where it cannot be. */
+export type Receive = (mail: AgentMail) => Promise<void>;
+
+export class Dispatch {
+  /** Agents that were handed to this process: it works on them itself. */
+  readonly ours = new Set<string>();
+  private readonly jobs: JobQueue;
+  private readonly mailbox: Mailbox;
+  private readonly swarm: string;
+  private readonly worker: string;
+  private readonly clock: Clock;
+  /** By agent that this process handed over: how long its journal was then. */
+  private readonly handedAt = new Map<string, number>();
+  /** By agent: what reads its mail here. */
+  private readonly readers = new Map<string, Reader>();
+
+  constructor(store: SessionStore, { meta }: Session, worker: string, clock: Clock) {
+    this.jobs = store.jobs;
+    this.mailbox = store.mailbox(meta.id);
+    this.swarm = meta.id;
+    this.worker = worker;
+    this.clock = clock;
+  }
+
+  /** Somebody will go on with it where its journal ends; the same again changes nothing. Waits for the store. */
+  async hand(id: string, at: number): Promise<void> {
+    await this.jobs.add({ id, swarm: this.swarm, addedAt: this.clock.now(), at });
+    this.handedAt.set(id, at);
+  }
+
+  /** Nobody will. False when somebody works on it, or it was not handed over. */
+  async withdraw(id: string): Promise<boolean> {
+    const { swarm } = this;
+    const at =
+      this.handedAt.get(id) ?? (await this.jobs.list(swarm)).find((job) => job.id === id)?.at;
+    return this.jobs.withdraw({ id, swarm, ...(at !== undefined && { at }) });
+  }
+
+  /** Those that wait for somebody, or that somebody works on. */
+  async handed(): Promise<ReadonlyMap<string, string | undefined>> {
+    const jobs = await this.jobs.list(this.swarm);
+    return new Map(jobs.map(({ id, worker }) => [id, worker]));
+  }
+
+  /** Once under one id, however often it is said. Rejects with a UsageError. */
+  post(to: string, id: string, mail: AgentMail): Promise<void> {
+    const sentAt = this.clock.now();
+    return this.mailbox.send({ id, from: this.worker, to, sentAt, body: mail });
+  }
+
+  /** Reads the mail of an agent that this process works on, until `leave`. */
+  host(id: string, receive: Receive): void {
+    if (this.readers.has(id)) return;
+    const over = new AbortController();
+    const reading = this.read(id, receive, over.signal);
+    this.readers.set(id, { over, reading });
+  }
+
+  /** Resolves when nothing of it is read here any more. Harmless when nothing was. Never rejects. */
+  async leave(id: string): Promise<void> {
+    const reader = this.readers.get(id);
+    this.readers.delete(id);
+    reader?.over.abort();
+    await reader?.reading;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.readers.keys()].map((id) => this.leave(id)));
+    await this.mailbox.close();
+  }
+
+  private async read(id: string, receive: Receive, signal: AbortSignal): Promise<void> {
+    let inbox: Inbox | undefined;
+    try {
+      inbox = await this.mailbox.open(id);
+      for (;;) {
+        const letter = await inbox.next(signal);
+        if (letter === undefined || signal.aborted) return;
+        const refusal = await taken(letter.body, receive);
+        if (refusal === undefined) await inbox.acknowledge(letter.id);
+        else await inbox.bury(letter.id, refusal);
+      }
+    } catch (error) {
+      // What was not acknowledged is read by whoever works on it next.
+      if (!(error instanceof SkeinError)) throw error;
+    } finally {
+      await inbox?.close();
+    }
+  }
+}
+
+interface Reader {
+  readonly over: AbortController;
+  readonly reading: Promise<void>;
+}
+
+/** Why it cannot be delivered; undefined when it was. */
+const taken = async (body: unknown, receive: Receive): Promise<string | undefined> => {
+  const mail = agentMail.safeParse(body);
+  if (!mail.success) return 'It is nothing that agents write to each other.';
+  try {
+    await receive(mail.data);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof SkeinError)) throw error;
+    return error.message;
+  }
+};

@@ -1,0 +1,109 @@
+/** Equips the lead of a session for its swarm: in the process that runs it, and in those that work for it elsewhere. */
+import { CommonFailures } from '../context/common-failures.js';
+import { RunUsage } from '../context/run-usage.js';
+import type { Spending } from '../context/spending.js';
+import type { PromptHead } from '../protocol/prompt.js';
+import { capabilitiesOf } from '../protocol/providers.js';
+import type { Session, SessionMeta, SessionStore } from '../protocol/store.js';
+import type { AgentDeps } from './agent.js';
+import type { Checkpointer } from './checkpointer.js';
+import { FeedHub } from './feed-hub.js';
+import type { SessionOptions } from './lead-session.js';
+import type { Notebook } from './notebook.js';
+import { PromptShelf } from './prompt-shelf.js';
+import { runGrant } from './run-grant.js';
+import { openDesk, withMemory } from './session-hooks.js';
+import { type SessionJobs, sessionJobs } from './session-jobs.js';
+import { openSwarm } from './session-swarm.js';
+import type { Swarm } from './swarm.js';
+import { treeSpending } from './tree-spending.js';
+
+/** What is known of the lead already. */
+export interface LeadPast {
+  readonly session: Session;
+  readonly model: string;
+  readonly head: PromptHead;
+  readonly notebook: Notebook;
+  readonly checkpoints: Checkpointer | undefined;
+  /** Another process runs it: here it is only read. */
+  readonly isElsewhere?: boolean;
+}
+
+export interface EquippedLead {
+  readonly swarm: Swarm;
+  readonly deps: AgentDeps;
+  readonly equipment: ReturnType<SessionOptions['equip']>;
+  readonly feed: FeedHub;
+  readonly shelf: PromptShelf;
+  readonly jobs: SessionJobs;
+  readonly hooks: ReturnType<typeof openDesk>;
+  readonly spent: Spending;
+  /** In the run that is under way, before this process. */
+  readonly used: RunUsage['used'];
+}
+
+export const equipLead = async (
+  options: SessionOptions,
+  { session, model, head, notebook, checkpoints, isElsewhere = false }: LeadPast,
+): Promise<EquippedLead> => {
+  const { meta } = session;
+  const { briefing, requestSettings, capabilities = capabilitiesOf('firstParty') } = options;
+  const { ids, clock, betas = [] } = options;
+  const usage = new RunUsage(meta.lead, notebook.history.run);
+  const spent = await treeSpending(options.store, meta, notebook.history, usage);
+  const { used } = usage;
+  const feed = new FeedHub(options.wantsStreamEvents);
+  const shelf = new PromptShelf(
+    { session, notebook, briefing, capabilities, requestSettings, model },
+    head,
+  );
+  const equipment = options.equip({
+    meta,
+    artifacts: session.artifactDirectory(),
+    inherited: await inheritedArtifacts(options.store, meta),
+    tools: head.tools,
+  });
+  equipment.desk.recall(notebook.history.grants);
+  const jobs = sessionJobs({ shell: equipment.shell, notebook, feed, ids, clock });
+  const given = withMemory(options.hooks);
+  const hooks = openDesk(given, session, {
+    ...{ notebook, feed, clock, mode: () => equipment.desk.mode },
+  });
+  const lead = {
+    ...equipment,
+    ...{ hooks, notebook, feed, shelf, briefing, modelName: model, agent: meta.lead },
+    ...{ ids, clock, jobs: jobs.table, diagnostics: capabilities.diagnostics, checkpoints },
+    failures: new CommonFailures(),
+    betas: () => (capabilities.betas ? notebook.history.betas.with(betas) : []),
+    grant: runGrant(
+      { ...options.budget, turns: equipment.limits.maxTurns },
+      notebook.history,
+      used,
+    ),
+  };
+  const { swarm, deps } = openSwarm(
+    {
+      ...{ session, store: options.store, worker: options.owner, hooks: given },
+      ...{ capabilities, requestSettings, betas, checkpoints },
+      usedBefore: (id) => usage.usedBy(id),
+      setup: options.swarm,
+    },
+    lead,
+    { spent, isElsewhere },
+  );
+  return { swarm, deps, equipment, feed, shelf, jobs, hooks, spent, used };
+};
+
+const inheritedArtifacts = async (
+  store: SessionStore,
+  { parentId }: SessionMeta,
+): Promise<readonly string[]> => {
+  if (parentId === null) return [];
+  const parents = new Map((await store.list()).map((meta) => [meta.id, meta.parentId]));
+  const found = new Set<string>();
+  for (let id: string | null = parentId; id !== null && !found.has(id); ) {
+    found.add(id);
+    id = parents.get(id) ?? null;
+  }
+  return [...found].flatMap((id) => store.artifactsOf(id) ?? []);
+};

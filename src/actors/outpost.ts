@@ -1,0 +1,205 @@
+/**
+ * The part of a swarm that a worker has: agents that were handed to it, one job each, as they would work in
+ * the process of their lead. The lead is only read here; what it has to hear goes through the mailbox.
+ */
+import { UsageError } from '../protocol/errors.js';
+import type { TakenJob } from '../protocol/job-queue.js';
+import type { Journal, VisitedSession } from '../protocol/store.js';
+import { endOf } from './child.js';
+import { failed } from './child-stops.js';
+import { type EquippedLead, equipLead } from './lead-equipment.js';
+import type { SessionOptions } from './lead-session.js';
+import type { Child } from './member.js';
+import { Notebook } from './notebook.js';
+import { readHead } from './prompt-shelf.js';
+import type { Entry } from './roster.js';
+import { tagOf } from './roster.js';
+import { newestPrompt } from './session-begin.js';
+
+/** An agent whose workers have died so often ends: it may be what kills them. */
+export const MOST_ATTEMPTS = 5;
+/** How long calls that are under way may go on when the worker has to end. */
+const GRACE_MS = 10_000;
+const LOOK_EVERY_MS = 50;
+
+export interface Outpost {
+  readonly swarm: string;
+  /** Agents that are at work here now. */
+  readonly busy: number;
+  /** Works on it until it has ended, or is somebody else's. Rejects with a SkeinError. */
+  work(job: TakenJob): Promise<'done' | { readonly laterMs: number }>;
+  /** What was begun is given back. */
+  close(): Promise<void>;
+}
+
+/** Rejects with a UsageError when there is no such swarm, or it cannot be worked on here. */
+export const openOutpost = async (options: SessionOptions, swarm: string): Promise<Outpost> => {
+  const session = await options.store.visit(swarm);
+  try {
+    const lead = await readLead(options, session);
+    // What a call changes is on record with its agent; after a crash nobody looks for more here.
+    const checkpoints = options.checkpoints?.(session.meta, () => {});
+    const equipped = await equipLead(options, { ...lead, session, checkpoints, isElsewhere: true });
+    await equipped.swarm.roster.recall(options.store, swarm);
+    equipped.equipment.desk.recall(equipped.swarm.roster.grants);
+    await equipped.swarm.start();
+    return new OpenOutpost(options, session, equipped);
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
+};
+
+/** As the lead's journal has it now. */
+const readLead = async ({ store, modelName }: SessionOptions, session: VisitedSession) => {
+  const { id, lead, model } = session.meta;
+  const past = await store.peek(id, lead);
+  const created = past.records.find((record) => record.type === 'agent.created');
+  if (created?.type !== 'agent.created') {
+    throw new UsageError(`Session ${id} has not begun yet.`);
+  }
+  const prompt = newestPrompt(past.records) ?? created.prompt;
+  const head = await readHead(prompt, (name) => session.readArtifact(name));
+  const notebook = new Notebook(onlyRead(past), past.records);
+  return { head, notebook, model: modelName ?? model };
+};
+
+class OpenOutpost implements Outpost {
+  readonly swarm: string;
+  private readonly options: SessionOptions;
+  private readonly session: VisitedSession;
+  private readonly lead: EquippedLead;
+  private readonly working = new Set<string>();
+
+  constructor(options: SessionOptions, session: VisitedSession, lead: EquippedLead) {
+    this.swarm = session.meta.id;
+    this.options = options;
+    this.session = session;
+    this.lead = lead;
+  }
+
+  get busy(): number {
+    return this.working.size;
+  }
+
+  async work(job: TakenJob): Promise<'done' | { readonly laterMs: number }> {
+    const { id } = job;
+    const entry = await this.entryOf(id);
+    if (entry === undefined) return 'done';
+    const adoption = await this.session.adopt(id);
+    const { dispatch } = this.lead.swarm.house;
+    dispatch?.ours.add(id);
+    this.working.add(id);
+    try {
+      const lost = AbortSignal.any([adoption.lost, job.signal]);
+      const isOver = await this.untilOver(entry, job, lost);
+      if (isOver) return 'done';
+      await this.giveUp(entry, adoption.lost);
+      return { laterMs: 0 };
+    } finally {
+      this.working.delete(id);
+      await dispatch?.leave(id);
+      dispatch?.ours.delete(id);
+      await adoption.release();
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.lead.swarm.close();
+    this.lead.hooks.close();
+    await this.lead.jobs.end();
+    await this.session.close();
+  }
+
+  /** True when it has ended and whoever it works for is told; false when it is somebody else's to go on with. */
+  private async untilOver(entry: Entry, job: TakenJob, lost: AbortSignal): Promise<boolean> {
+    const { swarm } = this.lead;
+    const over = new Promise<true>((resolve) => entry.listeners.add(() => resolve(true)));
+    const cutOff = new Promise<false>((resolve) => {
+      lost.addEventListener('abort', () => resolve(false), { once: true });
+    });
+    let child: Child | undefined;
+    const isOnRecord = await swarm.revive(entry, (rebuilt) => {
+      child = rebuilt;
+      if (job.attempts < MOST_ATTEMPTS) return isUnfinished(rebuilt);
+      swarm.employment.farewell.record(rebuilt, workersDied(job.attempts));
+      return false;
+    });
+    if (!isOnRecord) return true;
+    const progress = this.tellProgress(entry, job);
+    try {
+      const isAtWork = entry.child !== undefined;
+      if (isAtWork && !(await Promise.race([over, cutOff]))) return false;
+      await this.tellParent(entry, child);
+      return true;
+    } finally {
+      progress();
+    }
+  }
+
+  /** The end of a run is on record, and told under a name that is the same whoever tells it. */
+  private async tellParent({ tag, run }: Entry, child: Child | undefined): Promise<void> {
+    const { dispatch } = this.lead.swarm.house;
+    const { notebook } = child?.deps ?? {};
+    await notebook?.written();
+    const runs = notebook?.history.runs ?? run;
+    const mail = { type: 'ended', agent: tag.id, run: runs } as const;
+    try {
+      await dispatch?.post(tag.parent, `end_${tag.id}_${runs}`, mail);
+    } catch (error) {
+      // Its journal says the same to whoever looks.
+      if (!(error instanceof UsageError)) throw error;
+    }
+  }
+
+  /** As if the process had died there, but for calls that may end yet where the agent is still ours. */
+  private async giveUp(entry: Entry, lost: AbortSignal): Promise<void> {
+    const { clock } = this.options;
+    const until = clock.now() + GRACE_MS;
+    while (!lost.aborted && clock.now() < until && entry.child?.agent?.state === 'tool-running') {
+      await new Promise<void>((resolve) => void clock.wakeAt(clock.now() + LOOK_EVERY_MS, resolve));
+    }
+    await this.lead.swarm.employment.drop(entry);
+  }
+
+  /** Known since the swarm was recalled, or from its first record. */
+  private async entryOf(id: string): Promise<Entry | undefined> {
+    const { roster, lead } = this.lead.swarm;
+    const known = roster.get(id);
+    if (known !== undefined) return known;
+    for await (const record of this.options.store.records(this.swarm, id)) {
+      if (record.type !== 'agent.created' || record.origin === undefined) continue;
+      const parent = record.parent ?? lead.id;
+      if (parent !== lead.id) await this.entryOf(parent);
+      return roster.get(id) ?? roster.add(tagOf(id, parent, record.origin), 'lost', record.ts);
+    }
+    return undefined;
+  }
+
+  private tellProgress(entry: Entry, job: TakenJob): () => void {
+    const { feed } = this.lead;
+    return feed.listen((item) => {
+      if (item.type !== 'agent.feed' || item.agent.id !== entry.tag.id) return;
+      if (item.item.type !== 'request.started') return;
+      const { agent, deps } = entry.child ?? {};
+      const turns = deps?.notebook.history.turns ?? 0;
+      void job.progress({ turns, state: agent?.state ?? 'waking' });
+    });
+  }
+}
+
+const isUnfinished = (child: Child): boolean =>
+  endOf(child) === undefined || child.deps.notebook.history.waiting > 0;
+
+const workersDied = (times: number) =>
+  failed(new Error(`the ${times} workers that had it have all died.`));
+
+/** Of a lead that another process runs. */
+const onlyRead = (past: Journal['past']): Journal => ({
+  past,
+  append() {
+    throw new UsageError('The lead is at work elsewhere.');
+  },
+  written: () => undefined,
+  sync: async () => {},
+});

@@ -1,0 +1,198 @@
+/**
+ * Agents of a swarm that other processes work on, as this one sees them: how they are handed over, spoken to
+ * and stopped, and how those that work here hear of their end. What they did is in their journals, and is
+ * read from there; letters only say when to look.
+ */
+import type { Stop } from '../protocol/agent.js';
+import type { AgentMail } from '../protocol/agent-mail.js';
+import { UsageError } from '../protocol/errors.js';
+import type { EventWatch } from '../protocol/store.js';
+import { endOf } from './child.js';
+import { deliverReport, hasHeardOf } from './child-letter.js';
+import type { Delivered, Letter } from './delivery.js';
+import type { Dispatch } from './dispatch.js';
+import type { Employment } from './employment.js';
+import type { Child, Member } from './member.js';
+import { watchRemotes } from './remote-watch.js';
+import { type Entry, isLive, type Roster } from './roster.js';
+
+export interface RemotesDeps {
+  readonly dispatch: Dispatch;
+  readonly lead: Member;
+  readonly watch: () => EventWatch;
+  readonly roster: Roster;
+  readonly employment: () => Employment;
+  /** An agent that works here, the lead included. */
+  readonly memberOf: (id: string) => Member | undefined;
+  /** As its journal has it now; nothing is written, and nothing is held for it. */
+  readonly read: (entry: Entry) => Promise<Child | undefined>;
+  /** A letter for one that works here; undefined is the lead. */
+  readonly deliver: (entry: Entry | undefined, letter: Letter) => Promise<unknown>;
+}
+
+/** How long whoever stops an agent waits for the process that works on it. */
+const STOP_LIMIT_MS = 30_000;
+
+/** A look at all jobs serves for so long: many are asked about at once. */
+const STALE_MS = 1_000;
+
+export class Remotes {
+  private readonly deps: RemotesDeps;
+  private known: { readonly at: number; readonly jobs: ReturnType<Dispatch['handed']> } | undefined;
+
+  /** By agent: what was written to it and may not have been read. */
+  private readonly posted = new Map<string, Map<string, Letter>>();
+  private endWatch: (() => void) | undefined;
+
+  constructor(deps: RemotesDeps) {
+    this.deps = deps;
+  }
+
+  /** Reads the mail of the lead, where it works here, and looks after those elsewhere. */
+  start(): void {
+    const { lead, roster, watch } = this.deps;
+    if (!lead.isElsewhere) this.host(lead);
+    this.endWatch ??= watchRemotes(watch(), roster, lead.deps.clock);
+  }
+
+  async close(): Promise<void> {
+    this.endWatch?.();
+    await this.deps.dispatch.close();
+  }
+
+  /** Another process works on it, or will when it is to go on: where the nearest above it works that was handed over. */
+  has({ tag }: Entry): boolean {
+    const { dispatch, roster, lead } = this.deps;
+    if (dispatch.ours.has(tag.id)) return false;
+    if (tag.kind === 'background') return true;
+    const above = roster.get(tag.parent);
+    // What files say of parents may go in circles.
+    if (above === undefined || above.tag.depth >= tag.depth) return lead.isElsewhere === true;
+    return this.has(above);
+  }
+
+  /** What is on record of it is stored: somebody else works on it from now on. */
+  async hand(entry: Entry, at: number): Promise<void> {
+    await this.deps.dispatch.hand(entry.tag.id, at);
+    this.follow(entry);
+  }
+
+  /** Somebody was given it, and has not given it back. */
+  async isHanded(id: string): Promise<boolean> {
+    const now = this.deps.lead.deps.clock.now();
+    if (this.known === undefined || this.known.at < now - STALE_MS) {
+      this.known = { at: now, jobs: this.deps.dispatch.handed() };
+    }
+    return (await this.known.jobs).has(id);
+  }
+
+  /** It is at work somewhere, and whoever it works for has not heard of its end. */
+  follow(entry: Entry): void {
+    const { employment, memberOf, lead } = this.deps;
+    entry.status = 'queued';
+    entry.report = undefined;
+    const parent = memberOf(entry.tag.parent) ?? lead;
+    entry.spent.joins(parent.tree);
+    employment().follow({ id: entry.tag.id, parent });
+  }
+
+  /** For one that is at work elsewhere. */
+  async deliver(
+    { tag }: { readonly tag: Pick<Entry['tag'], 'id'> },
+    { letter, from, raw, trace }: Letter,
+  ): Promise<Delivered> {
+    const mail = {
+      type: 'letter',
+      letter,
+      from,
+      raw,
+      ...(trace !== undefined && { trace }),
+    } as const;
+    const mine = this.posted.get(tag.id) ?? new Map<string, Letter>();
+    this.posted.set(tag.id, mine.set(letter, mail));
+    await this.deps.dispatch.post(tag.id, letter, mail);
+    return 'delivered';
+  }
+
+  /**
+   * Resolves when it has ended, or nobody has said so for long: it ends all the same as soon as somebody
+   * works on it.
+   */
+  async halt(entry: Entry, stop: Stop, end: () => Promise<void>): Promise<void> {
+    const { dispatch, lead } = this.deps;
+    if (!isLive(entry)) return;
+    const { id } = entry.tag;
+    if (await dispatch.withdraw(id)) {
+      await end();
+      await this.hear(entry);
+      return;
+    }
+    const { clock } = lead.deps;
+    await new Promise<void>((resolve, reject) => {
+      const forget = clock.wakeAt(clock.now() + STOP_LIMIT_MS, resolve);
+      entry.listeners.add(() => {
+        forget();
+        resolve();
+      });
+      dispatch.post(id, `stop_${id}_${clock.now()}`, { type: 'stop', ...stop }).catch(reject);
+    });
+  }
+
+  /** Reads what comes for an agent that works here. */
+  host(member: Member): void {
+    this.deps.dispatch.host(member.id, (mail) => this.receive(member.id, mail));
+  }
+
+  leave(id: string): Promise<void> {
+    return this.deps.dispatch.leave(id);
+  }
+
+  private async receive(id: string, mail: AgentMail): Promise<void> {
+    const { roster, memberOf, employment, deliver } = this.deps;
+    const entry = roster.get(id);
+    switch (mail.type) {
+      case 'ended': {
+        const child = roster.get(mail.agent);
+        if (child?.tag.parent !== id) throw new UsageError('It is about no agent of this one.');
+        await this.hear(child);
+        break;
+      }
+      case 'letter':
+        await deliver(entry, mail);
+        break;
+      case 'stop':
+        // Not waited for: its mail is read until it has ended.
+        if (entry !== undefined) void employment().halt(entry, mail);
+        return;
+    }
+    await memberOf(id)?.deps.notebook.sync();
+  }
+
+  /** Looks at one that is said to have ended; whoever works for it here is told, once. */
+  async hear(entry: Entry): Promise<void> {
+    const { employment, memberOf, lead, read } = this.deps;
+    const child = await read(entry);
+    const end = child && endOf(child);
+    if (child === undefined || end === undefined) return;
+    const { runs } = child.deps.notebook.history;
+    const member = memberOf(entry.tag.parent);
+    // It goes on since.
+    if (member !== undefined && hasHeardOf(member, entry.tag.id, runs)) return;
+    const wasLive = isLive(entry);
+    employment().recall(entry, child, end);
+    const { report } = entry;
+    if (report === undefined) return;
+    if (member !== undefined) deliverReport(member, report, runs);
+    if (!wasLive) return;
+    // Now that it has ended they let it go on.
+    const unread = [...(this.posted.get(entry.tag.id)?.values() ?? [])];
+    this.posted.delete(entry.tag.id);
+    lead.deps.feed.emit({ type: 'agent.ended', report });
+    employment().unfollow(entry.tag);
+    for (const listener of [...entry.listeners]) listener(report);
+    entry.listeners.clear();
+    for (const letter of unread) {
+      if (!child.deps.notebook.hasLetter(letter.letter)) await this.deps.deliver(entry, letter);
+    }
+  }
+}

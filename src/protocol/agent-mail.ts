@@ -1,0 +1,23 @@
+/** What processes write to each other about agents that one of them works on, at the address of an agent. */
+import { z } from 'zod';
+import { STOP_REASONS } from './agent.js';
+
+export const agentMail = z.discriminatedUnion('type', [
+  /** To a parent: this child of it has ended a run. What came of it is in the child's journal. */
+  z.object({ type: z.literal('ended'), agent: z.string(), run: z.int().min(0) }),
+  /** To an agent: it is to be journaled as a letter. */
+  z.object({
+    type: z.literal('letter'),
+    letter: z.string(),
+    from: z.string(),
+    raw: z.string(),
+    trace: z.string().exactOptional(),
+  }),
+  /** To an agent: it ends, with all below it. */
+  z.object({
+    type: z.literal('stop'),
+    reason: z.enum(STOP_REASONS),
+    detail: z.string().nullable(),
+  }),
+]);
+export type AgentMail = z.infer<typeof agentMail>;
