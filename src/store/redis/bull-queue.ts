@@ -1,0 +1,272 @@
+/**
+ * Background agents of all swarms in one queue of BullMQ, and the one door to it. Workers take the jobs:
+ * the process that runs a swarm takes none itself.
+ *
+ * Who gives up on a job that ends badly is the caller's business: as far as BullMQ knows no job fails,
+ * but for what is none.
+ */
+import { randomBytes } from 'node:crypto';
+import type { EventEmitter } from 'node:events';
+import { hostname } from 'node:os';
+import { type Job, Queue, UnrecoverableError, WaitingError, Worker } from 'bullmq';
+import { z } from 'zod';
+import { UsageError } from '../../protocol/errors.js';
+import {
+  type JobQueue,
+  type ListedJob,
+  type QueuedJob,
+  queuedJob,
+  type TakenJob,
+  type Work,
+  type Workplace,
+  type WorkTerms,
+} from '../../protocol/job-queue.js';
+import { checkJob, checkWorker, inOrderOfAge } from '../job-names.js';
+import { checkSessionId } from '../session-meta.js';
+import type { Broker } from './broker.js';
+import { type Hold, JobHolds } from './job-holds.js';
+import { IDS_OF_SWARM, JOBS_BY_ID, WITHDRAW, WITHDRAWN } from './job-scripts.js';
+import { QUEUE_NAME, QUEUE_PREFIX } from './redis-keys.js';
+import { type LiveWorker, SAY_EVERY_MS, WorkerRegister } from './worker-register.js';
+
+export interface QueueTerms {
+  /** A worker that says nothing for so long loses its jobs. */
+  readonly lockMs?: number;
+  /** How often somebody looks whose jobs are lost. */
+  readonly stalledMs?: number;
+}
+
+/** Jobs that have ended are kept, so that they are not added again: seconds, and how many. */
+const KEPT = { age: 7 * 24 * 60 * 60, count: 20_000 };
+/** What people can follow of the queue itself. */
+const MOST_EVENTS = 1_000;
+/** After work that rejected. */
+const PAUSE_MS = 1_000;
+/** Of so many jobs one script tells. */
+const BATCH = 500;
+
+export class BullQueue implements JobQueue {
+  readonly own = undefined;
+  private readonly broker: Broker;
+  private readonly queue: Queue;
+  private readonly register: WorkerRegister;
+  private readonly terms: Required<QueueTerms>;
+  private readonly workplaces = new Set<BullWorkplace>();
+
+  constructor(broker: Broker, { lockMs = 10_000, stalledMs = 5_000 }: QueueTerms = {}) {
+    this.broker = broker;
+    this.terms = { lockMs, stalledMs };
+    this.register = new WorkerRegister(broker);
+    this.queue = new Queue(QUEUE_NAME, {
+      ...placeOf(broker),
+      streams: { events: { maxLen: MOST_EVENTS } },
+      defaultJobOptions: { removeOnComplete: KEPT, removeOnFail: KEPT },
+    });
+    ignoreErrors(this.queue);
+  }
+
+  async add(job: QueuedJob): Promise<void> {
+    const data = checkJob(job);
+    const { priority, notBefore = 0 } = data;
+    await this.queue.add('agent', data, {
+      jobId: bullId(data),
+      ...(priority !== undefined && { priority }),
+      delay: Math.max(0, notBefore - Date.now()),
+    });
+  }
+
+  async withdraw(job: Pick<QueuedJob, 'id' | 'swarm' | 'at'>): Promise<boolean> {
+    checkSessionId(job.swarm);
+    const id = bullId(job);
+    const names = ['wait', 'prioritized', 'delayed', 'active', 'stalled', 'completed'];
+    const keys = [id, `${id}:lock`, ...names].map((name) => this.queue.toKey(name));
+    const how = JSON.stringify(`${WITHDRAWN} ${randomBytes(6).toString('hex')}`);
+    return (await this.broker.run(WITHDRAW, keys, [id, Date.now(), how])) === 1;
+  }
+
+  async list(swarm: string): Promise<readonly ListedJob[]> {
+    const places = ['wait', 'prioritized', 'delayed', 'active'];
+    const keys = places.map((name) => this.queue.toKey(name));
+    const ids = await this.broker.run(IDS_OF_SWARM, keys, [`${checkSessionId(swarm)}.`]);
+    const jobs: ListedJob[] = [];
+    for (const batch of inBatches(ids as readonly string[])) {
+      const each = batch.flatMap((id) => [this.queue.toKey(id), this.queue.toKey(`${id}:lock`)]);
+      const found = (await this.broker.run(JOBS_BY_ID, each, [])) as readonly [string, string][];
+      for (const [text, worker] of found) {
+        const { data } = queuedJob.safeParse(parsed(text));
+        if (data !== undefined) jobs.push({ ...data, worker: worker === '' ? undefined : worker });
+      }
+    }
+    return jobs.sort(inOrderOfAge);
+  }
+
+  async employ(worker: string, terms: WorkTerms, work: Work): Promise<Workplace> {
+    checkWorker(worker);
+    if (terms.swarm !== undefined) {
+      throw new UsageError('Workers on Redis take the jobs of all swarms: name none.');
+    }
+    const deps = { ...this.terms, broker: this.broker, register: this.register };
+    const workplace = new BullWorkplace(worker, terms, work, deps, () => {
+      this.workplaces.delete(workplace);
+    });
+    this.workplaces.add(workplace);
+    await workplace.open();
+    return workplace;
+  }
+
+  /** Those who live, by name. */
+  workers(): Promise<readonly LiveWorker[]> {
+    return this.register.live();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.workplaces].map((workplace) => workplace.close()));
+    await this.queue.close();
+  }
+}
+
+interface WorkplaceDeps extends Required<QueueTerms> {
+  readonly broker: Broker;
+  readonly register: WorkerRegister;
+}
+
+class BullWorkplace implements Workplace {
+  private readonly name: string;
+  private readonly terms: WorkTerms;
+  private readonly work: Work;
+  private readonly deps: WorkplaceDeps;
+  private readonly worker: Worker;
+  private readonly holds: JobHolds;
+  private readonly forget: () => void;
+  private timer: NodeJS.Timeout | undefined;
+  private closing: Promise<void> | undefined;
+
+  constructor(name: string, terms: WorkTerms, work: Work, deps: WorkplaceDeps, forget: () => void) {
+    this.name = name;
+    this.terms = terms;
+    this.work = work;
+    this.deps = deps;
+    this.forget = forget;
+    const { broker, lockMs, stalledMs } = deps;
+    const { concurrency, rate } = terms;
+    this.worker = new Worker(QUEUE_NAME, (job, token) => this.process(job, token ?? ''), {
+      ...placeOf(broker),
+      ...{ name, concurrency, lockDuration: lockMs, stalledInterval: stalledMs },
+      ...(rate !== undefined && { limiter: { max: rate.most, duration: rate.perMs } }),
+      ...{ skipLockRenewal: true, maxStalledCount: Number.MAX_SAFE_INTEGER, autorun: false },
+      ...{ removeOnComplete: KEPT, removeOnFail: KEPT, runRetryDelay: PAUSE_MS },
+    });
+    ignoreErrors(this.worker);
+    this.holds = new JobHolds(broker, (key) => this.worker.toKey(key), lockMs);
+  }
+
+  get busy(): number {
+    return this.holds.size;
+  }
+
+  async open(): Promise<void> {
+    await this.say();
+    this.timer = setInterval(() => void this.say().catch(() => {}), SAY_EVERY_MS).unref();
+    this.worker.run().catch(() => {});
+  }
+
+  close(): Promise<void> {
+    this.closing ??= this.finish();
+    return this.closing;
+  }
+
+  private async finish(): Promise<void> {
+    const { broker, register } = this.deps;
+    clearInterval(this.timer);
+    const closed = this.worker.close();
+    this.holds.abortAll();
+    await Promise.race([closed, this.untilNothingIsHeld()]);
+    this.holds.close();
+    this.forget();
+    if (broker.trouble === undefined) await register.forget(this.name).catch(() => {});
+  }
+
+  /** Without Redis nothing can be given back, and after a while the locks have run out. */
+  private untilNothingIsHeld(): Promise<void> {
+    const { broker, lockMs } = this.deps;
+    return new Promise((resolve) => {
+      const timer = setInterval(() => {
+        if (broker.trouble === undefined && this.holds.size > 0) return;
+        clearInterval(timer);
+        resolve();
+      }, lockMs).unref();
+    });
+  }
+
+  private async say(): Promise<void> {
+    const { busy } = this;
+    const { concurrency } = this.terms;
+    const state = { host: hostname(), pid: process.pid, busy, concurrency };
+    await this.deps.register.hear(this.name, state);
+  }
+
+  /** Returns: the job is done. Throws a WaitingError: BullMQ does nothing more about it. */
+  private async process(job: Job, token: string): Promise<void> {
+    const { data, error } = queuedJob.safeParse(job.data);
+    if (error !== undefined) {
+      throw new UnrecoverableError(`This is no job of an agent. ${z.prettifyError(error)}`);
+    }
+    const hold = await this.holds.begin({ id: job.id ?? '', token, begun: job.attemptsStarted });
+    try {
+      const laterMs = await this.laterMs(job, data, hold);
+      await this.holds.makeSure();
+      if (laterMs === undefined && !hold.isLost) return;
+      if (laterMs === 0) await job.moveToWait(token);
+      else await job.moveToDelayed(Date.now() + (laterMs ?? 0), token);
+    } catch {
+      // Who cannot give it back has lost it, or will: its lock runs out.
+    } finally {
+      hold.end();
+    }
+    throw new WaitingError();
+  }
+
+  /** Undefined when it is done. */
+  private async laterMs(job: Job, data: QueuedJob, hold: Hold): Promise<number | undefined> {
+    if (this.closing !== undefined || hold.isLost) return 0;
+    const taken: TakenJob = {
+      ...data,
+      attempts: job.attemptsStarted - 1,
+      signal: hold.signal,
+      progress: (said) => job.updateProgress({ ...said }).catch(() => {}),
+    };
+    try {
+      const end = await this.work(taken);
+      return end === 'done' ? undefined : end.laterMs;
+    } catch {
+      return PAUSE_MS;
+    }
+  }
+}
+
+/** BullMQ takes no `:` in an id. */
+const bullId = ({ swarm, id, at = 0 }: Pick<QueuedJob, 'id' | 'swarm' | 'at'>): string =>
+  `${swarm}.${id}.${at}`;
+
+const placeOf = (broker: Broker) => ({
+  connection: broker.connection('commands'),
+  prefix: QUEUE_PREFIX,
+});
+
+/** The broker says when Redis is away. An error that nobody listens to would end the process. */
+const ignoreErrors = (emitter: EventEmitter): void => {
+  emitter.on('error', () => {});
+};
+
+const inBatches = (ids: readonly string[]): readonly (readonly string[])[] =>
+  Array.from({ length: Math.ceil(ids.length / BATCH) }, (_, at) =>
+    ids.slice(at * BATCH, (at + 1) * BATCH),
+  );
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
