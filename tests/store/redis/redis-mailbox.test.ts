@@ -1,8 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { Inbox, MailLetter } from '../../../src/protocol/mailbox.js';
+import type { Inbox } from '../../../src/protocol/mailbox.js';
 import { type Broker, openBroker } from '../../../src/store/redis/broker.js';
 import { swarmKeys } from '../../../src/store/redis/redis-keys.js';
 import { RedisMailbox } from '../../../src/store/redis/redis-mailbox.js';
+import { echoingBroker } from '../../fakes/echoing-broker.js';
 import { redisBroker } from '../../fakes/redis-server.js';
 import { needs } from '../../setup/needs.js';
 import { describeMailbox, mail } from '../contracts/mailbox.js';
@@ -12,8 +13,8 @@ const keys = swarmKeys('s_1');
 
 const setUp = async () => {
   const broker = await redisBroker();
-  const box = (options?: { readonly mostDeliveries: number }) => {
-    const opened = new RedisMailbox(broker, 's_1', 'here', options);
+  const box = () => {
+    const opened = new RedisMailbox(broker, 's_1', 'here');
     onTestFinished(() => opened.close());
     return opened;
   };
@@ -48,6 +49,11 @@ needs.describe('redis')('the mailbox in Redis', () => {
     return { sender: () => new RedisMailbox(broker, 's_1', 'here') };
   });
 
+  describeMailbox('in Redis, where everything arrives twice', async () => {
+    const broker = echoingBroker(await redisBroker());
+    return { sender: () => new RedisMailbox(broker, 's_1', 'here') };
+  });
+
   test('leaves nothing behind for ever, and of an empty address nothing that is read', async () => {
     const { broker, box } = await setUp();
     const here = box();
@@ -65,8 +71,9 @@ needs.describe('redis')('the mailbox in Redis', () => {
   });
 
   test('buries a letter that was given so often, and none of those behind it', async () => {
-    const { box } = await setUp();
-    const here = box({ mostDeliveries: 3 });
+    const { broker } = await setUp();
+    const here = new RedisMailbox(echoingBroker(broker), 's_1', 'here', { mostDeliveries: 3 });
+    onTestFinished(() => here.close());
     for (const id of ['l_1', 'l_2', 'l_3']) await here.send(mail(id));
     for (let round = 0; round < 3; round += 1) {
       const bob = await here.open('bob');
@@ -162,27 +169,20 @@ needs.describe('redis')('the mailbox in Redis', () => {
 
   test('does not send a letter again whose sending was only not heard of', async () => {
     const { broker, box } = await setUp();
-    const sent: unknown[][] = [];
-    // Every script arrives twice, the second time after its letter was read.
-    const echo: Broker = {
-      ...broker,
-      call: (...all) => broker.call(...all),
-      subscribe: (...all) => broker.subscribe(...all),
-      listen: (...all) => broker.listen(...all),
-      run: async (script, places, args) => {
-        if (script.name === 'skeinMailSend') sent.push([script, places, args]);
-        return broker.run(script, places, args);
+    const sent: Parameters<Broker['run']>[] = [];
+    const heard: Broker = {
+      ...echoingBroker(broker),
+      run: async (...script) => {
+        sent.push(script);
+        return broker.run(...script);
       },
     };
-    const sender = new RedisMailbox(echo, 's_1', 'there');
+    const sender = new RedisMailbox(heard, 's_1', 'there');
     const bob = await box().open('bob');
-    const letter: MailLetter = mail('l_1');
-    await sender.send(letter);
+    await sender.send(mail('l_1'));
     expect(await take(bob, 1)).toEqual(['l_1']);
     await bob.acknowledge('l_1');
-    for (const [script, places, args] of sent as Parameters<Broker['run']>[]) {
-      expect(await broker.run(script, places, args)).toBe('+');
-    }
+    for (const again of sent) expect(await broker.run(...again)).toBe('+');
     expect(await broker.call('XLEN', keys.mail('bob'))).toBe(0);
   });
 

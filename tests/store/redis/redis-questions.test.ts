@@ -5,6 +5,7 @@ import type { PostedQuestion, Verdicts } from '../../../src/protocol/question-bo
 import { openBroker } from '../../../src/store/redis/broker.js';
 import { swarmKeys } from '../../../src/store/redis/redis-keys.js';
 import { redisQuestions } from '../../../src/store/redis/redis-questions.js';
+import { echoingBroker } from '../../fakes/echoing-broker.js';
 import { redisBroker } from '../../fakes/redis-server.js';
 import { needs } from '../../setup/needs.js';
 import { bundled, startWorker } from '../child-program.js';
@@ -25,7 +26,7 @@ const signed = (id: string, surface: string, reason = 'No.'): SignedAnswer => ({
 const setUp = async () => {
   const broker = await redisBroker();
   const desk = () => {
-    const { verdicts, ...rest } = redisQuestions(broker, 's_1');
+    const { verdicts, ...rest } = redisQuestions(echoingBroker(broker), 's_1');
     return { ...rest, verdicts: verdicts as Verdicts };
   };
   return { broker, server: broker.server, desk };

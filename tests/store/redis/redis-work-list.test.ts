@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/protocol/clock.js';
 import { swarmKeys } from '../../../src/store/redis/redis-keys.js';
 import { RedisWorkList } from '../../../src/store/redis/redis-work-list.js';
+import { echoingBroker } from '../../fakes/echoing-broker.js';
 import { redisBroker } from '../../fakes/redis-server.js';
 import { needs } from '../../setup/needs.js';
 import { bundled, startWorker, type Worker } from '../child-program.js';
@@ -42,7 +43,13 @@ const starter = async (...args: readonly string[]) => {
 
 needs.describe('redis')('the list of work in Redis', () => {
   describeWorkList('in Redis', setUp);
-  describeWorkList('in Redis that is put together after every third change', () => setUp(3));
+  describeWorkList(
+    'in Redis, where everything arrives twice, put together after every sixteenth change',
+    async () => {
+      const broker = echoingBroker(await redisBroker());
+      return { open: () => new RedisWorkList(broker, 's_1', systemClock, 16) };
+    },
+  );
 
   test('is short however much is changed, and goes one day', async () => {
     const { broker, open, add, subjects } = await setUp(3);
