@@ -27,6 +27,8 @@ export interface JournalWriter {
   taken(count: number): void;
   /** None that was not taken will be. */
   refused(why: StorageError): void;
+  /** Beside that: somebody with a newer epoch has the journal. */
+  fenced(why: StorageError): void;
 }
 
 interface Waiting {
@@ -150,7 +152,11 @@ export class GroupCommit {
       scope.lose(why);
       return why;
     }
-    if (word !== 'GAP') return takenFrom(agent);
+    if (word !== 'GAP') {
+      const why = takenFrom(agent);
+      writer.fenced(why);
+      return why;
+    }
     const lost = firstPlace(waiting, writer) - 1 - Number(said);
     return new StorageError(
       `Redis has lost ${lost} records of agent ${agent} that it had taken; ` +

@@ -1,4 +1,5 @@
 /** A list in Redis, copied line by line to a file that is only ever appended to. */
+import { hash } from 'node:crypto';
 import fs from 'node:fs';
 import { seqOf } from '../event-lag.js';
 import { LineFile } from '../line-file.js';
@@ -16,6 +17,8 @@ export class MirroredList {
   private readonly open: OpenFiles;
   private file: LineFile | undefined;
   private count = 0;
+  /** A digest of the last line. */
+  private last = '';
 
   constructor(broker: Broker, keys: SwarmKeys, list: string, path: string, open: OpenFiles) {
     this.broker = broker;
@@ -32,10 +35,13 @@ export class MirroredList {
   }
 
   async copy(told: (line: string) => void = () => {}): Promise<void> {
-    this.file ??= await this.begin();
+    let file = this.file ?? this.begin();
+    if (!(await this.fits())) file = this.putAside();
+    this.file = file;
     for await (const lines of piecesOf(this.broker, this.keys, this.list, this.count)) {
-      this.file.append(lines.map((line) => `${line}\n`).join(''));
+      file.append(lines.map((line) => `${line}\n`).join(''));
       this.count += lines.length;
+      this.last = digestOf(lines.at(-1) ?? '');
       for (const line of lines) told(line);
     }
   }
@@ -45,26 +51,44 @@ export class MirroredList {
     this.file = undefined;
   }
 
-  /** A copy that does not fit has what Redis has lost: it is put aside, and made again. */
-  private async begin(): Promise<LineFile> {
-    let last = '';
+  private begin(): LineFile {
     this.count = 0;
+    let last = '';
     for (const line of linesOf(this.path)) {
       last = line;
       this.count += 1;
     }
-    if (this.count > 0) {
-      const there = await this.broker.call('LINDEX', this.list, this.count - 1);
-      const line =
-        typeof there === 'string' ? await wholeLine(this.broker, this.keys, there) : undefined;
-      if (line !== last) {
-        fs.renameSync(this.path, freeName(`${this.path}.lost`));
-        this.count = 0;
-      }
-    }
+    this.last = digestOf(last);
     return new LineFile(this.path, this.open);
   }
+
+  /** Whether its last line is where it was in the list. */
+  private async fits(): Promise<boolean> {
+    if (this.count === 0) return true;
+    const line = await this.broker.call('LINDEX', this.list, this.count - 1);
+    if (typeof line !== 'string') return false;
+    return digestOf(await wholeLine(this.broker, this.keys, line)) === this.last;
+  }
+
+  /** It has what Redis has lost: it is kept, and the copy is made again. */
+  private putAside(): LineFile {
+    this.close();
+    fs.renameSync(this.path, freeName(asideOf(this.path)));
+    return this.begin();
+  }
 }
+
+/** Undefined when a copy shows no more than the list has, and never did. */
+export const lossOf = (path: string, length: number): string | undefined => {
+  const copied = seqOf(lastLineStart(path) ?? '') ?? 0;
+  if (copied > length) return `Redis has lost ${copied - length} records that are in ${path}`;
+  const aside = asideOf(path);
+  return fs.existsSync(aside) ? `Redis has lost records that are in ${aside}` : undefined;
+};
+
+const asideOf = (path: string): string => `${path}.lost`;
+
+const digestOf = (line: string): string => hash('sha256', line);
 
 const freeName = (path: string): string => {
   let name = path;

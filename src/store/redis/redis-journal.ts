@@ -22,8 +22,8 @@ export interface JournalOptions {
   readonly commit: GroupCommit;
   readonly clock: Clock;
   readonly redact: (text: string) => string;
-  /** It can be written no more, and why. */
-  readonly refused: (why: StorageError) => void;
+  /** Somebody else has opened it since. */
+  readonly fenced: (why: StorageError) => void;
 }
 
 interface Listener {
@@ -98,9 +98,12 @@ export class RedisJournal implements Journal, JournalWriter {
 
   refused(why: StorageError): void {
     this.failure = why;
-    this.options.refused(why);
     for (const { reject } of this.listeners) reject(why);
     this.listeners = [];
+  }
+
+  fenced(why: StorageError): void {
+    this.options.fenced(why);
   }
 
   /** What was written is there, and nothing can be added. What was refused before was said before. */

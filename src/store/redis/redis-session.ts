@@ -7,12 +7,20 @@ import { join } from 'node:path';
 import type { Clock } from '../../protocol/clock.js';
 import { StorageError } from '../../protocol/errors.js';
 import type { SwarmEvent } from '../../protocol/events.js';
-import type { Adoption, Journal, SessionMeta, VisitedSession } from '../../protocol/store.js';
+import type {
+  Adoption,
+  Journal,
+  JournalContents,
+  SessionMeta,
+  VisitedSession,
+} from '../../protocol/store.js';
 import { parseEvent } from '../event-index.js';
 import { journalPath } from '../journal-place.js';
 import type { Broker } from './broker.js';
 import { GroupCommit, takenFrom } from './group-commit.js';
-import { openList } from './open-list.js';
+import { lossOf } from './mirrored-list.js';
+import { type OpenedList, openList } from './open-list.js';
+import { unlessAway } from './redis-hints.js';
 import { RedisJournal } from './redis-journal.js';
 import { type SwarmKeys, swarmKeys } from './redis-keys.js';
 import type { Scope, ScopeKeeper } from './scope-keeper.js';
@@ -98,7 +106,7 @@ export class RedisSession implements VisitedSession {
     const found: SwarmEvent[] = [];
     const { events } = this.keys;
     for await (const lines of piecesOf(this.options.broker, this.keys, events, from - 1, to)) {
-      for (const line of lines) found.push(...eventsIn(line));
+      found.push(...lines.flatMap((line) => parseEvent(line) ?? []));
     }
     return found;
   }
@@ -140,12 +148,23 @@ export class RedisSession implements VisitedSession {
     const agents = [...this.journals.keys()];
     const ends = [...agents.map((agent) => this.closeJournal(agent)), ...this.ending.values()];
     const outcomes = await Promise.allSettled(ends);
-    for (const scope of this.adopted.values()) await scope.release();
-    const copied = await Promise.allSettled([this.options.closed()]);
-    await this.options.lead?.release();
-    const failed = [...outcomes, ...copied].find(({ status }) => status === 'rejected');
+    let failure = rejectionIn(outcomes);
+    const leaving = this.leave().catch((error: unknown) => {
+      failure ??= error as Error;
+    });
+    // Redis frees what nobody renews: one that is away need not hear of it now.
+    await unlessAway(this.options.broker, leaving);
     // That it was lost has been said.
-    if (failed?.status === 'rejected' && !this.lost.aborted) throw failed.reason;
+    if (failure !== undefined && !this.lost.aborted) throw failure;
+  }
+
+  private async leave(): Promise<void> {
+    try {
+      await this.options.closed();
+    } finally {
+      for (const scope of this.adopted.values()) await scope.release();
+      await this.options.lead?.release();
+    }
   }
 
   private async openJournal(agent: string, parent: string | null): Promise<RedisJournal> {
@@ -164,10 +183,10 @@ export class RedisSession implements VisitedSession {
       throw takenFrom(agent);
     }
     this.scopes.set(agent, scope);
-    const refused = (why: StorageError) => this.loseIfItsOwn(agent, scope, why);
+    const fenced = (why: StorageError) => this.loseIfItsOwn(agent, scope, why);
     return new RedisJournal({
-      ...{ agent, parent, scope, ...opened },
-      ...{ commit: this.commit, clock, redact, refused },
+      ...{ agent, parent, scope, length: opened.length, past: this.withLosses(agent, opened) },
+      ...{ commit: this.commit, clock, redact, fenced },
     });
   }
 
@@ -176,6 +195,13 @@ export class RedisSession implements VisitedSession {
     const scope = this.adopted.get(agent) ?? this.scopes.get(parent ?? '') ?? this.options.lead;
     if (scope !== undefined) return scope;
     throw this.notHandedOver();
+  }
+
+  /** What Redis took once and has no more is known by the copy. */
+  private withLosses(agent: string, { past, length }: OpenedList): JournalContents {
+    const path = this.journalFile(agent);
+    const loss = path === undefined ? undefined : lossOf(path, length);
+    return loss === undefined ? past : { ...past, damage: [...past.damage, loss] };
   }
 
   /** Without its own journal nothing can be done; one who works for it may have been handed to another. */
@@ -190,8 +216,8 @@ export class RedisSession implements VisitedSession {
     for (const agent of agents) this.scopes.delete(agent);
     if (this.adopted.get(scope.name) === scope) this.adopted.delete(scope.name);
     await scope.release();
-    const failed = outcomes.find(({ status }) => status === 'rejected');
-    if (failed?.status === 'rejected' && !scope.lost.aborted) throw failed.reason;
+    const failure = rejectionIn(outcomes);
+    if (failure !== undefined && !scope.lost.aborted) throw failure;
   }
 
   private notHandedOver(): StorageError {
@@ -199,7 +225,5 @@ export class RedisSession implements VisitedSession {
   }
 }
 
-const eventsIn = (line: string): readonly SwarmEvent[] => {
-  const event = parseEvent(line);
-  return event === undefined ? [] : [event];
-};
+const rejectionIn = (outcomes: readonly PromiseSettledResult<unknown>[]): Error | undefined =>
+  outcomes.find((outcome) => outcome.status === 'rejected')?.reason;

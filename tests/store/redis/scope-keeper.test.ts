@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import type { Broker } from '../../../src/store/redis/broker.js';
+import { swarmKeys } from '../../../src/store/redis/redis-keys.js';
+import { ScopeKeeper } from '../../../src/store/redis/scope-keeper.js';
+import { redisBroker } from '../../fakes/redis-server.js';
+import { needs } from '../../setup/needs.js';
+
+const keys = swarmKeys('s_1');
+const keeperOf = (broker: Broker, pid = 1) => new ScopeKeeper(broker, { marker: `m-${pid}`, pid });
+
+needs.describe('redis')('a scope', () => {
+  test('is shown by a lease that says who has it, and runs out', async () => {
+    const broker = await redisBroker();
+    await keeperOf(broker).take('s_1');
+    const lease = JSON.parse(String(await broker.call('GET', keys.lease('lead'))));
+    expect(lease).toMatchObject({ pid: 1, marker: 'm-1', epoch: 1, host: expect.any(String) });
+    expect(await broker.call('PTTL', keys.lease('lead'))).toBeGreaterThan(0);
+    expect(await broker.call('HGET', keys.scopes, 'lead')).toBe('1');
+  });
+
+  test('whose lease ran out is kept by its owner when nobody took it', async () => {
+    const broker = await redisBroker();
+    const keeper = keeperOf(broker);
+    const scope = await keeper.take('s_1');
+    await broker.call('DEL', keys.lease('lead'));
+    await keeper.renew();
+    expect(scope.lost.aborted).toBe(false);
+    await expect(keeperOf(broker, 2).take('s_1')).rejects.toThrow('(pid 1)');
+  });
+
+  test('is found lost when its owner renews it and another has it', async () => {
+    const broker = await redisBroker();
+    const keeper = keeperOf(broker);
+    const lost = await keeper.take('s_1');
+    const kept = await keeper.adopt('s_1', 'a_2');
+    await broker.call('DEL', keys.lease('lead'));
+    await keeperOf(broker, 2).take('s_1');
+    await keeper.renew();
+    expect(lost.lost.reason).toMatchObject({
+      ...{ code: 'storage' },
+      message: 'Another process has taken over session s_1; nothing more is written here.',
+    });
+    expect(kept.lost.aborted).toBe(false);
+    expect(JSON.parse(String(await broker.call('GET', keys.lease('lead')))).pid).toBe(2);
+  });
+
+  test('that was released is not renewed', async () => {
+    const broker = await redisBroker();
+    const keeper = keeperOf(broker);
+    const scope = await keeper.take('s_1');
+    const renewing = keeper.renew();
+    await scope.release();
+    await renewing;
+    expect(scope.lost.aborted).toBe(false);
+    expect(await broker.call('EXISTS', keys.lease('lead'))).toBe(0);
+    expect(await broker.call('HEXISTS', keys.scopes, 'lead')).toBe(0);
+  });
+
+  test('is taken once when Redis is asked twice', async () => {
+    const broker = await redisBroker();
+    const twice: Broker = Object.assign(Object.create(broker) as Broker, {
+      async run(...args: Parameters<Broker['run']>) {
+        await broker.run(...args);
+        return broker.run(...args);
+      },
+    });
+    expect((await keeperOf(twice).take('s_1')).epoch).toBe(1);
+    expect((await keeperOf(twice).adopt('s_1', 'a_2')).epoch).toBe(2);
+  });
+});
