@@ -3,20 +3,21 @@ import { UsageError } from '../protocol/errors.js';
 import type { AnswerScope, PermissionAnswer } from '../protocol/permission.js';
 import { answerQuestion, openQuestions, questionNamed } from '../sdk/open-questions.js';
 import { questionFate } from '../sdk/question-fate.js';
-import { openArchive } from '../sdk/session-archive.js';
+import type { StoreFlags } from '../sdk/store-choice.js';
 import { chartStyle } from './bar-chart.js';
 import { EXIT } from './exit-code.js';
 import { plainText } from './harmless-text.js';
 import { askerOf, purposeOf, questionForPrograms } from './inbox-command.js';
 import type { Machine } from './machine.js';
 import { denialOf, questionFacts } from './question-text.js';
+import { withSessions } from './with-sessions.js';
 
-export interface ApproveFlags {
+export interface ApproveFlags extends StoreFlags {
   readonly for?: AnswerScope;
   readonly json?: boolean;
 }
 
-export interface DenyFlags {
+export interface DenyFlags extends StoreFlags {
   readonly reason?: string;
   readonly json?: boolean;
 }
@@ -37,17 +38,18 @@ export const deny = (wanted: string, flags: DenyFlags, machine: Machine): Promis
 const answer = async (
   wanted: string,
   given: PermissionAnswer,
-  { json }: { readonly json?: boolean },
+  flags: StoreFlags & { readonly json?: boolean },
   machine: Machine,
 ): Promise<number> => {
-  const store = openArchive(machine);
-  const { questions } = await openQuestions(machine, store);
-  const isOpen = questions.some(({ question }) => question.id.startsWith(wanted));
-  const fate = isOpen ? undefined : await questionFate(store, wanted);
-  if (fate !== undefined) throw new UsageError(fate);
-  const open = questionNamed(questions, wanted);
-  const reply = await answerQuestion(machine, store, open, given);
-  if (json === true) {
+  const { open, reply } = await withSessions(machine, flags, async (store) => {
+    const { questions } = await openQuestions(store);
+    const isOpen = questions.some(({ question }) => question.id.startsWith(wanted));
+    const fate = isOpen ? undefined : await questionFate(store, wanted);
+    if (fate !== undefined) throw new UsageError(fate);
+    const found = questionNamed(questions, wanted);
+    return { open: found, reply: await answerQuestion(machine, store, found, given) };
+  });
+  if (flags.json === true) {
     const document = { ...reply, question: questionForPrograms(open) };
     machine.out(`${JSON.stringify(document, null, 2)}\n`);
   } else if (reply.ok) {

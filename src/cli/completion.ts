@@ -7,13 +7,16 @@ import { readRoster } from '../config/agent-roster.js';
 import { MODEL_ALIASES } from '../config/model-aliases.js';
 import { resolveSkeinHome } from '../config/state-directory.js';
 import { findWorkspace } from '../config/workspace-root.js';
+import { UsageError } from '../protocol/errors.js';
 import { KNOWN_MODELS } from '../protocol/prices.js';
+import type { SessionStore } from '../protocol/store.js';
 import { placesOf } from '../sdk/agent-choice.js';
 import { openQuestions } from '../sdk/open-questions.js';
-import { newestFirst, openArchive } from '../sdk/session-archive.js';
+import { newestFirst } from '../sdk/session-archive.js';
 import { liveSwarms } from '../sdk/swarm-remote.js';
 import { plainText } from './harmless-text.js';
 import type { Machine } from './machine.js';
+import { withSessions } from './with-sessions.js';
 
 /** The words after the program's name; the last one is the one being typed. */
 export const complete = async (
@@ -145,7 +148,7 @@ const agentNames = async (machine: Machine): Promise<readonly string[]> => {
 
 /** By their names where they have one. */
 const liveAgents = async (machine: Machine): Promise<readonly string[]> => {
-  const swarms = await liveSwarms(openArchive(machine), () => {});
+  const swarms = await looked(machine, [], (store) => liveSwarms(store, () => {}));
   return swarms.flatMap(({ session, agents }) =>
     agents.map(({ id, name, type, state, description, kind }) => {
       const what = kind === 'lead' ? `lead of ${session.id}` : `${type ?? 'fork'}: ${description}`;
@@ -155,7 +158,9 @@ const liveAgents = async (machine: Machine): Promise<readonly string[]> => {
 };
 
 const questionIds = async (machine: Machine): Promise<readonly string[]> => {
-  const { questions } = await openQuestions(machine, openArchive(machine));
+  const { questions } = await looked(machine, { questions: [], leftOut: 0 }, (store) =>
+    openQuestions(store),
+  );
   return questions.map(
     ({ question: { id, description } }) => `${id}\t${plainText(description, 60)}`,
   );
@@ -164,6 +169,29 @@ const questionIds = async (machine: Machine): Promise<readonly string[]> => {
 const MOST_SESSIONS = 50;
 
 const sessionIds = async (machine: Machine): Promise<readonly string[]> => {
-  const sessions = newestFirst(await openArchive(machine).list()).slice(0, MOST_SESSIONS);
+  const all = await looked(machine, [], (store) => store.list());
+  const sessions = newestFirst(all).slice(0, MOST_SESSIONS);
   return sessions.map(({ id, title }) => `${id}\t${plainText(title, 60)}`);
+};
+
+/** Who presses Tab waits for no store that is away. */
+const PATIENCE_MS = 2_000;
+
+const looked = async <Result>(
+  machine: Machine,
+  otherwise: Result,
+  look: (store: SessionStore) => Promise<Result>,
+): Promise<Result> => {
+  let limit: NodeJS.Timeout | undefined;
+  const late = new Promise<Result>((resolve) => {
+    limit = setTimeout(() => resolve(otherwise), PATIENCE_MS);
+  });
+  try {
+    return await Promise.race([withSessions({ ...machine, err: () => {} }, {}, look), late]);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return otherwise;
+  } finally {
+    clearTimeout(limit);
+  }
 };

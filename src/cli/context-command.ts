@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
 import { beginningOf } from '../sdk/run-beginning.js';
-import { agentOrSession, openArchive } from '../sdk/session-archive.js';
+import { agentOrSession } from '../sdk/session-archive.js';
 import { type WindowReport, windowOfAgent, windowOfBeginning } from '../sdk/window-report.js';
 import { settingsFor } from '../sdk/workbench-settings.js';
 import { chartStyle } from './bar-chart.js';
@@ -13,15 +13,23 @@ import { plainText } from './harmless-text.js';
 import { leftOut } from './left-out.js';
 import type { Machine } from './machine.js';
 import type { RunFlags } from './run-flags.js';
+import { withSessions } from './with-sessions.js';
 
 export type ContextFlags = RunFlags & { readonly json?: boolean };
 
-export const showContext = async (
+export const showContext = (
+  wanted: string | undefined,
+  flags: ContextFlags,
+  machine: Machine,
+): Promise<number> =>
+  withSessions(machine, flags, (store) => showWindow(store, wanted, flags, machine));
+
+const showWindow = async (
+  store: SessionStore,
   wanted: string | undefined,
   flags: ContextFlags,
   machine: Machine,
 ): Promise<number> => {
-  const store = openArchive(machine);
   const here = resolve(machine.cwd, flags.cwd ?? '');
   const isNew = wanted === undefined && !(await hasSession(store, here));
   const { report, title } = isNew

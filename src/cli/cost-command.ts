@@ -1,24 +1,34 @@
 /** `skein cost`: what a session cost, per model and in all, what the cache saved and where it failed. */
+
 import { resolve } from 'node:path';
+import type { SessionStore } from '../protocol/store.js';
 import { costOfSession } from '../sdk/cost-ledger.js';
-import { openArchive, sessionNamed } from '../sdk/session-archive.js';
+import { sessionNamed } from '../sdk/session-archive.js';
+import type { StoreFlags } from '../sdk/store-choice.js';
 import { chartStyle } from './bar-chart.js';
 import { costText } from './cost-text.js';
 import { EXIT } from './exit-code.js';
 import { plainText } from './harmless-text.js';
 import type { Machine } from './machine.js';
+import { withSessions } from './with-sessions.js';
 
-export interface CostFlags {
+export interface CostFlags extends StoreFlags {
   readonly json?: boolean;
-  readonly cwd?: string;
 }
 
-export const showCost = async (
+export const showCost = (
+  wanted: string | undefined,
+  flags: CostFlags,
+  machine: Machine,
+): Promise<number> =>
+  withSessions(machine, flags, (store) => showReport(store, wanted, flags, machine));
+
+const showReport = async (
+  store: SessionStore,
   wanted: string | undefined,
   flags: CostFlags,
   machine: Machine,
 ): Promise<number> => {
-  const store = openArchive(machine);
   const { id, title } = await sessionNamed(store, wanted, resolve(machine.cwd, flags.cwd ?? ''));
   const report = await costOfSession(store, id);
   const isRunning = (await store.holder(id)) !== undefined;

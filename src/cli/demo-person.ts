@@ -4,7 +4,7 @@
  */
 import type { PermissionAnswer } from '../protocol/permission.js';
 import { answerQuestion, type OpenQuestion, openQuestions } from '../sdk/open-questions.js';
-import { openArchive } from '../sdk/session-archive.js';
+import { openArchive } from '../sdk/open-store.js';
 import { DEMO_COMMAND } from './demo-script.js';
 import type { Machine } from './machine.js';
 
@@ -50,8 +50,8 @@ export class DemoPerson {
 
   private async look(): Promise<void> {
     const { machine } = this.options;
-    const store = openArchive(machine);
-    const { questions } = await openQuestions(machine, store);
+    const store = await openArchive(machine, {});
+    const { questions } = await openQuestions(store);
     for (const open of questions) {
       const { id } = open.question;
       if (this.known.has(id)) continue;

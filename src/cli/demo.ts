@@ -4,7 +4,7 @@
  */
 import { rmSync } from 'node:fs';
 import { costOfSession } from '../sdk/cost-ledger.js';
-import { openArchive } from '../sdk/session-archive.js';
+import { openArchive } from '../sdk/open-store.js';
 import { startSimulator } from '../simulator/server.js';
 import { chartStyle } from './bar-chart.js';
 import { DemoChild, type DemoLine } from './demo-child.js';
@@ -62,7 +62,7 @@ export const demo = async (machine: Machine, json: boolean): Promise<number> => 
       await child.resume();
     }
     person.close();
-    const store = openArchive(swarm);
+    const store = await openArchive(swarm, {});
     const costs = await costOfSession(store, SESSION);
     const figures = await tally.figures(costs, repository, {
       ...{ questions: person.answered, processes: child.pids.length },

@@ -5,25 +5,34 @@ import { redact } from '../policy/redaction.js';
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
 import { explainCall } from '../sdk/call-explanation.js';
 import { callNamed, callsOfSession, type ListedCall } from '../sdk/call-ledger.js';
-import { openArchive, sessionNamed } from '../sdk/session-archive.js';
+import { sessionNamed } from '../sdk/session-archive.js';
+import type { StoreFlags } from '../sdk/store-choice.js';
 import { chartStyle } from './bar-chart.js';
 import { EXIT } from './exit-code.js';
 import { callsText, explainText } from './explain-text.js';
 import { plainText } from './harmless-text.js';
 import type { Machine } from './machine.js';
+import { withSessions } from './with-sessions.js';
 
-export interface ExplainFlags {
+export interface ExplainFlags extends StoreFlags {
   readonly json?: boolean;
-  readonly cwd?: string;
 }
 
-export const showExplanation = async (
+export const showExplanation = (
+  session: string | undefined,
+  call: string | undefined,
+  flags: ExplainFlags,
+  machine: Machine,
+): Promise<number> =>
+  withSessions(machine, flags, (store) => showCalls(store, session, call, flags, machine));
+
+const showCalls = async (
+  store: SessionStore,
   session: string | undefined,
   call: string | undefined,
   flags: ExplainFlags,
   machine: Machine,
 ): Promise<number> => {
-  const store = openArchive(machine);
   const here = resolve(machine.cwd, flags.cwd ?? '');
   const { meta, wanted } = await whatWasMeant(store, session, call, here);
   const calls = await callsOfSession(store, meta.id);

@@ -1,7 +1,8 @@
 /** `skein inbox`: the questions of all running swarms that wait for an answer. */
 import { redact } from '../policy/redaction.js';
 import { type OpenQuestion, openQuestions } from '../sdk/open-questions.js';
-import { openArchive, sessionNamed } from '../sdk/session-archive.js';
+import { sessionNamed } from '../sdk/session-archive.js';
+import type { StoreFlags } from '../sdk/store-choice.js';
 import { type AgentView, calledOf } from '../sdk/swarm-view.js';
 import { isoTime } from './ages.js';
 import { chartStyle } from './bar-chart.js';
@@ -11,8 +12,9 @@ import { plainText } from './harmless-text.js';
 import type { Machine } from './machine.js';
 import { questionFacts } from './question-text.js';
 import { shortAge } from './swarm-text.js';
+import { withSessions } from './with-sessions.js';
 
-export interface InboxFlags {
+export interface InboxFlags extends StoreFlags {
   readonly json?: boolean;
 }
 
@@ -21,9 +23,11 @@ export const showInbox = async (
   flags: InboxFlags,
   machine: Machine,
 ): Promise<number> => {
-  const store = openArchive(machine);
-  const session = wanted === undefined ? undefined : await sessionNamed(store, wanted, machine.cwd);
-  const { questions, leftOut } = await openQuestions(machine, store, session);
+  const { questions, leftOut } = await withSessions(machine, flags, async (store) => {
+    const session =
+      wanted === undefined ? undefined : await sessionNamed(store, wanted, machine.cwd);
+    return openQuestions(store, session);
+  });
   if (flags.json === true) {
     const document = { questions: questions.map(questionForPrograms), leftOut };
     machine.out(`${JSON.stringify(document, null, 2)}\n`);

@@ -1,9 +1,11 @@
 /** `skein logs`: what happened in a session, one line per event, also while it happens. */
+
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SwarmEvent } from '../protocol/events.js';
 import type { SessionStore } from '../protocol/store.js';
-import { type Addressed, agentOrSession, openArchive } from '../sdk/session-archive.js';
+import { type Addressed, agentOrSession } from '../sdk/session-archive.js';
+import type { StoreFlags } from '../sdk/store-choice.js';
 import { clockTime } from './ages.js';
 import { eventWords } from './event-words.js';
 import { EXIT } from './exit-code.js';
@@ -11,24 +13,33 @@ import { plural } from './figures.js';
 import { plainText } from './harmless-text.js';
 import { leftOut } from './left-out.js';
 import type { Machine } from './machine.js';
+import { withSessions } from './with-sessions.js';
 
-export interface LogsFlags {
+export interface LogsFlags extends StoreFlags {
   readonly follow?: boolean;
   readonly json?: boolean;
   readonly limit?: number;
-  readonly cwd?: string;
 }
 
 /** For people; programs get everything unless they set a limit. */
 const LIMIT = 200;
 const LOOK_EVERY_MS = 200;
 
-export const showLogs = async (
+export const showLogs = (
+  wanted: string | undefined,
+  flags: LogsFlags,
+  machine: Machine,
+): Promise<number> =>
+  withSessions(machine, flags, (store) => showEvents(store, wanted, flags, machine), {
+    isPatient: flags.follow === true,
+  });
+
+const showEvents = async (
+  store: SessionStore,
   wanted: string | undefined,
   flags: LogsFlags,
   machine: Machine,
 ): Promise<number> => {
-  const store = openArchive(machine);
   const here = resolve(machine.cwd, flags.cwd ?? '');
   const target = await agentOrSession(store, wanted, here, leftOut(machine));
   const names = new Map<string, string>();

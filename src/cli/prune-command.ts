@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import { StorageError, UsageError } from '../protocol/errors.js';
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
 import { sweepCheckpoints } from '../sdk/checkpoint-retention.js';
-import { openArchive } from '../sdk/session-archive.js';
+import { openArchive } from '../sdk/open-store.js';
 import { summarise } from '../sdk/session-summary.js';
 import { settingsFor } from '../sdk/workbench-settings.js';
 import { sweepWorktrees } from '../sdk/worktree-retention.js';
@@ -13,6 +13,7 @@ import { bytes, plural } from './figures.js';
 import { plainText } from './harmless-text.js';
 import type { Machine } from './machine.js';
 import type { RunFlags } from './run-flags.js';
+import { withSessions } from './with-sessions.js';
 
 export interface PruneFlags extends RunFlags {
   readonly olderThan?: string;
@@ -31,8 +32,14 @@ interface Plan {
   readonly kept: readonly Kept[];
 }
 
-export const pruneSessions = async (flags: PruneFlags, machine: Machine): Promise<number> => {
-  const store = openArchive(machine);
+export const pruneSessions = (flags: PruneFlags, machine: Machine): Promise<number> =>
+  withSessions(machine, flags, (store) => pruneIn(store, flags, machine));
+
+const pruneIn = async (
+  store: SessionStore,
+  flags: PruneFlags,
+  machine: Machine,
+): Promise<number> => {
   const oldest = Date.now() - ageOf(flags, machine);
   const { sessions, unreadable } = await store.survey();
   const plan = await planOf(store, sessions, oldest);
@@ -54,14 +61,16 @@ export const pruneSessions = async (flags: PruneFlags, machine: Machine): Promis
   const { removed, freed, refused } = await removeAll(store, flags.dryRun === true ? [] : plan.old);
   const kept = [...plan.kept, ...refused, ...left];
   const { skein } = settingsFor(machine, flags, machine.cwd);
+  // Files of this machine belong to sessions of either store.
+  const stores = [store, await openArchive(machine, { store: 'embedded' })];
   const swept = await sweepCheckpoints(
     machine,
-    store,
+    stores,
     skein.checkpointRetentionDays,
     flags.dryRun === true,
   );
   const { worktreeRetentionDays } = skein;
-  const trees = await sweepWorktrees(machine, store, worktreeRetentionDays, flags.dryRun === true);
+  const trees = await sweepWorktrees(machine, stores, worktreeRetentionDays, flags.dryRun === true);
   if (flags.json === true) {
     const wouldRemove = flags.dryRun === true ? plan.old.map(({ id }) => id) : [];
     const checkpoints = { removed: swept.removed, freedBytes: swept.freedBytes };
@@ -104,7 +113,8 @@ const planOf = async (
   for (const meta of sessions) {
     if (meta.updatedAt >= oldest) continue;
     const { state, pid, lastActiveAt } = await summarise(store, meta);
-    if (state === 'running') kept.push({ id: meta.id, reason: `it is running (pid ${pid})` });
+    const who = pid === null ? 'on workers' : `pid ${pid}`;
+    if (state === 'running') kept.push({ id: meta.id, reason: `it is running (${who})` });
     else if (lastActiveAt < oldest) old.set(meta.id, meta);
   }
   // Grows while it is gone through: a parent that stays may have a parent of its own.
@@ -147,6 +157,10 @@ const removeAll = async (store: SessionStore, sessions: readonly SessionMeta[]) 
   let freed = 0;
   for (const { id } of sessions) {
     try {
+      // A worker would find nothing of a job whose session is gone.
+      if (store.jobs.own === undefined) {
+        for (const job of await store.jobs.list(id)) await store.jobs.withdraw(job);
+      }
       freed += await store.remove(id);
       removed.push(id);
     } catch (error) {

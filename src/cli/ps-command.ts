@@ -1,6 +1,8 @@
 /** `skein ps`: the swarms of this machine as trees of agents, with what each is doing now. */
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
-import { newestFirst, openArchive, sessionNamed } from '../sdk/session-archive.js';
+import { newestFirst, sessionNamed } from '../sdk/session-archive.js';
+import type { StoreFlags } from '../sdk/store-choice.js';
+import { isWorkedOn } from '../sdk/swarm-remote.js';
 import { type AgentView, type SwarmView, viewOfSwarm, viewsOfSwarms } from '../sdk/swarm-view.js';
 import { isoTime } from './ages.js';
 import { chartStyle } from './bar-chart.js';
@@ -9,8 +11,9 @@ import { plainText } from './harmless-text.js';
 import { leftOut } from './left-out.js';
 import type { Machine } from './machine.js';
 import { swarmText } from './swarm-text.js';
+import { withSessions } from './with-sessions.js';
 
-export interface PsFlags {
+export interface PsFlags extends StoreFlags {
   readonly all?: boolean;
   readonly json?: boolean;
 }
@@ -20,12 +23,19 @@ const MOST_FORMER = 10;
 /** A table gains by what a text does not. */
 const WIDEST = 240;
 
-export const listSwarms = async (
+export const listSwarms = (
+  wanted: string | undefined,
+  flags: PsFlags,
+  machine: Machine,
+): Promise<number> =>
+  withSessions(machine, flags, (store) => showSwarms(store, wanted, flags, machine));
+
+const showSwarms = async (
+  store: SessionStore,
   wanted: string | undefined,
   flags: PsFlags,
   machine: Machine,
 ): Promise<number> => {
-  const store = openArchive(machine);
   const sessions =
     wanted === undefined
       ? await runningOrRecent(store, flags.all === true)
@@ -59,7 +69,7 @@ const runningOrRecent = async (
   const running: SessionMeta[] = [];
   const former: SessionMeta[] = [];
   for (const session of newestFirst(await store.list())) {
-    if ((await store.holder(session.id)) !== undefined) running.push(session);
+    if (await isWorkedOn(store, session.id)) running.push(session);
     else if (isAll && former.length < MOST_FORMER) former.push(session);
   }
   return [...running, ...former];

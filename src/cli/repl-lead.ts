@@ -7,12 +7,13 @@ import type { Surface } from '../protocol/permission.js';
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
 import { costOfSession } from '../sdk/cost-ledger.js';
 import type { OpenRun } from '../sdk/open-run.js';
+import { triedOut } from '../sdk/open-run.js';
 import { promptBlocks, titleOf } from '../sdk/prompt-blocks.js';
 import type { Provider } from '../sdk/provider.js';
 import { openRewind } from '../sdk/rewind-session.js';
 import { externalIncludes } from '../sdk/run-memory.js';
 import { type WindowReport, windowOfAgent } from '../sdk/window-report.js';
-import { setUpWorkbench, type Workbench, type WorkbenchRequest } from '../sdk/workbench.js';
+import type { Workbench, WorkbenchRequest } from '../sdk/workbench.js';
 import { chartStyle } from './bar-chart.js';
 import { windowOfNew } from './context-command.js';
 import { contextText } from './context-text.js';
@@ -119,9 +120,9 @@ export class ReplLead {
 
   /** What a session would begin with. Throws a UsageError for what may not be used here. */
   private async modeWith(flags: RunFlags): Promise<string> {
-    const bench = await setUpWorkbench(this.request(flags, ''));
-    bench.release();
-    return bench.settings.mode.value;
+    const { settings, options } = await triedOut(this.request(flags, ''));
+    await options.store.close();
+    return settings.mode.value;
   }
 
   /** Goes on with a former session: one that is named, or one that is picked from a list. */
@@ -150,7 +151,7 @@ export class ReplLead {
       throw new UsageError('Nothing is kept of this session, so it cannot be taken back.');
     }
     const { machine, terminal, narration } = this.options;
-    const { store, session } = run;
+    const { session, store } = { ...run, store: this.store ?? run.store };
     const look = () => openRewind(machine, this.flags, store, session.meta);
     const agreed = await agreeOnRewind(await look(), wanted, terminal, wantsColour(machine));
     if (agreed === undefined) return;
@@ -190,7 +191,7 @@ export class ReplLead {
 
   async close(): Promise<void> {
     const { run, session } = this;
-    if (run === undefined || session === undefined) return;
+    if (run === undefined || session === undefined) return this.store?.close();
     if (!session.isResting) {
       session.interrupt();
       await windsDown(session);
@@ -199,18 +200,17 @@ export class ReplLead {
     terminal.freshLine();
     terminal.write(farewellText(session, this.flags.sessionPersistence !== false));
     await run.close('prompt_input_exit');
+    await this.store?.close();
   }
 
   /** Once more when a person has just trusted the workspace: other settings apply then. */
   private async setUp(): Promise<Workbench> {
     const { terminal, machine } = this.options;
-    const set = async () => {
-      const bench = await setUpWorkbench(this.request(this.flags, ''));
-      bench.release();
-      return bench;
-    };
+    const set = () => triedOut(this.request(this.flags, ''));
     const first = await set();
-    const bench = (await askForTrust(first.settings, terminal)) ? await set() : first;
+    const isTrusted = await askForTrust(first.settings, terminal);
+    if (isTrusted) await first.options.store.close();
+    const bench = isTrusted ? await set() : first;
     const { settings, options } = bench;
     // A former session keeps what it was told at first.
     if (terminal.isPerson && options.choice.kind === 'new') {

@@ -1,12 +1,12 @@
 /** `skein resume`: a session that nobody runs goes on here; an agent of one that runs, where it is. */
 import { UsageError } from '../protocol/errors.js';
-import { openArchive } from '../sdk/session-archive.js';
 import { findSession } from '../sdk/session-choice.js';
 import { commandSwarm } from '../sdk/swarm-remote.js';
 import type { Machine } from './machine.js';
 import { runAgent } from './run-agent.js';
 import type { RunFlags } from './run-flags.js';
 import { runningAgent, type SteerFlags, tellReply } from './steer-command.js';
+import { withSessions } from './with-sessions.js';
 
 export type ResumeFlags = RunFlags & SteerFlags;
 
@@ -17,22 +17,27 @@ export const resume = async (
   machine: Machine,
   end: (code: number) => void,
 ): Promise<void> => {
-  const store = openArchive(machine);
-  const sessions = await store.list();
-  const session = wanted === '' ? undefined : findSession(sessions, wanted);
-  const isKnown = sessions.some(({ id }) => id === session);
-  if (session !== undefined && isKnown && (await store.holder(session)) === undefined) {
-    const json = flags.json === true ? ({ print: true, outputFormat: 'json' } as const) : {};
-    await runAgent(prompt, { ...flags, ...json, resume: session }, machine, end);
+  const found = await withSessions(machine, flags, async (store) => {
+    const sessions = await store.list();
+    const session = wanted === '' ? undefined : findSession(sessions, wanted);
+    const isKnown = sessions.some(({ id }) => id === session);
+    if (session !== undefined && isKnown && (await store.holder(session)) === undefined) {
+      return session;
+    }
+    const { swarm, agent } = await runningAgent(store, wanted, machine);
+    if (prompt !== undefined) {
+      throw new UsageError(
+        `Its session runs already: \`skein send ${agent.id} "…"\` tells it something, and without a text \`skein resume ${agent.id}\` lets it go on.`,
+      );
+    }
+    const { id } = swarm.session;
+    const reply = await commandSwarm(store, id, { type: 'resume', agent: agent.id });
+    return tellReply(reply, { session: id }, flags, machine);
+  });
+  if (typeof found === 'number') {
+    end(found);
     return;
   }
-  const { swarm, agent } = await runningAgent(wanted, machine);
-  if (prompt !== undefined) {
-    throw new UsageError(
-      `Its session runs already: \`skein send ${agent.id} "…"\` tells it something, and without a text \`skein resume ${agent.id}\` lets it go on.`,
-    );
-  }
-  const { id } = swarm.session;
-  const reply = await commandSwarm(machine, store, id, { type: 'resume', agent: agent.id });
-  end(tellReply(reply, { session: id }, flags, machine));
+  const json = flags.json === true ? ({ print: true, outputFormat: 'json' } as const) : {};
+  await runAgent(prompt, { ...flags, ...json, resume: found }, machine, end);
 };

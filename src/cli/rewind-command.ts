@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { RestoreError } from '../actors/restore-files.js';
 import { StorageError, UsageError } from '../protocol/errors.js';
+import type { SessionStore } from '../protocol/store.js';
 import {
   isBlocking,
   openRewind,
@@ -11,7 +12,7 @@ import {
   type RewindOutcome,
   type RewindPlan,
 } from '../sdk/rewind-session.js';
-import { openArchive, sessionNamed } from '../sdk/session-archive.js';
+import { sessionNamed } from '../sdk/session-archive.js';
 import { isoTime } from './ages.js';
 import { EXIT } from './exit-code.js';
 import { plural } from './figures.js';
@@ -20,6 +21,7 @@ import type { Machine } from './machine.js';
 import { actOf, obstacles, planText, pointsText, shownPath } from './rewind-text.js';
 import type { RunFlags } from './run-flags.js';
 import { wantsColour } from './terminal.js';
+import { withSessions } from './with-sessions.js';
 
 export interface RewindFlags extends RunFlags {
   readonly to?: number;
@@ -34,13 +36,20 @@ export interface RewindFlags extends RunFlags {
   readonly json?: boolean;
 }
 
-export const rewind = async (
+export const rewind = (
+  wanted: string | undefined,
+  flags: RewindFlags,
+  machine: Machine,
+): Promise<number> =>
+  withSessions(machine, flags, (store) => rewindIn(store, wanted, flags, machine));
+
+const rewindIn = async (
+  store: SessionStore,
   wanted: string | undefined,
   flags: RewindFlags,
   machine: Machine,
 ): Promise<number> => {
   checkFlags(flags);
-  const store = openArchive(machine);
   const meta = await sessionNamed(store, wanted, resolve(machine.cwd, flags.cwd ?? ''));
   const desk = await openRewind(machine, flags, store, meta);
   if (flags.list === true) return list(desk, flags, machine);

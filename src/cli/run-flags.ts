@@ -71,6 +71,7 @@ export const addRunFlags = (command: Command): Command =>
     .option('-c, --continue', 'go on with the newest session of this directory')
     .option('--fork-session', 'with --resume or --continue: as a copy, under a new id')
     .option('--session-id <id>', 'the id of the new session')
+    .option('--store <store>', 'where sessions are: embedded, or a Redis such as redis://host:6379')
     .option('--no-session-persistence', 'keep nothing on disk')
     .optionsGroup('Help:')
     .option('--verbose', 'show stacks and details of errors')

@@ -1,31 +1,39 @@
 /** `skein sessions`: what was run, newest first. Only the journals of those that are shown are read. */
+
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { UsageError } from '../protocol/errors.js';
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
-import { newestFirst, openArchive } from '../sdk/session-archive.js';
+import { newestFirst } from '../sdk/session-archive.js';
 import { type SearchHit, searchPattern, searchSession } from '../sdk/session-search.js';
 import { type SessionSummary, summarise } from '../sdk/session-summary.js';
+import type { StoreFlags } from '../sdk/store-choice.js';
 import { ago, isoTime } from './ages.js';
 import { EXIT } from './exit-code.js';
 import { columns, money, plural } from './figures.js';
 import { plainText } from './harmless-text.js';
 import type { Machine } from './machine.js';
+import { withSessions } from './with-sessions.js';
 
-export interface SessionsFlags {
+export interface SessionsFlags extends StoreFlags {
   readonly all?: boolean;
   readonly search?: string;
   readonly limit: number;
   readonly json?: boolean;
-  readonly cwd?: string;
 }
 
 interface Shown extends SessionSummary {
   readonly match: SearchHit | null;
 }
 
-export const listSessions = async (flags: SessionsFlags, machine: Machine): Promise<number> => {
-  const store = openArchive(machine);
+export const listSessions = (flags: SessionsFlags, machine: Machine): Promise<number> =>
+  withSessions(machine, flags, (store) => showSessions(store, flags, machine));
+
+const showSessions = async (
+  store: SessionStore,
+  flags: SessionsFlags,
+  machine: Machine,
+): Promise<number> => {
   const cwd = resolve(machine.cwd, flags.cwd ?? '');
   const { sessions, unreadable } = await store.survey();
   const wanted = newestFirst(flags.all ? sessions : sessions.filter((it) => it.cwd === cwd));

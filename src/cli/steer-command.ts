@@ -1,8 +1,10 @@
 /** `skein send` and `skein stop`: what a person wants of an agent of a running swarm. */
 import { UsageError } from '../protocol/errors.js';
 import { LONGEST_LETTER } from '../protocol/mailbox.js';
+import type { SessionStore } from '../protocol/store.js';
 import type { CommandReply, SwarmCommand } from '../protocol/swarm-commands.js';
-import { addressedBy, openArchive } from '../sdk/session-archive.js';
+import { addressedBy } from '../sdk/session-archive.js';
+import type { StoreFlags } from '../sdk/store-choice.js';
 import { commandSwarm, liveSwarms, refuseUnlessLive } from '../sdk/swarm-remote.js';
 import { type AgentHit, agentNamed, agentsNamed, LEAD } from '../sdk/swarm-view.js';
 import { EXIT } from './exit-code.js';
@@ -10,8 +12,9 @@ import { plainText } from './harmless-text.js';
 import { leftOut } from './left-out.js';
 import type { Machine } from './machine.js';
 import { readPrompt } from './prompt-text.js';
+import { withSessions } from './with-sessions.js';
 
-export interface SteerFlags {
+export interface SteerFlags extends StoreFlags {
   readonly json?: boolean;
 }
 
@@ -39,21 +42,24 @@ const readPiped = (machine: Machine): Promise<string> => {
 export const stopAgent = (wanted: string, flags: SteerFlags, machine: Machine): Promise<number> =>
   steer(wanted, (agent) => ({ type: 'stop', agent }), flags, machine);
 
-const steer = async (
+const steer = (
   wanted: string,
   command: (agent: string) => SwarmCommand,
   flags: SteerFlags,
   machine: Machine,
-): Promise<number> => {
-  const { swarm, agent } = await runningAgent(wanted, machine);
-  const store = openArchive(machine);
-  const reply = await commandSwarm(machine, store, swarm.session.id, command(agent.id));
-  return tellReply(reply, { session: swarm.session.id }, flags, machine);
-};
+): Promise<number> =>
+  withSessions(machine, flags, async (store) => {
+    const { swarm, agent } = await runningAgent(store, wanted, machine);
+    const reply = await commandSwarm(store, swarm.session.id, command(agent.id));
+    return tellReply(reply, { session: swarm.session.id }, flags, machine);
+  });
 
 /** Of a running swarm. Throws a UsageError that says what to do instead. */
-export const runningAgent = async (wanted: string, machine: Machine): Promise<AgentHit> => {
-  const store = openArchive(machine);
+export const runningAgent = async (
+  store: SessionStore,
+  wanted: string,
+  machine: Machine,
+): Promise<AgentHit> => {
   const tell = leftOut(machine);
   const swarms = await liveSwarms(store, tell);
   // `lead` is that of a swarm that runs, and of no other.
@@ -68,7 +74,7 @@ export const runningAgent = async (wanted: string, machine: Machine): Promise<Ag
 export const tellReply = (
   reply: CommandReply,
   about: object,
-  { json }: SteerFlags,
+  { json }: Pick<SteerFlags, 'json'>,
   machine: Machine,
 ): number => {
   if (json === true) machine.out(`${JSON.stringify({ ...about, ...reply }, null, 2)}\n`);

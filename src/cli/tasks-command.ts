@@ -1,26 +1,36 @@
 /** `skein tasks`: the list of work that the agents of a session share, whether it runs or not. */
+
 import { resolve } from 'node:path';
 import { redact } from '../policy/redaction.js';
+import type { SessionStore } from '../protocol/store.js';
 import { openBlockers, type WorkItem } from '../protocol/work-list.js';
-import { openArchive, sessionNamed } from '../sdk/session-archive.js';
+import { sessionNamed } from '../sdk/session-archive.js';
+import type { StoreFlags } from '../sdk/store-choice.js';
 import { isoTime } from './ages.js';
 import { chartStyle } from './bar-chart.js';
 import { EXIT } from './exit-code.js';
 import { columns, count } from './figures.js';
 import { plainText } from './harmless-text.js';
 import type { Machine } from './machine.js';
+import { withSessions } from './with-sessions.js';
 
-export interface TasksFlags {
+export interface TasksFlags extends StoreFlags {
   readonly json?: boolean;
-  readonly cwd?: string;
 }
 
-export const showTasks = async (
+export const showTasks = (
+  wanted: string | undefined,
+  flags: TasksFlags,
+  machine: Machine,
+): Promise<number> =>
+  withSessions(machine, flags, (store) => showList(store, wanted, flags, machine));
+
+const showList = async (
+  store: SessionStore,
   wanted: string | undefined,
   flags: TasksFlags,
   machine: Machine,
 ): Promise<number> => {
-  const store = openArchive(machine);
   const session = await sessionNamed(store, wanted, resolve(machine.cwd, flags.cwd ?? ''));
   const items = await store.workList(session.id).list();
   const byId = new Map(items.map((item) => [item.id, item]));

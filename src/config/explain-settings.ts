@@ -57,5 +57,8 @@ const SECRET_VALUE = /^(?:sk-|gh[pousr]_|github_pat_|xox|glpat-|AKIA|eyJ|-----BE
 const maskEnv = (name: string, value: string) =>
   SECRET_NAME.test(name) || SECRET_VALUE.test(value) ? '***' : value;
 
-/** `redis://user:password@host` without the password. */
-const maskPassword = (text: string) => text.replace(/(:\/\/[^\s/:@]*):[^\s/]*@/, '$1:***@');
+/** `redis://user:password@host?sentinelPassword=password` without the passwords. */
+const maskPassword = (text: string) =>
+  text
+    .replace(/(:\/\/[^\s/:@]*):[^\s/]*@/, '$1:***@')
+    .replaceAll(/([?&]\w*password=)[^\s&]*/gi, '$1***');

@@ -88,5 +88,7 @@ export const describe = (value: unknown): string => {
   if (typeof value === 'object') return 'an object';
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (typeof value !== 'string') return 'something else';
-  return `the text "${value.length > 60 ? `${value.slice(0, 60)}…` : value}"`;
+  // An address that cannot be used may have a password in it all the same.
+  const shown = value.replace(/:\/\/.*@/s, '://***@');
+  return `the text "${shown.length > 60 ? `${shown.slice(0, 60)}…` : shown}"`;
 };

@@ -7,30 +7,34 @@ import type { SessionStore } from '../protocol/store.js';
 import { type Swept, sweepBlobs } from '../store/checkpoint-blobs.js';
 import { blobsOf } from './session-checkpoints.js';
 import type { Surroundings } from './surroundings.js';
+import { isWorkedOn } from './swarm-remote.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Those of sessions that nobody has used for `days` go, too. What is younger than a day always stays:
- * whoever has just kept it may not have written down yet what for.
+ * `stores`: all whose sessions may have kept something here, whichever of them is used now. Those of
+ * sessions that nobody has used for `days` go, too. What is younger than a day always stays: whoever has
+ * just kept it may not have written down yet what for.
  */
 export const sweepCheckpoints = async (
   machine: Pick<Surroundings, 'env' | 'home' | 'cwd'>,
-  store: SessionStore,
+  stores: readonly SessionStore[],
   days: number,
   dryRun: boolean,
 ): Promise<Swept> => {
-  const { sessions, unreadable } = await store.survey();
+  const surveys = await Promise.all(stores.map((store) => store.survey()));
   // Nobody knows what such a session needs.
-  if (unreadable.length > 0) return { removed: 0, freedBytes: 0 };
+  if (surveys.some(({ unreadable }) => unreadable.length > 0)) return { removed: 0, freedBytes: 0 };
   const skeinHome = resolveSkeinHome(machine);
   const cited = new Citations(blobsOf(skeinHome));
   const oldest = Date.now() - days * DAY_MS;
-  for (const { id, updatedAt } of sessions) {
-    const isRunning = (await store.holder(id)) !== undefined;
-    if (updatedAt < oldest && !isRunning) continue;
-    for (const agent of await store.agents(id)) {
-      for await (const record of store.records(id, agent)) cited.take(record);
+  for (const [at, store] of stores.entries()) {
+    for (const { id, updatedAt } of surveys[at]?.sessions ?? []) {
+      const isRunning = await isWorkedOn(store, id);
+      if (updatedAt < oldest && !isRunning) continue;
+      for (const agent of await store.agents(id)) {
+        for await (const record of store.records(id, agent)) cited.take(record);
+      }
     }
   }
   const { checkpoints } = stateLayout(skeinHome);

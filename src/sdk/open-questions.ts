@@ -4,6 +4,7 @@ import { INBOX } from '../actors/inbox-surface.js';
 import { inputDigest } from '../actors/input-digest.js';
 import { signClaims } from '../actors/signing-surface.js';
 import { resolveSkeinHome, stateLayout } from '../config/state-directory.js';
+import type { SignedAnswer } from '../protocol/answer.js';
 import { systemClock } from '../protocol/clock.js';
 import { UsageError } from '../protocol/errors.js';
 import type { PermissionAnswer } from '../protocol/permission.js';
@@ -11,9 +12,9 @@ import type { PostedQuestion } from '../protocol/question-board.js';
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
 import type { CommandReply } from '../protocol/swarm-commands.js';
 import { openPersonKey } from '../store/person-key.js';
-import { readQuestions } from '../store/question-files.js';
+import { newestFirst } from './session-archive.js';
 import type { Surroundings } from './surroundings.js';
-import { commandSwarm, liveSessions, sessionFolder } from './swarm-remote.js';
+import { commandSwarm, liveSessions } from './swarm-remote.js';
 import { type AgentView, viewsOfSwarms } from './swarm-view.js';
 
 export interface OpenQuestion {
@@ -34,18 +35,21 @@ export interface OpenQuestions {
 
 type Place = Pick<Surroundings, 'env' | 'home' | 'cwd'>;
 
-/** Of one session, or of all that run. Nothing is read of a session that nobody runs. */
+/**
+ * Of one session, or of all that run. Nothing is read of a session that nobody runs, but where answers are
+ * kept for whoever asks: an agent on a worker needs no lead to go on.
+ */
 export const openQuestions = async (
-  machine: Place,
   store: SessionStore,
   session?: SessionMeta,
 ): Promise<OpenQuestions> => {
-  const sessions = await liveSessions(store);
+  const sessions =
+    store.jobs.own === undefined ? newestFirst(await store.list()) : await liveSessions(store);
   const questions: OpenQuestion[] = [];
   let leftOut = 0;
   for (const live of sessions) {
     if (session !== undefined && live.id !== session.id) continue;
-    const posted = readQuestions(sessionFolder(machine, live.id));
+    const posted = await store.questions(live.id).read();
     leftOut += posted.leftOut;
     if (posted.questions.length === 0) continue;
     // A question can be answered without knowing more of who asks it.
@@ -118,5 +122,16 @@ export const answerQuestion = async (
     },
     privateKey,
   );
-  return commandSwarm(machine, store, session.id, { type: 'answer', signed });
+  const { verdicts } = store.questions(session.id);
+  if (verdicts === undefined) return commandSwarm(store, session.id, { type: 'answer', signed });
+  const won = await verdicts.decide(signed);
+  if (won.signature !== signed.signature) return { ok: false, sentence: tooLate(won), agent };
+  const deed = answer.behavior === 'allow' ? 'Allowed' : 'Denied';
+  return { ok: true, sentence: `${deed}: ${question.tool} of ${agent}.`, agent };
+};
+
+/** For whoever answers what somebody else has answered. */
+export const tooLate = ({ surface, answer }: Pick<SignedAnswer, 'surface' | 'answer'>): string => {
+  const who = surface === INBOX ? 'somebody in another terminal' : surface;
+  return `Too late: ${who} has ${answer.behavior === 'allow' ? 'allowed' : 'denied'} it already.`;
 };

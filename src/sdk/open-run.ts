@@ -8,7 +8,7 @@ import type { InitFacts } from './stream-json.js';
 import { swarmControl } from './swarm-control.js';
 import { shownTools } from './tool-names.js';
 import { VERSION } from './version.js';
-import { setUpWorkbench, type WorkbenchRequest } from './workbench.js';
+import { setUpWorkbench, type Workbench, type WorkbenchRequest } from './workbench.js';
 
 export interface OpenRun {
   readonly session: LeadSession;
@@ -27,7 +27,12 @@ export interface OpenRun {
 export const openRun = async (request: WorkbenchRequest): Promise<OpenRun> => {
   const bench = await setUpWorkbench(request);
   const { settings, notices, toolNames, agentNames, options, inbox, release } = bench;
-  const session = await openSession(options);
+  const { store } = options;
+  const session = await openSession(options).catch(async (error: unknown) => {
+    release();
+    await store.close();
+    throw error;
+  });
   // The prompt of a former session is what it was: it may show other tools than there are now.
   const shown = options.choice.kind === 'new' ? toolNames : shownTools(session.head.tools);
   sweepLater(session);
@@ -38,9 +43,10 @@ export const openRun = async (request: WorkbenchRequest): Promise<OpenRun> => {
     // A disk that failed has been reported as the reason of the stop.
     await session.close(reason).catch(() => undefined);
     release();
+    await store.close();
   };
   return {
-    ...{ session, settings, store: options.store },
+    ...{ session, settings, store },
     facts: {
       tools: shown,
       agents: agentNames,
@@ -53,6 +59,13 @@ export const openRun = async (request: WorkbenchRequest): Promise<OpenRun> => {
       return closing;
     },
   };
+};
+
+/** What a run would begin with; nothing runs, and only its store is still open. Throws as `openRun` does. */
+export const triedOut = async (request: WorkbenchRequest): Promise<Workbench> => {
+  const bench = await setUpWorkbench(request);
+  bench.release();
+  return bench;
 };
 
 const toolNotices = (

@@ -74,6 +74,7 @@ const schema = z.strictObject({
   forkSession: z.boolean(),
   sessionId: text,
   jsonSchema: z.union([text, object]),
+  store: text,
   sessionPersistence: z.boolean(),
   trust: z.boolean(),
   ask: z.boolean(),

@@ -31,6 +31,8 @@ export interface RunOptions {
   readonly forkSession?: boolean;
   readonly sessionId?: string;
   readonly jsonSchema?: string;
+  /** `embedded`, or the URL of a Redis. */
+  readonly store?: string;
   /** False keeps nothing on disk. */
   readonly sessionPersistence?: boolean;
   readonly trust?: boolean;

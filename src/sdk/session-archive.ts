@@ -1,23 +1,8 @@
-/** The sessions of this user, for those who look at them without running one. */
-import { resolveSkeinHome, stateLayout } from '../config/state-directory.js';
-import { ownerLives, ownerMarker } from '../host/owner-marker.js';
-import { redact } from '../policy/redaction.js';
-import { systemClock } from '../protocol/clock.js';
+/** Which of the sessions in a store somebody means. */
 import { UsageError } from '../protocol/errors.js';
-import { randomIds } from '../protocol/ids.js';
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
-import { SessionFiles } from '../store/session-files.js';
 import { findSession } from './session-choice.js';
-import type { Surroundings } from './surroundings.js';
 import { agentsNamed, LEAD, type LeaveOut, viewsOfSwarms } from './swarm-view.js';
-
-/** Makes no directory: looking leaves no trace. */
-export const openArchive = (machine: Pick<Surroundings, 'env' | 'home' | 'cwd'>): SessionStore =>
-  new SessionFiles({
-    root: stateLayout(resolveSkeinHome(machine)).sessions,
-    owner: { marker: ownerMarker(randomIds('owner')), pid: process.pid },
-    ...{ ownerLives, clock: systemClock, redact },
-  });
 
 export const newestFirst = (sessions: readonly SessionMeta[]): readonly SessionMeta[] =>
   [...sessions].sort((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? -1 : 1));

@@ -3,17 +3,18 @@ import { SkeinError } from '../protocol/errors.js';
 import type { EventType } from '../protocol/events.js';
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
 import { CostLedger } from './cost-ledger.js';
+import { isWorkedOn } from './swarm-remote.js';
 
 /**
- * `running` means a live lease. `lost` means that its owner went away in the middle of a run, which
- * can be resumed. Everything else has `ended`.
+ * `running` means a live lease, of its lead or of a worker. `lost` means that its owner went away in the
+ * middle of a run, which can be resumed. Everything else has `ended`.
  */
 export type SessionState = 'running' | 'lost' | 'ended' | 'unreadable';
 
 export interface SessionSummary {
   readonly id: string;
   readonly state: SessionState;
-  /** Of the owner, while it runs. */
+  /** Of the lead's process, while it runs. */
   readonly pid: number | null;
   readonly host: string | null;
   readonly cwd: string;
@@ -40,6 +41,7 @@ export const summarise = async (
 ): Promise<SessionSummary> => {
   const ledger = new CostLedger();
   const holder = await store.holder(meta.id);
+  const isLive = holder !== undefined || (await isWorkedOn(store, meta.id));
   let turns = 0;
   let lastActiveAt = meta.updatedAt;
   let isInRun = false;
@@ -59,7 +61,7 @@ export const summarise = async (
   }
   const { id, cwd, model, title, createdAt, parentId } = meta;
   const ended = isInRun ? 'lost' : 'ended';
-  const state = holder === undefined ? ended : 'running';
+  const state = isLive ? 'running' : ended;
   return {
     ...{ id, state: isReadable ? state : 'unreadable', cwd, model, title, createdAt },
     ...{ pid: holder?.pid ?? null, host: holder?.host ?? null, lastActiveAt, turns },

@@ -1,6 +1,4 @@
 /** Steers a swarm from another process: a letter to its owner, and the owner's reply. */
-import { join } from 'node:path';
-import { resolveSkeinHome, stateLayout } from '../config/state-directory.js';
 import { systemClock } from '../protocol/clock.js';
 import { UsageError } from '../protocol/errors.js';
 import { randomIds } from '../protocol/ids.js';
@@ -13,24 +11,26 @@ import {
   commandAnswer,
   type SwarmCommand,
 } from '../protocol/swarm-commands.js';
-import { MailFolder } from '../store/mail-folder.js';
 import { newestFirst } from './session-archive.js';
-import type { Surroundings } from './surroundings.js';
 import { type LeaveOut, type SwarmView, viewsOfSwarms } from './swarm-view.js';
-
-type Place = Pick<Surroundings, 'env' | 'home' | 'cwd'>;
-
-/** Where a session is kept. */
-export const sessionFolder = (machine: Place, session: string): string =>
-  join(stateLayout(resolveSkeinHome(machine)).sessions, session);
 
 /** Those that a process works on now, newest first. */
 export const liveSessions = async (store: SessionStore): Promise<readonly SessionMeta[]> => {
   const live: SessionMeta[] = [];
   for (const session of newestFirst(await store.list())) {
-    if ((await store.holder(session.id)) !== undefined) live.push(session);
+    if (await isWorkedOn(store, session.id)) live.push(session);
   }
   return live;
+};
+
+/** By its lead, or by a worker that has an agent of it. */
+export const isWorkedOn = async (
+  store: Pick<SessionStore, 'holder' | 'jobs'>,
+  session: string,
+): Promise<boolean> => {
+  if ((await store.holder(session)) !== undefined) return true;
+  if (store.jobs.own !== undefined) return false;
+  return (await store.jobs.list(session)).some(({ worker }) => worker !== undefined);
 };
 
 export const liveSwarms = async (
@@ -57,23 +57,26 @@ const LOOK_EVERY_MS = 500;
  * command may or may not have taken effect.
  */
 export const commandSwarm = async (
-  machine: Place,
-  store: Pick<SessionStore, 'holder'>,
+  store: Pick<SessionStore, 'holder' | 'mailbox'>,
   session: string,
   command: SwarmCommand,
 ): Promise<CommandReply> => {
-  const mailbox = new MailFolder(sessionFolder(machine, session), systemClock);
+  const mailbox = store.mailbox(session);
   const from = randomIds('owner');
   const inbox = await mailbox.open(from);
   const over = new AbortController();
   let isLeft = false;
   const deadline = setTimeout(() => over.abort(), COMMAND_LIFETIME_MS);
   const look = setInterval(() => {
-    void store.holder(session).then((holder) => {
-      if (holder !== undefined) return;
-      isLeft = true;
-      over.abort();
-    });
+    store.holder(session).then(
+      (holder) => {
+        if (holder !== undefined) return;
+        isLeft = true;
+        over.abort();
+      },
+      // A store that cannot be asked tells that elsewhere.
+      () => {},
+    );
   }, LOOK_EVERY_MS);
   try {
     const sentAt = systemClock.now();

@@ -1,9 +1,11 @@
 /**
  * A swarm as a tree of agents, folded from its events. What it says of now is true: `running` needs
- * the live lease of a process, and an agent that has not ended without one is `lost` (law 11).
+ * the live lease of a process, and an agent that has not ended without one is `lost` (law 11). One that
+ * workers take runs while a worker has it, with all that work for it, and is queued until then.
  */
 import { SkeinError, UsageError } from '../protocol/errors.js';
 import type { SwarmEvent } from '../protocol/events.js';
+import type { ListedJob } from '../protocol/job-queue.js';
 import type { LeaseHolder } from '../protocol/leases.js';
 import type { WaitReason } from '../protocol/queueing.js';
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
@@ -73,8 +75,15 @@ export class SwarmFold {
     child.request(event, agent.identity.depth + 1);
   }
 
-  agents(isLive: boolean): readonly AgentView[] {
-    return this.#inOrder().map((agent) => this.#viewOf(agent, isLive));
+  /** `jobs`: those that workers take or have taken; none where the lead's process does it all. */
+  agents(isLive: boolean, jobs: readonly ListedJob[] = []): readonly AgentView[] {
+    const worked = new Map(jobs.map(({ id, worker }) => [id, worker !== undefined]));
+    // Parents come first, and whoever works for one is where that one is.
+    return this.#inOrder().map((agent) => {
+      const isWorked = worked.get(agent.id) ?? worked.get(agent.parent ?? '');
+      if (isWorked !== undefined) worked.set(agent.id, isWorked);
+      return this.#viewOf(agent, isLive, isWorked);
+    });
   }
 
   #agentOf(id: string, parent: string | null, ts: number): AgentFold {
@@ -106,10 +115,10 @@ export class SwarmFold {
     return [...ordered, ...[...this.#agents.values()].filter((agent) => !reached.has(agent))];
   }
 
-  #viewOf(agent: AgentFold, isLive: boolean): AgentView {
+  #viewOf(agent: AgentFold, isLive: boolean, isWorked: boolean | undefined): AgentView {
     const { id, parent, identity, model, turns, usage, cost, since, lastActiveAt } = agent;
     const { name, kind, type, depth, description } = identity;
-    const status = this.#statusOf(agent, isLive);
+    const status = this.#statusOf(agent, isLive, isWorked);
     const isOver = status === 'lost' || status === 'ended' || status === 'stopped';
     const read = windowTokens(usage) - usage.output;
     return {
@@ -125,12 +134,14 @@ export class SwarmFold {
     };
   }
 
-  #statusOf(agent: AgentFold, isLive: boolean): ChildStatus {
+  #statusOf(agent: AgentFold, isLive: boolean, isWorked: boolean | undefined): ChildStatus {
     const isLead = agent.id === this.#lead;
-    const isHeld = isLive && (isLead || this.#heard.get(agent.id) === this.#takings);
+    const isHere = isLive && (isLead || this.#heard.get(agent.id) === this.#takings);
+    const isHeld = isWorked ?? isHere;
     if (agent.state === 'stopped') {
       return agent.stop?.reason === 'stopped' ? 'stopped' : 'ended';
     }
+    if (isWorked === false) return 'queued';
     const isTeammate = agent.identity.kind === 'teammate';
     if (!isHeld) return (isLead || isTeammate) && agent.isResting ? 'ended' : 'lost';
     if (isTeammate && agent.isResting) return 'idle';
@@ -138,15 +149,16 @@ export class SwarmFold {
   }
 }
 
+/** What is looked at to see a swarm. */
+export type SwarmSource = Pick<SessionStore, 'events' | 'holder' | 'jobs'>;
+
 /** Of one session; who holds it is asked first, so that nobody is called lost who has just ended. */
-export const viewOfSwarm = async (
-  store: Pick<SessionStore, 'events' | 'holder'>,
-  session: SessionMeta,
-): Promise<SwarmView> => {
+export const viewOfSwarm = async (store: SwarmSource, session: SessionMeta): Promise<SwarmView> => {
   const holder = await store.holder(session.id);
+  const jobs = store.jobs.own === undefined ? await store.jobs.list(session.id) : [];
   const fold = new SwarmFold(session.lead);
   for await (const event of store.events(session.id)) fold.take(event);
-  return { session, holder, agents: fold.agents(holder !== undefined) };
+  return { session, holder, agents: fold.agents(holder !== undefined, jobs) };
 };
 
 /** Told of a session that cannot be read, and why. */
@@ -154,7 +166,7 @@ export type LeaveOut = (session: string, reason: string) => void;
 
 /** Of several: one that cannot be read is told, and does not keep the others from being seen. */
 export const viewsOfSwarms = async (
-  store: Pick<SessionStore, 'events' | 'holder'>,
+  store: SwarmSource,
   sessions: readonly SessionMeta[],
   leaveOut: LeaveOut,
 ): Promise<readonly SwarmView[]> => {

@@ -6,7 +6,7 @@ import type { RunOptions } from './run-options.js';
 import type { Surroundings } from './surroundings.js';
 
 export const settingsFor = (
-  machine: Surroundings,
+  machine: Pick<Surroundings, 'env' | 'home' | 'cwd' | 'platform'>,
   flags: RunOptions,
   cwd: string,
 ): LoadedSettings => {
@@ -23,6 +23,7 @@ export const settingsFor = (
       ...(flags.fallbackModel !== undefined && { fallbackModel: flags.fallbackModel }),
       ...(flags.addDir && { addDirs: flags.addDir.map((dir) => resolve(machine.cwd, dir)) }),
       skein: {
+        ...(flags.store !== undefined && { store: flags.store }),
         ...(flags.effort !== undefined && { effort: flags.effort }),
         ...(flags.maxBudgetUsd !== undefined && { maxBudgetUsd: flags.maxBudgetUsd }),
         ...(flags.maxBudgetTokens !== undefined && { maxBudgetTokens: flags.maxBudgetTokens }),

@@ -8,6 +8,7 @@ import { childEnvironment } from '../host/child-environment.js';
 import { leftWorktrees, sweepWorktree } from '../host/worktree-sweep.js';
 import type { SessionStore } from '../protocol/store.js';
 import type { Surroundings } from './surroundings.js';
+import { isWorkedOn } from './swarm-remote.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -19,7 +20,7 @@ export interface SweptWorktrees {
 
 export const sweepWorktrees = async (
   machine: Pick<Surroundings, 'env' | 'home' | 'cwd'>,
-  store: Pick<SessionStore, 'holder' | 'list'>,
+  stores: readonly Pick<SessionStore, 'holder' | 'jobs' | 'list'>[],
   days: number,
   dryRun: boolean,
 ): Promise<SweptWorktrees> => {
@@ -27,13 +28,19 @@ export const sweepWorktrees = async (
   const { worktrees: folder } = stateLayout(skeinHome);
   const environment = childEnvironment(machine.env, '', tmpdir());
   const home = { folder, without: [realPath(skeinHome)], environment };
-  const known = new Set((await store.list()).map(({ id }) => id));
+  const lists = await Promise.all(stores.map((store) => store.list()));
+  const isLive = async (session: string) => {
+    for (const [at, store] of stores.entries()) {
+      const isKnown = lists[at]?.some(({ id }) => id === session) === true;
+      if (isKnown && (await isWorkedOn(store, session))) return true;
+    }
+    return false;
+  };
   const removed: string[] = [];
   const kept: { path: string; reason: string }[] = [];
   for (const { session, path, changedAt } of leftWorktrees(folder)) {
     if (changedAt >= Date.now() - days * DAY_MS) continue;
-    const isRunning = known.has(session) && (await store.holder(session)) !== undefined;
-    const end = isRunning
+    const end = (await isLive(session))
       ? { kept: 'its session is running' }
       : await sweepWorktree(path, home, dryRun);
     if (end === 'removed') removed.push(path);

@@ -19,7 +19,7 @@ export class OwnedSession implements Session {
   meta: SessionMeta;
   readonly epoch: number;
   /** Readers drop what one writes that has lost it. */
-  readonly lost = new AbortController().signal;
+  readonly lost: AbortSignal = new AbortController().signal;
   private readonly folder: string;
   private readonly lease: Lease;
   private readonly clock: Clock;

@@ -37,6 +37,7 @@ test('the flags of a run', () => {
     '--session-id <id>',
     '--settings <file-or-json>',
     '--simulate [script]',
+    '--store <store>',
     '--system-prompt <text>',
     '--trust',
     '--verbose',

@@ -1,0 +1,72 @@
+/** All that a process needs of one Redis, put together. Loaded only where Redis is meant. */
+import type { Clock } from '../../protocol/clock.js';
+import type { Governor } from '../../protocol/governor.js';
+import type { SessionStore } from '../../protocol/store.js';
+import type { LeaseOwner } from '../lease-file.js';
+import { type Broker, openBroker } from './broker.js';
+import { BullQueue } from './bull-queue.js';
+import { type RedisGovernor, redisGovernor } from './redis-governor.js';
+import { RedisMailbox } from './redis-mailbox.js';
+import { redisQuestions } from './redis-questions.js';
+import { RedisSessions } from './redis-sessions.js';
+import { RedisWorkList } from './redis-work-list.js';
+
+export interface RedisStoreRequest {
+  readonly url: string;
+  readonly owner: LeaseOwner;
+  readonly clock: Clock;
+  readonly redact: (text: string) => string;
+  /** The `sessions` folder of the state directory. */
+  readonly folder: string;
+}
+
+export interface RedisStore {
+  /** Closing it closes everything else, and the connections last. */
+  readonly sessions: SessionStore;
+  readonly broker: Broker;
+  readonly queue: BullQueue;
+  /** One for all processes that send for an organisation; `organisation` is a digest of its key. */
+  governor(places: number, organisation: string): Governor;
+}
+
+/** Rejects with a UsageError when Redis cannot be used. */
+export const openRedisStore = async (request: RedisStoreRequest): Promise<RedisStore> => {
+  const { url, owner, clock, redact, folder } = request;
+  const broker = await openBroker(url);
+  const queue = new BullQueue(broker);
+  const governors: RedisGovernor[] = [];
+  const close = async () => {
+    for (const governor of governors) governor.close();
+    await queue.close();
+    await broker.close();
+  };
+  const options = {
+    ...{ broker, owner, clock, redact, folder, jobs: queue },
+    mailbox: (id: string) => new RedisMailbox(broker, id, owner.marker),
+    workList: (id: string) => new RedisWorkList(broker, id, clock),
+    questions: (id: string) => redisQuestions(broker, id),
+  };
+  return {
+    ...{ sessions: new WholeStore(options, close), broker, queue },
+    governor(places, organisation) {
+      const terms = { places, organisation, holder: owner.marker };
+      const shared = redisGovernor(broker, clock, terms);
+      governors.push(shared);
+      return shared;
+    },
+  };
+};
+
+class WholeStore extends RedisSessions {
+  private readonly rest: () => Promise<void>;
+
+  constructor(options: ConstructorParameters<typeof RedisSessions>[0], rest: () => Promise<void>) {
+    super(options);
+    this.rest = rest;
+  }
+
+  override async close(): Promise<void> {
+    await super.close();
+    await this.rest();
+  }
+}
