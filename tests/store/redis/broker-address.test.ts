@@ -1,6 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { UsageError } from '../../../src/protocol/errors.js';
 import { parseAddress, shownAddress } from '../../../src/store/redis/broker-address.js';
+
+/** Where it is, or why it is nowhere. */
+const saidOf = (url: string): string => {
+  try {
+    return shownAddress(parseAddress(url));
+  } catch (error) {
+    return error instanceof UsageError ? error.message : 'a defect';
+  }
+};
 
 describe('an address of Redis', () => {
   test.each([
@@ -76,7 +86,11 @@ describe('an address of Redis', () => {
   test('never shows its password, however it is written', () => {
     // Made of what no address has by itself, so that finding it means that it was shown.
     const secret = fc
-      .string({ unit: fc.constantFrom(...'XYZ@/?:%#&= "\\é\n'), minLength: 3, maxLength: 12 })
+      .string({
+        unit: fc.constantFrom(...'X Y Z @ / ? : % # & = " \\ é \n'.split(' '), ' '),
+        minLength: 3,
+        maxLength: 12,
+      })
       .map((text) => `QQ${text}QQ`);
     const scheme = fc.constantFrom(
       ...['redis', 'rediss', 'unix', 'redis+sentinel', 'rediss+cluster', 'mysql', ''],
@@ -95,13 +109,7 @@ describe('an address of Redis', () => {
     fc.assert(
       fc.property(scheme, login, secret, written, rest, (kind, name, hidden, write, place) => {
         const url = `${kind}://${name}:${write(hidden)}@${place}`;
-        let said: string;
-        try {
-          said = shownAddress(parseAddress(url));
-        } catch (error) {
-          said = (error as Error).message;
-        }
-        expect(said).not.toContain('QQ');
+        expect(saidOf(url)).not.toContain('QQ');
       }),
     );
   });
@@ -110,11 +118,7 @@ describe('an address of Redis', () => {
     fc.assert(
       fc.property(fc.string(), (rest) => {
         for (const scheme of ['redis://', 'unix://', 'redis+sentinel://', 'redis+cluster://']) {
-          try {
-            expect(shownAddress(parseAddress(`${scheme}${rest}`))).toBeTypeOf('string');
-          } catch (error) {
-            expect(error).toMatchObject({ code: 'usage' });
-          }
+          expect(saidOf(`${scheme}${rest}`)).not.toContain('defect');
         }
       }),
     );

@@ -1,0 +1,157 @@
+/** Real servers of Redis at ports of their own: behind TLS, watched by a Sentinel, or joined to a cluster. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import net from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { onTestFinished } from 'vitest';
+
+const run = promisify(execFile);
+
+/** Nobody uses them now; that nobody takes them in the next moment is luck. */
+export const freePorts = async (count: number): Promise<readonly number[]> => {
+  const servers = Array.from({ length: count }, () => net.createServer());
+  const ports = await Promise.all(
+    servers.map(
+      (server) =>
+        new Promise<number>((resolve) => {
+          server.listen(0, '127.0.0.1', () => resolve((server.address() as net.AddressInfo).port));
+        }),
+    ),
+  );
+  await Promise.all(servers.map((server) => new Promise((done) => server.close(done))));
+  return ports;
+};
+
+export interface PortServer {
+  readonly port: number;
+  kill(): Promise<void>;
+}
+
+/** Goes with the test. `args` say where it listens; `password` is for looking whether it is there. */
+const serverAt = async (port: number, args: readonly string[], look: Look): Promise<PortServer> => {
+  const folder = await mkdtemp('/tmp/skein-redis-');
+  const child = spawn('redis-server', [...args, '--dir', folder], { stdio: 'ignore' });
+  const kill = () => ended(child);
+  onTestFinished(async () => {
+    await kill();
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  });
+  await until(() => look(port));
+  return { port, kill };
+};
+
+type Look = (port: number) => Promise<boolean>;
+
+const ended = async (child: ChildProcess): Promise<void> => {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGKILL');
+  await gone;
+};
+
+export const until = async (isSo: () => Promise<boolean>): Promise<void> => {
+  for (let attempt = 0; attempt < 2_000; attempt += 1) {
+    if (await isSo()) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error('It did not come about.');
+};
+
+/** Something listens there. */
+const listens: Look = (port) =>
+  new Promise((resolve) => {
+    const connection = net.connect(port, '127.0.0.1', () => {
+      connection.destroy();
+      resolve(true);
+    });
+    connection.once('error', () => resolve(false));
+  });
+
+const LASTING = ['--save', '', '--appendonly', 'no', '--bind', '127.0.0.1'];
+
+export const plainServer = async (...options: readonly string[]): Promise<PortServer> => {
+  const [port = 0] = await freePorts(1);
+  return serverAt(port, ['--port', String(port), ...LASTING, ...options], listens);
+};
+
+/** Knows itself by the certificate, and asks nobody else for one. */
+export const tlsServer = async (certificate: {
+  readonly key: string;
+  readonly cert: string;
+}): Promise<PortServer & { readonly ca: string }> => {
+  const [port = 0] = await freePorts(1);
+  const folder = await mkdtemp('/tmp/skein-tls-');
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const [key, ca] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  await writeFile(key, certificate.key);
+  await writeFile(ca, certificate.cert);
+  const tls = ['--tls-port', String(port), '--port', '0', '--tls-auth-clients', 'no'];
+  const files = ['--tls-cert-file', ca, '--tls-key-file', key, '--tls-ca-cert-file', ca];
+  return { ...(await serverAt(port, [...tls, ...files, ...LASTING], listens)), ca };
+};
+
+const cli = async (port: number, ...words: readonly string[]): Promise<string> =>
+  (await run('redis-cli', ['-p', String(port), ...words])).stdout;
+
+export interface WatchedServers {
+  readonly url: string;
+  readonly master: PortServer;
+  readonly replica: PortServer;
+  /** Cuts the replica off from its master: what the master takes from now on, it never sees. */
+  cutOff(): Promise<void>;
+}
+
+/** A master, a replica, and a Sentinel that makes the replica the master when that one is gone. */
+export const watchedServers = async (): Promise<WatchedServers> => {
+  const master = await plainServer();
+  const replica = await plainServer('--replicaof', `127.0.0.1 ${master.port}`);
+  await until(async () =>
+    (await cli(replica.port, 'info', 'replication')).includes('master_link_status:up'),
+  );
+  const [port = 0] = await freePorts(1);
+  const folder = await mkdtemp('/tmp/skein-sentinel-');
+  const file = join(folder, 'sentinel.conf');
+  const lines = [
+    ...[`port ${port}`, 'bind 127.0.0.1', `dir ${folder}`],
+    `sentinel monitor main 127.0.0.1 ${master.port} 1`,
+    'sentinel down-after-milliseconds main 500',
+    'sentinel failover-timeout main 3000',
+  ];
+  await writeFile(file, `${lines.join('\n')}\n`);
+  const child = spawn('redis-server', [file, '--sentinel'], { stdio: 'ignore' });
+  onTestFinished(async () => {
+    await ended(child);
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  });
+  await until(() => listens(port));
+  // It can only choose a replica that it has heard of.
+  await until(async () =>
+    (await cli(port, 'sentinel', 'replicas', 'main')).includes(String(replica.port)),
+  );
+  return {
+    ...{ url: `redis+sentinel://127.0.0.1:${port}/main`, master, replica },
+    // A replica that was told another master would not be chosen; one whose master refuses it is.
+    async cutOff() {
+      await cli(master.port, 'config', 'set', 'requirepass', 'nobody-knows');
+    },
+  };
+};
+
+/** Three masters that share the slots. */
+export const clusterServers = async (): Promise<{ readonly url: string }> => {
+  const ports = await freePorts(6);
+  const nodes = await Promise.all(
+    ports.slice(0, 3).map((port, index) => {
+      const cluster = ['--cluster-enabled', 'yes', '--cluster-port', String(ports[index + 3])];
+      return serverAt(port, ['--port', String(port), ...cluster, ...LASTING], listens);
+    }),
+  );
+  const places = nodes.map(({ port }) => `127.0.0.1:${port}`);
+  await run('redis-cli', ['--cluster', 'create', ...places, '--cluster-yes']);
+  await until(async () => {
+    const said = await Promise.all(nodes.map(({ port }) => cli(port, 'cluster', 'info')));
+    return said.every((info) => info.includes('cluster_state:ok'));
+  });
+  return { url: `redis+cluster://${places.join(',')}` };
+};
