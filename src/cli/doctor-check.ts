@@ -10,6 +10,8 @@ export interface Finding {
   readonly found: string;
   /** What to do, in one sentence. */
   readonly fix?: string;
+  /** One by one: a line for people, all of it for programs. */
+  readonly items?: readonly { readonly line: string; readonly value: object }[];
 }
 
 export interface Check {

@@ -4,7 +4,7 @@ import { settingsFor } from '../sdk/workbench-settings.js';
 import { type Check, type Checked, type Health, runChecks } from './doctor-check.js';
 import { networkChecks } from './doctor-network.js';
 import { PROGRAM_CHECKS } from './doctor-programs.js';
-import { checkRedis, storeOf } from './doctor-redis.js';
+import { redisChecks } from './doctor-redis.js';
 import { checkSettings, STATE_CHECKS, terminalFinding } from './doctor-state.js';
 import { EXIT } from './exit-code.js';
 import { harmless, plainText } from './harmless-text.js';
@@ -23,13 +23,17 @@ export const runDoctor = async (flags: DoctorFlags, machine: Machine): Promise<n
     ...STATE_CHECKS,
     checkSettings(flags, cwd),
     ...networkChecks(flags.online === true),
-    checkRedis,
+    ...redisChecks(flags, machine),
     { name: 'terminal', run: ({ env, stdout }) => terminalFinding(stdout, env) },
   ];
   const findings = await runChecks(checks, { ...machine, env: environmentOf(flags, machine, cwd) });
   const isWell = findings.every(({ status }) => status !== 'fail');
   if (flags.json === true) {
-    machine.out(`${JSON.stringify({ ok: isWell, checks: findings }, null, 2)}\n`);
+    const checks = findings.map(({ items, ...finding }) => ({
+      ...finding,
+      ...(items !== undefined && { items: items.map(({ value }) => value) }),
+    }));
+    machine.out(`${JSON.stringify({ ok: isWell, checks }, null, 2)}\n`);
   } else machine.out(harmless(`${findings.map(lineOf).join('')}\n${conclusion(findings)}\n`));
   return isWell ? EXIT.done : EXIT.failed;
 };
@@ -37,9 +41,9 @@ export const runDoctor = async (flags: DoctorFlags, machine: Machine): Promise<n
 /** As a run would see it: settings may set keys and proxies. Broken ones have a check of their own. */
 const environmentOf = (flags: DoctorFlags, machine: Machine, cwd: string): Machine['env'] => {
   try {
-    const { env, skein } = settingsFor(machine, flags, cwd);
+    const { env } = settingsFor(machine, flags, cwd);
     const set = Object.entries(env).map(([name, { value }]) => [name, value] as const);
-    return storeOf({ ...machine.env, ...Object.fromEntries(set) }, skein.store);
+    return { ...machine.env, ...Object.fromEntries(set) };
   } catch {
     return machine.env;
   }
@@ -49,9 +53,10 @@ const SIGNS: Readonly<Record<Health, string>> = {
   ...{ ok: 'ok  ', note: 'note', warn: 'warn', fail: 'FAIL' },
 };
 
-const lineOf = ({ name, status, found, fix }: Checked): string => {
+const lineOf = ({ name, status, found, fix, items = [] }: Checked): string => {
+  const more = [...items.map(({ line }) => line), ...(fix === undefined ? [] : [fix])];
   const line = `${SIGNS[status]}  ${name.padEnd(10)}  ${plainText(found, 300)}\n`;
-  return fix === undefined ? line : `${line}                  ${plainText(fix, 300)}\n`;
+  return `${line}${more.map((text) => `                  ${plainText(text, 300)}\n`).join('')}`;
 };
 
 const conclusion = (findings: readonly Checked[]): string => {

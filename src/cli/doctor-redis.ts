@@ -1,103 +1,128 @@
-/** The check of Redis: a server on the PATH, or a real PING to the one that is configured. */
-import net from 'node:net';
-import tls from 'node:tls';
-import { redact } from '../policy/redaction.js';
+/** The checks of Redis: a server on the PATH, or the one that is meant, and what swarms have left there. */
+import { UsageError } from '../protocol/errors.js';
+import { chooseStore, type StoreFlags } from '../sdk/store-choice.js';
+import type { RedisSurvey, SwarmLeft } from '../store/redis/swarm-survey.js';
+import { ago, isoTime } from './ages.js';
 import { type Check, type Finding, probe } from './doctor-check.js';
+import { bytes, plural } from './figures.js';
 import { plainText } from './harmless-text.js';
 import type { Machine } from './machine.js';
 
-const NOT_NEEDED = 'Nothing has to be done: this version keeps its state in files.';
+const NOT_NEEDED = 'Nothing has to be done: without one, sessions are kept in files.';
 
-export const checkRedis: Check = {
+/** How long a Redis may take to answer. */
+const ANSWER_LIMIT_MS = 3_000;
+
+/** Of the store that is meant; of none where it is not Redis. */
+export const redisChecks = (flags: StoreFlags, machine: Machine): readonly Check[] => {
+  const url = urlOf(flags, machine);
+  return url === undefined ? [checkServer] : [checkAnswer(url), checkSwarms(url)];
+};
+
+/** Settings that cannot be read have a check of their own. */
+const urlOf = (flags: StoreFlags, machine: Machine): string | undefined => {
+  try {
+    const choice = chooseStore(machine, flags);
+    return choice.kind === 'redis' ? choice.url : undefined;
+  } catch (error) {
+    if (error instanceof UsageError) return undefined;
+    throw error;
+  }
+};
+
+const checkServer: Check = {
   name: 'redis',
   async run(machine, signal) {
-    const configured = [machine.env.SKEIN_STORE, machine.env.SKEIN_REDIS_URL].find(Boolean);
-    if (configured !== undefined && configured !== 'embedded') return ping(configured, signal);
     const server = await probe(['redis-server', '--version'], machine, signal);
     if (server.kind === 'ran') return { status: 'ok', found: plainText(server.output, 80) };
     return { status: 'note', found: 'no server on the PATH, none configured', fix: NOT_NEEDED };
   },
 };
 
-const ping = async (address: string, signal: AbortSignal): Promise<Finding> => {
-  const shown = plainText(redact(address), 80);
-  const target = targetOf(address);
-  if (target === undefined) {
-    const found = `${shown} is no address that can be tried`;
-    return { status: 'note', found, fix: 'Use redis://, rediss:// or unix:// in SKEIN_REDIS_URL.' };
+const checkAnswer = (url: string): Check => ({
+  name: 'redis',
+  async run() {
+    const { openBroker } = await import('../store/redis/broker.js');
+    try {
+      const broker = await openBroker(url, ANSWER_LIMIT_MS);
+      await broker.close();
+      return { status: 'ok', found: `${plainText(broker.shown, 80)} answers` };
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      const fix = 'Mend what is named, or keep sessions in files: --store embedded.';
+      return { status: 'fail', found: error.message, fix };
+    }
+  },
+});
+
+const checkSwarms = (url: string): Check => ({
+  name: 'swarms',
+  async run(_, signal) {
+    const { openBroker } = await import('../store/redis/broker.js');
+    const { surveyRedis } = await import('../store/redis/swarm-survey.js');
+    const { BullQueue } = await import('../store/redis/bull-queue.js');
+    try {
+      const broker = await openBroker(url, ANSWER_LIMIT_MS);
+      const queue = new BullQueue(broker);
+      try {
+        return swarmsFinding(await surveyRedis(broker, queue, signal), Date.now());
+      } finally {
+        await queue.close();
+        await broker.close();
+      }
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      return { status: 'note', found: 'not looked at, because Redis cannot be used' };
+    }
+  },
+});
+
+export const swarmsFinding = (survey: RedisSurvey, now: number): Finding => {
+  const { swarms, shared, isComplete } = survey;
+  const items = swarms.map((swarm) => ({
+    line: lineOf(swarm, now),
+    value: { ...swarm, changedAt: swarm.changedAt === null ? null : isoTime(swarm.changedAt) },
+  }));
+  const total = swarms.reduce((sum, swarm) => sum + swarm.bytes, 0);
+  const rest = `${bytes(shared.bytes)} in ${plural(shared.keys, 'key')} that all share`;
+  const some = isComplete ? '' : ' of those that were looked at, for there are very many keys';
+  const found = `${plural(swarms.length, 'swarm')} in Redis, ${bytes(total)}, and ${rest}${some}`;
+  const isLasting = swarms.some(({ lasting }) => lasting > 0);
+  if (isLasting) {
+    const fix = 'Some keys have no expiry and would stay: skein sessions prune removes old swarms.';
+    return { status: 'warn', found, fix, items };
   }
-  try {
-    const answer = await exchange(target, signal);
-    if (answer.startsWith('+PONG')) return { status: 'ok', found: `${shown} answers` };
-    const fix = 'Check the name and the password in SKEIN_REDIS_URL.';
-    return { status: 'warn', found: `${shown} answers ${plainText(redact(answer), 80)}`, fix };
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const found = `${shown} cannot be reached (${code ?? message})`;
-    return { status: 'warn', found, fix: 'Start it, or unset SKEIN_STORE and SKEIN_REDIS_URL.' };
-  }
+  const isLeft = swarms.some((swarm) => !isLive(swarm) && isOpen(swarm));
+  const fix = isLeft
+    ? 'skein resume goes on with a swarm that nobody runs; skein sessions prune removes old ones.'
+    : 'Swarms go by themselves in time; skein sessions prune removes old ones earlier.';
+  return { status: 'ok', found, ...(swarms.length > 0 && { fix, items }) };
 };
 
-interface Target {
-  readonly connect: () => net.Socket;
-  readonly login: readonly string[];
-}
+const isLive = ({ hasLead, worked }: SwarmLeft): boolean => hasLead || worked > 0;
 
-const targetOf = (address: string): Target | undefined => {
-  if (!URL.canParse(address)) return undefined;
-  const { protocol, hostname, port, pathname, username, password } = new URL(address);
-  const words = [username, password].filter((word) => word !== '').map(decodeURIComponent);
-  const login = password === '' ? [] : ['AUTH', ...words];
-  const host = hostname.replace(/^\[|\]$/g, '') || '127.0.0.1';
-  const place = { host, port: Number(port) || 6379 };
-  if (protocol === 'redis:') return { login, connect: () => net.connect(place) };
-  if (protocol === 'rediss:') {
-    return {
-      login,
-      connect: () => tls.connect({ ...place, servername: net.isIP(host) ? '' : host }),
-    };
-  }
-  if (protocol === 'unix:')
-    return { login, connect: () => net.connect(decodeURIComponent(pathname)) };
-  return undefined;
+/** Somebody still waits for something. */
+const isOpen = ({ waitingJobs, unreadLetters, openQuestions }: SwarmLeft): boolean =>
+  waitingJobs + unreadLetters + openQuestions > 0;
+
+const lineOf = (swarm: SwarmLeft, now: number): string => {
+  const { changedAt, hasLead, worked, keys } = swarm;
+  const live = [
+    ...(hasLead ? ['its lead runs'] : []),
+    ...(worked > 0 ? [`${plural(worked, 'agent')} on workers`] : []),
+  ];
+  const parts = [
+    `${plural(keys, 'key')}, ${bytes(swarm.bytes)}`,
+    changedAt === null ? 'in no list' : `changed ${ago(changedAt, now)}`,
+    live.length > 0 ? live.join(' and ') : 'nobody runs it',
+    ...counted(swarm.waitingJobs, 'waiting job'),
+    ...counted(swarm.unreadLetters, 'unread letter'),
+    ...counted(swarm.deadLetters, 'dead letter'),
+    ...counted(swarm.openQuestions, 'open question'),
+    ...(swarm.lasting > 0 ? [`${plural(swarm.lasting, 'key')} without an expiry`] : []),
+  ];
+  return `${plainText(swarm.swarm, 80)}: ${parts.join(', ')}`;
 };
 
-const PING_LIMIT_MS = 3_000;
-const LONGEST_ANSWER = 4_096;
-
-/** The first line that is not the answer to the login. */
-const exchange = ({ connect, login }: Target, signal: AbortSignal): Promise<string> =>
-  new Promise((resolve, reject) => {
-    const socket = connect();
-    let said = '';
-    const abort = () => socket.destroy(new Error('no answer in time'));
-    signal.addEventListener('abort', abort, { once: true });
-    socket.setTimeout(PING_LIMIT_MS, abort);
-    const end = (finish: () => void) => {
-      signal.removeEventListener('abort', abort);
-      socket.destroy();
-      finish();
-    };
-    socket.setEncoding('utf8');
-    socket.once(socket instanceof tls.TLSSocket ? 'secureConnect' : 'connect', () => {
-      socket.write(`${login.length > 0 ? command(login) : ''}${command(['PING'])}`);
-    });
-    socket.on('data', (text: string) => {
-      said += text;
-      const lines = said.split('\r\n').slice(0, -1);
-      const answer = lines.find((line) => line !== '+OK');
-      if (answer !== undefined) end(() => resolve(answer));
-      else if (said.length > LONGEST_ANSWER) end(() => reject(new Error('it is not Redis')));
-    });
-    socket.once('error', (error) => end(() => reject(error)));
-    socket.once('close', () => end(() => reject(new Error('the connection was closed'))));
-  });
-
-const command = (words: readonly string[]): string =>
-  `*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`;
-
-/** Kept apart so that a settings file may name the store as well. */
-export const storeOf = (env: Machine['env'], setting: string | undefined): Machine['env'] =>
-  env.SKEIN_STORE || env.SKEIN_REDIS_URL || setting === undefined
-    ? env
-    : { ...env, SKEIN_STORE: setting };
+const counted = (count: number, what: string): readonly string[] =>
+  count === 0 ? [] : [plural(count, what)];

@@ -2,7 +2,10 @@ import { chmod, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { openBroker } from '../../src/store/redis/broker.js';
+import { plainServer } from '../fakes/redis-servers.js';
 import { type Line, type RunOptions, setScene } from '../fakes/skein-process.js';
+import { needs } from '../setup/needs.js';
 
 /** What the doctor finds, by the name of the check. */
 const examine = async (env: Record<string, string | undefined> = {}, ...flags: string[]) => {
@@ -139,35 +142,75 @@ describe('skein doctor', () => {
 });
 
 describe('the doctor at a Redis', () => {
-  test('signs in, pings it, and shows no password', async () => {
-    const { port, heard } = await serverThatSays('+OK\r\n+PONG\r\n');
-    const { look } = await examine({ SKEIN_REDIS_URL: `redis://me:hush123@127.0.0.1:${port}` });
-    const { of, stdout } = await look();
-    expect(of.redis).toMatchObject({ status: 'ok', found: expect.stringMatching(/answers$/) });
-    expect(heard.join('')).toBe(
-      '*3\r\n$4\r\nAUTH\r\n$2\r\nme\r\n$7\r\nhush123\r\n*1\r\n$4\r\nPING\r\n',
-    );
-    expect(stdout).not.toContain('hush123');
-  });
-
   test.each([
     ['wants a password', '-NOAUTH Authentication required.\r\n', /NOAUTH/],
-    ['is something else', 'x'.repeat(10_000), /not Redis/],
+    ['is something else', 'x'.repeat(10_000), /cannot be used/],
     ['says nothing', '', /no answer in time/],
-  ])('that %s warns, and does not fail', async (_, answer, found) => {
+  ])('that %s fails, because nothing runs without it', async (_, answer, found) => {
     const { port } = await serverThatSays(answer);
     const { look } = await examine({ SKEIN_STORE: `redis://127.0.0.1:${port}` });
     const { code, of } = await look();
-    expect(code).toBe(0);
-    expect(of.redis).toMatchObject({ status: 'warn', found: expect.stringMatching(found) });
+    expect(code).toBe(1);
+    expect(of.redis).toMatchObject({ status: 'fail', found: expect.stringMatching(found) });
+    expect(of.swarms).toMatchObject({ status: 'note' });
   });
 
   test.each([
-    ['redis://127.0.0.1:1', 'warn', /ECONNREFUSED/],
-    ['unix:///no/such/socket', 'warn', /ENOENT/],
-    ['redis+sentinel://a:1/x', 'note', /no address that can be tried/],
-  ])('at %s is a %s', async (url, status, found) => {
+    ['redis://:hush123@127.0.0.1:1', /ECONNREFUSED/],
+    ['unix:///no/such/socket', /ENOENT/],
+    ['redis+sentinel://:hush123@127.0.0.1:1/x', /cannot be used/],
+    ['redis://:hush@123@127.0.0.1', /%40/],
+  ])('at %s says what is wrong, and never the password', async (url, found) => {
     const { look } = await examine({ SKEIN_REDIS_URL: url });
-    expect((await look()).of.redis).toMatchObject({ status, found: expect.stringMatching(found) });
+    const { of, stdout } = await look();
+    expect(of.redis).toMatchObject({ status: 'fail', found: expect.stringMatching(found) });
+    expect(stdout).not.toMatch(/hush|123@/);
+  });
+});
+
+needs.describe('redis')('the doctor at a real Redis', () => {
+  test('signs in, and lists what each swarm left, with all of it for programs', async () => {
+    const { port } = await plainServer('--requirepass', 'hush123');
+    const url = `redis://:hush123@127.0.0.1:${port}`;
+    const { look, run } = await examine({ SKEIN_REDIS_URL: url });
+    await run(['-p', 'hello', '--session-id', 'left'], { env: { SKEIN_REDIS_URL: url } });
+    const { of, stdout } = await look();
+    expect(of.redis).toMatchObject({ status: 'ok', found: `127.0.0.1:${port} answers` });
+    expect(of.swarms).toMatchObject({
+      status: 'ok',
+      items: [
+        {
+          ...{ swarm: 'left', hasLead: false, worked: 0, waitingJobs: 0, unreadLetters: 0 },
+          ...{ deadLetters: 0, openQuestions: 0, lasting: 0 },
+          keys: expect.any(Number),
+          bytes: expect.any(Number),
+          changedAt: expect.stringMatching(/^20/),
+        },
+      ],
+    });
+    expect(stdout).not.toContain('hush123');
+    const { stdout: text } = await run(['doctor'], { env: { SKEIN_REDIS_URL: url } });
+    expect(text).toMatch(/left: \d+ keys, .*, changed just now, nobody runs it/);
+    expect(text).toContain('skein sessions prune');
+  });
+
+  test('warns of keys that would stay for ever, and sees a swarm that no list knows of', async () => {
+    const { port } = await plainServer();
+    const url = `redis://127.0.0.1:${port}`;
+    const broker = await openBroker(url);
+    onTestFinished(() => broker.close());
+    await broker.call('SET', 'skein:1:{ghost}:epoch', '1');
+    await broker.call('SET', 'skein:1:{ghost}:lease:lead', '{}', 'PX', '60000');
+    await broker.call('RPUSH', 'skein:1:{ghost}:dead-letters:lead', 'one', 'two');
+    await broker.call('SET', 'somebody-else', '1');
+    const { look } = await examine({ SKEIN_REDIS_URL: url });
+    const { of } = await look();
+    expect(of.swarms).toMatchObject({
+      status: 'warn',
+      fix: expect.stringContaining('no expiry'),
+      items: [
+        { swarm: 'ghost', keys: 3, lasting: 2, hasLead: true, deadLetters: 2, changedAt: null },
+      ],
+    });
   });
 });

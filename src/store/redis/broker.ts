@@ -41,12 +41,12 @@ const LOOK_EVERY_MS = 2_000;
 const SILENCE_MS = 4_000;
 
 /** Rejects with a UsageError when there is none: nothing was begun then. */
-export const openBroker = async (url: string): Promise<Broker> => {
+export const openBroker = async (url: string, limitMs = START_LIMIT_MS): Promise<Broker> => {
   const address = parseAddress(url);
   const shown = shownAddress(address);
   const broker = new RedisBroker(address, shown);
   try {
-    await broker.begin();
+    await broker.begin(limitMs);
     return broker;
   } catch (error) {
     await broker.close();
@@ -75,15 +75,15 @@ class RedisBroker implements Broker {
     this.commands = connect(address);
   }
 
-  async begin(): Promise<void> {
+  async begin(limitMs: number): Promise<void> {
     // That a connection is closed says less than why.
     let why: unknown;
     this.commands.on('error', (error: unknown) => {
       why = error;
     });
     try {
-      await inTime(this.commands.connect(), START_LIMIT_MS);
-      await inTime(this.commands.ping(), START_LIMIT_MS);
+      await inTime(this.commands.connect(), limitMs);
+      await inTime(this.commands.ping(), limitMs);
     } catch (error) {
       throw why ?? error;
     }

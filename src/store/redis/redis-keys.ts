@@ -79,6 +79,8 @@ export const WORKERS = `${ROOT}{.queue}:workers`;
 /** BullMQ puts its own names behind it. */
 export const QUEUE_PREFIX = `${ROOT}{.queue}`;
 export const QUEUE_NAME = 'background';
+/** Of a list of BullMQ, of a job by its id, or of the lock on one. */
+export const queueKey = (name: string): string => `${QUEUE_PREFIX}:${QUEUE_NAME}:${name}`;
 
 /** Of all processes that use one organisation's key, by a digest of it. */
 export const governorKeys = (digest: string) => {
