@@ -43,17 +43,21 @@ export class ScopeKeeper {
 
   /** Rejects with a UsageError that says who holds it, if that one lives. */
   async take(swarm: string, name: string = LEAD): Promise<Scope> {
-    const scope = await this.claim(swarm, name, false);
+    const scope = await this.claim(swarm, name, -1);
     if (typeof scope !== 'string') return scope;
     refuseIfHeld(holderIn(scope));
     throw new UsageError(`Somebody holds session ${swarm}, and the lease does not say who.`);
   }
 
-  /** Also from one who seems to live: that it does not was found out elsewhere. */
+  /**
+   * Also from one who seems to live: that it does not was found out elsewhere. Rejects with a StorageError
+   * when somebody else has come since: what arrives late takes it from nobody.
+   */
   async adopt(swarm: string, name: string): Promise<Scope> {
-    const scope = await this.claim(swarm, name, true);
+    const seen = Number((await this.broker.call('GET', swarmKeys(swarm).epoch)) ?? 0);
+    const scope = await this.claim(swarm, name, seen);
     if (typeof scope !== 'string') return scope;
-    throw new StorageError(`Agent ${name} of session ${swarm} could not be taken over.`);
+    throw new StorageError(`Another process has just taken agent ${name} of session ${swarm}.`);
   }
 
   /** Says once more that this process lives, and finds out what it has lost. Never rejects. */
@@ -72,8 +76,8 @@ export class ScopeKeeper {
     this.rest();
   }
 
-  /** What the lease says when somebody else has it. */
-  private async claim(swarm: string, name: string, isForced: boolean): Promise<Scope | string> {
+  /** What the lease says when somebody has it under an epoch later than `since`. */
+  private async claim(swarm: string, name: string, since: number): Promise<Scope | string> {
     const keys = swarmKeys(swarm);
     // Known again when the script is sent twice.
     const token = randomUUID();
@@ -82,7 +86,7 @@ export class ScopeKeeper {
     const reply = await this.broker.run(
       CLAIM,
       [keys.epoch, keys.scopes, keys.lease(name)],
-      [name, token, start, isForced ? 1 : 0, LEASE_MS, KEEP_MS],
+      [name, token, start, since, LEASE_MS, KEEP_MS],
     );
     if (typeof reply === 'string') return reply;
     const epoch = Number(reply);
@@ -151,12 +155,11 @@ export const holderIn = (lease: unknown): LeaseHolder | undefined => {
 const CLAIM = {
   name: 'skeinClaim',
   lua: `
-    local scope, token, start, forced = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+    local scope, token, start, since = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
     local held = redis.call('GET', KEYS[3])
-    if held and string.find(held, token, 1, true) then
-      return tonumber(redis.call('HGET', KEYS[2], scope))
-    end
-    if held and forced ~= '1' then return held end
+    local now = tonumber(redis.call('HGET', KEYS[2], scope) or 0)
+    if held and string.find(held, token, 1, true) then return now end
+    if held and now > since then return held end
     local epoch = redis.call('INCR', KEYS[1])
     redis.call('HSET', KEYS[2], scope, epoch)
     redis.call('SET', KEYS[3], start .. ',"epoch":' .. epoch .. '}', 'PX', ARGV[5])

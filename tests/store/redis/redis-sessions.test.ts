@@ -2,6 +2,7 @@ import type { Clock } from '../../../src/protocol/clock.js';
 import { swarmKeys } from '../../../src/store/redis/redis-keys.js';
 import { RedisLeases } from '../../../src/store/redis/redis-leases.js';
 import { ScopeKeeper } from '../../../src/store/redis/scope-keeper.js';
+import { echoingBroker } from '../../fakes/echoing-broker.js';
 import { redisBroker } from '../../fakes/redis-server.js';
 import { needs } from '../../setup/needs.js';
 import { describeEventIndex } from '../contracts/event-index.js';
@@ -11,16 +12,19 @@ import { describeSessionStore } from '../contracts/session-store.js';
 import { redisSessions } from './redis-sessions.js';
 
 const inRedis = async (clock: Clock) => redisSessions(await redisBroker(), { clock });
+const echoing = async (clock: Clock) =>
+  redisSessions(echoingBroker(await redisBroker()), { clock });
 /** As when it has run out. */
 const LEASE = swarmKeys('s_1').lease('lead');
 
 needs.describe('redis')('what every store keeps to', () => {
   for (const describePort of [describeSessionStore, describeJournals, describeEventIndex]) {
     describePort('in Redis', inRedis);
+    describePort('in Redis, where everything arrives twice', echoing);
   }
 
   describeFencing('in Redis', async (clock) => {
-    const broker = await redisBroker();
+    const broker = echoingBroker(await redisBroker());
     return {
       first: redisSessions(broker, { pid: 1, clock }),
       second: redisSessions(broker, { pid: 2, clock }),
@@ -29,7 +33,7 @@ needs.describe('redis')('what every store keeps to', () => {
   });
 
   describeLeases('in Redis', async () => {
-    const broker = await redisBroker();
+    const broker = echoingBroker(await redisBroker());
     return {
       as: (pid) => {
         const keeper = new ScopeKeeper(broker, { marker: `owner-${pid}`, pid });

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Broker } from '../../../src/store/redis/broker.js';
 import { swarmKeys } from '../../../src/store/redis/redis-keys.js';
-import { ScopeKeeper } from '../../../src/store/redis/scope-keeper.js';
+import { type Scope, ScopeKeeper } from '../../../src/store/redis/scope-keeper.js';
+import { echoingBroker } from '../../fakes/echoing-broker.js';
 import { redisBroker } from '../../fakes/redis-server.js';
 import { needs } from '../../setup/needs.js';
 
@@ -57,14 +58,29 @@ needs.describe('redis')('a scope', () => {
   });
 
   test('is taken once when Redis is asked twice', async () => {
+    const broker = echoingBroker(await redisBroker());
+    expect((await keeperOf(broker).take('s_1')).epoch).toBe(1);
+    expect((await keeperOf(broker).adopt('s_1', 'a_2')).epoch).toBe(2);
+  });
+
+  test('is not taken from a newer owner by one whose message came late', async () => {
     const broker = await redisBroker();
-    const twice: Broker = Object.assign(Object.create(broker) as Broker, {
-      async run(...args: Parameters<Broker['run']>) {
-        await broker.run(...args);
-        return broker.run(...args);
+    const first = await keeperOf(broker, 1).adopt('s_1', 'a_2');
+    const newer = keeperOf(broker, 2);
+    let scope: Scope | undefined;
+    const slow: Broker = {
+      ...echoingBroker(broker),
+      run: async (...script) => {
+        scope ??= await newer.adopt('s_1', 'a_2');
+        return broker.run(...script);
       },
+    };
+    await expect(keeperOf(slow, 3).adopt('s_1', 'a_2')).rejects.toMatchObject({
+      ...{ code: 'storage' },
+      message: 'Another process has just taken agent a_2 of session s_1.',
     });
-    expect((await keeperOf(twice).take('s_1')).epoch).toBe(1);
-    expect((await keeperOf(twice).adopt('s_1', 'a_2')).epoch).toBe(2);
+    await newer.renew();
+    expect(scope?.lost.aborted).toBe(false);
+    expect(scope?.epoch).toBe(first.epoch + 1);
   });
 });
