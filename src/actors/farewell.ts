@@ -122,8 +122,11 @@ export class Farewell {
   private async putAway(child: Child): Promise<void> {
     const { house, jobs, isClosed } = this.deps;
     const complain = (error: unknown) => this.complain(child, error);
-    // Not waited for: whoever closes the session does.
-    if (!isClosed()) house.session.closeJournal(child.id).catch(complain);
+    if (!isClosed()) {
+      const closing = house.session.closeJournal(child.id).catch(complain);
+      // Where others go by what is stored it must be; else whoever closes the session waits for it.
+      if (house.dispatch !== undefined) await closing;
+    }
     try {
       if (child.tag.kind === 'background') await jobs.complete(child.id);
     } catch (error) {

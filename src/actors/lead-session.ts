@@ -61,6 +61,10 @@ export interface SessionOptions extends BeginOptions {
   readonly equip: (session: OpenedSession) => Omit<AgentDeps, Given>;
   /** Keeps files before calls change them; left out, nothing can be rewound. */
   readonly checkpoints?: (meta: SessionMeta, record: (body: JournalBody) => void) => Checkpointer;
+  /** What workers of its swarm must know; undefined where it has none. Kept as an artifact of that name. */
+  readonly terms?:
+    | ((meta: SessionMeta) => { readonly name: string; readonly bytes: Uint8Array })
+    | undefined;
   /** The agents that the lead may start. */
   readonly swarm: SwarmSetup;
 }

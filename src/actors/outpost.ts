@@ -130,6 +130,8 @@ class OpenOutpost implements Outpost {
     try {
       const isAtWork = entry.child !== undefined;
       if (isAtWork && !(await Promise.race([over, cutOff]))) return false;
+      // What a zombie takes for the end is not on record.
+      if (lost.aborted) return false;
       await this.tellParent(entry, child);
       return true;
     } finally {
@@ -140,9 +142,7 @@ class OpenOutpost implements Outpost {
   /** The end of a run is on record, and told under a name that is the same whoever tells it. */
   private async tellParent({ tag, run }: Entry, child: Child | undefined): Promise<void> {
     const { dispatch } = this.lead.swarm.house;
-    const { notebook } = child?.deps ?? {};
-    await notebook?.written();
-    const runs = notebook?.history.runs ?? run;
+    const runs = child?.deps.notebook.history.runs ?? run;
     const mail = { type: 'ended', agent: tag.id, run: runs } as const;
     try {
       await dispatch?.post(tag.parent, `end_${tag.id}_${runs}`, mail);

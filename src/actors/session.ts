@@ -11,6 +11,7 @@ import { PromptGate } from './prompt-gate.js';
 import { beginSession } from './session-begin.js';
 import { SessionHooks } from './session-hooks.js';
 import { steering } from './steering.js';
+import { watchStore } from './store-watch.js';
 
 export type { LeadSession, OpenedSession, SessionOptions } from './lead-session.js';
 
@@ -23,12 +24,15 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     await session.close();
     throw new UsageError(headless(meta));
   }
+  const terms = options.terms?.(meta);
+  if (terms !== undefined) await session.putArtifact(terms.name, terms.bytes);
   notebook.record({ type: 'epoch.began', owner: options.owner });
   const checkpoints = options.checkpoints?.(meta, (body) => void notebook.record(body));
   await checkpoints?.settle(past);
   const equipped = await equipLead(options, { session, model, head, notebook, checkpoints });
   const { swarm, deps, equipment, feed, shelf, jobs, hooks, spent, used } = equipped;
   const { ids, clock } = options;
+  const heedStore = watchStore(options.store, session, feed);
   swarm.employment.countSpawns(used.agents);
   await swarm.recall();
   let agent: Agent | undefined;
@@ -83,6 +87,11 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
       start();
       if (isInterrupted) agent?.interrupt();
     });
+  heedStore.whenLost((stop) => {
+    isOver = true;
+    void swarm.close();
+    agent?.interrupt(stop, true);
+  });
   const source = options.choice.kind === 'new' ? 'startup' : 'resume';
   occasions.begin(source, deps.lingers, options.hooks);
   return {
@@ -140,6 +149,7 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     rename: (title) => session.updateMeta({ title }),
     async close(reason = 'other') {
       isOver = true;
+      heedStore.end();
       gate.interrupt();
       // Those whose lead has ended end with it; else the next owner of the session goes on with them.
       if (agent?.state === 'stopped') {

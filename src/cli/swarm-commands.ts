@@ -7,6 +7,7 @@ import type { PsFlags } from './ps-command.js';
 import type { ResumeFlags } from './resume-command.js';
 import type { SteerFlags } from './steer-command.js';
 import type { TasksFlags } from './tasks-command.js';
+import type { WorkerFlags } from './worker-command.js';
 
 /** Adds one command with an example under its help. */
 export type AddCommand = (name: string, description: string, example: string) => Command;
@@ -34,6 +35,18 @@ export const addSwarmCommands = (
     .action(async (session: string | undefined, _: unknown, command: Command) => {
       const { showTasks } = await import('./tasks-command.js');
       end(await showTasks(session, command.optsWithGlobals<TasksFlags>(), machine));
+    });
+  add(
+    'worker',
+    'take background agents of swarms in Redis, until it is ended',
+    'skein worker --concurrency 8',
+  )
+    .option('--concurrency <agents>', 'so many at once (20)')
+    .option('--rate <agents>', 'so many are begun in a minute, by all workers together')
+    .option('--json', 'what happens as JSON, a line each')
+    .action(async (_: unknown, command: Command) => {
+      const { runWorker } = await import('./worker-command.js');
+      end(await runWorker(command.optsWithGlobals<WorkerFlags>(), machine));
     });
   add('send', 'tell an agent of a running swarm something', 'skein send lead "skip the docs"')
     .argument('<agent>', AGENT)

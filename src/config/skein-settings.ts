@@ -22,6 +22,10 @@ export interface SkeinSettings {
   readonly teammates: 'in-process' | 'tmux';
   /** `embedded` or a Redis URL. */
   readonly store: string;
+  /** Public keys of people who may answer agents here, and start swarms for workers here, beside your own. */
+  readonly personKeys: readonly string[];
+  /** Folders that are the same on all machines: a worker may work in them for a lead elsewhere. */
+  readonly sharedPaths: readonly string[];
   readonly effort?: 'low' | 'medium' | 'high' | 'xhigh' | 'max';
   /** A number is a budget in tokens. */
   readonly thinking?: 'off' | 'adaptive' | number;
@@ -73,6 +77,8 @@ export const SKEIN_DEFAULTS: SkeinSettings = {
   permissionTimeoutMs: 600_000,
   teammates: 'in-process',
   store: 'embedded',
+  personKeys: [],
+  sharedPaths: [],
   maxOutputTokens: 32_000,
   streamIdleTimeoutMs: 120_000,
   maxRetries: 10,
@@ -125,9 +131,14 @@ export const SKEIN_KEYS: Readonly<Record<SkeinKey, KeyRule>> = {
   permissionTimeoutMs: atLeastOne,
   teammates: { schema: z.enum(['in-process', 'tmux']), expects: 'one of in-process, tmux' },
   store: {
-    schema: z.string().regex(/^(?:embedded|(?:rediss?(?:\+sentinel)?|unix):\/\/.+)$/),
+    schema: z.string().regex(/^(?:embedded|(?:rediss?(?:\+(?:sentinel|cluster))?|unix):\/\/.+)$/),
     expects: '"embedded" or a URL that begins with redis:// or rediss://',
   },
+  personKeys: {
+    schema: listOf(z.string().regex(/^[A-Za-z0-9_-]{40,120}$/)),
+    expects: 'a list of public keys as `skein config` shows them',
+  },
+  sharedPaths: { schema: listOf(z.string().startsWith('/')), expects: 'a list of absolute paths' },
   effort: {
     schema: z.enum(['low', 'medium', 'high', 'xhigh', 'max']),
     expects: 'one of low, medium, high, xhigh, max',

@@ -1,22 +1,24 @@
 /** What other terminals can do with a run: answer its questions, write to its agents and stop them. */
-import { join } from 'node:path';
 import { type CommandDesk, openCommandDesk } from '../actors/command-desk.js';
 import { type InboxSurface, inboxSurface } from '../actors/inbox-surface.js';
+import { relayQuestions } from '../actors/question-relay.js';
+import { decidedTogether, verdictSurfaces } from '../actors/verdict-surface.js';
 import { stateLayout } from '../config/state-directory.js';
+import type { KnownSurface } from '../protocol/answer.js';
 import { systemClock } from '../protocol/clock.js';
 import { UsageError } from '../protocol/errors.js';
 import { randomIds } from '../protocol/ids.js';
-import type { PermissionQuestion } from '../protocol/permission.js';
+import type { PermissionQuestion, Surface } from '../protocol/permission.js';
+import type { Verdicts } from '../protocol/question-board.js';
+import type { SessionStore } from '../protocol/store.js';
 import type { SwarmControl } from '../protocol/swarm-commands.js';
-import { MailFolder } from '../store/mail-folder.js';
-import { openPersonKey } from '../store/person-key.js';
-import { questionBoard } from '../store/question-files.js';
+import { openPersonKey, type PersonKey } from '../store/person-key.js';
 import type { RunOptions } from './run-options.js';
 import type { Surroundings } from './surroundings.js';
 
 export interface RunInbox {
-  /** Those to be asked beside the host's own; none where nobody looks at the inbox for this run. */
-  surfaces(session: string): readonly InboxSurface[];
+  /** All that are to be asked: the host's own, and whoever looks at the inbox for this run. */
+  surfaces(session: string, own: readonly KnownSurface[]): readonly KnownSurface[];
   /** Takes commands for the session from now on; undefined where it is not on disk. */
   openDesk(session: string, control: SwarmControl): CommandDesk | undefined;
 }
@@ -24,43 +26,62 @@ export interface RunInbox {
 export interface RunInboxRequest {
   readonly machine: Pick<Surroundings, 'notify'>;
   readonly flags: RunOptions;
+  readonly store: Pick<SessionStore, 'mailbox' | 'questions' | 'jobs'>;
   readonly skeinHome: string;
-  /** A person talks to the run already, and may do so from other terminals too. */
-  readonly isInteractive: boolean;
+  /** Of people who may answer from other machines. */
+  readonly personKeys: readonly string[];
+  /** The host's own, by name. */
+  readonly surfaces: Readonly<Record<string, Surface>>;
 }
 
 /** Throws a UsageError when answers are asked for that cannot be taken. */
 export const runInbox = (request: RunInboxRequest): RunInbox => {
-  const { machine, flags, skeinHome } = request;
-  const layout = stateLayout(skeinHome);
+  const { machine, flags, store, skeinHome } = request;
   const isOnDisk = flags.sessionPersistence !== false;
   if (flags.ask === true && !isOnDisk) {
     throw new UsageError('--ask needs a session on disk: leave out --no-session-persistence.');
   }
-  const folderOf = (session: string) => join(layout.sessions, session);
-  const publicKey = isOnDisk ? keyFor(request, layout.keys) : undefined;
+  const key = isOnDisk ? keyFor(request, stateLayout(skeinHome).keys) : undefined;
+  /** Questions that were asked in this process. */
+  const asked = new Set<string>();
   let inbox: InboxSurface | undefined;
+  const told = {
+    clock: systemClock,
+    isBeside: flags.ask !== true,
+    ...(flags.ask === true && {
+      posted: (question: PermissionQuestion) => machine.notify(howToAnswer(question)),
+    }),
+  };
+  const together = (own: readonly KnownSurface[], { publicKey }: PersonKey, session: string) => {
+    const { board, verdicts } = store.questions(session);
+    if (verdicts === undefined) return undefined;
+    const publicKeys = [publicKey, ...request.personKeys];
+    const others = own.map(({ id, publicKey: ownKey }) => ({ id, publicKey: ownKey }));
+    return [
+      ...own.map((surface) => decidedTogether(surface, verdicts)),
+      ...verdictSurfaces({ ...told, board, verdicts, publicKeys, others }),
+    ].map((surface) => noting(surface, asked));
+  };
   return {
-    surfaces(session) {
-      if (publicKey === undefined) return [];
-      const board = questionBoard(folderOf(session));
+    surfaces(session, own) {
+      if (key === undefined) return own;
+      const shared = together(own, key, session);
+      if (shared !== undefined) return shared;
+      const { board } = store.questions(session);
       void board.clear();
-      inbox = inboxSurface({
-        ...{ publicKey, board, clock: systemClock, isBeside: flags.ask !== true },
-        ...(flags.ask === true && {
-          posted: (question) => machine.notify(howToAnswer(question)),
-        }),
-      });
-      return [inbox];
+      inbox = inboxSurface({ ...told, publicKey: key.publicKey, board });
+      return [...own, inbox];
     },
     openDesk(session, control) {
       if (!isOnDisk) return undefined;
-      const mailbox = new MailFolder(folderOf(session), systemClock);
+      const mailbox = store.mailbox(session);
       const desk = openCommandDesk({
         ...{ mailbox, control, inbox, clock: systemClock, ids: randomIds, notice: machine.notify },
       });
+      const endRelay = key && relay(request, session, key, asked);
       return {
         async close() {
+          endRelay?.();
           await desk.close();
           await mailbox.close();
         },
@@ -69,14 +90,46 @@ export const runInbox = (request: RunInboxRequest): RunInbox => {
   };
 };
 
+/** Remembers what was asked here: people here need not be asked twice. */
+const noting = (surface: KnownSurface, asked: Set<string>): KnownSurface => ({
+  ...surface,
+  async ask(question, signal) {
+    asked.add(question.id);
+    try {
+      return await surface.ask(question, signal);
+    } finally {
+      asked.delete(question.id);
+    }
+  },
+});
+
+/** Questions of agents on workers reach the people here. */
+const relay = (
+  { store, surfaces }: RunInboxRequest,
+  session: string,
+  { privateKey }: PersonKey,
+  asked: ReadonlySet<string>,
+): (() => void) | undefined => {
+  const desk = store.questions(session);
+  const [surface] = Object.values(surfaces);
+  if (!decidesTogether(desk) || surface === undefined) return undefined;
+  const isOurs = (question: string) => asked.has(question);
+  return relayQuestions({ desk, surface, privateKey, clock: systemClock, isOurs });
+};
+
+type Desk = ReturnType<SessionStore['questions']>;
+const decidesTogether = (desk: Desk): desk is Desk & { readonly verdicts: Verdicts } =>
+  desk.verdicts !== undefined;
+
 /** A session at a terminal goes on without: there is somebody to ask. */
 const keyFor = (
-  { flags, isInteractive, machine }: RunInboxRequest,
+  { flags, surfaces, store, machine }: RunInboxRequest,
   folder: string,
-): string | undefined => {
-  if (flags.ask !== true && !isInteractive) return undefined;
+): PersonKey | undefined => {
+  const isShared = store.jobs.own === undefined && Object.keys(surfaces).length > 0;
+  if (flags.ask !== true && !('terminal' in surfaces) && !isShared) return undefined;
   try {
-    return openPersonKey(folder).publicKey;
+    return openPersonKey(folder);
   } catch (error) {
     if (flags.ask === true) throw error;
     machine.notify(`Questions can be answered here alone: ${(error as Error).message}`);

@@ -10,20 +10,18 @@ import { addTrustedAllowRule } from '../config/local-rules.js';
 import { resolveModel } from '../config/model-aliases.js';
 import { realPath } from '../config/real-path.js';
 import { isTyped } from '../config/settings-layers.js';
-import { openStateDirectory, resolveSkeinHome, stateLayout } from '../config/state-directory.js';
+import { stateLayout } from '../config/state-directory.js';
 import { windowMarks } from '../context/window.js';
 import { openArtifactFile } from '../host/artifact-file.js';
 import { childEnvironment } from '../host/child-environment.js';
 import { commandHooks } from '../host/command-hook.js';
 import { diskWorkspace } from '../host/disk-workspace.js';
 import { hostSearch } from '../host/host-search.js';
-import { ownerLives, ownerMarker } from '../host/owner-marker.js';
 import { hostShell } from '../host/shell.js';
 import { watchdogLink } from '../host/watchdog-link.js';
 import { cachedWeb } from '../host/web-cache.js';
 import { webClient } from '../host/web-client.js';
 import { anthropicModel } from '../model/anthropic.js';
-import { governor } from '../model/governor.js';
 import { keysIn } from '../policy/redaction.js';
 import { DEFAULT_LIMITS } from '../protocol/agent.js';
 import { systemClock } from '../protocol/clock.js';
@@ -32,24 +30,24 @@ import { randomIds } from '../protocol/ids.js';
 import type { Surface } from '../protocol/permission.js';
 import { modelFacts } from '../protocol/prices.js';
 import { capabilitiesOf } from '../protocol/providers.js';
-import type { SessionStore } from '../protocol/store.js';
 import type { Tool } from '../protocol/tool.js';
 import type { RawJson } from '../protocol/wire.js';
 import type { WorktreePlace } from '../protocol/worktree.js';
-import { SessionFiles } from '../store/session-files.js';
-import { SessionMemory } from '../store/session-memory.js';
 import { type Toolbox, toolbox } from '../tools/toolbox.js';
 import { modelFor } from './agent-choice.js';
 import { leadTerms, promptNotice } from './lead-terms.js';
 import { checkMode } from './mode-check.js';
+import { type OpenedStore, openStore } from './open-store.js';
 import { type Provider, providerOf } from './provider.js';
 import { answerFormat, requestSettings } from './request-settings.js';
+import { governorOf } from './run-governor.js';
 import { type HookFunctions, runHooks } from './run-hooks.js';
 import { type RunInbox, runInbox } from './run-inbox.js';
 import type { RunOptions } from './run-options.js';
 import { PROVIDER, type PromptRequest, promptFor } from './run-prompt.js';
 import { shellForRun } from './run-sandbox.js';
 import { runTools, swarmFor } from './run-swarm.js';
+import { termsFor } from './run-terms.js';
 import { NO_SECRECY, secrecyOf } from './secrecy.js';
 import { checkpointsFor, rootsOf } from './session-checkpoints.js';
 import { chooseSession, directoryOf } from './session-choice.js';
@@ -92,10 +90,24 @@ export interface WorkbenchRequest {
   readonly hooks?: HookFunctions | undefined;
 }
 
+/** Whoever gets it closes its store. Throws a UsageError; then nothing is left open. */
 export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workbench> => {
+  const store = await openStore(request.machine, request.flags);
+  try {
+    return await furnish(request, store);
+  } catch (error) {
+    await store.sessions.close();
+    throw error;
+  }
+};
+
+/** With a store that is open already, and stays so. */
+export const furnish = async (
+  request: WorkbenchRequest,
+  store: OpenedStore,
+): Promise<Workbench> => {
   const { machine, flags } = request;
   const here = flags.cwd === undefined ? machine.cwd : resolve(machine.cwd, flags.cwd);
-  const store = storeFor(machine, flags);
   const choice = await chooseSession(flags, store.sessions, here);
   const workplace = await directoryOf(choice, store.sessions, here);
   const loaded = settingsFor(machine, flags, workplace);
@@ -147,11 +159,13 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
     signingSurface(name, surface, systemClock),
   );
   const isAsked = flags.ask === true;
-  const isInteractive = 'terminal' in request.surfaces;
   const { skeinHome } = settings;
-  const inbox = runInbox({ machine, flags, skeinHome, isInteractive });
+  const inbox = runInbox({
+    ...{ machine, flags, skeinHome, store: store.sessions, surfaces: request.surfaces },
+    personKeys: skein.personKeys,
+  });
   const mode = modeSwitch(settings.mode.value, (wanted) => checkMode(wanted, machine, settings));
-  const shared = governor(systemClock, skein.maxConcurrentRequests);
+  const shared = governorOf(store, skein.maxConcurrentRequests, provider);
   const prompt: PromptRequest = {
     ...{ machine, flags, settings, tools, agent, agents: left.ofHere, mode, environment },
     ...{ cwd: workplace, model: modelName ?? alias('default'), defaultModel: alias('default') },
@@ -176,6 +190,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
       promptOf: (definition, given) =>
         promptFor({ ...prompt, agent: { ...definition, proactive: false }, tools: given }),
     }),
+    terms: termsFor(store, flags, skeinHome, isAsked || surfaces.length > 0),
     hooks: hooks.equipment,
     capabilities: capabilitiesOf(PROVIDER),
     requestSettings: (name) => requestSettings(name, settings, format),
@@ -225,7 +240,7 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
           realPath,
           ignoreCase: machine.platform === 'darwin',
         },
-        ...{ mode, surfaces: [...surfaces, ...inbox.surfaces(meta.id)] },
+        ...{ mode, surfaces: inbox.surfaces(meta.id, surfaces) },
         answersByHook: hooks.equipment?.setups.some(isAnswering) ?? false,
         permissionTimeoutMs: skein.permissionTimeoutMs,
         keepRule: (text) => keepRule(text, settings, machine),
@@ -263,21 +278,6 @@ const onlyShown = (tools: Toolbox, head: RawJson): Toolbox => {
 
 const settingsEnv = (settings: LoadedSettings): Record<string, string> =>
   Object.fromEntries(Object.entries(settings.env).map(([name, { value }]) => [name, value]));
-
-const storeFor = (
-  machine: Surroundings,
-  { sessionPersistence }: RunOptions,
-): { sessions: SessionStore; owner: string } => {
-  const owner = ownerMarker(randomIds('owner'));
-  if (sessionPersistence === false) return { sessions: new SessionMemory(systemClock), owner };
-  const { sessions: root } = openStateDirectory(resolveSkeinHome(machine));
-  const lease = { marker: owner, pid: process.pid };
-  const { redact } = secrecyOf(keysIn(machine.env));
-  const sessions = new SessionFiles({
-    ...{ root, owner: lease, ownerLives, clock: systemClock, redact },
-  });
-  return { sessions, owner };
-};
 
 /** What the requests of a run are for, where lifetimes of the cache are chosen by it. */
 const querySourceOf = ({ entrypoint = 'cli', lingers }: WorkbenchRequest): string => {

@@ -1,0 +1,67 @@
+/** `skein worker`: takes background agents from the queue until somebody ends it. */
+import { UsageError } from '../protocol/errors.js';
+import type { StoreFlags } from '../sdk/store-choice.js';
+import { openWorker, type WorkerNews } from '../sdk/worker.js';
+import { EXIT } from './exit-code.js';
+import { count } from './figures.js';
+import { plainText } from './harmless-text.js';
+import type { Machine } from './machine.js';
+
+export interface WorkerFlags extends StoreFlags {
+  readonly concurrency?: string;
+  readonly rate?: string;
+  readonly json?: boolean;
+}
+
+const DEFAULT_CONCURRENCY = 20;
+const MOST_CONCURRENCY = 10_000;
+
+export const runWorker = async (flags: WorkerFlags, machine: Machine): Promise<number> => {
+  const concurrency = numberOf(flags.concurrency, '--concurrency') ?? DEFAULT_CONCURRENCY;
+  const perMinute = numberOf(flags.rate, '--rate');
+  let isEnding = false;
+  let end: () => void = () => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  // Before the first job, or one that comes at once could not be ended in good order.
+  const forget = machine.onInterrupt(() => {
+    isEnding = true;
+    end();
+  });
+  const worker = await openWorker({
+    ...{ machine, flags, concurrency, said: (news) => tell(news, flags, machine) },
+    ...(perMinute !== undefined && { rate: { most: perMinute, perMs: 60_000 } }),
+  });
+  const many = `up to ${count(concurrency)} agents at once`;
+  machine.err(`${worker.name} takes ${many}; Ctrl-C ends it and gives back what it has.\n`);
+  if (!isEnding) await ended;
+  if (worker.busy > 0) machine.err(`Giving back ${count(worker.busy)} agents …\n`);
+  await worker.close();
+  forget();
+  return EXIT.done;
+};
+
+const numberOf = (text: string | undefined, flag: string): number | undefined => {
+  if (text === undefined) return undefined;
+  const number = Number(text);
+  if (Number.isInteger(number) && number >= 1 && number <= MOST_CONCURRENCY) return number;
+  throw new UsageError(
+    `${flag} ${plainText(text, 40)} is no number from 1 to ${count(MOST_CONCURRENCY)}.`,
+  );
+};
+
+const tell = (news: WorkerNews, { json }: WorkerFlags, machine: Machine): void => {
+  if (json === true) {
+    machine.out(`${JSON.stringify(news)}\n`);
+    return;
+  }
+  const { swarm, agent, what } = news;
+  const more =
+    what === 'given back'
+      ? `: ${plainText(news.why, 300)}`
+      : what === 'begun' && news.attempts > 0
+        ? ` once more, after ${count(news.attempts)} that did not end it`
+        : '';
+  machine.err(`${plainText(agent, 80)} of ${plainText(swarm, 80)} is ${what}${more}\n`);
+};

@@ -1,0 +1,105 @@
+/**
+ * How a lead was started, for the workers of its swarm: they must do as it does. Signed with the person's
+ * key, so that nobody who can only write to the store can tell a worker what to allow.
+ */
+import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import { hostname } from 'node:os';
+import { z } from 'zod';
+import type { SessionOptions } from '../actors/session.js';
+import { stateLayout } from '../config/state-directory.js';
+import { canonicalJson } from '../protocol/canonical-json.js';
+import { UsageError } from '../protocol/errors.js';
+import { openPersonKey } from '../store/person-key.js';
+import type { OpenedStore } from './open-store.js';
+import type { RunOptions } from './run-options.js';
+
+/** Where a session keeps it. */
+export const TERMS = 'run-terms.json';
+
+const text = z.string().exactOptional();
+const words = z.array(z.string()).exactOptional();
+const count = z.number().exactOptional();
+const isSet = z.boolean().exactOptional();
+
+/** What decides about prompts, tools and rulings. Not where a run is, nor which session it is. */
+const termFlags = z.object({
+  ...{ model: text, fallbackModel: text, maxTurns: count, maxBudgetUsd: count },
+  effort: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).exactOptional(),
+  ...{ maxBudgetTokens: count, permissionMode: text, allowedTools: words, disallowedTools: words },
+  ...{ systemPrompt: text, appendSystemPrompt: text, overrideSystemPrompt: text },
+  ...{ agent: text, agents: text, bare: isSet, settings: text, addDir: words, jsonSchema: text },
+  ...{ trust: isSet, ask: isSet },
+});
+
+const claims = z.object({
+  v: z.literal(1),
+  session: z.string(),
+  /** The machine that the lead works on. */
+  host: z.string(),
+  cwd: z.string(),
+  flags: termFlags,
+});
+export type RunTerms = z.infer<typeof claims>;
+
+const signedTerms = claims.extend({ signature: z.string() });
+
+/** `asks`: there is somebody to put questions to. */
+export const writeTerms = (
+  flags: RunOptions,
+  place: Pick<RunTerms, 'session' | 'host' | 'cwd'> & { readonly asks: boolean },
+  key: KeyObject,
+): Uint8Array => {
+  const { asks, ...where } = place;
+  const terms = claims.parse({ v: 1, ...where, flags: { ...flags, ask: asks } });
+  const signature = sign(null, bytesOf(terms), key).toString('base64url');
+  return Buffer.from(JSON.stringify({ ...terms, signature }));
+};
+
+/** For a session whose agents workers run; undefined where there are none. */
+export const termsFor = (
+  { sessions }: Pick<OpenedStore, 'sessions'>,
+  flags: RunOptions,
+  skeinHome: string,
+  asks: boolean,
+): SessionOptions['terms'] => {
+  if (sessions.jobs.own !== undefined) return undefined;
+  return ({ id: session, cwd }) => {
+    const { privateKey } = openPersonKey(stateLayout(skeinHome).keys);
+    const place = { session, cwd, host: hostname(), asks };
+    return { name: TERMS, bytes: writeTerms(flags, place, privateKey) };
+  };
+};
+
+/** Throws a UsageError that says why they do not count. */
+export const readTerms = (
+  bytes: Uint8Array,
+  session: string,
+  publicKeys: readonly string[],
+): RunTerms => {
+  const parsed = signedTerms.safeParse(parse(bytes));
+  if (!parsed.success) throw new UsageError(`What session ${session} was started with is damaged.`);
+  const { signature, ...terms } = parsed.data;
+  const isSigned = publicKeys.some((key) =>
+    verify(null, bytesOf(terms), publicKey(key), Buffer.from(signature, 'base64url')),
+  );
+  if (!isSigned || terms.session !== session) {
+    throw new UsageError(
+      `Session ${session} was started by somebody whose key this worker does not know: add the key that \`skein config\` shows there to skein.personKeys (SKEIN_PERSON_KEYS) here.`,
+    );
+  }
+  return terms;
+};
+
+/** The first line keeps the key from ever signing another kind of statement. */
+const bytesOf = (terms: RunTerms): Buffer => Buffer.from(`skein terms 1\n${canonicalJson(terms)}`);
+
+const publicKey = (key: string): KeyObject =>
+  createPublicKey({ key: Buffer.from(key, 'base64url'), format: 'der', type: 'spki' });
+
+const parse = (bytes: Uint8Array): unknown => {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString());
+  } catch {
+    return undefined;
+  }
+};

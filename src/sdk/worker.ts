@@ -1,0 +1,176 @@
+/** A worker: takes background agents of any swarm from the queue, and works on them as their leads would. */
+import { hostname } from 'node:os';
+import { type Outpost, openOutpost } from '../actors/outpost.js';
+import { resolveSkeinHome, stateLayout } from '../config/state-directory.js';
+import { SkeinError, UsageError } from '../protocol/errors.js';
+import type { TakenJob, Work, WorkTerms } from '../protocol/job-queue.js';
+import { openPersonKey } from '../store/person-key.js';
+import { type OpenedStore, openStore } from './open-store.js';
+import type { RunOptions } from './run-options.js';
+import { readTerms, TERMS } from './run-terms.js';
+import type { Surroundings } from './surroundings.js';
+import { furnish } from './workbench.js';
+import { settingsFor } from './workbench-settings.js';
+import { workplaceOf } from './worker-place.js';
+
+export interface WorkerOptions {
+  readonly machine: Surroundings;
+  readonly flags: Pick<RunOptions, 'store' | 'settings' | 'trust'>;
+  readonly concurrency: number;
+  readonly rate?: WorkTerms['rate'];
+  /** Told what happens, for people. */
+  readonly said: (news: WorkerNews) => void;
+}
+
+export type WorkerNews = { readonly swarm: string; readonly agent: string } & (
+  | { readonly what: 'begun'; readonly attempts: number }
+  | { readonly what: 'ended' }
+  | { readonly what: 'given back'; readonly why: string }
+);
+
+export interface Worker {
+  /** What it is called where people see who works on a job. */
+  readonly name: string;
+  readonly busy: number;
+  /** Takes no more, lets calls under way end for a moment, and gives the rest back. */
+  close(): Promise<void>;
+}
+
+/** After so long another worker, or this one, tries an agent again that could not be begun. */
+const TRY_AGAIN_MS = 5_000;
+/** What a swarm needs is kept for so long after its last agent. */
+const IDLE_MS = 60_000;
+
+/** Rejects with a UsageError when there is no queue to take anything from. */
+export const openWorker = async (options: WorkerOptions): Promise<Worker> => {
+  const store = await openStore(options.machine, options.flags);
+  const { sessions, choice } = store;
+  if (choice.kind !== 'redis') {
+    await sessions.close();
+    throw new UsageError(
+      'A worker takes agents from a queue in Redis: set SKEIN_REDIS_URL, or give --store.',
+    );
+  }
+  const outposts = new Outposts(options, store);
+  const work: Work = async (job) => {
+    const { swarm, id: agent, attempts } = job;
+    options.said({ swarm, agent, what: 'begun', attempts });
+    try {
+      const end = await outposts.work(job);
+      if (end === 'done') options.said({ swarm, agent, what: 'ended' });
+      else
+        options.said({ swarm, agent, what: 'given back', why: 'the worker ends or was replaced' });
+      return end;
+    } catch (error) {
+      if (!(error instanceof SkeinError)) throw error;
+      options.said({ swarm, agent, what: 'given back', why: error.message });
+      return { laterMs: TRY_AGAIN_MS };
+    }
+  };
+  const { concurrency, rate } = options;
+  const terms = { concurrency, ...(rate !== undefined && { rate }) };
+  const workplace = await sessions.jobs.employ(store.owner, terms, work);
+  return {
+    name: store.owner,
+    get busy() {
+      return workplace.busy;
+    },
+    async close() {
+      await workplace.close();
+      await outposts.close();
+      await sessions.close();
+    },
+  };
+};
+
+interface Opened {
+  readonly outpost: Outpost;
+  release(): void;
+}
+
+/** One for each swarm that has agents here. */
+class Outposts {
+  private readonly options: WorkerOptions;
+  private readonly store: OpenedStore;
+  private readonly opened = new Map<string, Promise<Opened>>();
+  private readonly idle = new Map<string, NodeJS.Timeout>();
+  private readonly busy = new Map<string, number>();
+
+  constructor(options: WorkerOptions, store: OpenedStore) {
+    this.options = options;
+    this.store = store;
+  }
+
+  async work(job: TakenJob): ReturnType<Work> {
+    const { swarm } = job;
+    clearTimeout(this.idle.get(swarm));
+    this.busy.set(swarm, (this.busy.get(swarm) ?? 0) + 1);
+    try {
+      const opened = this.opened.get(swarm) ?? this.open(swarm);
+      this.opened.set(swarm, opened);
+      // One that could not be opened may be later.
+      opened.catch(() => this.opened.delete(swarm));
+      return await (await opened).outpost.work(job);
+    } finally {
+      const left = (this.busy.get(swarm) ?? 1) - 1;
+      this.busy.set(swarm, left);
+      if (left === 0) this.closeLater(swarm);
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.idle.values()) clearTimeout(timer);
+    await Promise.all([...this.opened.keys()].map((swarm) => this.leave(swarm)));
+  }
+
+  private closeLater(swarm: string): void {
+    this.idle.set(swarm, setTimeout(() => void this.leave(swarm), IDLE_MS).unref());
+  }
+
+  private async leave(swarm: string): Promise<void> {
+    const opened = this.opened.get(swarm);
+    this.opened.delete(swarm);
+    this.idle.delete(swarm);
+    this.busy.delete(swarm);
+    try {
+      const { outpost, release } = (await opened) ?? {};
+      await outpost?.close();
+      release?.();
+    } catch (error) {
+      // It was never open.
+      if (!(error instanceof SkeinError)) throw error;
+    }
+  }
+
+  /** As the lead would be set up here. Rejects with a UsageError. */
+  private async open(swarm: string): Promise<Opened> {
+    const { machine, flags, concurrency } = this.options;
+    const { sessions } = this.store;
+    const skeinHome = resolveSkeinHome(machine);
+    const own = settingsFor(machine, flags, machine.cwd);
+    const { publicKey } = openPersonKey(stateLayout(skeinHome).keys);
+    const keys = [publicKey, ...own.skein.personKeys];
+    const terms = readTerms(await sessions.peekArtifact(swarm, TERMS), swarm, keys);
+    const cwd = workplaceOf(terms, { host: hostname(), sharedPaths: own.skein.sharedPaths });
+    const request = {
+      machine: { ...machine, cwd },
+      flags: { ...terms.flags, resume: swarm, cwd },
+      ...{ title: '', surfaces: {}, lingers: false, wantsStreamEvents: false },
+    };
+    const bench = await furnish(request, this.store);
+    const { limits } = bench.options.swarm;
+    // How many work at once is for the worker to say.
+    const roomy = {
+      ...limits,
+      maxConcurrentAgents: Math.max(concurrency, limits.maxConcurrentAgents),
+    };
+    try {
+      const setup = { ...bench.options.swarm, limits: roomy };
+      const outpost = await openOutpost({ ...bench.options, swarm: setup }, swarm);
+      return { outpost, release: bench.release };
+    } catch (error) {
+      bench.release();
+      throw error;
+    }
+  }
+}
