@@ -26,7 +26,7 @@ import { checkSessionId } from '../session-meta.js';
 import type { Broker } from './broker.js';
 import { type Hold, JobHolds } from './job-holds.js';
 import { IDS_OF_SWARM, JOBS_BY_ID, WITHDRAW, WITHDRAWN } from './job-scripts.js';
-import { QUEUE_NAME, QUEUE_PREFIX } from './redis-keys.js';
+import { QUEUE_NAME, QUEUE_PREFIX, queueKey } from './redis-keys.js';
 import { type LiveWorker, SAY_EVERY_MS, WorkerRegister } from './worker-register.js';
 
 export interface QueueTerms {
@@ -79,18 +79,18 @@ export class BullQueue implements JobQueue {
     checkSessionId(job.swarm);
     const id = bullId(job);
     const names = ['wait', 'prioritized', 'delayed', 'active', 'stalled', 'completed'];
-    const keys = [id, `${id}:lock`, ...names].map((name) => this.queue.toKey(name));
+    const keys = [id, `${id}:lock`, ...names].map(queueKey);
     const how = JSON.stringify(`${WITHDRAWN} ${randomBytes(6).toString('hex')}`);
     return (await this.broker.run(WITHDRAW, keys, [id, Date.now(), how])) === 1;
   }
 
   async list(swarm: string): Promise<readonly ListedJob[]> {
     const places = ['wait', 'prioritized', 'delayed', 'active'];
-    const keys = places.map((name) => this.queue.toKey(name));
+    const keys = places.map(queueKey);
     const ids = await this.broker.run(IDS_OF_SWARM, keys, [`${checkSessionId(swarm)}.`]);
     const jobs: ListedJob[] = [];
     for (const batch of inBatches(ids as readonly string[])) {
-      const each = batch.flatMap((id) => [this.queue.toKey(id), this.queue.toKey(`${id}:lock`)]);
+      const each = batch.flatMap((id) => [queueKey(id), queueKey(`${id}:lock`)]);
       const found = (await this.broker.run(JOBS_BY_ID, each, [])) as readonly [string, string][];
       for (const [text, worker] of found) {
         const { data } = queuedJob.safeParse(parsed(text));
@@ -135,9 +135,9 @@ class BullWorkplace implements Workplace {
   private readonly terms: WorkTerms;
   private readonly work: Work;
   private readonly deps: WorkplaceDeps;
-  private readonly worker: Worker;
   private readonly holds: JobHolds;
   private readonly forget: () => void;
+  private worker: Worker | undefined;
   private timer: NodeJS.Timeout | undefined;
   private closing: Promise<void> | undefined;
 
@@ -147,17 +147,7 @@ class BullWorkplace implements Workplace {
     this.work = work;
     this.deps = deps;
     this.forget = forget;
-    const { broker, lockMs, stalledMs } = deps;
-    const { concurrency, rate } = terms;
-    this.worker = new Worker(QUEUE_NAME, (job, token) => this.process(job, token ?? ''), {
-      ...placeOf(broker),
-      ...{ name, concurrency, lockDuration: lockMs, stalledInterval: stalledMs },
-      ...(rate !== undefined && { limiter: { max: rate.most, duration: rate.perMs } }),
-      ...{ skipLockRenewal: true, maxStalledCount: Number.MAX_SAFE_INTEGER, autorun: false },
-      ...{ removeOnComplete: KEPT, removeOnFail: KEPT, runRetryDelay: PAUSE_MS },
-    });
-    ignoreErrors(this.worker);
-    this.holds = new JobHolds(broker, (key) => this.worker.toKey(key), lockMs);
+    this.holds = new JobHolds(deps.broker, deps.lockMs);
   }
 
   get busy(): number {
@@ -167,7 +157,33 @@ class BullWorkplace implements Workplace {
   async open(): Promise<void> {
     await this.say();
     this.timer = setInterval(() => void this.say().catch(() => {}), SAY_EVERY_MS).unref();
-    this.worker.run().catch(() => {});
+    for (let isReady = false; !isReady && this.closing === undefined; )
+      isReady = await this.begin();
+  }
+
+  /** A connection that is cut while it is made BullMQ never gets over: false, and another worker is made. */
+  private async begin(): Promise<boolean> {
+    const { broker, lockMs, stalledMs } = this.deps;
+    const { concurrency, rate } = this.terms;
+    const { name } = this;
+    const worker = new Worker(QUEUE_NAME, (job, token) => this.process(job, token ?? ''), {
+      ...placeOf(broker),
+      ...{ name, concurrency, lockDuration: lockMs, stalledInterval: stalledMs },
+      ...(rate !== undefined && { limiter: { max: rate.most, duration: rate.perMs } }),
+      ...{ skipLockRenewal: true, maxStalledCount: Number.MAX_SAFE_INTEGER, autorun: false },
+      ...{ removeOnComplete: KEPT, removeOnFail: KEPT, runRetryDelay: PAUSE_MS },
+    });
+    ignoreErrors(worker);
+    try {
+      await worker.waitUntilReady();
+    } catch {
+      await worker.close(true);
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS).unref());
+      return false;
+    }
+    this.worker = worker;
+    worker.run().catch(() => {});
+    return true;
   }
 
   close(): Promise<void> {
@@ -178,7 +194,7 @@ class BullWorkplace implements Workplace {
   private async finish(): Promise<void> {
     const { broker, register } = this.deps;
     clearInterval(this.timer);
-    const closed = this.worker.close();
+    const closed = this.worker?.close();
     this.holds.abortAll();
     await Promise.race([closed, this.untilNothingIsHeld()]);
     this.holds.close();
@@ -215,9 +231,11 @@ class BullWorkplace implements Workplace {
     try {
       const laterMs = await this.laterMs(job, data, hold);
       await this.holds.makeSure();
-      if (laterMs === undefined && !hold.isLost) return;
+      // Of a job that is somebody else's nothing is said.
+      if (hold.isLost) throw new WaitingError();
+      if (laterMs === undefined) return;
       if (laterMs === 0) await job.moveToWait(token);
-      else await job.moveToDelayed(Date.now() + (laterMs ?? 0), token);
+      else await job.moveToDelayed(Date.now() + laterMs, token);
     } catch {
       // Who cannot give it back has lost it, or will: its lock runs out.
     } finally {

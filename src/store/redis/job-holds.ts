@@ -4,6 +4,7 @@
  */
 import type { Broker } from './broker.js';
 import { HOLD_ON } from './job-scripts.js';
+import { queueKey } from './redis-keys.js';
 
 export interface HeldJob {
   readonly id: string;
@@ -22,16 +23,14 @@ export interface Hold {
 
 export class JobHolds {
   private readonly broker: Broker;
-  private readonly toKey: (name: string) => string;
   private readonly lockMs: number;
   private readonly holds = new Set<OneHold>();
   private readonly timer: NodeJS.Timeout;
   private renewing: Promise<void> | undefined;
   private renewedAt = Date.now();
 
-  constructor(broker: Broker, toKey: (name: string) => string, lockMs: number) {
+  constructor(broker: Broker, lockMs: number) {
     this.broker = broker;
-    this.toKey = toKey;
     this.lockMs = lockMs;
     this.timer = setInterval(() => void this.renew(), lockMs / 3).unref();
   }
@@ -76,8 +75,8 @@ export class JobHolds {
   private async renewAll(): Promise<void> {
     const holds = [...this.holds];
     const startedAt = Date.now();
-    const own = holds.flatMap(({ job: { id } }) => [this.toKey(id), this.toKey(`${id}:lock`)]);
-    const keys = [this.toKey('active'), this.toKey('stalled'), ...own];
+    const own = holds.flatMap(({ job: { id } }) => [queueKey(id), queueKey(`${id}:lock`)]);
+    const keys = [queueKey('active'), queueKey('stalled'), ...own];
     const jobs = holds.flatMap(({ job: { id, token, begun } }) => [id, token, begun]);
     try {
       const lost = await this.broker.run(HOLD_ON, keys, [this.lockMs, ...jobs]);

@@ -1,10 +1,13 @@
-import { onTestFinished } from 'vitest';
+import { hostname } from 'node:os';
+import { expect, onTestFinished, test } from 'vitest';
 import type { JobQueue } from '../../../src/protocol/job-queue.js';
 import { openBroker } from '../../../src/store/redis/broker.js';
 import { BullQueue } from '../../../src/store/redis/bull-queue.js';
-import { redisServer } from '../../fakes/redis-server.js';
+import { QUEUE_NAME, QUEUE_PREFIX } from '../../../src/store/redis/redis-keys.js';
+import { redisBroker, redisServer } from '../../fakes/redis-server.js';
+import { clusterServers } from '../../fakes/redis-servers.js';
 import { needs } from '../../setup/needs.js';
-import { describeJobQueue } from '../contracts/job-queue.js';
+import { describeJobQueue, job } from '../contracts/job-queue.js';
 
 needs.describe('redis')('a queue of many machines', () => {
   describeJobQueue('of BullMQ', async () => {
@@ -24,4 +27,95 @@ needs.describe('redis')('a queue of many machines', () => {
       },
     };
   });
+
+  const setUp = async () => {
+    const broker = await redisBroker();
+    const queue = new BullQueue(broker);
+    onTestFinished(() => queue.close());
+    return { broker, queue };
+  };
+
+  test('says which workers live, and what they do', async () => {
+    const { queue } = await setUp();
+    expect(await queue.workers()).toEqual([]);
+    const done = async () => 'done' as const;
+    const places = [];
+    for (const name of ['w_2', 'w_1'])
+      places.push(await queue.employ(name, { concurrency: 3 }, done));
+    const state = { host: hostname(), pid: process.pid, busy: 0, concurrency: 3 };
+    const [heardAt, name] = [expect.any(Number), expect.any(String)];
+    expect(await queue.workers()).toEqual([
+      { ...state, heardAt, name: 'w_1' },
+      { ...state, heardAt, name: 'w_2' },
+    ]);
+    await places[0]?.close();
+    expect(await queue.workers()).toEqual([{ ...state, heardAt, name }]);
+  });
+
+  test('puts aside what is no job, with a sentence', async () => {
+    const { broker, queue } = await setUp();
+    for (const [age, id] of ['a_1', 'a_2'].entries()) await queue.add(job(id, age));
+    const key = `${QUEUE_PREFIX}:${QUEUE_NAME}:s_1.a_1.0`;
+    await broker.call('HSET', key, 'data', '{"id":7}');
+    const ids: string[] = [];
+    await queue.employ('w_1', { concurrency: 1 }, async ({ id }) => {
+      ids.push(id);
+      return 'done';
+    });
+    await expect.poll(() => ids).toEqual(['a_2']);
+    const reason = await broker.call('HGET', key, 'failedReason');
+    expect(reason).toContain('This is no job of an agent.');
+    expect(await queue.list('s_1')).toEqual([]);
+  });
+
+  test('lists the many of one swarm among the many of others', async () => {
+    const { queue } = await setUp();
+    const adding = Array.from({ length: 1_200 }, (_, age) =>
+      queue.add(job(`a_${age}`, age, age % 2 === 0 ? 's_1' : 's_2')),
+    );
+    await Promise.all(adding);
+    const listed = await queue.list('s_1');
+    expect(listed.map(({ addedAt }) => addedAt)).toEqual(
+      Array.from({ length: 600 }, (_, half) => 2 * half),
+    );
+  });
+
+  test('keeps what agents say of themselves with the job', async () => {
+    const { broker, queue } = await setUp();
+    await queue.add(job('a_1'));
+    let isSaid = false;
+    await queue.employ('w_1', { concurrency: 1 }, async ({ progress }) => {
+      await progress({ turns: 3, state: 'streaming' });
+      isSaid = true;
+      return 'done';
+    });
+    await expect.poll(() => isSaid).toBe(true);
+    const said = await broker.call('HGET', `${QUEUE_PREFIX}:${QUEUE_NAME}:s_1.a_1.0`, 'progress');
+    expect(said).toBe('{"turns":3,"state":"streaming"}');
+  });
+
+  test('takes nobody who wants the jobs of one swarm only', async () => {
+    const { queue } = await setUp();
+    const terms = { concurrency: 1, swarm: 's_1' };
+    const hiring = queue.employ('w_1', terms, async () => 'done');
+    await expect(hiring).rejects.toMatchObject({ code: 'usage' });
+  });
+
+  test('works on a cluster', async () => {
+    const { url } = await clusterServers();
+    const broker = await openBroker(url);
+    onTestFinished(() => broker.close());
+    const queue = new BullQueue(broker);
+    onTestFinished(() => queue.close());
+    for (const [age, id] of ['a_1', 'a_2', 'a_3'].entries()) await queue.add(job(id, age));
+    expect(await queue.withdraw(job('a_2'))).toBe(true);
+    const ids: string[] = [];
+    await queue.employ('w_1', { concurrency: 1 }, async ({ id }) => {
+      ids.push(id);
+      return ids.length === 1 ? { laterMs: 10 } : 'done';
+    });
+    await expect.poll(() => [...ids].sort(), { timeout: 10_000 }).toEqual(['a_1', 'a_1', 'a_3']);
+    await expect.poll(() => queue.list('s_1'), { timeout: 10_000 }).toEqual([]);
+    expect(await queue.workers()).toHaveLength(1);
+  }, 40_000);
 });

@@ -3,6 +3,7 @@ import { systemClock } from '../../../src/protocol/clock.js';
 import { type Broker, openBroker } from '../../../src/store/redis/broker.js';
 import { redisGovernor } from '../../../src/store/redis/redis-governor.js';
 import { redisBroker, redisServer } from '../../fakes/redis-server.js';
+import { clusterServers } from '../../fakes/redis-servers.js';
 import { settled, virtualClock } from '../../fakes/virtual-clock.js';
 import { needs } from '../../setup/needs.js';
 import { bundled, startWorker } from '../child-program.js';
@@ -108,6 +109,25 @@ needs.describe('redis')('many processes', () => {
     await broker.server.start();
     (await second)();
   });
+
+  test('share places on a cluster as well', async () => {
+    const { url } = await clusterServers();
+    const guards = [];
+    for (const holder of ['w_1', 'w_2']) {
+      const broker = await openBroker(url);
+      onTestFinished(() => broker.close());
+      const terms = { places: 1, organisation: 'org', holder };
+      guards.push(redisGovernor(broker, systemClock, terms));
+    }
+    const [one, other] = guards;
+    const leave = await one?.enter(never);
+    const told = await new Promise((resolve) => {
+      const second = other?.enter(never, resolve);
+      onTestFinished(async () => (await second)?.());
+    });
+    expect(told).toBe('requests');
+    leave?.();
+  }, 40_000);
 
   test('forget one that gave up while Redis was away', async () => {
     const broker = await redisBroker();
