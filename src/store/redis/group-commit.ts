@@ -5,6 +5,7 @@
 import { StorageError } from '../../protocol/errors.js';
 import { type AddedRecord, appendRecords, type JournalAddition } from './append-records.js';
 import type { Broker } from './broker.js';
+import { refusedBy } from './redis-hints.js';
 import type { SwarmKeys } from './redis-keys.js';
 import { lostTo, type Scope } from './scope-keeper.js';
 import { keepLine, LONGEST_LINE } from './swarm-lines.js';
@@ -94,33 +95,23 @@ export class GroupCommit {
 
   private async commit(batch: readonly Waiting[]): Promise<void> {
     const records = batch.filter(({ writer }) => !this.refused.has(writer));
-    const counts = new Map<JournalWriter, number>();
-    for (const { writer } of records) counts.set(writer, (counts.get(writer) ?? 0) + 1);
-    const writers = [...counts.keys()];
+    const parts = partsOf(records);
     try {
-      const verdicts = writers.length === 0 ? [] : await this.send(writers, records);
-      for (const [index, writer] of writers.entries()) {
-        const refusal = this.refusal(writer, records, verdicts[index] ?? '');
-        if (refusal === undefined) writer.taken(counts.get(writer) ?? 0);
+      const verdicts = parts.size === 0 ? [] : await this.send(parts, records);
+      for (const [writer, part] of parts) {
+        const refusal = this.refusal(writer, part, verdicts[part.index] ?? '');
+        if (refusal === undefined) writer.taken(part.count);
         else this.refuse(writer, refusal);
       }
     } catch (error) {
-      const why = new StorageError(`Redis did not take a record: ${(error as Error).message}`, {
-        cause: error,
-      });
-      for (const writer of writers) this.refuse(writer, why);
+      const why = refusedBy(this.broker, error);
+      for (const writer of parts.keys()) this.refuse(writer, why);
     }
     for (const { line, event } of batch) this.length -= line.length + event.length;
   }
 
-  private async send(
-    writers: readonly JournalWriter[],
-    waiting: readonly Waiting[],
-  ): Promise<readonly string[]> {
-    const numbers = new Map(writers.map((writer, index) => [writer, index]));
-    const journals = writers.map((writer): JournalAddition => {
-      const { agent, parent, scope } = writer;
-      const first = firstPlace(waiting, writer);
+  private async send(parts: Parts, waiting: readonly Waiting[]): Promise<readonly string[]> {
+    const journals = [...parts].map(([{ agent, parent, scope }, { first }]): JournalAddition => {
       return { agent, parent, scope: scope.name, epoch: scope.epoch, first };
     });
     for (;;) {
@@ -129,7 +120,7 @@ export class GroupCommit {
         for (const { writer, line, event } of waiting) {
           const kept =
             line.length > LONGEST_LINE ? await keepLine(this.broker, this.keys, line) : line;
-          records.push({ journal: numbers.get(writer) ?? 0, line: kept, event });
+          records.push({ journal: parts.get(writer)?.index ?? 0, line: kept, event });
         }
         return await appendRecords(this.broker, this.keys, journals, records);
       } catch (error) {
@@ -139,11 +130,7 @@ export class GroupCommit {
     }
   }
 
-  private refusal(
-    writer: JournalWriter,
-    waiting: readonly Waiting[],
-    verdict: string,
-  ): StorageError | undefined {
+  private refusal(writer: JournalWriter, part: Part, verdict: string): StorageError | undefined {
     const { agent, scope } = writer;
     const [word, said = ''] = verdict.split(' ');
     if (word === 'OK') return undefined;
@@ -157,9 +144,8 @@ export class GroupCommit {
       writer.fenced(why);
       return why;
     }
-    const lost = firstPlace(waiting, writer) - 1 - Number(said);
     return new StorageError(
-      `Redis has lost ${lost} records of agent ${agent} that it had taken; ` +
+      `Redis has lost ${part.first - 1 - Number(said)} records of agent ${agent} that it had taken; ` +
         `the copy in ${this.mirror} has them.`,
     );
   }
@@ -173,5 +159,20 @@ export class GroupCommit {
 export const takenFrom = (agent: string): StorageError =>
   new StorageError(`Another process has taken over agent ${agent}; nothing more is written here.`);
 
-const firstPlace = (waiting: readonly Waiting[], writer: JournalWriter): number =>
-  waiting.find((record) => record.writer === writer)?.place ?? 1;
+/** What is of one journal in a batch: which of those it is, its first place, and how many records. */
+interface Part {
+  readonly index: number;
+  readonly first: number;
+  count: number;
+}
+type Parts = ReadonlyMap<JournalWriter, Part>;
+
+const partsOf = (records: readonly Waiting[]): Parts => {
+  const parts = new Map<JournalWriter, Part>();
+  for (const { writer, place } of records) {
+    const part = parts.get(writer);
+    if (part !== undefined) part.count += 1;
+    else parts.set(writer, { index: parts.size, first: place, count: 1 });
+  }
+  return parts;
+};
