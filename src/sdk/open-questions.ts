@@ -4,7 +4,6 @@ import { INBOX } from '../actors/inbox-surface.js';
 import { inputDigest } from '../actors/input-digest.js';
 import { signClaims } from '../actors/signing-surface.js';
 import { resolveSkeinHome, stateLayout } from '../config/state-directory.js';
-import type { SignedAnswer } from '../protocol/answer.js';
 import { systemClock } from '../protocol/clock.js';
 import { UsageError } from '../protocol/errors.js';
 import type { PermissionAnswer } from '../protocol/permission.js';
@@ -125,13 +124,16 @@ export const answerQuestion = async (
   const { verdicts } = store.questions(session.id);
   if (verdicts === undefined) return commandSwarm(store, session.id, { type: 'answer', signed });
   const won = await verdicts.decide(signed);
-  if (won.signature !== signed.signature) return { ok: false, sentence: tooLate(won), agent };
+  if (won.signature !== signed.signature) {
+    const sentence = tooLate(won.surface, won.answer.behavior === 'allow');
+    return { ok: false, sentence, agent };
+  }
   const deed = answer.behavior === 'allow' ? 'Allowed' : 'Denied';
   return { ok: true, sentence: `${deed}: ${question.tool} of ${agent}.`, agent };
 };
 
 /** For whoever answers what somebody else has answered. */
-export const tooLate = ({ surface, answer }: Pick<SignedAnswer, 'surface' | 'answer'>): string => {
+export const tooLate = (surface: string, isAllowed: boolean): string => {
   const who = surface === INBOX ? 'somebody in another terminal' : surface;
-  return `Too late: ${who} has ${answer.behavior === 'allow' ? 'allowed' : 'denied'} it already.`;
+  return `Too late: ${who} has ${isAllowed ? 'allowed' : 'denied'} it already.`;
 };

@@ -1,8 +1,10 @@
 /** What came of a question that is not open any more, for whoever wanted to answer it. */
-import { INBOX } from '../actors/inbox-surface.js';
+import type { SignedAnswer } from '../protocol/answer.js';
 import { SkeinError } from '../protocol/errors.js';
 import type { SwarmEvent } from '../protocol/events.js';
 import type { SessionStore } from '../protocol/store.js';
+import { tooLate } from './open-questions.js';
+import { newestFirst } from './session-archive.js';
 import { liveSessions } from './swarm-remote.js';
 
 /** In a sentence; undefined when no session that runs has asked it, or it is still open. */
@@ -10,11 +12,40 @@ export const questionFate = async (
   store: SessionStore,
   question: string,
 ): Promise<string | undefined> => {
+  const kept = await keptVerdict(store, question);
+  if (kept !== undefined) return tooLate(kept.surface, kept.answer.behavior === 'allow');
   for (const { id } of await liveSessions(store)) {
     const ruling = await rulingIn(store.events(id), question);
     if (ruling !== undefined) return fateText(ruling);
   }
   return undefined;
+};
+
+/** Sessions that are asked, and how long all of them together may take. */
+const MOST_ASKED = 50;
+const PATIENCE_MS = 1_000;
+
+/** Where decisions are kept for those who come too late. */
+const keptVerdict = async (
+  store: SessionStore,
+  question: string,
+): Promise<SignedAnswer | undefined> => {
+  if (store.jobs.own !== undefined) return undefined;
+  const sessions = newestFirst(await store.list()).slice(0, MOST_ASKED);
+  const over = new AbortController();
+  const limit = setTimeout(() => over.abort(new Error('Nobody has decided it.')), PATIENCE_MS);
+  const asked = sessions.flatMap(({ id }) => {
+    const { verdicts } = store.questions(id);
+    return verdicts === undefined ? [] : [verdicts.decided(question, over.signal)];
+  });
+  try {
+    return await Promise.any(asked);
+  } catch {
+    return undefined;
+  } finally {
+    clearTimeout(limit);
+    over.abort();
+  }
 };
 
 const rulingIn = async (
@@ -38,6 +69,5 @@ const rulingIn = async (
 
 const fateText = ({ behavior, by, reason }: SwarmEvent): string => {
   if (typeof by !== 'string') return `The question is gone. ${String(reason)}`;
-  const who = by === INBOX ? 'somebody in another terminal' : by;
-  return `Too late: ${who} has ${behavior === 'allow' ? 'allowed' : 'denied'} it already.`;
+  return tooLate(by, behavior === 'allow');
 };
