@@ -119,11 +119,12 @@ export class SwarmFold {
     const { id, parent, identity, model, turns, usage, cost, since, lastActiveAt } = agent;
     const { name, kind, type, depth, description } = identity;
     const status = this.#statusOf(agent, isLive, isWorked);
-    const isOver = status === 'lost' || status === 'ended' || status === 'stopped';
+    const isLeft = status === 'lost' || status === 'queued';
+    const isOver = isLeft || status === 'ended' || status === 'stopped';
     const read = windowTokens(usage) - usage.output;
     return {
       ...{ id, name, kind, type, parent, depth, description, model, status },
-      state: status === 'lost' ? 'lost' : isOver ? 'stopped' : agent.state,
+      state: isLeft ? status : isOver ? 'stopped' : agent.state,
       waitsFor: isOver ? null : agent.waitsFor,
       ...{ turns, inputTokens: read, outputTokens: usage.output },
       cacheReadPercent: read === 0 ? null : Math.round((usage.cacheRead / read) * 1_000) / 10,

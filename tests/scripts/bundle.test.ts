@@ -13,6 +13,11 @@ const NOWHERE = {
   ...{ skeinHome: '/nowhere', isTrusted: false },
 };
 
+const programFiles = () =>
+  readdirSync('dist', { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.js'))
+    .map((name) => ({ name, text: readFileSync(join('dist', name), 'utf8') }));
+
 describe('the bundle', () => {
   test('is a program that a shell can start', () => {
     expect(readFileSync('dist/skein.js', 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
@@ -30,10 +35,26 @@ describe('the bundle', () => {
     expect(tools.map(({ text }) => text)).toEqual(described.map((tool) => JSON.stringify(tool)));
   });
 
+  test('loads what speaks to Redis only where Redis is meant', () => {
+    const files = programFiles();
+    const heavy = ['sentinelRetryStrategy', 'WaitingChildrenError'];
+    for (const word of heavy) expect(files.some(({ text }) => text.includes(word))).toBe(true);
+    const loads = new Set(
+      files.filter(({ text }) => heavy.some((word) => text.includes(word))).map(({ name }) => name),
+    );
+    // A set grows while it is walked: those who load one of them load all of it.
+    for (const loaded of loads) {
+      const named = loaded.replace('chunks/', '');
+      const statically = new RegExp(`(?:from|import) ?"\\./(?:chunks/)?${named}"`);
+      for (const { name, text } of files) if (statically.test(text)) loads.add(name);
+    }
+    const named = [...loads].filter((name) => !name.includes('/chunk-'));
+    const parts = named.map((name) => name.replace(/^chunks\/|-\w+\.js$/g, ''));
+    expect(parts.sort()).toEqual(['broker', 'bull-queue', 'redis-store']);
+  });
+
   test('loads what reads HTML only when a page is read', () => {
-    const files = readdirSync('dist', { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.js'))
-      .map((name) => ({ name, text: readFileSync(join('dist', name), 'utf8') }));
+    const files = programFiles();
     const [chunk, ...others] = files.filter(({ text }) =>
       text.includes('stateBeforeAttributeName'),
     );

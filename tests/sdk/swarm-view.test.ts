@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/protocol/errors.js';
 import type { SwarmEvent } from '../../src/protocol/events.js';
+import type { ListedJob } from '../../src/protocol/job-queue.js';
 import type { SessionMeta } from '../../src/protocol/store.js';
 import { agentNamed, SwarmFold, type SwarmView } from '../../src/sdk/swarm-view.js';
 
@@ -11,13 +12,13 @@ const MODEL = 'claude-sonnet-4-5';
 const usage = { input: 10, output: 5, cacheRead: 80, cacheWrite5m: 10, cacheWrite1h: 0 };
 
 /** The agents after some facts; those without an agent are of the lead, `a_1`. */
-const agentsAfter = (facts: readonly Fact[], isLive = true) => {
+const agentsAfter = (facts: readonly Fact[], isLive = true, jobs: readonly ListedJob[] = []) => {
   const fold = new SwarmFold('a_1');
   for (const [index, fact] of facts.entries()) {
     const head = { v: 1, seq: index + 1, ts: index, swarm: 's_1', agent: 'a_1' } as const;
     fold.take({ ...head, parent: null, cites: { seq: index + 1 }, ...fact });
   }
-  return fold.agents(isLive);
+  return fold.agents(isLive, jobs);
 };
 const lead = (...facts: readonly Fact[]) => agentsAfter([...BEGUN, ...facts])[0];
 
@@ -189,6 +190,40 @@ describe('who works', () => {
         expect(agents.every(({ status }) => isLive || status !== 'running')).toBe(true);
       }),
     );
+  });
+});
+
+describe('an agent that workers take', () => {
+  const origin = { kind: 'background', type: 'tester', description: 'test', call: 'c', depth: 1 };
+  const own = { ...EXPLORER, depth: 2 };
+  const below = child('a_3', own, started).map((fact) => ({ ...fact, parent: 'a_2' }));
+  const facts = [...BEGUN, started, ...child('a_2', origin, started), ...below];
+  const job = { id: 'a_2', swarm: 's_1', addedAt: 1 };
+  const statusOf = (isLive: boolean, jobs: readonly ListedJob[]) =>
+    agentsAfter(facts, isLive, jobs).map(({ status }) => status);
+
+  test('runs with all that work for it while a worker has it, also without its lead', () => {
+    const jobs = [{ ...job, worker: 'w_1' }];
+    expect(statusOf(false, jobs)).toEqual(['lost', 'running', 'running']);
+    expect(statusOf(true, jobs)).toEqual(['running', 'running', 'running']);
+  });
+
+  test('is queued when no worker has it, whatever it did before', () => {
+    const jobs = [{ ...job, worker: undefined }];
+    expect(statusOf(false, jobs)).toEqual(['lost', 'queued', 'queued']);
+    expect(statusOf(true, jobs)).toEqual(['running', 'queued', 'queued']);
+    expect(agentsAfter(facts, true, jobs)[1]).toMatchObject({ state: 'queued', calls: [] });
+  });
+
+  test('has ended when it says so, though its job is still there', () => {
+    const stopped = {
+      type: 'agent.stopped',
+      reason: 'end_turn',
+      agent: 'a_2',
+      parent: 'a_1',
+    } as const;
+    const agents = agentsAfter([...facts, stopped], false, [{ ...job, worker: 'w_1' }]);
+    expect(agents[1]).toMatchObject({ status: 'ended' });
   });
 });
 
