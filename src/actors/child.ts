@@ -261,7 +261,7 @@ const assemble = (house: Household, cradle: Cradle, active: Active): Child => {
       childGrant(
         parent.deps.grant,
         origin,
-        history.run.isUnfinished ? house.usedBefore(id) : undefined,
+        history.run.isUnfinished ? house.usage.usedBy(id) : undefined,
       ),
     betas: () => (capabilities.betas ? history.betas.with(house.betas) : []),
     depart: departingChild({ warmth, history, shelf }, () => ({
@@ -273,7 +273,13 @@ const assemble = (house: Household, cradle: Cradle, active: Active): Child => {
   };
   return {
     ...{ id, tag, origin, parent, depth: origin.depth, deps, tree, jobs, hooks },
-    ...{ agent: undefined, surfaces: undefined, forkPoint: undefined, siblings: undefined },
+    ...{
+      isElsewhere: false,
+      agent: undefined,
+      surfaces: undefined,
+      forkPoint: undefined,
+      siblings: undefined,
+    },
     desks: new Map(),
   };
 };

@@ -29,6 +29,8 @@ type Depart = (
 
 export interface ClearanceDeps {
   readonly grant: Grant;
+  /** Finds out what other processes have used up of it; undefined where there are none, or there is no limit. */
+  readonly audit?: (() => Promise<void>) | undefined;
   readonly governor: Governor;
   /** Undefined where nobody shares anything. Rejects with the signal's reason. */
   readonly depart?: Depart | undefined;
@@ -49,7 +51,7 @@ export interface Clearance {
  * it begins; may reject with what that throws.
  */
 export const clearanceFor = async (
-  { grant, governor, depart }: ClearanceDeps,
+  { grant, governor, depart, audit }: ClearanceDeps,
   need: Need,
   signal: AbortSignal,
   waits: TellWait,
@@ -59,6 +61,7 @@ export const clearanceFor = async (
   try {
     departure = await depart?.(need.model, signal, waits);
     const knownTokens = Math.max(need.knownTokens, departure?.knownTokens ?? 0);
+    await audit?.();
     const answer = await grant.reserve({ ...need, knownTokens }, signal, waits);
     if (isRefusal(answer)) {
       departure?.failed();

@@ -1,5 +1,6 @@
 /** What all agents of a swarm share, whoever they work for. */
 import type { UsedBefore } from '../context/ledger.js';
+import type { RunUsage } from '../context/run-usage.js';
 import type { AgentDefinition } from '../protocol/agent-definition.js';
 import type { Briefing } from '../protocol/briefing.js';
 import type { Checkpoints } from '../protocol/checkpoint.js';
@@ -57,12 +58,14 @@ export interface Household {
   readonly betas: readonly string[];
   /** For all: what they change is on record with the lead. */
   readonly checkpoints: Checkpoints | undefined;
-  /** What an agent, and all below it, had used up in its run when the last process died. */
-  readonly usedBefore: (id: string) => UsedBefore;
   /** What agents that are about to begin again have left of their grants. */
   readonly kept: Map<string, Grant>;
   /** The way to agents that other processes work on; undefined where there are none. */
   readonly dispatch: Dispatch | undefined;
+  /** What the whole swarm has used up, as far as the index was read. */
+  readonly usage: RunUsage;
+  /** Other processes have used up so much of what there is. */
+  readonly carry: (used: UsedBefore) => void;
   /** What makes agents able to ask for others. */
   readonly agentsFor: (id: string) => AgentDeps['agents'];
   /** What came of those below an agent that is taken up again. */

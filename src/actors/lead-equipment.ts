@@ -51,7 +51,7 @@ export const equipLead = async (
   const { ids, clock, betas = [] } = options;
   const usage = new RunUsage(meta.lead, notebook.history.run);
   const spent = await treeSpending(options.store, meta, notebook.history, usage);
-  const { used } = usage;
+  const used = isElsewhere ? usage.soFar : usage.used;
   const feed = new FeedHub(options.wantsStreamEvents);
   const shelf = new PromptShelf(
     { session, notebook, briefing, capabilities, requestSettings, model },
@@ -69,27 +69,26 @@ export const equipLead = async (
   const hooks = openDesk(given, session, {
     ...{ notebook, feed, clock, mode: () => equipment.desk.mode },
   });
+  const caps = { ...options.budget, turns: equipment.limits.maxTurns };
+  const grant = runGrant(caps, notebook.history, used);
+  const isLimited = Object.values(caps).some((cap) => cap !== null);
   const lead = {
     ...equipment,
     ...{ hooks, notebook, feed, shelf, briefing, modelName: model, agent: meta.lead },
     ...{ ids, clock, jobs: jobs.table, diagnostics: capabilities.diagnostics, checkpoints },
     failures: new CommonFailures(),
     betas: () => (capabilities.betas ? notebook.history.betas.with(betas) : []),
-    grant: runGrant(
-      { ...options.budget, turns: equipment.limits.maxTurns },
-      notebook.history,
-      used,
-    ),
+    grant,
   };
   const { swarm, deps } = openSwarm(
     {
       ...{ session, store: options.store, worker: options.owner, hooks: given },
       ...{ capabilities, requestSettings, betas, checkpoints },
-      usedBefore: (id) => usage.usedBy(id),
+      ...{ usage, carry: (used) => grant.carry(used) },
       setup: options.swarm,
     },
     lead,
-    { spent, isElsewhere },
+    { spent, isElsewhere, isLimited },
   );
   return { swarm, deps, equipment, feed, shelf, jobs, hooks, spent, used };
 };

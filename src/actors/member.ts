@@ -16,7 +16,7 @@ export interface Member {
   readonly depth: number;
   readonly deps: AgentDeps;
   /** Another process works on it: here it is only read. */
-  readonly isElsewhere?: boolean;
+  readonly isElsewhere: boolean;
   /** What it and all below it have used up. */
   readonly tree: Spending;
   /** Undefined while it is not at work. */

@@ -16,8 +16,8 @@ import type { Entry } from './roster.js';
 import { tagOf } from './roster.js';
 import { newestPrompt } from './session-begin.js';
 
-/** An agent whose workers have died so often ends: it may be what kills them. */
-export const MOST_ATTEMPTS = 5;
+/** An agent ends whose workers have died so often in a row before it got anywhere: it may be what kills them. */
+export const MOST_IN_VAIN = 5;
 /** How long calls that are under way may go on when the worker has to end. */
 const GRACE_MS = 10_000;
 const LOOK_EVERY_MS = 50;
@@ -87,6 +87,8 @@ class OpenOutpost implements Outpost {
     const entry = await this.entryOf(id);
     if (entry === undefined) return 'done';
     const adoption = await this.session.adopt(id);
+    // What it may still use up depends on what it did elsewhere.
+    await this.lead.swarm.remotes?.look();
     const { dispatch } = this.lead.swarm.house;
     dispatch?.ours.add(id);
     this.working.add(id);
@@ -119,10 +121,11 @@ class OpenOutpost implements Outpost {
       lost.addEventListener('abort', () => resolve(false), { once: true });
     });
     let child: Child | undefined;
+    const inVain = job.attempts < MOST_IN_VAIN ? 0 : await this.beginningsInVain(job.id);
     const isOnRecord = await swarm.revive(entry, (rebuilt) => {
       child = rebuilt;
-      if (job.attempts < MOST_ATTEMPTS) return isUnfinished(rebuilt);
-      swarm.employment.farewell.record(rebuilt, workersDied(job.attempts));
+      if (inVain < MOST_IN_VAIN) return isUnfinished(rebuilt);
+      swarm.employment.farewell.record(rebuilt, workersDied(inVain));
       return false;
     });
     if (!isOnRecord) return true;
@@ -160,6 +163,16 @@ class OpenOutpost implements Outpost {
       await new Promise<void>((resolve) => void clock.wakeAt(clock.now() + LOOK_EVERY_MS, resolve));
     }
     await this.lead.swarm.employment.drop(entry);
+  }
+
+  /** How often in a row it was begun, and neither an answer nor a call came to its end. */
+  private async beginningsInVain(id: string): Promise<number> {
+    let many = 0;
+    for await (const { type } of this.options.store.records(this.swarm, id)) {
+      if (type === 'epoch.began') many += 1;
+      else if (type === 'assistant.received' || type === 'call.ended') many = 0;
+    }
+    return many;
   }
 
   /** Known since the swarm was recalled, or from its first record. */

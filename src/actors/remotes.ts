@@ -6,20 +6,19 @@
 import type { Stop } from '../protocol/agent.js';
 import type { AgentMail } from '../protocol/agent-mail.js';
 import { UsageError } from '../protocol/errors.js';
-import type { EventWatch } from '../protocol/store.js';
 import { endOf } from './child.js';
 import { deliverReport, hasHeardOf } from './child-letter.js';
 import type { Delivered, Letter } from './delivery.js';
 import type { Dispatch } from './dispatch.js';
 import type { Employment } from './employment.js';
 import type { Child, Member } from './member.js';
-import { watchRemotes } from './remote-watch.js';
+import type { RemoteWatch } from './remote-watch.js';
 import { type Entry, isLive, type Roster } from './roster.js';
 
 export interface RemotesDeps {
   readonly dispatch: Dispatch;
   readonly lead: Member;
-  readonly watch: () => EventWatch;
+  readonly watch: RemoteWatch;
   readonly roster: Roster;
   readonly employment: () => Employment;
   /** An agent that works here, the lead included. */
@@ -42,7 +41,6 @@ export class Remotes {
 
   /** By agent: what was written to it and may not have been read. */
   private readonly posted = new Map<string, Map<string, Letter>>();
-  private endWatch: (() => void) | undefined;
 
   constructor(deps: RemotesDeps) {
     this.deps = deps;
@@ -50,13 +48,18 @@ export class Remotes {
 
   /** Reads the mail of the lead, where it works here, and looks after those elsewhere. */
   start(): void {
-    const { lead, roster, watch } = this.deps;
+    const { lead, watch } = this.deps;
     if (!lead.isElsewhere) this.host(lead);
-    this.endWatch ??= watchRemotes(watch(), roster, lead.deps.clock);
+    watch.start();
+  }
+
+  /** What others have done by now is known then. */
+  look(): Promise<void> {
+    return this.deps.watch.look();
   }
 
   async close(): Promise<void> {
-    this.endWatch?.();
+    this.deps.watch.end();
     await this.deps.dispatch.close();
   }
 

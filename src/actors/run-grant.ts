@@ -11,11 +11,16 @@ import type { Notebook } from './notebook.js';
 import type { PromptShelf } from './prompt-shelf.js';
 import { runCount } from './run-count.js';
 
+export interface RunGrant extends Grant {
+  /** Other processes have used up so much of it. */
+  carry(used: UsedBefore): void;
+}
+
 export const runGrant = (
   caps: Caps,
   history: Pick<History, 'runs' | 'prompts'>,
   before: UsedBefore,
-): Grant => {
+): RunGrant => {
   const root = rootGrant(caps, before);
   const runs = runCount(history);
   return {
@@ -23,6 +28,7 @@ export const runGrant = (
       if (runs.isNew()) root.renew();
       return root.reserve(need, signal, waits);
     },
+    carry: (used) => root.carry(used),
     share: (wanted) => root.share(wanted),
     close: () => root.close(),
     get spent() {

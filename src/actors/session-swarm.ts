@@ -21,11 +21,19 @@ type Shared = Omit<Household, Given> & {
   readonly checkpoints: Checkpointer | undefined;
 };
 
+interface LeadTerms {
+  /** By it and all its agents. */
+  readonly spent: Spending;
+  readonly isElsewhere: boolean;
+  /** There is a limit to what they may use up. */
+  readonly isLimited: boolean;
+}
+
 /** The lead of a swarm is equipped for it, and nobody works for it yet. */
 export const openSwarm = (
   shared: Shared,
   lead: Omit<AgentDeps, 'agents' | 'depart'>,
-  { spent: tree, isElsewhere }: { readonly spent: Spending; readonly isElsewhere: boolean },
+  { spent: tree, isElsewhere, isLimited }: LeadTerms,
 ): { readonly swarm: Swarm; readonly deps: AgentDeps } => {
   const { notebook, shelf, clock, agent: id } = lead;
   const warmth = new Warmth(clock);
@@ -41,6 +49,7 @@ export const openSwarm = (
       names: workNames(() => swarm),
     },
     depart: departing({ warmth, history: notebook.history, shelf }),
+    ...(isLimited && { audit: async () => swarm.remotes?.look() }),
   };
   const member: Member = {
     ...{ id, depth: 0, deps, tree, isElsewhere, agent: undefined, surfaces: undefined },

@@ -21,6 +21,7 @@ import { InTurn } from './in-turn.js';
 import { join } from './join-child.js';
 import type { Child, Member } from './member.js';
 import { Rebuilding } from './rebuilding.js';
+import { RemoteWatch } from './remote-watch.js';
 import { Remotes } from './remotes.js';
 import { type Entry, isLive, isPresent, Roster } from './roster.js';
 import { modelOf, termsOf } from './spawn-terms.js';
@@ -58,7 +59,11 @@ export class Swarm {
       dispatch &&
       new Remotes({
         ...{ dispatch, lead, roster, employment: () => this.employment },
-        watch: () => house.store.watch(house.session.meta.id),
+        watch: new RemoteWatch({
+          ...{ roster, clock: lead.deps.clock, usage: house.usage, carry: house.carry },
+          watch: house.store.watch(house.session.meta.id),
+          isHere: (id) => this.memberOf(id)?.isElsewhere === false,
+        }),
         memberOf: (id) => this.memberOf(id),
         read: (entry) => rebuilding.readOnly(entry),
         deliver: (entry, letter) =>

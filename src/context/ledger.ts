@@ -16,6 +16,8 @@ const wholeTurns = (turns: number): number => Math.max(0, Math.floor(turns));
 export interface RootGrant extends Grant {
   /** A new run: its turns begin anew, and of what was spent only that of this process counts. */
   renew(): void;
+  /** So much was used up elsewhere that counts here as well. */
+  carry(used: UsedBefore): void;
 }
 
 /** What was used up before there was this grant. */

@@ -21,6 +21,8 @@ const NOTHING: Used = { usd: 0, tokens: 0, turns: 0, agents: 0 };
 export class RunUsage {
   private readonly lead: string;
   private readonly run: Pick<PresentRun, 'first' | 'isUnfinished'>;
+  /** Of the last event that was taken. */
+  seq = 0;
   private spent = new Spending();
   private turns = 0;
   private agents = new Set<unknown>();
@@ -35,8 +37,11 @@ export class RunUsage {
     this.run = run;
   }
 
+  /** Each event once, in their order: one that was taken before changes nothing. */
   take(event: SwarmEvent): void {
-    const { type, agent, parent } = event;
+    const { type, agent, parent, seq } = event;
+    if (seq <= this.seq) return;
+    this.seq = seq;
     this.parents.set(agent, parent);
     const spent = spendingOf(event);
     if (spent !== undefined) {
@@ -66,7 +71,11 @@ export class RunUsage {
 
   /** Of the run that a process died in; nothing when none did. */
   get used(): Used {
-    if (!this.run.isUnfinished) return NOTHING;
+    return this.run.isUnfinished ? this.soFar : NOTHING;
+  }
+
+  /** Since a person last began a run, whether it goes on or not. */
+  get soFar(): Used {
     // Without a price nobody could have kept a limit of money.
     const { cost, usage } = this.spent;
     const tokens = windowTokens(usage);

@@ -59,7 +59,8 @@ const PARENTS: Record<string, string | null> = { a: null, b: 'a', c: 'b' };
 
 const usageOf = (...said: readonly (readonly [string, string, Record<string, unknown>?])[]) => {
   const usage = new RunUsage('a', { first: 2, isUnfinished: true });
-  said.forEach(([agent, type, more], seq) => {
+  said.forEach(([agent, type, more], at) => {
+    const seq = at + 1;
     const place = { v: 1, seq, ts: 0, swarm: 's', agent, parent: PARENTS[agent] ?? null };
     usage.take({ ...place, type, cites: { seq }, ...more } as SwarmEvent);
   });
