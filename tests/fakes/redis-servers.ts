@@ -25,14 +25,15 @@ export const freePorts = async (count: number): Promise<readonly number[]> => {
 
 export interface PortServer {
   readonly port: number;
-  kill(): Promise<void>;
+  /** One that is stopped or goes on is not waited for. */
+  kill(signal?: NodeJS.Signals): Promise<void>;
 }
 
-/** Goes with the test. `args` say where it listens; `password` is for looking whether it is there. */
+/** Goes with the test. */
 const serverAt = async (port: number, args: readonly string[], look: Look): Promise<PortServer> => {
   const folder = await mkdtemp('/tmp/skein-redis-');
   const child = spawn('redis-server', [...args, '--dir', folder], { stdio: 'ignore' });
-  const kill = () => ended(child);
+  const kill = (signal?: NodeJS.Signals) => ended(child, signal);
   onTestFinished(async () => {
     await kill();
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });
@@ -43,11 +44,11 @@ const serverAt = async (port: number, args: readonly string[], look: Look): Prom
 
 type Look = (port: number) => Promise<boolean>;
 
-const ended = async (child: ChildProcess): Promise<void> => {
+const ended = async (child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> => {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = new Promise((resolve) => child.once('exit', resolve));
-  child.kill('SIGKILL');
-  await gone;
+  child.kill(signal);
+  if (signal !== 'SIGSTOP' && signal !== 'SIGCONT') await gone;
 };
 
 export const until = async (isSo: () => Promise<boolean>): Promise<void> => {
@@ -98,8 +99,10 @@ export interface WatchedServers {
   readonly url: string;
   readonly master: PortServer;
   readonly replica: PortServer;
-  /** Cuts the replica off from its master: what the master takes from now on, it never sees. */
-  cutOff(): Promise<void>;
+  /** Until the replica has all that the master has. */
+  inStep(): Promise<void>;
+  /** What is done meanwhile the replica never sees; then the master is gone, and the replica is there. */
+  withoutReplica(work: () => Promise<void>): Promise<void>;
 }
 
 /** A master, a replica, and a Sentinel that makes the replica the master when that one is gone. */
@@ -131,9 +134,18 @@ export const watchedServers = async (): Promise<WatchedServers> => {
   );
   return {
     ...{ url: `redis+sentinel://127.0.0.1:${port}/main`, master, replica },
-    // A replica that was told another master would not be chosen; one whose master refuses it is.
-    async cutOff() {
-      await cli(master.port, 'config', 'set', 'requirepass', 'nobody-knows');
+    async inStep() {
+      const offset = async (port: number, of: string) =>
+        new RegExp(`${of}_repl_offset:(\\d+)`).exec(await cli(port, 'info', 'replication'))?.[1];
+      const written = Number(await offset(master.port, 'master'));
+      await until(async () => Number(await offset(replica.port, 'slave')) >= written);
+    },
+    async withoutReplica(work) {
+      await replica.kill('SIGSTOP');
+      await cli(master.port, 'client', 'kill', 'type', 'replica');
+      await work();
+      await master.kill();
+      await replica.kill('SIGCONT');
     },
   };
 };
