@@ -8,7 +8,7 @@ import type { Session, SessionMeta, SessionStore } from '../protocol/store.js';
 import type { AgentDeps } from './agent.js';
 import type { Checkpointer } from './checkpointer.js';
 import { FeedHub } from './feed-hub.js';
-import type { SessionOptions } from './lead-session.js';
+import type { OpenedSession, SessionOptions } from './lead-session.js';
 import type { Notebook } from './notebook.js';
 import { PromptShelf } from './prompt-shelf.js';
 import { runGrant } from './run-grant.js';
@@ -61,6 +61,7 @@ export const equipLead = async (
     meta,
     artifacts: session.artifactDirectory(),
     inherited: await inheritedArtifacts(options.store, meta),
+    putArtifact: (name, bytes) => session.putArtifact(name, bytes),
     tools: head.tools,
   });
   equipment.desk.recall(notebook.history.grants);
@@ -96,7 +97,7 @@ export const equipLead = async (
 const inheritedArtifacts = async (
   store: SessionStore,
   { parentId }: SessionMeta,
-): Promise<readonly string[]> => {
+): Promise<OpenedSession['inherited']> => {
   if (parentId === null) return [];
   const parents = new Map((await store.list()).map((meta) => [meta.id, meta.parentId]));
   const found = new Set<string>();
@@ -104,5 +105,8 @@ const inheritedArtifacts = async (
     found.add(id);
     id = parents.get(id) ?? null;
   }
-  return [...found].flatMap((id) => store.artifactsOf(id) ?? []);
+  return [...found].flatMap((session) => {
+    const folder = store.artifactsOf(session);
+    return folder === undefined ? [] : [{ session, folder }];
+  });
 };

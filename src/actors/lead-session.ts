@@ -41,7 +41,9 @@ export interface OpenedSession {
   readonly meta: SessionMeta;
   readonly artifacts: string;
   /** Those of the sessions that this one was forked from: its history names files there. */
-  readonly inherited: readonly string[];
+  readonly inherited: readonly { readonly session: string; readonly folder: string }[];
+  /** Where all processes of the session find it. Rejects with a StorageError. */
+  readonly putArtifact: (name: string, bytes: Uint8Array) => Promise<void>;
   /** What the model is shown. */
   readonly tools: RawJson;
 }

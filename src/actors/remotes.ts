@@ -12,6 +12,7 @@ import type { Delivered, Letter } from './delivery.js';
 import type { Dispatch } from './dispatch.js';
 import type { Employment } from './employment.js';
 import type { Child, Member } from './member.js';
+import type { RemoteChanges } from './remote-changes.js';
 import type { RemoteWatch } from './remote-watch.js';
 import { type Entry, isLive, type Roster } from './roster.js';
 
@@ -19,6 +20,7 @@ export interface RemotesDeps {
   readonly dispatch: Dispatch;
   readonly lead: Member;
   readonly watch: RemoteWatch;
+  readonly changes: RemoteChanges;
   readonly roster: Roster;
   readonly employment: () => Employment;
   /** An agent that works here, the lead included. */
@@ -171,6 +173,13 @@ export class Remotes {
     await memberOf(id)?.deps.notebook.sync();
   }
 
+  /** What one that has ended has changed can be rewound from now on. */
+  async keepChanges({ tag, report }: Entry): Promise<void> {
+    if (report !== undefined && report.changedFiles.length > 0) {
+      await this.deps.changes.keep(tag.id);
+    }
+  }
+
   /** Looks at one that is said to have ended; whoever works for it here is told, once. */
   async hear(entry: Entry): Promise<void> {
     const { employment, memberOf, lead, read } = this.deps;
@@ -185,6 +194,7 @@ export class Remotes {
     employment().recall(entry, child, end);
     const { report } = entry;
     if (report === undefined) return;
+    await this.keepChanges(entry);
     if (member !== undefined) deliverReport(member, report, runs);
     if (!wasLive) return;
     // Now that it has ended they let it go on.

@@ -21,6 +21,7 @@ import { InTurn } from './in-turn.js';
 import { join } from './join-child.js';
 import type { Child, Member } from './member.js';
 import { Rebuilding } from './rebuilding.js';
+import { RemoteChanges } from './remote-changes.js';
 import { RemoteWatch } from './remote-watch.js';
 import { Remotes } from './remotes.js';
 import { type Entry, isLive, isPresent, Roster } from './roster.js';
@@ -64,6 +65,7 @@ export class Swarm {
           watch: house.store.watch(house.session.meta.id),
           isHere: (id) => this.memberOf(id)?.isElsewhere === false,
         }),
+        changes: new RemoteChanges(house.store, house.session.meta.id, roster, lead),
         memberOf: (id) => this.memberOf(id),
         read: (entry) => rebuilding.readOnly(entry),
         deliver: (entry, letter) =>
@@ -287,6 +289,7 @@ export class Swarm {
   private async remember(entry: Entry, child: Child): Promise<void> {
     const end = endOf(child);
     if (end !== undefined) this.employment.recall(entry, child, end);
+    if (this.remotes?.has(entry)) await this.remotes.keepChanges(entry);
     await this.rebuilding.putAway(child);
   }
 }
