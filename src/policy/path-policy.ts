@@ -18,6 +18,8 @@ export interface PathWorld {
   readonly ignoreCase: boolean;
   /** The file that this one stands for, and that rules speak of; left out, each stands for itself. */
   readonly homeOf?: ((place: string) => string) | undefined;
+  /** Where a file tool finds what another machine calls so; undefined for what is nowhere else. */
+  readonly keptAt?: ((path: string) => string | undefined) | undefined;
 }
 
 /** Absolute and normalised; `~` is the user's home. `cwd` must be absolute. */
@@ -53,8 +55,14 @@ export const placesOf = (path: string, world: PathWorld): readonly string[] => {
  * The places of a path that a file tool was given. A spelling of another system is a place of its
  * own that lies nowhere, so that nobody takes `C:\x` for a file of the workspace.
  */
-export const placesOfTarget = (target: string, cwd: string, world: PathWorld): readonly string[] =>
-  withForeign(target, placesOf(absolutePath(target, cwd, world.home), world));
+export const placesOfTarget = (
+  target: string,
+  cwd: string,
+  world: PathWorld,
+): readonly string[] => {
+  const written = absolutePath(target, cwd, world.home);
+  return withForeign(target, placesOf(world.keptAt?.(written) ?? written, world));
+};
 
 /**
  * The places that a word of a command may mean. A shell takes `..` after a link and not before, and

@@ -32,6 +32,8 @@ export interface PolicyOptions {
   readonly realPath: (path: string) => string;
   /** Folders of this session's large outputs: readable although they lie in SKEIN_HOME. */
   readonly artifacts?: readonly string[];
+  /** Where file tools find an output of this session that was written on another machine. */
+  readonly keptAt?: ((path: string) => string | undefined) | undefined;
   /** Of the tools that it is shown, those that an agent may use; left out, all of them. */
   readonly tools?: Toolset;
   /** True where `README` and `readme` are one file, as on macOS. */
@@ -65,7 +67,7 @@ export const createPolicy = (
   const { mode, surface, home, realPath, ignoreCase = false, trees = [] } = options;
   const roots = rootsIn(trees, options.roots);
   const homeOf = trees.length === 0 ? undefined : homeIn(trees);
-  const world: ShellWorld = { home, realPath, ignoreCase, roots, homeOf };
+  const world: ShellWorld = { home, realPath, ignoreCase, roots, homeOf, keptAt: options.keptAt };
   const book = compileRules(options.rules, options.roots[0], world);
   const folders = { ...options, roots };
   const refusal = boundsCheck(options.tools, folders, world);

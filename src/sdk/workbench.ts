@@ -12,7 +12,6 @@ import { realPath } from '../config/real-path.js';
 import { isTyped } from '../config/settings-layers.js';
 import { stateLayout } from '../config/state-directory.js';
 import { windowMarks } from '../context/window.js';
-import { openArtifactFile } from '../host/artifact-file.js';
 import { childEnvironment } from '../host/child-environment.js';
 import { commandHooks } from '../host/command-hook.js';
 import { diskWorkspace } from '../host/disk-workspace.js';
@@ -40,6 +39,7 @@ import { checkMode } from './mode-check.js';
 import { type OpenedStore, openStore } from './open-store.js';
 import { type Provider, providerOf } from './provider.js';
 import { answerFormat, requestSettings } from './request-settings.js';
+import { runArtifacts } from './run-artifacts.js';
 import { governorOf } from './run-governor.js';
 import { type HookFunctions, runHooks } from './run-hooks.js';
 import { type RunInbox, runInbox } from './run-inbox.js';
@@ -208,44 +208,47 @@ export const furnish = async (
           record,
         ),
     }),
-    equip: ({ meta, artifacts, inherited, tools: head }) => ({
-      ...{
-        toolbox: isNew ? tools : onlyShown(tools, head),
-        toolCount: tools.visible.length,
-        shell,
-        search,
-        model,
-      },
-      workspace: diskWorkspace(machine.home),
-      web: pages,
-      // Ids come from the server, and names end up in a path.
-      openArtifact: (name) => openArtifactFile(artifacts, name.replaceAll(/[^\w.-]/g, '_')),
-      governor: shared,
-      windowOf: (name) => windowMarks(name, skein.contextWindow),
-      fallbackModel: fallback,
-      chance: Math.random,
-      limits: {
-        ...DEFAULT_LIMITS,
-        maxTurns: terms.maxTurns,
-        maxRetries: skein.maxRetries,
-      },
-      lingers: request.lingers,
-      desk: controlDesk({
-        policy: {
-          rules: settings.rules,
-          roots: rootsOf(meta.cwd, settings),
-          home: machine.home,
-          skeinHome: settings.skeinHome,
-          artifacts: [artifacts, ...inherited],
-          realPath,
-          ignoreCase: machine.platform === 'darwin',
+    equip: (opened) => {
+      const { meta, tools: head } = opened;
+      const disk = diskWorkspace(machine.home);
+      const { readable, ...kept } = runArtifacts(store, opened, disk, machine.notify);
+      return {
+        ...{
+          toolbox: isNew ? tools : onlyShown(tools, head),
+          toolCount: tools.visible.length,
+          shell,
+          search,
+          model,
         },
-        ...{ mode, surfaces: inbox.surfaces(meta.id, surfaces) },
-        answersByHook: hooks.equipment?.setups.some(isAnswering) ?? false,
-        permissionTimeoutMs: skein.permissionTimeoutMs,
-        keepRule: (text) => keepRule(text, settings, machine),
-      }),
-    }),
+        ...kept,
+        web: pages,
+        governor: shared,
+        windowOf: (name) => windowMarks(name, skein.contextWindow),
+        fallbackModel: fallback,
+        chance: Math.random,
+        limits: {
+          ...DEFAULT_LIMITS,
+          maxTurns: terms.maxTurns,
+          maxRetries: skein.maxRetries,
+        },
+        lingers: request.lingers,
+        desk: controlDesk({
+          policy: {
+            rules: settings.rules,
+            roots: rootsOf(meta.cwd, settings),
+            home: machine.home,
+            skeinHome: settings.skeinHome,
+            ...readable,
+            realPath,
+            ignoreCase: machine.platform === 'darwin',
+          },
+          ...{ mode, surfaces: inbox.surfaces(meta.id, surfaces) },
+          answersByHook: hooks.equipment?.setups.some(isAnswering) ?? false,
+          permissionTimeoutMs: skein.permissionTimeoutMs,
+          keepRule: (text) => keepRule(text, settings, machine),
+        }),
+      };
+    },
   };
   const toolNames = tools.visible.map(({ name }) => name);
   const notices = [...told, ...hooks.warnings, ...caged.notices];
