@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/protocol/clock.js';
@@ -151,6 +151,33 @@ needs.describe('redis')('a session in Redis', () => {
       found: expect.stringMatching(/^0 swarms in Redis/),
     });
     expect(redis.pid).toBeGreaterThan(0);
+  });
+
+  test('and one in files keep their file versions when the other store is pruned', async () => {
+    const { run, plain, json, workspace, skeinHome } = await sceneInRedis([
+      { match: { turn: 0 }, reply: calls('Write', { file_path: 'a.txt', content: 'new' }) },
+      { reply: 'Done.' },
+    ]);
+    const checkpoints = join(skeinHome, 'checkpoints');
+    const kept = async () =>
+      (await readdir(checkpoints, { recursive: true, withFileTypes: true }))
+        .filter((entry) => entry.isFile())
+        .map(({ parentPath, name }) => join(parentPath, name));
+    for (const [words, go] of [
+      ['of files', (args: string[]) => plain(args)],
+      ['of Redis', (args: string[]) => run(...args)],
+    ] as const) {
+      await writeFile(join(workspace, 'a.txt'), `before, ${words}`);
+      await go(['-p', 'go', '--permission-mode', 'acceptEdits']);
+    }
+    const before = await kept();
+    expect(before.length).toBeGreaterThanOrEqual(2);
+    const old = new Date(Date.now() - 3 * 24 * 60 * 60 * 1_000);
+    for (const file of before) await utimes(file, old, old);
+    expect((await json('sessions', 'prune', '--yes')).checkpoints).toMatchObject({ removed: 0 });
+    const { stdout } = await plain(['sessions', 'prune', '--yes', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ checkpoints: { removed: 0 } });
+    expect(await kept()).toEqual(before);
   });
 
   test('is stopped, spoken to and answered from another terminal', async () => {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
 import type { SignedAnswer } from '../../../src/protocol/answer.js';
 import { systemClock } from '../../../src/protocol/clock.js';
@@ -5,7 +6,7 @@ import type { PostedQuestion } from '../../../src/protocol/question-board.js';
 import { openRedisStore } from '../../../src/store/redis/redis-store.js';
 import { surveyRedis } from '../../../src/store/redis/swarm-survey.js';
 import { redisServer } from '../../fakes/redis-server.js';
-import { clusterServers, watchedServers } from '../../fakes/redis-servers.js';
+import { clusterServers, plainServer, watchedServers } from '../../fakes/redis-servers.js';
 import { needs } from '../../setup/needs.js';
 import { created, letter, meta } from '../contracts/records.js';
 import { temporaryFolder } from '../session-folder.js';
@@ -78,8 +79,22 @@ const roundTrip = async (url: string, id: string): Promise<void> => {
 };
 
 needs.describe('redis')('a store in Redis', () => {
+  // A server that people name may hold sessions of theirs: nothing of it is touched but this one.
   test('does everything between two processes', async () => {
-    await roundTrip((await redisServer()).url, 's_1');
+    const url = process.env.SKEIN_TEST_REDIS_URL ?? (await redisServer()).url;
+    const id = `test_${randomBytes(6).toString('hex')}`;
+    await roundTrip(url, id);
+    const { sessions } = await open(url, 3);
+    expect(await sessions.remove(id)).toBeGreaterThan(0);
+  });
+
+  test('does the same for a user who may touch nothing else', async () => {
+    const { port } = await plainServer();
+    const { broker } = await open(`redis://127.0.0.1:${port}`);
+    const rights = ['~skein:1:*', '&skein:1:*', '+@all', '-@dangerous', '+info', '+client'];
+    await broker.call('ACL', 'SETUSER', 'ada', 'on', '>hush', ...rights);
+    await roundTrip(`redis://ada:hush@127.0.0.1:${port}`, 's_1');
+    expect(await broker.call('ACL', 'LOG')).toEqual([]);
   });
 
   test('does the same in a cluster, wherever the keys are', async () => {
