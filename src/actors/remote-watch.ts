@@ -10,7 +10,9 @@ import { SkeinError } from '../protocol/errors.js';
 import type { SwarmEvent } from '../protocol/events.js';
 import type { EventWatch } from '../protocol/store.js';
 import { windowTokens } from '../protocol/usage.js';
-import type { Roster } from './roster.js';
+import type { Member } from './member.js';
+import type { RemoteNews } from './remote-news.js';
+import type { Entry, Roster } from './roster.js';
 
 const LOOK_EVERY_MS = 500;
 
@@ -20,15 +22,19 @@ export interface RemoteWatchDeps {
   readonly clock: Clock;
   /** What was counted before this process looks. */
   readonly usage: RunUsage;
-  /** An agent that works here tells itself what it does. */
-  readonly isHere: (agent: string) => boolean;
+  readonly lead: Member;
+  /** An agent that works here, which tells itself what it does; the lead wherever it is. */
+  readonly memberOf: (id: string) => Member | undefined;
   /** Others have used up so much. */
   readonly carry: (used: UsedBefore) => void;
+  readonly news: RemoteNews;
 }
 
 export class RemoteWatch {
   private readonly deps: RemoteWatchDeps;
-  private looking: Promise<void> | undefined;
+  private looking = Promise.resolve();
+  /** One that has not begun serves everybody who asks meanwhile. */
+  private next: Promise<void> | undefined;
   private isOver = false;
   private forget: () => void = () => {};
 
@@ -52,31 +58,50 @@ export class RemoteWatch {
 
   /** Everything that is in the index by now has been seen. Who cannot be seen now is seen later. */
   look(): Promise<void> {
-    const before = this.looking ?? Promise.resolve();
-    const mine = before.then(() => this.readOn());
-    this.looking = mine;
-    return mine;
+    this.next ??= this.looking.then(() => {
+      this.next = undefined;
+      this.looking = this.readOn();
+      return this.looking;
+    });
+    return this.next;
   }
 
   private async readOn(): Promise<void> {
     try {
       for (;;) {
         const events = await this.deps.watch.next();
-        if (this.isOver || events.length === 0) return;
+        if (this.isOver || events.length === 0) break;
         for (const event of events) this.take(event);
       }
+      if (!this.isOver) await this.deps.news.settle();
     } catch (error) {
       if (!(error instanceof SkeinError)) throw error;
     }
   }
 
   private take(event: SwarmEvent): void {
-    const { usage, roster, isHere } = this.deps;
-    const isNew = event.seq > usage.seq;
-    const counted = roster.get(event.agent)?.counted ?? 0;
-    if (isNew && !isHere(event.agent) && event.cites.seq > counted) this.carry(event);
+    const { usage, roster, memberOf, news } = this.deps;
+    const known = roster.get(event.agent);
+    const isHere = memberOf(event.agent)?.isElsewhere === false;
+    const isNew = event.seq > usage.seq && !isHere && event.cites.seq > (known?.counted ?? 0);
+    if (isNew) this.carry(event);
     usage.take(event);
     roster.observe(event);
+    if (known === undefined) this.join(roster.get(event.agent));
+    if (isNew) news.take(event);
+  }
+
+  /** What one uses up that nobody here has started counts for the nearest above it. */
+  private join(entry: Entry | undefined): void {
+    const { roster, memberOf, lead } = this.deps;
+    let above = entry;
+    while (above !== undefined && memberOf(above.tag.parent) === undefined) {
+      const next = roster.get(above.tag.parent);
+      // What files say of parents may go in circles.
+      above = next !== undefined && next.tag.depth < above.tag.depth ? next : undefined;
+    }
+    const member = above === undefined ? undefined : memberOf(above.tag.parent);
+    entry?.spent.joins((member ?? lead).tree);
   }
 
   private carry(event: SwarmEvent): void {

@@ -183,6 +183,8 @@ export class Remotes {
   /** Looks at one that is said to have ended; whoever works for it here is told, once. */
   async hear(entry: Entry): Promise<void> {
     const { employment, memberOf, lead, read } = this.deps;
+    // What it used up is counted before anybody hears that it has ended.
+    await this.look();
     const child = await read(entry);
     const end = child && endOf(child);
     if (child === undefined || end === undefined) return;

@@ -20,10 +20,9 @@ import type { Household } from './household.js';
 import { InTurn } from './in-turn.js';
 import { join } from './join-child.js';
 import type { Child, Member } from './member.js';
+import { openRemotes } from './open-remotes.js';
 import { Rebuilding } from './rebuilding.js';
-import { RemoteChanges } from './remote-changes.js';
-import { RemoteWatch } from './remote-watch.js';
-import { Remotes } from './remotes.js';
+import type { Remotes } from './remotes.js';
 import { type Entry, isLive, isPresent, Roster } from './roster.js';
 import { modelOf, termsOf } from './spawn-terms.js';
 import { Turnstile } from './turnstile.js';
@@ -55,22 +54,13 @@ export class Swarm {
       ...{ house, lead, roster, active, remotes: () => this.remotes },
     });
     const { rebuilding } = this;
-    const { dispatch } = house;
-    this.remotes =
-      dispatch &&
-      new Remotes({
-        ...{ dispatch, lead, roster, employment: () => this.employment },
-        watch: new RemoteWatch({
-          ...{ roster, clock: lead.deps.clock, usage: house.usage, carry: house.carry },
-          watch: house.store.watch(house.session.meta.id),
-          isHere: (id) => this.memberOf(id)?.isElsewhere === false,
-        }),
-        changes: new RemoteChanges(house.store, house.session.meta.id, roster, lead),
-        memberOf: (id) => this.memberOf(id),
-        read: (entry) => rebuilding.readOnly(entry),
-        deliver: (entry, letter) =>
-          entry === undefined ? deliverToLead(this, letter) : deliver(this, entry, letter),
-      });
+    this.remotes = openRemotes(house, {
+      ...{ lead, roster, employment: () => this.employment },
+      memberOf: (id) => this.memberOf(id),
+      read: (entry) => rebuilding.readOnly(entry),
+      deliver: (entry, letter) =>
+        entry === undefined ? deliverToLead(this, letter) : deliver(this, entry, letter),
+    });
     this.employment = new Employment({
       ...{ house, lead, roster, jobs: this.jobs, remotes: this.remotes },
       ended: (child) => fanOuts.observe(child),

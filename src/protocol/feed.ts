@@ -1,5 +1,6 @@
 /** What an agent says while it runs, to listeners in its own process. Never stored as such. */
 import type { Stop } from './agent.js';
+import type { SwarmEvent } from './events.js';
 import type { CallOutcome } from './journal.js';
 import type { StreamEvent } from './model.js';
 import type { PermissionQuestion, PersonQuestion } from './permission.js';
@@ -74,6 +75,8 @@ export type FeedItem =
     }
   /** What an agent below the lead says; every listener of the lead hears it. */
   | { readonly type: 'agent.feed'; readonly agent: AgentTag; readonly item: FeedItem }
+  /** What the index tells of an agent that works in another process. */
+  | { readonly type: 'agent.seen'; readonly agent: AgentTag; readonly event: SwarmEvent }
   | { readonly type: 'agent.ended'; readonly report: ChildReport }
   /** A teammate has done what it was told, and waits for letters. */
   | { readonly type: 'agent.rested'; readonly report: ChildReport }

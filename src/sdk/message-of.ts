@@ -60,6 +60,7 @@ export const messageOf = (
     case 'run.ended':
     // Of agents as such the task book tells.
     case 'agent.spawned':
+    case 'agent.seen':
     case 'agent.ended':
     case 'agent.rested':
     case 'fan-out.previewed':

@@ -1,4 +1,6 @@
 /** Tells of agents that work for others: that one has begun, how far it is, and what came of it. */
+import { spendingOf } from '../context/event-spending.js';
+import type { SwarmEvent } from '../protocol/events.js';
 import type { FeedItem } from '../protocol/feed.js';
 import { costOf } from '../protocol/prices.js';
 import {
@@ -7,7 +9,7 @@ import {
   type FanOutPreview,
   outcomeOf,
 } from '../protocol/swarm.js';
-import { windowTokens } from '../protocol/usage.js';
+import { type Usage, windowTokens } from '../protocol/usage.js';
 import type {
   TaskBelonging,
   TaskMessage,
@@ -51,6 +53,7 @@ export class TaskBook {
     if (item.type === 'agent.ended') return this.end(item.report);
     if (item.type === 'agent.rested') return { ...this.end(item.report), is_idle: true };
     if (item.type === 'fan-out.previewed') return this.announce(item.preview);
+    if (item.type === 'agent.seen') return this.see(item.agent, item.event);
     return item.type === 'agent.feed' ? this.hear(item.agent, item.item) : undefined;
   }
 
@@ -77,10 +80,30 @@ export class TaskBook {
       progress.lastTool = item.tool;
     }
     if (item.type !== 'assistant.message') return undefined;
-    const cost = costOf(item.model, item.usage);
+    const { model, usage } = item;
+    return this.count(agent, progress, usage, costOf(model, usage) ?? null);
+  }
+
+  /** One that works in another process. */
+  private see(agent: AgentTag, event: SwarmEvent): TaskProgressMessage | undefined {
+    const progress = this.progressOf(agent);
+    if (event.type === 'tool.started') {
+      progress.tools += 1;
+      progress.lastTool = String(event.tool);
+    }
+    const spent = event.type === 'turn.ended' ? spendingOf(event) : undefined;
+    return spent && this.count(agent, progress, spent.usage, spent.cost);
+  }
+
+  private count(
+    agent: AgentTag,
+    progress: Progress,
+    usage: Usage,
+    cost: number | null,
+  ): TaskProgressMessage | undefined {
     progress.turns += 1;
-    progress.tokens += windowTokens(item.usage);
-    progress.cost = progress.cost === null || cost === undefined ? null : progress.cost + cost;
+    progress.tokens += windowTokens(usage);
+    progress.cost = progress.cost === null || cost === null ? null : progress.cost + cost;
     const now = this.now();
     if (now - progress.told < PROGRESS_EVERY_MS) return undefined;
     progress.told = now;

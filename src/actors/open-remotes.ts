@@ -1,0 +1,24 @@
+/** What a process knows of agents that others work on, and how it knows it. */
+import type { Household } from './household.js';
+import { RemoteChanges } from './remote-changes.js';
+import { RemoteNews } from './remote-news.js';
+import { RemoteWatch } from './remote-watch.js';
+import { Remotes, type RemotesDeps } from './remotes.js';
+
+/** Undefined where one process works on all agents of a swarm. */
+export const openRemotes = (
+  { dispatch, store, session, usage, carry }: Household,
+  shared: Omit<RemotesDeps, 'dispatch' | 'watch' | 'changes'>,
+): Remotes | undefined => {
+  if (dispatch === undefined) return undefined;
+  const { id } = session.meta;
+  const { lead, roster, memberOf } = shared;
+  const { feed, clock } = lead.deps;
+  const records = (agent: string) => store.records(id, agent);
+  const news = new RemoteNews({ feed, roster, memberOf, records });
+  const watch = new RemoteWatch({
+    ...{ watch: store.watch(id), roster, clock, usage, lead, memberOf, carry, news },
+  });
+  const changes = new RemoteChanges(store, id, roster, lead);
+  return new Remotes({ ...shared, dispatch, watch, changes });
+};
