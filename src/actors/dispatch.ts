@@ -5,7 +5,7 @@
 import { type AgentMail, agentMail } from '../protocol/agent-mail.js';
 import type { Clock } from '../protocol/clock.js';
 import { SkeinError } from '../protocol/errors.js';
-import type { JobQueue } from '../protocol/job-queue.js';
+import type { JobQueue, Queueing } from '../protocol/job-queue.js';
 import type { Inbox, Mailbox } from '../protocol/mailbox.js';
 import type { Session, SessionStore } from '../protocol/store.js';
 
@@ -20,12 +20,20 @@ export class Dispatch {
   private readonly swarm: string;
   private readonly worker: string;
   private readonly clock: Clock;
+  private readonly queueing: Queueing;
   /** By agent that this process handed over: how long its journal was then. */
   private readonly handedAt = new Map<string, number>();
   /** By agent: what reads its mail here. */
   private readonly readers = new Map<string, Reader>();
 
-  constructor(store: SessionStore, { meta }: Session, worker: string, clock: Clock) {
+  constructor(
+    store: SessionStore,
+    { meta }: Session,
+    worker: string,
+    clock: Clock,
+    queueing: Queueing = AT_ONCE,
+  ) {
+    this.queueing = queueing;
     this.jobs = store.jobs;
     this.mailbox = store.mailbox(meta.id);
     this.swarm = meta.id;
@@ -35,7 +43,12 @@ export class Dispatch {
 
   /** Somebody will go on with it where its journal ends; the same again changes nothing. Waits for the store. */
   async hand(id: string, at: number): Promise<void> {
-    await this.jobs.add({ id, swarm: this.swarm, addedAt: this.clock.now(), at });
+    const { priority, delayMs } = this.queueing;
+    const addedAt = this.clock.now();
+    await this.jobs.add({
+      ...{ id, swarm: this.swarm, addedAt, at, priority },
+      ...(delayMs > 0 && { notBefore: addedAt + delayMs }),
+    });
     this.handedAt.set(id, at);
   }
 
@@ -99,6 +112,8 @@ export class Dispatch {
     }
   }
 }
+
+const AT_ONCE: Queueing = { priority: 0, delayMs: 0 };
 
 interface Reader {
   readonly over: AbortController;

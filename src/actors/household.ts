@@ -7,6 +7,7 @@ import type { Checkpoints } from '../protocol/checkpoint.js';
 import type { Grant } from '../protocol/grant.js';
 import type { RunHookCommand } from '../protocol/hook-setup.js';
 import type { Hooks } from '../protocol/hooks.js';
+import type { Queueing } from '../protocol/job-queue.js';
 import type { SwarmLimits } from '../protocol/leader.js';
 import type { Capabilities } from '../protocol/providers.js';
 import type { Session, SessionStore } from '../protocol/store.js';
@@ -34,6 +35,8 @@ export interface SwarmSetup {
   readonly unusable: readonly { readonly name: string; readonly problem: string }[];
   readonly limits: SwarmLimits;
   readonly times: TimeLimits;
+  /** How background agents go into the queue of workers, where there is one. */
+  readonly queueing?: Queueing;
   /** What a name that people know stands for. */
   readonly modelNamed: (name: string) => string;
   readonly ownPrompt: (definition: AgentDefinition) => OwnPrompt;

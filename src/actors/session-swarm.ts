@@ -66,7 +66,9 @@ export const openSwarm = (
   const kept = new Map();
   const { store, session, worker } = shared;
   const dispatch =
-    store.jobs.own === undefined ? new Dispatch(store, session, worker, clock) : undefined;
+    store.jobs.own === undefined
+      ? new Dispatch(store, session, worker, clock, shared.setup.queueing)
+      : undefined;
   const house = { ...shared, warmth, agentsFor, below, checkpoints, kept, dispatch };
   const swarm: Swarm = new Swarm(house, member);
   return { swarm, deps };

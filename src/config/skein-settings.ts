@@ -22,6 +22,12 @@ export interface SkeinSettings {
   readonly teammates: 'in-process' | 'tmux';
   /** `embedded` or a Redis URL. */
   readonly store: string;
+  /** In Redis: a process that says nothing for so long loses what it works on to others. */
+  readonly leaseMs: number;
+  /** In the queue of workers: lower ones first, 0 ahead of all. */
+  readonly queuePriority: number;
+  /** Workers begin background agents no earlier than so long after they were asked for. */
+  readonly queueDelayMs: number;
   /** Public keys of people who may answer agents here, and start swarms for workers here, beside your own. */
   readonly personKeys: readonly string[];
   /** Folders that are the same on all machines: a worker may work in them for a lead elsewhere. */
@@ -77,6 +83,9 @@ export const SKEIN_DEFAULTS: SkeinSettings = {
   permissionTimeoutMs: 600_000,
   teammates: 'in-process',
   store: 'embedded',
+  leaseMs: 15_000,
+  queuePriority: 0,
+  queueDelayMs: 0,
   personKeys: [],
   sharedPaths: [],
   maxOutputTokens: 32_000,
@@ -134,6 +143,12 @@ export const SKEIN_KEYS: Readonly<Record<SkeinKey, KeyRule>> = {
     schema: z.string().regex(/^(?:embedded|(?:rediss?(?:\+(?:sentinel|cluster))?|unix):\/\/.+)$/),
     expects: '"embedded" or a URL that begins with redis:// or rediss://',
   },
+  leaseMs: { schema: z.int().min(1_000), expects: 'a whole number of 1,000 or more' },
+  queuePriority: {
+    schema: z.int().min(0).max(1_000_000),
+    expects: 'a whole number from 0 to 1,000,000',
+  },
+  queueDelayMs: atLeastNone,
   personKeys: {
     schema: listOf(z.string().regex(/^[A-Za-z0-9_-]{40,120}$/)),
     expects: 'a list of public keys as `skein config` shows them',

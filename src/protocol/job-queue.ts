@@ -18,6 +18,14 @@ export const queuedJob = z.object({
 });
 export type QueuedJob = z.infer<typeof queuedJob>;
 
+/** How the jobs of one swarm go into the queue. */
+export interface Queueing {
+  /** Lower ones first, 0 ahead of all. */
+  readonly priority: number;
+  /** Nobody begins them earlier than so long after they were asked for. */
+  readonly delayMs: number;
+}
+
 export type ListedJob = QueuedJob & {
   /** Undefined when nobody works on it. */
   readonly worker: string | undefined;

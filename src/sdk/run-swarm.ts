@@ -78,10 +78,12 @@ export const swarmFor = (request: SwarmRequest): SwarmSetup => {
   const { roster, settings, modelNamed, runHook, promptOf } = request;
   const { maxAgents, maxConcurrentAgents, maxDepth } = settings.skein;
   const { agentWallTimeoutMs: wallMs, agentIdleTimeoutMs: idleMs } = settings.skein;
+  const { queuePriority: priority, queueDelayMs: delayMs } = settings.skein;
   return {
     ...{ definitions: roster.agents, unusable: roster.unusable },
     limits: { maxAgents, maxConcurrentAgents, maxDepth },
     ...{ times: { wallMs, idleMs }, modelNamed, runHook, shellIn: request.shellIn },
+    queueing: { priority, delayMs },
     worktrees: gitWorktrees({
       folder: stateLayout(settings.skeinHome).worktrees,
       without: [realPath(settings.skeinHome)],
