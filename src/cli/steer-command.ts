@@ -50,6 +50,8 @@ const steer = (
 ): Promise<number> =>
   withSessions(machine, flags, async (store) => {
     const { swarm, agent } = await runningAgent(store, wanted, machine);
+    // Workers may have agents of a session whose lead is gone, and nobody would hear it then.
+    await refuseUnlessLive(store, swarm.session.id);
     const reply = await commandSwarm(store, swarm.session.id, command(agent.id));
     return tellReply(reply, { session: swarm.session.id }, flags, machine);
   });

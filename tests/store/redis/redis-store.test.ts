@@ -144,6 +144,6 @@ needs.describe('redis')('a store in Redis', () => {
     const { sessions } = await open((await redisServer()).url);
     await sessions.close();
     await sessions.close();
-    await expect(sessions.list()).rejects.toThrow();
+    await expect(sessions.list()).rejects.toThrow('Connection is closed.');
   });
 });
