@@ -1,7 +1,9 @@
 /** `skein config`: every effective setting, its value and its origin. */
 import { resolve } from 'node:path';
 import { explainSettings, type SettingRow } from '../config/explain-settings.js';
+import { stateLayout } from '../config/state-directory.js';
 import { settingsFor } from '../sdk/workbench-settings.js';
+import { knownPersonKey } from '../store/person-key.js';
 import { EXIT } from './exit-code.js';
 import { harmless } from './harmless-text.js';
 import type { Machine } from './machine.js';
@@ -13,12 +15,20 @@ export const showConfig = (flags: RunFlags & { json?: boolean }, machine: Machin
   for (const warning of settings.warnings) machine.notify(warning);
   if (settings.ignoredNotice !== undefined) machine.notify(settings.ignoredNotice);
   const rows = explainSettings(settings);
+  const { skeinHome, trust } = settings;
+  const { keys } = stateLayout(skeinHome);
+  const publicKey = knownPersonKey(keys);
   if (flags.json === true) {
-    const { skeinHome, trust } = settings;
-    machine.out(`${JSON.stringify({ skeinHome, trust, settings: rows }, null, 2)}\n`);
-  } else machine.out(table(rows));
+    const shown = { skeinHome, trust, publicKey: publicKey ?? null, settings: rows };
+    machine.out(`${JSON.stringify(shown, null, 2)}\n`);
+  } else {
+    machine.out(table(rows));
+    machine.out(harmless(`Your public key: ${publicKey ?? NO_KEY} (${keys})\n`));
+  }
   return EXIT.done;
 };
+
+const NO_KEY = 'none yet; the first run that can be answered elsewhere makes one';
 
 const table = (rows: readonly SettingRow[]): string => {
   const width = Math.max(...rows.map(({ key }) => key.length));

@@ -25,11 +25,18 @@ export const openPersonKey = (folder: string): PersonKey => {
   const path = join(folder, 'person.pem');
   const pem = readKey(path) ?? makeKey(path);
   const privateKey = parseKey(pem, path);
-  const publicKey = createPublicKey(privateKey)
-    .export({ format: 'der', type: 'spki' })
-    .toString('base64url');
-  return { publicKey, privateKey };
+  return { publicKey: publicOf(privateKey), privateKey };
 };
+
+/** What others may know of it; undefined while there is none. Makes nothing. Throws a UsageError. */
+export const knownPersonKey = (folder: string): string | undefined => {
+  const path = join(folder, 'person.pem');
+  const pem = readKey(path);
+  return pem === undefined ? undefined : publicOf(parseKey(pem, path));
+};
+
+const publicOf = (privateKey: KeyObject): string =>
+  createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).toString('base64url');
 
 const readKey = (path: string): string | undefined => {
   let fd: number;
