@@ -37,7 +37,9 @@ export interface Worker {
 }
 
 /** After so long another worker, or this one, tries an agent again that could not be begun. */
-const TRY_AGAIN_MS = 5_000;
+const TRY_AGAIN_MS = 1_000;
+/** A swarm that cannot be worked on here is left to others for so long, and that is said once. */
+const REFUSED_MS = 30_000;
 /** What a swarm needs is kept for so long after its last agent. */
 const IDLE_MS = 60_000;
 
@@ -54,6 +56,7 @@ export const openWorker = async (options: WorkerOptions): Promise<Worker> => {
   const outposts = new Outposts(options, store);
   const work: Work = async (job) => {
     const { swarm, id: agent, attempts } = job;
+    if (outposts.refuses(swarm)) return { laterMs: TRY_AGAIN_MS };
     options.said({ swarm, agent, what: 'begun', attempts });
     try {
       const end = await outposts.work(job);
@@ -95,10 +98,16 @@ class Outposts {
   private readonly opened = new Map<string, Promise<Opened>>();
   private readonly idle = new Map<string, NodeJS.Timeout>();
   private readonly busy = new Map<string, number>();
+  private readonly refused = new Set<string>();
 
   constructor(options: WorkerOptions, store: OpenedStore) {
     this.options = options;
     this.store = store;
+  }
+
+  /** It could not be opened a moment ago. */
+  refuses(swarm: string): boolean {
+    return this.refused.has(swarm);
   }
 
   async work(job: TakenJob): ReturnType<Work> {
@@ -106,11 +115,8 @@ class Outposts {
     clearTimeout(this.idle.get(swarm));
     this.busy.set(swarm, (this.busy.get(swarm) ?? 0) + 1);
     try {
-      const opened = this.opened.get(swarm) ?? this.open(swarm);
-      this.opened.set(swarm, opened);
-      // One that could not be opened may be later.
-      opened.catch(() => this.opened.delete(swarm));
-      return await (await opened).outpost.work(job);
+      const { outpost } = await (this.opened.get(swarm) ?? this.begin(swarm));
+      return await outpost.work(job);
     } finally {
       const left = (this.busy.get(swarm) ?? 1) - 1;
       this.busy.set(swarm, left);
@@ -121,6 +127,20 @@ class Outposts {
   async close(): Promise<void> {
     for (const timer of this.idle.values()) clearTimeout(timer);
     await Promise.all([...this.opened.keys()].map((swarm) => this.leave(swarm)));
+  }
+
+  private begin(swarm: string): Promise<Opened> {
+    const opened = this.open(swarm);
+    this.opened.set(swarm, opened);
+    opened.catch(() => this.refuse(swarm));
+    return opened;
+  }
+
+  /** What is missing may be there later. */
+  private refuse(swarm: string): void {
+    this.opened.delete(swarm);
+    this.refused.add(swarm);
+    setTimeout(() => this.refused.delete(swarm), REFUSED_MS).unref();
   }
 
   private closeLater(swarm: string): void {
