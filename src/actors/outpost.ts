@@ -124,7 +124,7 @@ class OpenOutpost implements Outpost {
     const inVain = job.attempts < MOST_IN_VAIN ? 0 : await this.beginningsInVain(job.id);
     const isOnRecord = await swarm.revive(entry, (rebuilt) => {
       child = rebuilt;
-      if (inVain < MOST_IN_VAIN) return isUnfinished(rebuilt);
+      if (inVain < MOST_IN_VAIN) return isUnfinished(rebuilt, job);
       swarm.employment.farewell.record(rebuilt, workersDied(inVain));
       return false;
     });
@@ -201,8 +201,11 @@ class OpenOutpost implements Outpost {
   }
 }
 
-const isUnfinished = (child: Child): boolean =>
-  endOf(child) === undefined || child.deps.notebook.history.waiting > 0;
+/** One that had ended when it was handed over is to go on; somebody who died may have begun that. */
+const isUnfinished = (child: Child, { at = 0 }: TakenJob): boolean => {
+  const { ended, waiting } = child.deps.notebook.history;
+  return endOf(child) === undefined || waiting > 0 || (ended?.seq ?? 0) <= at;
+};
 
 const workersDied = (times: number) =>
   failed(new Error(`the ${times} workers that had it have all died.`));

@@ -68,7 +68,7 @@ export class History {
   /** Rules that answers allow for the rest of the session. */
   readonly grants = new Set<string>();
   /** How the last run ended; null while one is under way. */
-  ended: (Stop & { readonly final: boolean }) | null = null;
+  ended: (Stop & { readonly final: boolean; readonly seq: number }) | null = null;
   /** The model must speak next: the newest message is the user's, or a pause. */
   owesAnswer = false;
   /** The newest answer was cut at the output limit, and nobody has asked it to go on. */
@@ -140,9 +140,11 @@ export class History {
         if (record.notice === undefined) break;
         this.letters.setAside(record.notice.letter, rawText(record.notice.text));
         break;
-      case 'run.ended':
-        this.ended = { reason: record.reason, detail: record.detail, final: record.final };
+      case 'run.ended': {
+        const { reason, detail, final, seq } = record;
+        this.ended = { reason, detail, final, seq };
         break;
+      }
       default:
         break;
     }

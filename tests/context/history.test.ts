@@ -176,6 +176,7 @@ describe('a history', () => {
       reason: 'max_turns',
       detail: null,
       final: false,
+      seq: 2,
     });
     const again = historyOf(created, over, { type: 'run.started', run: 2 });
     expect([again.ended, again.runs]).toEqual([null, 2]);

@@ -49,6 +49,8 @@ export class RedisSession implements VisitedSession {
   private readonly keys: SwarmKeys;
   private readonly commit: GroupCommit;
   private readonly adopted = new Map<string, Scope>();
+  /** Agents that the lead has adopted to write something for them: it lets go of them with their journals. */
+  private readonly borrowed = new Set<string>();
   /** Of each agent that has written here: what lets it. */
   private readonly scopes = new Map<string, Scope>();
   private readonly journals = new Map<string, Promise<RedisJournal>>();
@@ -82,6 +84,7 @@ export class RedisSession implements VisitedSession {
     this.journals.delete(agent);
     const ending = opening
       .then((journal) => journal.end())
+      .finally(() => this.giveBack(agent))
       .finally(() => this.ending.delete(agent));
     this.ending.set(agent, ending);
     return ending;
@@ -175,6 +178,7 @@ export class RedisSession implements VisitedSession {
     if (opened === 'newer' && lead !== undefined && !this.adopted.has(agent)) {
       // A worker had it and has let go: what is written now has to be newer than what that wrote.
       await this.adopt(agent);
+      this.borrowed.add(agent);
       scope = this.scopeOf(agent, parent);
       opened = await openList(broker, this.keys, agent, scope);
     }
@@ -218,6 +222,15 @@ export class RedisSession implements VisitedSession {
     await scope.release();
     const failure = rejectionIn(outcomes);
     if (failure !== undefined && !scope.lost.aborted) throw failure;
+  }
+
+  /** Whoever it is handed to next has it under an epoch of its own. */
+  private async giveBack(agent: string): Promise<void> {
+    const scope = this.adopted.get(agent);
+    if (!this.borrowed.delete(agent) || scope === undefined) return;
+    this.adopted.delete(agent);
+    this.scopes.delete(agent);
+    await scope.release();
   }
 
   private notHandedOver(): StorageError {
