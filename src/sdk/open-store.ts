@@ -63,7 +63,8 @@ const open = async (
   }
   const { openRedisStore } = await import('../store/redis/redis-store.js');
   const { sessions, governor } = await openRedisStore({
-    ...{ url: choice.url, owner: lease, clock: systemClock, redact, folder: root },
+    ...{ url: choice.url, leaseMs: choice.leaseMs, owner: lease },
+    ...{ clock: systemClock, redact, folder: root },
   });
   return { choice, owner, sessions, governorFor: governor };
 };

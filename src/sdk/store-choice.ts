@@ -10,7 +10,7 @@ export type StoreChoice = { readonly from: string } & (
   | { readonly kind: 'embedded' }
   /** `--no-session-persistence`. */
   | { readonly kind: 'memory' }
-  | { readonly kind: 'redis'; readonly url: string }
+  | { readonly kind: 'redis'; readonly url: string; readonly leaseMs: number }
 );
 
 /** What is said of a store by those who only look at sessions. */
@@ -28,9 +28,9 @@ export const chooseStore = (
     return { kind: 'memory', from: '--no-session-persistence' };
   }
   const settings = settingsOf(machine, flags);
-  const { store: said } = settings.skein;
+  const { store: said, leaseMs } = settings.skein;
   const from = fromOf(machine, settings);
-  return said === 'embedded' ? { kind: said, from } : { kind: 'redis', url: said, from };
+  return said === 'embedded' ? { kind: said, from } : { kind: 'redis', url: said, leaseMs, from };
 };
 
 /** A workspace whose settings are broken must not keep anybody from looking at sessions or stopping them. */

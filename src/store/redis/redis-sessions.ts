@@ -43,6 +43,7 @@ export interface RedisStoreOptions {
   /** Whoever opened it and the queue closes them, after the store. */
   readonly broker: Broker;
   readonly owner: LeaseOwner;
+  readonly leaseMs?: number;
   readonly clock: Clock;
   /** Takes secrets out of events, which quote commands and errors. */
   readonly redact?: (text: string) => string;
@@ -68,7 +69,7 @@ export class RedisSessions implements SessionStore {
     this.jobs = options.jobs;
     this.broker = options.broker;
     this.outages = options.broker;
-    this.keeper = new ScopeKeeper(options.broker, options.owner);
+    this.keeper = new ScopeKeeper(options.broker, options.owner, options.leaseMs);
     this.leases = new RedisLeases(options.broker, this.keeper);
   }
   async create(meta: SessionMeta): Promise<Session> {

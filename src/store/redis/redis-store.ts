@@ -6,6 +6,7 @@ import type { LeaseOwner } from '../lease-file.js';
 import { type Broker, openBroker } from './broker.js';
 import { BullQueue } from './bull-queue.js';
 import { type RedisGovernor, redisGovernor } from './redis-governor.js';
+import { LEASE_MS } from './redis-keys.js';
 import { RedisMailbox } from './redis-mailbox.js';
 import { redisQuestions } from './redis-questions.js';
 import { RedisSessions } from './redis-sessions.js';
@@ -13,6 +14,8 @@ import { RedisWorkList } from './redis-work-list.js';
 
 export interface RedisStoreRequest {
   readonly url: string;
+  /** A process that says nothing for so long loses what it works on. */
+  readonly leaseMs?: number;
   readonly owner: LeaseOwner;
   readonly clock: Clock;
   readonly redact: (text: string) => string;
@@ -31,9 +34,11 @@ export interface RedisStore {
 
 /** Rejects with a UsageError when Redis cannot be used. */
 export const openRedisStore = async (request: RedisStoreRequest): Promise<RedisStore> => {
-  const { url, owner, clock, redact, folder } = request;
+  const { url, leaseMs = LEASE_MS, owner, clock, redact, folder } = request;
   const broker = await openBroker(url);
-  const queue = new BullQueue(broker);
+  // In the same time its jobs are for others: a lock runs out, and then somebody looks.
+  const terms = { lockMs: Math.ceil((leaseMs * 2) / 3), stalledMs: Math.ceil(leaseMs / 3) };
+  const queue = new BullQueue(broker, terms);
   const governors: RedisGovernor[] = [];
   const close = async () => {
     for (const governor of governors) governor.close();
@@ -41,7 +46,7 @@ export const openRedisStore = async (request: RedisStoreRequest): Promise<RedisS
     await broker.close();
   };
   const options = {
-    ...{ broker, owner, clock, redact, folder, jobs: queue },
+    ...{ broker, owner, leaseMs, clock, redact, folder, jobs: queue },
     mailbox: (id: string) => new RedisMailbox(broker, id, owner.marker),
     workList: (id: string) => new RedisWorkList(broker, id, clock),
     questions: (id: string) => redisQuestions(broker, id),
@@ -49,7 +54,7 @@ export const openRedisStore = async (request: RedisStoreRequest): Promise<RedisS
   return {
     ...{ sessions: new WholeStore(options, close), broker, queue },
     governor(places, organisation) {
-      const terms = { places, organisation, holder: owner.marker };
+      const terms = { places, organisation, holder: owner.marker, keepMs: leaseMs * 4 };
       const shared = redisGovernor(broker, clock, terms);
       governors.push(shared);
       return shared;

@@ -32,13 +32,15 @@ interface HeldScope extends Scope {
 export class ScopeKeeper {
   private readonly broker: Broker;
   private readonly owner: LeaseOwner;
+  private readonly leaseMs: number;
   private readonly held = new Set<HeldScope>();
   private timer: NodeJS.Timeout | undefined;
   private renewing: Promise<void> | undefined;
 
-  constructor(broker: Broker, owner: LeaseOwner) {
+  constructor(broker: Broker, owner: LeaseOwner, leaseMs: number = LEASE_MS) {
     this.broker = broker;
     this.owner = owner;
+    this.leaseMs = leaseMs;
   }
 
   /** Rejects with a UsageError that says who holds it, if that one lives. */
@@ -86,7 +88,7 @@ export class ScopeKeeper {
     const reply = await this.broker.run(
       CLAIM,
       [keys.epoch, keys.scopes, keys.lease(name)],
-      [name, token, start, since, LEASE_MS, KEEP_MS],
+      [name, token, start, since, this.leaseMs, KEEP_MS],
     );
     if (typeof reply === 'string') return reply;
     const epoch = Number(reply);
@@ -104,7 +106,7 @@ export class ScopeKeeper {
       },
     };
     this.held.add(scope);
-    this.timer ??= setInterval(() => void this.renew(), LEASE_MS / 3).unref();
+    this.timer ??= setInterval(() => void this.renew(), this.leaseMs / 3).unref();
     return scope;
   }
 
@@ -114,7 +116,7 @@ export class ScopeKeeper {
     const now = await this.broker.run(
       RENEW,
       [keys.epoch, keys.scopes, keys.lease(name)],
-      [name, epoch, lease, LEASE_MS, KEEP_MS],
+      [name, epoch, lease, this.leaseMs, KEEP_MS],
     );
     if (now !== String(epoch) && this.held.has(scope)) scope.lose(lostTo(scope, String(now)));
   }
