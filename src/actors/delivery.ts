@@ -22,7 +22,9 @@ export const deliver = async (swarm: Swarm, entry: Entry, letter: Letter): Promi
   for (;;) {
     await untilOver(swarm, entry, from);
     if (entry.status === 'stopped') return 'refused';
-    if (swarm.remotes?.has(entry) && isLive(entry)) return swarm.remotes.deliver(entry, letter);
+    const elsewhere = swarm.remotes?.has(entry) ? swarm.remotes : undefined;
+    if (elsewhere?.isLeadsBusiness(entry)) return elsewhere.passOn(entry, letter);
+    if (elsewhere !== undefined && isLive(entry)) return elsewhere.deliver(entry, letter);
     const { child } = entry;
     if (child === undefined) {
       let isRead = false;

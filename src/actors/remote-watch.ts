@@ -86,7 +86,7 @@ export class RemoteWatch {
     const isNew = event.seq > usage.seq && !isHere && event.cites.seq > (known?.counted ?? 0);
     if (isNew) this.carry(event);
     usage.take(event);
-    roster.observe(event);
+    roster.observe(event, memberOf(event.parent ?? '')?.isElsewhere === false);
     if (known === undefined) this.join(roster.get(event.agent));
     if (isNew) news.take(event);
   }

@@ -101,21 +101,26 @@ export class Remotes {
     employment().follow({ id: entry.tag.id, parent });
   }
 
+  /** Where the lead works elsewhere, it knows best what became of those that work for nobody here. */
+  isLeadsBusiness({ tag }: Entry): boolean {
+    const { lead, memberOf } = this.deps;
+    return lead.isElsewhere && memberOf(tag.parent)?.isElsewhere !== false;
+  }
+
+  async passOn({ tag }: Entry, letter: Letter): Promise<Delivered> {
+    const { dispatch, lead } = this.deps;
+    await dispatch.post(lead.id, letter.letter, { ...mailOf(letter), to: tag.id });
+    return 'delivered';
+  }
+
   /** For one that is at work elsewhere. */
   async deliver(
     { tag }: { readonly tag: Pick<Entry['tag'], 'id'> },
-    { letter, from, raw, trace }: Letter,
+    letter: Letter,
   ): Promise<Delivered> {
-    const mail = {
-      type: 'letter',
-      letter,
-      from,
-      raw,
-      ...(trace !== undefined && { trace }),
-    } as const;
     const mine = this.posted.get(tag.id) ?? new Map<string, Letter>();
-    this.posted.set(tag.id, mine.set(letter, mail));
-    await this.deps.dispatch.post(tag.id, letter, mail);
+    this.posted.set(tag.id, mine.set(letter.letter, letter));
+    await this.deps.dispatch.post(tag.id, letter.letter, mailOf(letter));
     return 'delivered';
   }
 
@@ -163,7 +168,7 @@ export class Remotes {
         break;
       }
       case 'letter':
-        await deliver(entry, mail);
+        await deliver(mail.to === undefined ? entry : await this.meant(mail.to), letterIn(mail));
         break;
       case 'stop':
         // Not waited for: its mail is read until it has ended.
@@ -178,6 +183,15 @@ export class Remotes {
     if (report !== undefined && report.changedFiles.length > 0) {
       await this.deps.changes.keep(tag.id);
     }
+  }
+
+  /** One that somebody else has started may not be known here yet. */
+  private async meant(id: string): Promise<Entry> {
+    const { roster } = this.deps;
+    if (roster.get(id) === undefined) await this.look();
+    const entry = roster.get(id);
+    if (entry === undefined) throw new UsageError('It is for nobody in this session.');
+    return entry;
   }
 
   /** Looks at one that is said to have ended; whoever works for it here is told, once. */
@@ -211,3 +225,13 @@ export class Remotes {
     }
   }
 }
+
+const mailOf = ({ letter, from, raw, trace }: Letter) => ({
+  ...({ type: 'letter', letter, from, raw } as const),
+  ...(trace !== undefined && { trace }),
+});
+
+const letterIn = ({ letter, from, raw, trace }: AgentMail & { type: 'letter' }): Letter => ({
+  ...{ letter, from, raw },
+  ...(trace !== undefined && { trace }),
+});

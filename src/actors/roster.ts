@@ -160,11 +160,14 @@ export class Roster {
     }
   }
 
-  /** What is new of an agent that another process works on; of its end somebody tells in a letter. */
-  observe(event: SwarmEvent): void {
+  /**
+   * What is new of an agent that another process works on. Of the end of one that works for somebody here
+   * a letter tells.
+   */
+  observe(event: SwarmEvent, isFollowed: boolean): void {
     const known = this.entries.get(event.agent);
     if (known !== undefined && event.cites.seq <= known.counted) return;
-    if (known?.child !== undefined || event.type === 'agent.stopped') return;
+    if (known?.child !== undefined || (isFollowed && event.type === 'agent.stopped')) return;
     const before = known?.status;
     this.take(event);
     const entry = this.entries.get(event.agent);
@@ -172,7 +175,9 @@ export class Roster {
     entry.lastActive = event.ts;
     if (known === undefined) entry.status = 'queued';
     else if (event.type === 'turn.started' && before === 'queued') entry.status = 'running';
-    else entry.status = before ?? entry.status;
+    else if (isFollowed) entry.status = before ?? entry.status;
+    // Somebody has it.
+    else if (entry.status === 'lost') entry.status = 'running';
   }
 
   private take(event: SwarmEvent): void {

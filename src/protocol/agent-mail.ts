@@ -5,9 +5,10 @@ import { STOP_REASONS } from './agent.js';
 export const agentMail = z.discriminatedUnion('type', [
   /** To a parent: this child of it has ended a run. What came of it is in the child's journal. */
   z.object({ type: z.literal('ended'), agent: z.string(), run: z.int().min(0) }),
-  /** To an agent: it is to be journaled as a letter. */
+  /** To an agent: it is to be journaled as a letter. The lead passes on what is for another. */
   z.object({
     type: z.literal('letter'),
+    to: z.string().exactOptional(),
     letter: z.string(),
     from: z.string(),
     raw: z.string(),
