@@ -61,7 +61,7 @@ export const clearanceFor = async (
   try {
     departure = await depart?.(need.model, signal, waits);
     const knownTokens = Math.max(need.knownTokens, departure?.knownTokens ?? 0);
-    await audit?.();
+    if (audit !== undefined) await audit();
     const answer = await grant.reserve({ ...need, knownTokens }, signal, waits);
     if (isRefusal(answer)) {
       departure?.failed();
