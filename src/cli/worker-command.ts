@@ -6,6 +6,7 @@ import { EXIT } from './exit-code.js';
 import { count } from './figures.js';
 import { plainText } from './harmless-text.js';
 import type { Machine } from './machine.js';
+import { makeRoomForMany } from './tuned-engine.js';
 
 export interface WorkerFlags extends StoreFlags {
   readonly concurrency?: string;
@@ -19,6 +20,7 @@ const MOST_CONCURRENCY = 10_000;
 export const runWorker = async (flags: WorkerFlags, machine: Machine): Promise<number> => {
   const concurrency = numberOf(flags.concurrency, '--concurrency') ?? DEFAULT_CONCURRENCY;
   const perMinute = numberOf(flags.rate, '--rate');
+  makeRoomForMany();
   let isEnding = false;
   let end: () => void = () => {};
   const ended = new Promise<void>((resolve) => {

@@ -9,6 +9,7 @@ import { Cluster, type ClusterNode, Redis } from 'ioredis';
 import { UsageError } from '../../protocol/errors.js';
 import type { Outages } from '../../protocol/store.js';
 import { type BrokerAddress, parseAddress, shownAddress } from './broker-address.js';
+import { gatherWrites } from './gathered-writes.js';
 
 export type Connection = Redis | Cluster;
 export type Reply = unknown;
@@ -206,6 +207,18 @@ interface Listener {
 }
 
 const connect = (address: BrokerAddress): Connection => {
+  const connection = connectionTo(address);
+  if (connection instanceof Cluster) connection.on('+node', gatherOn);
+  else gatherOn(connection);
+  return connection;
+};
+
+/** Its socket is another one whenever it connects again. */
+const gatherOn = (node: Redis): void => {
+  node.on('connect', () => gatherWrites(node.stream));
+};
+
+const connectionTo = (address: BrokerAddress): Connection => {
   const { username, password, db, tls } = address;
   const options = {
     ...(username !== undefined && { username }),

@@ -7,7 +7,7 @@ import { lastLineStart, linesOf } from '../line-tail.js';
 import type { OpenFiles } from '../open-files.js';
 import type { Broker } from './broker.js';
 import type { SwarmKeys } from './redis-keys.js';
-import { piecesOf, wholeLine } from './swarm-lines.js';
+import { piecesOf } from './swarm-lines.js';
 
 export class MirroredList {
   private readonly broker: Broker;
@@ -35,15 +35,10 @@ export class MirroredList {
   }
 
   async copy(told: (line: string) => void = () => {}): Promise<void> {
-    let file = this.file ?? this.begin();
-    if (!(await this.fits())) file = this.putAside();
-    this.file = file;
-    for await (const lines of piecesOf(this.broker, this.keys, this.list, this.count)) {
-      file.append(lines.map((line) => `${line}\n`).join(''));
-      this.count += lines.length;
-      this.last = digestOf(lines.at(-1) ?? '');
-      for (const line of lines) told(line);
-    }
+    this.file ??= this.begin();
+    if (await this.goOn(this.file, told)) return;
+    this.file = this.putAside();
+    await this.goOn(this.file, told);
   }
 
   close(): void {
@@ -62,12 +57,22 @@ export class MirroredList {
     return new LineFile(this.path, this.open);
   }
 
-  /** Whether its last line is where it was in the list. */
-  private async fits(): Promise<boolean> {
-    if (this.count === 0) return true;
-    const line = await this.broker.call('LINDEX', this.list, this.count - 1);
-    if (typeof line !== 'string') return false;
-    return digestOf(await wholeLine(this.broker, this.keys, line)) === this.last;
+  /** False when its last line is not where it was in the list: it is read again with those behind it. */
+  private async goOn(file: LineFile, told: (line: string) => void): Promise<boolean> {
+    const { broker, keys, list } = this;
+    let isKnown = this.count === 0;
+    for await (const lines of piecesOf(broker, keys, list, Math.max(0, this.count - 1))) {
+      if (!isKnown && digestOf(lines[0] ?? '') !== this.last) return false;
+      const added = isKnown ? lines : lines.slice(1);
+      isKnown = true;
+      const last = added.at(-1);
+      if (last === undefined) continue;
+      file.append(added.map((line) => `${line}\n`).join(''));
+      this.count += added.length;
+      this.last = digestOf(last);
+      for (const line of added) told(line);
+    }
+    return isKnown;
   }
 
   /** It has what Redis has lost: it is kept, and the copy is made again. */

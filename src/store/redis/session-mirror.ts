@@ -17,6 +17,9 @@ import { META_HINT } from './swarm-meta.js';
 
 /** What is new is copied so much later, together with what comes meanwhile. */
 const PAUSE_MS = 250;
+/** Copying takes no more than about a fifth of the time, but for what would be too late. */
+const PAUSES_PER_COPY = 4;
+const LONGEST_PAUSE_MS = 5_000;
 
 export interface Mirror {
   /** Nothing more is copied. */
@@ -39,6 +42,7 @@ class SessionMirror implements Mirror {
   private readonly journals = new Map<string, MirroredList>();
   private readonly artifacts = new Map<string, string>();
   private meta = '';
+  private pause = PAUSE_MS;
   /** Agents with records that are not copied yet; undefined when it is not known which. */
   private behind: Set<string> | undefined;
   private readonly hints = new Set<string>();
@@ -86,14 +90,17 @@ class SessionMirror implements Mirror {
     if (this.isStopped || this.running !== undefined) return;
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
+      const began = Date.now();
       // What could not be copied is copied next time, or is said at the end.
       this.running = this.copy()
         .catch(() => {})
         .then(() => {
           this.running = undefined;
+          const pause = PAUSES_PER_COPY * (Date.now() - began);
+          this.pause = Math.min(Math.max(PAUSE_MS, pause), LONGEST_PAUSE_MS);
           if (this.hints.size > 0) this.heard();
         });
-    }, PAUSE_MS).unref();
+    }, this.pause).unref();
   }
 
   private async copy(): Promise<void> {
