@@ -2,15 +2,13 @@
  * The way to agents that other processes work on: they are handed over as jobs, and what is said to and by
  * them goes through the mailbox. There where one process runs a whole swarm there is none.
  */
-import { type AgentMail, agentMail } from '../protocol/agent-mail.js';
+import type { AgentMail } from '../protocol/agent-mail.js';
 import type { Clock } from '../protocol/clock.js';
 import { SkeinError } from '../protocol/errors.js';
 import type { JobQueue, Queueing } from '../protocol/job-queue.js';
 import type { Inbox, Mailbox } from '../protocol/mailbox.js';
 import type { Session, SessionStore } from '../protocol/store.js';
-
-/** Resolves when what it says is on record. Rejects with a SkeinError where it cannot be. */
-export type Receive = (mail: AgentMail) => Promise<void>;
+import { type Receive, readMail } from './mail-reading.js';
 
 export class Dispatch {
   /** Agents that were handed to this process: it works on them itself. */
@@ -97,13 +95,7 @@ export class Dispatch {
     let inbox: Inbox | undefined;
     try {
       inbox = await this.mailbox.open(id);
-      for (;;) {
-        const letter = await inbox.next(signal);
-        if (letter === undefined || signal.aborted) return;
-        const refusal = await taken(letter.body, receive);
-        if (refusal === undefined) await inbox.acknowledge(letter.id);
-        else await inbox.bury(letter.id, refusal);
-      }
+      await readMail(inbox, receive, signal);
     } catch (error) {
       // What was not acknowledged is read by whoever works on it next.
       if (!(error instanceof SkeinError)) throw error;
@@ -119,16 +111,3 @@ interface Reader {
   readonly over: AbortController;
   readonly reading: Promise<void>;
 }
-
-/** Why it cannot be delivered; undefined when it was. */
-const taken = async (body: unknown, receive: Receive): Promise<string | undefined> => {
-  const mail = agentMail.safeParse(body);
-  if (!mail.success) return 'It is nothing that agents write to each other.';
-  try {
-    await receive(mail.data);
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof SkeinError)) throw error;
-    return error.message;
-  }
-};

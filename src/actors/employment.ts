@@ -4,12 +4,12 @@
  */
 import type { Stop } from '../protocol/agent.js';
 import { isWaitedFor } from '../protocol/swarm.js';
+import { closeBooks } from './account.js';
 import { startAgent } from './agent.js';
 import type { BackgroundJobs } from './background-jobs.js';
-import { reportOf } from './child-report.js';
 import { PARENT_ENDED } from './child-stops.js';
 import { DutyWatch } from './duty-watch.js';
-import { Farewell, statusAfter } from './farewell.js';
+import { Farewell } from './farewell.js';
 import { Halts } from './halts.js';
 import type { Household } from './household.js';
 import type { Child, Member } from './member.js';
@@ -221,11 +221,8 @@ export class Employment {
   }
 
   /** What is on record of one that ended in a former process. */
-  recall(entry: Entry, child: Child, stop: Stop): void {
-    entry.status = statusAfter(stop);
-    const { history } = child.deps.notebook;
-    entry.run = history.runs;
-    this.deps.roster.keep(entry, reportOf(child.tag, history, child.tree, stop));
+  recall(entry: Entry, { deps, tree }: Child, stop: Stop): void {
+    closeBooks(this.deps.roster, entry, { history: deps.notebook.history, tree }, stop);
   }
 
   private launch(entry: Entry, child: Child): void {

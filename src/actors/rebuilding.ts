@@ -1,5 +1,6 @@
 /** Agents of a swarm as their journals have them: to go on with, or only to look at. */
 import type { AgentTag } from '../protocol/swarm.js';
+import { type Account, accountOf } from './account.js';
 import { type Active, readJournal, rebuildChild } from './child.js';
 import type { Household } from './household.js';
 import type { Child, Member } from './member.js';
@@ -32,11 +33,9 @@ export class Rebuilding {
     return this.rebuild(entry, this.deps.remotes()?.has(entry) ? readJournal : undefined);
   }
 
-  /** Nothing is held for it afterwards. */
-  async readOnly(entry: Entry): Promise<Child | undefined> {
-    const child = await this.rebuild(entry, readJournal);
-    if (child !== undefined) await this.putAway(child);
-    return child;
+  /** Nothing is written, and nothing is held for it. Rejects with a StorageError. */
+  readOnly({ tag }: Entry): Promise<Account | undefined> {
+    return accountOf(this.deps.house, tag.id);
   }
 
   /** It was only looked at. */

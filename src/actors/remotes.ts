@@ -6,12 +6,12 @@
 import type { Stop } from '../protocol/agent.js';
 import type { AgentMail } from '../protocol/agent-mail.js';
 import { UsageError } from '../protocol/errors.js';
-import { endOf } from './child.js';
+import { type Account, closeBooks, endIn } from './account.js';
 import { deliverReport, hasHeardOf } from './child-letter.js';
 import type { Delivered, Letter } from './delivery.js';
 import type { Dispatch } from './dispatch.js';
 import type { Employment } from './employment.js';
-import type { Child, Member } from './member.js';
+import type { Member } from './member.js';
 import type { RemoteChanges } from './remote-changes.js';
 import type { RemoteWatch } from './remote-watch.js';
 import { type Entry, isLive, type Roster } from './roster.js';
@@ -26,7 +26,7 @@ export interface RemotesDeps {
   /** An agent that works here, the lead included. */
   readonly memberOf: (id: string) => Member | undefined;
   /** As its journal has it now; nothing is written, and nothing is held for it. */
-  readonly read: (entry: Entry) => Promise<Child | undefined>;
+  readonly read: (entry: Entry) => Promise<Account | undefined>;
   /** A letter for one that works here; undefined is the lead. */
   readonly deliver: (entry: Entry | undefined, letter: Letter) => Promise<unknown>;
 }
@@ -196,18 +196,18 @@ export class Remotes {
 
   /** Looks at one that is said to have ended; whoever works for it here is told, once. */
   async hear(entry: Entry): Promise<void> {
-    const { employment, memberOf, lead, read } = this.deps;
+    const { employment, memberOf, lead, read, roster } = this.deps;
     // What it used up is counted before anybody hears that it has ended.
     await this.look();
-    const child = await read(entry);
-    const end = child && endOf(child);
-    if (child === undefined || end === undefined) return;
-    const { runs } = child.deps.notebook.history;
+    const account = await read(entry);
+    const end = account && endIn(account.history);
+    if (account === undefined || end === undefined) return;
+    const { runs, letters } = account.history;
     const member = memberOf(entry.tag.parent);
     // It goes on since.
     if (member !== undefined && hasHeardOf(member, entry.tag.id, runs)) return;
     const wasLive = isLive(entry);
-    employment().recall(entry, child, end);
+    closeBooks(roster, entry, account, end);
     const { report } = entry;
     if (report === undefined) return;
     await this.keepChanges(entry);
@@ -221,7 +221,7 @@ export class Remotes {
     for (const listener of [...entry.listeners]) listener(report);
     entry.listeners.clear();
     for (const letter of unread) {
-      if (!child.deps.notebook.hasLetter(letter.letter)) await this.deps.deliver(entry, letter);
+      if (!letters.isKnown(letter.letter)) await this.deps.deliver(entry, letter);
     }
   }
 }
