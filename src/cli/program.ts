@@ -26,6 +26,10 @@ export const runCommandLine = async (
       for (const line of await complete(program, args.slice(1), machine)) machine.out(`${line}\n`);
       return EXIT.done;
     }
+    if (args[0] === '__hosted') {
+      const { hostedMode } = await import('./hosted-mode.js');
+      return await hostedMode(machine);
+    }
     refuseUnknownWord(args, program);
     await program.parseAsync(args, { from: 'user' });
     return exitCode;

@@ -22,7 +22,24 @@ export interface HostedOptions {
   readonly lingers: boolean;
 }
 
-export class HostedSession {
+/** A session as `query` and `openSession` hold it, wherever its agent runs. */
+export interface ProgramSession {
+  readonly id: string;
+  /**
+   * One run, from its first message to its result. Whoever stops reading interrupts it. When
+   * `signal` has aborted, or does, it ends as interrupted.
+   */
+  answer(prompt: Prompt | undefined, signal: AbortSignal): AsyncGenerator<SkeinMessage, void>;
+  close(): Promise<void>;
+}
+
+/** Throws a UsageError for a session that cannot be asked now. */
+export const refuseUse = (isClosed: boolean, isBusy: boolean): void => {
+  if (isClosed) throw new UsageError('The session is closed; open it again to go on.');
+  if (isBusy) throw new UsageError('The session answers one prompt at a time; wait for it.');
+};
+
+export class HostedSession implements ProgramSession {
   readonly id: string;
   private readonly run: OpenRun;
   private readonly tasks: TaskBook;
@@ -63,17 +80,12 @@ export class HostedSession {
     return new HostedSession(run, options.jsonSchema !== undefined, notices);
   }
 
-  /**
-   * One run, from its first message to its result. Whoever stops reading interrupts it. When
-   * `signal` has aborted, or does, it ends as interrupted.
-   */
   async *answer(
     prompt: Prompt | undefined,
     signal: AbortSignal,
   ): AsyncGenerator<SkeinMessage, void> {
     const { session, facts } = this.run;
-    if (this.isClosed) throw new UsageError('The session is closed; open it again to go on.');
-    if (this.isBusy) throw new UsageError('The session answers one prompt at a time; wait for it.');
+    refuseUse(this.isClosed, this.isBusy);
     this.isBusy = true;
     const interrupt = () => session.interrupt();
     try {

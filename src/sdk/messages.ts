@@ -226,7 +226,8 @@ export interface ResultMessage {
   readonly result: string;
   /** What the model had said when the run ended without an answer. */
   readonly partial_result?: string;
-  readonly stop_reason: StopReason;
+  /** `lost`: the process of the agent is gone, and nobody has written down how the run ended. */
+  readonly stop_reason: StopReason | 'lost';
   /** Those of the lead. */
   readonly num_turns: number;
   readonly duration_ms: number;

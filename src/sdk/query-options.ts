@@ -36,6 +36,8 @@ export interface QueryOptions
   readonly baseUrl?: string;
   /** What the session is called in lists; by default its first prompt. */
   readonly title?: string;
+  /** The agent has a process of its own, which may crash and leaves this one alone. */
+  readonly subprocess?: boolean;
 }
 
 const text = z.string();
@@ -91,6 +93,7 @@ const schema = z.strictObject({
   apiKey: text,
   baseUrl: text,
   title: text,
+  subprocess: z.boolean(),
 } satisfies Record<keyof QueryOptions, z.ZodType>);
 
 const options = schema.partial();

@@ -31,11 +31,16 @@ export const placeOf = ({ env, skeinHome }: QueryOptions) => {
 };
 
 /** Undefined when the options do not say: then settings have a word in it. */
-export const providerFrom = ({ apiKey, baseUrl, env }: QueryOptions): Provider | undefined => {
+export const providerFrom = (options: QueryOptions): Provider | undefined => {
+  const { apiKey, baseUrl, env } = options;
   if (apiKey === undefined && baseUrl === undefined) return undefined;
   return providerOf({
     ...(env ?? process.env),
-    ...(apiKey !== undefined && { ANTHROPIC_API_KEY: apiKey, ANTHROPIC_AUTH_TOKEN: undefined }),
+    ...keyVariables(options),
     ...(baseUrl !== undefined && { ANTHROPIC_BASE_URL: baseUrl }),
   });
 };
+
+/** The key as a process finds it; other processes can read arguments. */
+export const keyVariables = ({ apiKey }: QueryOptions): Record<string, string | undefined> =>
+  apiKey === undefined ? {} : { ANTHROPIC_API_KEY: apiKey, ANTHROPIC_AUTH_TOKEN: undefined };

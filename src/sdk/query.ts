@@ -1,9 +1,10 @@
 /** `query` and `openSession`: agents as a program runs them. Nothing here writes to a terminal. */
 import { UsageError } from '../protocol/errors.js';
-import { HostedSession } from './hosted-session.js';
+import { HostedSession, type ProgramSession } from './hosted-session.js';
 import type { SkeinMessage } from './messages.js';
 import { checkedPrompt, type Prompt, type PromptContent } from './prompt-blocks.js';
 import type { QueryOptions } from './query-options.js';
+import { SubprocessSession } from './subprocess-session.js';
 
 export interface QueryRequest {
   /**
@@ -34,16 +35,22 @@ export interface Session {
 export type QueryFunction = (request: QueryRequest) => Query;
 export type OpenSession = (options?: QueryOptions) => Promise<Session>;
 
-/** `watchdog` is the program, with its arguments, that ends what a killed process leaves behind. */
+/** Programs that a run needs, with their arguments. */
+export interface Programs {
+  /** Ends what a killed process leaves behind. */
+  readonly watchdog: readonly string[];
+  /** The command line, for agents in processes of their own. */
+  readonly skein: readonly string[];
+}
+
 export const queryWith =
-  (watchdog: readonly string[]): QueryFunction =>
+  (programs: Programs): QueryFunction =>
   ({ prompt, options = {} }) => {
     const isSeries = isAsyncIterable(prompt);
     return asQuery(options.signal, async function* (control) {
       const only = isSeries ? undefined : promptOf(prompt, options);
-      const session = await HostedSession.open(options, {
-        ...{ watchdog, lingers: isSeries, title: only?.title ?? '' },
-      });
+      const place = { ...programs, lingers: isSeries, title: only?.title ?? '' };
+      const session = await openWherever(options, place);
       control.takeOver(session);
       try {
         if (isSeries) yield* answerAll(session, prompt, control);
@@ -55,9 +62,9 @@ export const queryWith =
   };
 
 export const openSessionWith =
-  (watchdog: readonly string[]): OpenSession =>
+  (programs: Programs): OpenSession =>
   async (options = {}) => {
-    const session = await HostedSession.open(options, { watchdog, lingers: true, title: '' });
+    const session = await openWherever(options, { ...programs, lingers: true, title: '' });
     return {
       id: session.id,
       query: (prompt, { signal } = {}) =>
@@ -69,8 +76,16 @@ export const openSessionWith =
     };
   };
 
+const openWherever = (
+  options: QueryOptions,
+  place: Programs & { readonly lingers: boolean; readonly title: string },
+): Promise<ProgramSession> =>
+  options.subprocess === true
+    ? SubprocessSession.open(options, place)
+    : HostedSession.open(options, place);
+
 const answerAll = async function* (
-  session: HostedSession,
+  session: ProgramSession,
   prompts: AsyncIterable<PromptContent>,
   control: Control,
 ): AsyncGenerator<SkeinMessage, void> {
@@ -89,7 +104,7 @@ const answerAll = async function* (
 
 /** What can be done to a query from outside of its loop. */
 class Control {
-  session: HostedSession | undefined;
+  session: ProgramSession | undefined;
   /** Aborts when everything is to end. */
   readonly over: AbortSignal;
   private readonly ending = new AbortController();
@@ -102,7 +117,7 @@ class Control {
     this.over = either(this.ending.signal, outer);
   }
 
-  takeOver(session: HostedSession): void {
+  takeOver(session: ProgramSession): void {
     this.session = session;
   }
 

@@ -2,14 +2,15 @@
 import { fileURLToPath } from 'node:url';
 import { type OpenSession, openSessionWith, type QueryFunction, queryWith } from './query.js';
 
-// Here, because this file stands beside the watchdog in the bundle, and the rest does not.
-const watchdog = [process.execPath, fileURLToPath(new URL('./watchdog.js', import.meta.url))];
+// Here, because this file stands beside them in the bundle, and the rest does not.
+const beside = (name: string) => [process.execPath, fileURLToPath(new URL(name, import.meta.url))];
+const programs = { watchdog: beside('./watchdog.js'), skein: beside('./skein.js') };
 
 /** Runs an agent on a prompt and yields its messages, the last of which is the result. */
-export const query: QueryFunction = queryWith(watchdog);
+export const query: QueryFunction = queryWith(programs);
 
 /** Opens a session for several prompts; close it when you are done. */
-export const openSession: OpenSession = openSessionWith(watchdog);
+export const openSession: OpenSession = openSessionWith(programs);
 
 export { z } from 'zod';
 export type { AgentDescription } from '../config/agent-flag.js';

@@ -13,7 +13,7 @@ import type { Script, ScriptInput } from '../../src/simulator/script.js';
 import { type Simulator, startSimulator } from '../../src/simulator/server.js';
 
 /** Where the build is, for those who keep one of their own. */
-const PROGRAM = resolve(process.env.SKEIN_TEST_DIST ?? 'dist', 'skein.js');
+export const PROGRAM = resolve(process.env.SKEIN_TEST_DIST ?? 'dist', 'skein.js');
 
 export type Rules = ScriptInput['rules'];
 export type Reply = NonNullable<Script['rules'][number]['reply']>;

@@ -205,6 +205,7 @@ describe('a program that uses it', () => {
     ['doc-2.ts', /^12 of the kind goose were seen\.\n$/],
     ['doc-3.ts', /Bash npm test -- all\?.*Only the tests may be run/s],
     ['doc-4.ts', /^(end_turn Yes: the goose\.\n){2}Yes: the goose\.\n$/],
+    ['doc-5.ts', /^end_turn It counts birds\.\n$/],
   ])('%s does what it says, and exits by itself', async (file, expected) => {
     const { stdout, stderr } = await run(file, await setScene(RULES));
     expect(stdout).toMatch(expected);

@@ -3,11 +3,12 @@
 import type { ResultMessage, SkeinMessage } from '../../src/sdk/messages.js';
 import { openSessionWith, type Query, queryWith } from '../../src/sdk/query.js';
 import type { QueryOptions } from '../../src/sdk/query-options.js';
-import { type Rules, type Scene, setScene } from '../fakes/skein-process.js';
+import { PROGRAM, type Rules, type Scene, setScene } from '../fakes/skein-process.js';
 import { WATCHDOG } from '../host/processes.js';
 
-export const query = queryWith(WATCHDOG);
-export const openSession = openSessionWith(WATCHDOG);
+export const PROGRAMS = { watchdog: WATCHDOG, skein: [process.execPath, PROGRAM] };
+export const query = queryWith(PROGRAMS);
+export const openSession = openSessionWith(PROGRAMS);
 
 export interface Program extends Scene {
   /** Everything that keeps a run away from the machine it runs on. */
