@@ -25,16 +25,16 @@ export const reportOf = (
 });
 
 /** What it changed in its worktree is told as what that became. */
-const changedBy = ({ family: { changedFiles, origin } }: History): readonly string[] => {
-  const own = origin?.worktree?.path;
+const changedBy = ({ family: { changedFiles, place } }: History): readonly string[] => {
+  const own = place?.path;
   return [...changedFiles].filter((path) => own === undefined || !path.startsWith(`${own}/`));
 };
 
 const worktreeOf = ({
-  family: { origin, settled },
+  family: { place, settled },
 }: History): Pick<ChildReport, 'worktree'> | undefined => {
-  if (origin?.worktree === undefined || settled === null) return undefined;
-  const { path, branch, top } = origin.worktree;
+  if (place === undefined || settled === null) return undefined;
+  const { path, branch, top } = place;
   const { outcome, diff } = settled;
   return { worktree: { path, branch, top, outcome, ...(diff !== undefined && { diff }) } };
 };

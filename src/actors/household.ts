@@ -12,7 +12,7 @@ import type { SwarmLimits } from '../protocol/leader.js';
 import type { Capabilities } from '../protocol/providers.js';
 import type { Session, SessionStore } from '../protocol/store.js';
 import type { Shell } from '../protocol/tool.js';
-import type { WorktreePlace, Worktrees } from '../protocol/worktree.js';
+import type { Clones, WorktreePlace, Worktrees } from '../protocol/worktree.js';
 import type { Toolbox } from '../tools/toolbox.js';
 import type { AgentDeps } from './agent.js';
 import type { Dispatch } from './dispatch.js';
@@ -44,6 +44,8 @@ export interface SwarmSetup {
   readonly runHook: RunHookCommand;
   /** Left out where no agent can have a worktree of its own. */
   readonly worktrees?: Worktrees | undefined;
+  /** Where agents work that were handed to another machine; left out where there is no remote for that. */
+  readonly clones?: Clones | undefined;
   /** The shell of one that works there; left out, that of everybody. */
   readonly shellIn?: ((place: WorktreePlace) => Shell) | undefined;
 }

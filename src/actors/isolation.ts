@@ -8,7 +8,8 @@ import type { CallWatch, Checkpoints } from '../protocol/checkpoint.js';
 import { SpawnRefusal } from '../protocol/swarm.js';
 import type { Origin } from '../protocol/swarm-records.js';
 import type { Shell } from '../protocol/tool.js';
-import { type WorktreePlace, WorktreeRefusal } from '../protocol/worktree.js';
+import { type Settled, type WorktreePlace, WorktreeRefusal } from '../protocol/worktree.js';
+import { deliverClone } from './clone-place.js';
 import type { Household } from './household.js';
 import type { Child, Member } from './member.js';
 
@@ -29,7 +30,8 @@ export const placed = async (
 /** The folder of one that goes on may have gone with its last work. Throws a SpawnRefusal. */
 export const reopen = async ({ setup, session }: Household, child: Child): Promise<void> => {
   const { worktree } = child.origin;
-  if (worktree === undefined) return;
+  // A clone was looked for before it was rebuilt.
+  if (worktree === undefined || child.deps.notebook.history.family.cloned !== undefined) return;
   if (setup.worktrees === undefined) throw new SpawnRefusal(NO_WORKTREES);
   const order = { session: session.meta.id, agent: child.id };
   const base = child.deps.notebook.history.family.mergedAt ?? worktree.base;
@@ -111,26 +113,38 @@ export const isHome = ({ origin, deps }: Child): boolean =>
  * came of that. What the merge changes is kept with the lead, so that it can be rewound.
  */
 export const bringHome = async (house: Household, child: Child, stays = false): Promise<void> => {
-  const { id, parent, deps, origin } = child;
+  const { id, deps } = child;
+  const { notebook, openArtifact } = deps;
+  const settled = (await deliverClone(house, child, stays)) ?? (await merge(house, child, stays));
+  if (settled === undefined) return;
+  const { settlement, diff } = settled;
+  const patch = diff.length === 0 ? undefined : await keepPatch(openArtifact(`${id}.diff`), diff);
+  notebook.record({
+    ...{ type: 'worktree.settled', outcome: settlement },
+    ...(patch !== undefined && { diff: patch }),
+  });
+};
+
+/** Undefined for one that has no worktree. */
+const merge = async (
+  house: Household,
+  { id, parent, deps, origin }: Child,
+  stays: boolean,
+): Promise<Settled | undefined> => {
   const { worktree: place } = origin;
   const { worktrees } = house.setup;
-  if (place === undefined || worktrees === undefined) return;
-  const { notebook, openArtifact } = deps;
-  const { family } = notebook.history;
+  if (place === undefined || worktrees === undefined) return undefined;
+  const { family } = deps.notebook.history;
   const checkpoints = parent.depth === 0 ? house.checkpoints : parent.deps.checkpoints;
   let watch: CallWatch | undefined;
-  const { settlement, diff } = await worktrees.settle({
+  const settled = await worktrees.settle({
     ...{ agent: id, place, stays, merged: family.mergedAt, wanted: [...family.writtenFiles] },
     async beforeMerge(paths) {
       watch = await checkpoints?.watch({ call: `merge_${id}`, paths });
     },
   });
   await watch?.changes();
-  const patch = diff.length === 0 ? undefined : await keepPatch(openArtifact(`${id}.diff`), diff);
-  notebook.record({
-    ...{ type: 'worktree.settled', outcome: settlement },
-    ...(patch !== undefined && { diff: patch }),
-  });
+  return settled;
 };
 
 const keepPatch = async (

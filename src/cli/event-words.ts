@@ -92,6 +92,8 @@ export const eventWords = (event: SwarmEvent): string => {
       return `its plan was approved by ${words.text('by')}`;
     case 'agent.restarted':
       return `begins again in ${seconds(words.number('delayMs'))}, attempt ${words.number('attempt')}: ${words.text('reason')}`;
+    case 'agent.moved':
+      return `works on ${words.text('host')} now, in ${words.text('path')} from ${words.text('url')}`;
     case 'worktree.settled': {
       const many = words.number('files');
       const what = many === 0 ? '' : `, ${plural(many, 'file')}`;

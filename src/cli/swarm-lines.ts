@@ -174,8 +174,8 @@ export class SwarmLines {
     const why = stop.detail === null ? '' : `: ${shown(stop.detail, LONGEST)}`;
     const files =
       changedFiles.length === 0 ? '' : `, ${plural(changedFiles.length, 'file')} changed`;
-    const isLoose = worktree?.outcome.kind === 'conflict' || worktree?.outcome.kind === 'kept';
-    const home = isLoose ? `, not merged: it is on the branch ${worktree.branch}` : '';
+    const isHome = worktree === undefined || HOME.has(worktree.outcome.kind);
+    const home = isHome ? '' : `, not merged: it is on the branch ${worktree.branch}`;
     const took = `${plural(turns, 'turn')}, ${costText(cost)}${files}${home}`;
     this.say(`${indentOf(agent)}${agentName(agent)} ${word}, ${took}${why}`, isAlarming);
   }
@@ -184,6 +184,9 @@ export class SwarmLines {
     this.options.show({ text, isAlarming });
   }
 }
+
+/** What became of work that nobody has to look after. */
+const HOME: ReadonlySet<string> = new Set(['unchanged', 'merged']);
 
 /** As many as work at the same time, until none does any more. */
 const newWave = (calls: Set<string> = new Set()) => ({

@@ -5,7 +5,7 @@ import type { Origin } from '../protocol/swarm-records.js';
 import { ANSWER } from '../protocol/team-message.js';
 import type { ToolNote } from '../protocol/tool.js';
 import type { RawJson } from '../protocol/wire.js';
-import type { Settlement } from '../protocol/worktree.js';
+import type { ClonedPlace, Settlement, WorktreePlace } from '../protocol/worktree.js';
 
 /** What the forks of one message read in place of its results, and where that is on record. */
 export interface Offer {
@@ -42,6 +42,8 @@ export class Family {
   private readonly answering = new Map<string, string>();
   /** What became of the work in its worktree when it last ended or rested; null while it works. */
   settled: WorktreeEnd | null = null;
+  /** Where it works, of one that was taken to a machine without its lead's workspace. */
+  cloned: ClonedPlace | undefined;
   /** The commit of its that was last merged. */
   mergedAt: string | undefined;
   /** Files that it wrote with tools that write nothing else. */
@@ -67,6 +69,9 @@ export class Family {
         break;
       case 'call.ended':
         if (WRITERS.has(record.tool)) this.write(record.notes ?? []);
+        break;
+      case 'agent.moved':
+        this.cloned = record.to;
         break;
       case 'worktree.settled':
         this.settle(record);
@@ -98,6 +103,11 @@ export class Family {
     }
   }
 
+  /** Its own folder, of one that has one. */
+  get place(): WorktreePlace | undefined {
+    return this.cloned?.place ?? this.origin?.worktree;
+  }
+
   /** By another call than this one of the newest message. */
   hasAnswered(letter: string, call: string): boolean {
     return this.answers.has(letter) && this.answering.get(letter) !== call;
@@ -111,7 +121,7 @@ export class Family {
     this.settled = { outcome, diff };
     if (outcome.kind !== 'merged') return;
     this.mergedAt = outcome.commit;
-    const top = this.origin?.worktree?.top ?? '';
+    const top = this.place?.top ?? '';
     for (const file of outcome.files) this.changedFiles.add(`${top}/${file}`);
   }
 }

@@ -92,6 +92,9 @@ export class History {
         this.model = record.model;
         this.prompt = record.prompt;
         break;
+      case 'agent.moved':
+        this.cwd = record.to.place.cwd;
+        break;
       case 'run.started':
         this.runs = record.run;
         this.ended = null;

@@ -6,7 +6,13 @@
 import fs from 'node:fs';
 import { join, sep } from 'node:path';
 import { WorktreeRefusal } from '../protocol/worktree.js';
-import { carefulGit, type Git, type GitAnswer, type Setting } from './git-command.js';
+import {
+  carefulGit,
+  type Git,
+  type GitAnswer,
+  type GitTerms,
+  type Setting,
+} from './git-command.js';
 import type { GitPlace } from './git-place.js';
 
 export const LISTING_BYTES = 64 * 1024 * 1024;
@@ -55,11 +61,12 @@ export class GitTree {
     top: string,
     directory: string,
     environment: Readonly<Record<string, string>>,
+    { withinMs = WITHIN_MS, env = {}, settings = [] }: TreeTerms = {},
   ): Promise<GitTree> {
     const place: GitPlace = { top, directory };
-    const git = await carefulGit(top, place, environment, AbortSignal.timeout(WITHIN_MS), {
-      env: { GIT_DIR: directory, GIT_LITERAL_PATHSPECS: '1', ...IDENTITY },
-      ...{ settings: SETTINGS, listens: true },
+    const git = await carefulGit(top, place, environment, AbortSignal.timeout(withinMs), {
+      env: { GIT_DIR: directory, GIT_LITERAL_PATHSPECS: '1', ...IDENTITY, ...env },
+      ...{ settings: [...SETTINGS, ...settings], listens: true },
     });
     if (git === undefined) {
       throw new WorktreeRefusal(
@@ -166,6 +173,10 @@ export class GitTree {
       `${this.top} has too much that is not committed to copy it for an agent (${names.length} files, ${Math.ceil(bytes / 1024 / 1024)} MiB): commit it, or let .gitignore name what is no source.`,
     );
   }
+}
+
+interface TreeTerms extends Pick<GitTerms, 'env' | 'settings'> {
+  readonly withinMs?: number;
 }
 
 interface Asked {

@@ -10,7 +10,7 @@ import { baseIn, isReady, lock, lockReason, registered } from './worktree-regist
 /** Larger patches are cut; the whole is on the branch. */
 const MOST_DIFF_BYTES = 16 * 1024 * 1024;
 
-const NO_DIFF = new Uint8Array();
+export const NO_DIFF = new Uint8Array();
 
 /** Never rejects. */
 export const settleWork = async (home: WorktreeHome, order: SettleOrder): Promise<Settled> => {
@@ -29,7 +29,7 @@ export const settleWork = async (home: WorktreeHome, order: SettleOrder): Promis
   }
 };
 
-interface Work {
+export interface Work {
   /** Its folder, where that is still there. */
   readonly own: GitTree | undefined;
   readonly base: string;
@@ -39,11 +39,13 @@ interface Work {
   readonly isNothing: boolean;
 }
 
+export type WorkOrder = Pick<SettleOrder, 'place' | 'agent' | 'wanted' | 'merged'>;
+
 /** Undefined when there is neither a folder nor a branch. */
-const workOf = async (
+export const workOf = async (
   { environment }: WorktreeHome,
   { tree, common }: Repository,
-  order: SettleOrder,
+  order: WorkOrder,
 ): Promise<Work | undefined> => {
   const { path, branch, base: first } = order.place;
   const admin = registered(common, path);
@@ -64,7 +66,7 @@ const workOf = async (
 const commitWork = async (
   own: GitTree,
   admin: string,
-  { place, agent, wanted }: SettleOrder,
+  { place, agent, wanted }: WorkOrder,
 ): Promise<string> => {
   const ref = `refs/heads/${place.branch}`;
   const { tree } = await own.picture(join(admin, 'index'), { without: [], wanted });
@@ -115,7 +117,7 @@ const putAway = async (
 };
 
 /** False when something is in the folder that is on no branch: then it stays. */
-const removed = async (
+export const removed = async (
   { tree, common }: Repository,
   { own }: Work,
   path: string,
@@ -133,12 +135,12 @@ const removed = async (
   return registered(common, path) === undefined;
 };
 
-const namesBetween = async (tree: GitTree, from: string, to: string): Promise<string[]> => {
+export const namesBetween = async (tree: GitTree, from: string, to: string): Promise<string[]> => {
   const args = ['diff-tree', '-r', '-z', '--no-renames', '--name-only', from, to];
   return namesIn((await tree.must(args, { most: LISTING_BYTES })).bytes).map(utf8);
 };
 
-const patch = async (tree: GitTree, from: string, to: string): Promise<Uint8Array> => {
+export const patch = async (tree: GitTree, from: string, to: string): Promise<Uint8Array> => {
   const how = ['--no-ext-diff', '--no-textconv', '--no-color', '-M', '--ignore-submodules=all'];
   const args = ['diff', ...how, '--src-prefix=a/', '--dst-prefix=b/', from, to, '--'];
   const answer = await tree.ask(args, { most: MOST_DIFF_BYTES });

@@ -71,20 +71,21 @@ const make = async (
   const started = tip === undefined ? undefined : (known?.base ?? tip);
   const base = started ?? (await newBase(home, repository, { head, agent }));
   if (tip === undefined) await tree.must(['update-ref', `refs/heads/${branch}`, base, '']);
-  await add(home, repository, { path, branch, base, agent });
+  await addWorktree(home, repository, { path, branch, base, agent });
   return { ...place, base };
 };
 
 interface Addition {
   readonly path: string;
+  /** Or a commit, for a folder on no branch. */
   readonly branch: string;
   readonly base: string;
   readonly agent: string;
 }
 
-const add = async (
+export const addWorktree = async (
   home: WorktreeHome,
-  { tree, common }: Repository,
+  { tree, common }: Pick<Repository, 'tree' | 'common'>,
   { path, branch, base, agent }: Addition,
 ): Promise<void> => {
   try {
@@ -132,7 +133,10 @@ const refuseUnwritable = (common: string): void => {
 };
 
 /** Both become names of folders, and one that of a branch. */
-const pathOf = ({ folder }: WorktreeHome, { session, agent }: WorktreeOrder): string => {
+export const pathOf = (
+  { folder }: WorktreeHome,
+  { session, agent }: Pick<WorktreeOrder, 'session' | 'agent'>,
+): string => {
   for (const name of [session, agent]) {
     if (!/^\w[\w-]{0,99}$/.test(name)) throw new WorktreeRefusal(`${name} is no plain name.`);
   }

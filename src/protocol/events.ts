@@ -39,6 +39,7 @@ export const EVENT_TYPES = [
   'letter.sent',
   'letter.undelivered',
   'plan.approved',
+  'agent.moved',
   'worktree.settled',
   'fork.offered',
   'request.queued',

@@ -4,7 +4,7 @@ import { attempt } from './control-records.js';
 import { PERMISSION_MODES } from './permission.js';
 import { WAIT_REASONS } from './queueing.js';
 import { CHILD_KINDS } from './swarm.js';
-import { settlement, worktreePlace } from './worktree.js';
+import { clonedPlace, settlement, worktreePlace } from './worktree.js';
 
 /** Of an agent that works for another. What it may do is fixed here, whatever its file says later. */
 export const origin = z.object({
@@ -55,6 +55,8 @@ export const SWARM_RECORDS = [
     /** In the child's journal: it waits for a place. */
     type: z.literal('agent.queued'),
     reason: z.string(),
+    /** Whoever was given it and could not work on it. */
+    worker: z.string().optional(),
   }),
   z.object({
     /** A defect of ours has ended it; it begins again from here after a while. */
@@ -85,6 +87,11 @@ export const SWARM_RECORDS = [
     type: z.literal('plan.approved'),
     /** Whoever approved it. */
     by: z.string(),
+  }),
+  z.object({
+    /** A machine without the workspace of its lead has taken it: from here on it works there. */
+    type: z.literal('agent.moved'),
+    to: clonedPlace,
   }),
   z.object({
     /** What became of the work in the worktree of an agent that has ended, or rests. */

@@ -16,6 +16,18 @@ export const worktreePlace = z.object({
 });
 export type WorktreePlace = z.infer<typeof worktreePlace>;
 
+/** Where an agent works that was taken to a machine without its lead's workspace: in a clone of a remote. */
+export const clonedPlace = z.object({
+  /** The machine. */
+  host: z.string(),
+  place: worktreePlace,
+  /** What it was cloned from, and where its work goes. */
+  url: z.string(),
+  /** What was in its folder at first: the base, or what it had pushed before. */
+  tip: z.string(),
+});
+export type ClonedPlace = z.infer<typeof clonedPlace>;
+
 /** Something is in the folder that git does not take along, so that stays. */
 const isLeft = z.boolean().optional();
 
@@ -29,7 +41,8 @@ const changes = {
 /**
  * What became of the work. `unchanged`: there was none, and folder and branch are gone. `merged`: it is in
  * the tree of the parent; the branch is kept. `conflict`: both sides are as they were, and so are folder
- * and branch. `kept`: it could not be brought back for another reason, and all is where it was.
+ * and branch. `pushed`: it is on its branch at the remote, and in no tree of anybody. `kept`: it could
+ * not be brought back for another reason, and all is where it was.
  */
 export const settlement = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('unchanged'), isLeft }),
@@ -39,6 +52,7 @@ export const settlement = z.discriminatedUnion('kind', [
     ...changes,
     conflicts: z.array(z.object({ path: z.string(), why: z.string() })),
   }),
+  z.object({ kind: z.literal('pushed'), ...changes, url: z.string() }),
   z.object({ kind: z.literal('kept'), why: z.string() }),
 ]);
 export type Settlement = z.infer<typeof settlement>;
@@ -85,6 +99,37 @@ export interface Worktrees {
    * nothing twice. Never rejects: what cannot be done, all is kept.
    */
   settle(order: SettleOrder): Promise<Settled>;
+}
+
+export interface MoveOrder {
+  readonly session: string;
+  readonly agent: string;
+  /** Of one that worked in a clone before, wherever that was. */
+  readonly before: ClonedPlace | undefined;
+}
+
+export interface DeliverOrder {
+  readonly agent: string;
+  readonly cloned: ClonedPlace;
+  /** Absolute: files that count although git ignores them. */
+  readonly wanted: readonly string[];
+  /** It is only handed over: the folder stays. */
+  readonly stays?: boolean;
+}
+
+/** Workspaces on machines that do not have the lead's: clones of a remote that all of them reach. */
+export interface Clones {
+  /** The lead's own workspace is not on this machine. */
+  readonly isAway: boolean;
+  /** Its folder is on this machine, and whole. */
+  isHere(cloned: ClonedPlace): boolean;
+  /**
+   * A folder for it on this machine, with what it had pushed last, or else with what the lead began with.
+   * Rejects with a WorktreeRefusal: then it cannot work here.
+   */
+  move(order: MoveOrder): Promise<ClonedPlace>;
+  /** Puts what is in the folder on its branch, and that to the remote. Never rejects, and never forces. */
+  deliver(order: DeliverOrder): Promise<Settled>;
 }
 
 /** Why an agent cannot have a working tree of its own, in a sentence that may be shown to the model. */

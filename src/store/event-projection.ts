@@ -124,7 +124,7 @@ export const eventOf = (record: JournalRecord): ProjectedEvent => {
       return { type: 'agent.requested', cites, call, child, kind, agentType, description };
     }
     case 'agent.queued':
-      return { type: 'agent.queued', cites, reason: record.reason };
+      return { type: 'agent.queued', cites, reason: record.reason, worker: record.worker };
     case 'letter.sent': {
       const { letter, to, call, kind } = record;
       return { type: 'letter.sent', cites, letter, to, call, kind };
@@ -139,11 +139,16 @@ export const eventOf = (record: JournalRecord): ProjectedEvent => {
       const { reason, attempt, delayMs } = record;
       return { type: 'agent.restarted', cites, reason, attempt, delayMs };
     }
+    case 'agent.moved': {
+      const { host, place, url, tip } = record.to;
+      const { path, branch, base } = place;
+      return { type: 'agent.moved', cites, host, path, branch, base, url, tip };
+    }
     case 'worktree.settled': {
       const { outcome } = record;
       const files = 'files' in outcome ? outcome.files.length : 0;
       const conflicts = 'conflicts' in outcome ? outcome.conflicts.length : 0;
-      const detail = 'why' in outcome ? outcome.why : undefined;
+      const detail = 'why' in outcome ? outcome.why : 'url' in outcome ? outcome.url : undefined;
       return { type: 'worktree.settled', cites, outcome: outcome.kind, files, conflicts, detail };
     }
     case 'fork.offered':

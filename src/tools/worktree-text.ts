@@ -20,6 +20,11 @@ export const worktreeText = ({ outcome, path, branch, top, diff }: WorktreeRepor
     }
     case 'conflict':
       return `Its work is NOT merged: ${listOf(outcome.conflicts)}. Nothing in ${top} was changed. Its side is on the branch ${branch} and in ${path}.${patch} To resolve it, look at that diff or at \`git show ${branch}:<file>\`, and make the changes in ${top} yourself.`;
+    case 'pushed': {
+      const many = outcome.files.length;
+      const files = many === 1 ? '1 file' : `${many} files`;
+      return `It worked on another machine, and its work is NOT merged: it is pushed to the branch ${branch} of ${line(outcome.url, LONGEST_PATH)} (${files}, commit ${outcome.commit}).${patch} To have it, run \`git fetch ${line(outcome.url, LONGEST_PATH)} ${branch}\`, look at FETCH_HEAD, and merge what you want.`;
+    }
     case 'kept':
       return `Its work is NOT merged: ${line(outcome.why, LONGEST_REASON)} It is kept in ${path}, and what was committed on the branch ${branch}.${patch}`;
   }
