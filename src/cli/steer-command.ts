@@ -4,6 +4,7 @@ import { LONGEST_LETTER } from '../protocol/mailbox.js';
 import type { SessionStore } from '../protocol/store.js';
 import type { CommandReply, SwarmCommand } from '../protocol/swarm-commands.js';
 import { addressedBy } from '../sdk/session-archive.js';
+import { steerElsewhere } from '../sdk/steer-elsewhere.js';
 import type { StoreFlags } from '../sdk/store-choice.js';
 import { commandSwarm, liveSwarms, refuseUnlessLive } from '../sdk/swarm-remote.js';
 import { type AgentHit, agentNamed, agentsNamed, LEAD } from '../sdk/swarm-view.js';
@@ -50,9 +51,12 @@ const steer = (
 ): Promise<number> =>
   withSessions(machine, flags, async (store) => {
     const { swarm, agent } = await runningAgent(store, wanted, machine);
-    // Workers may have agents of a session whose lead is gone, and nobody would hear it then.
-    await refuseUnlessLive(store, swarm.session.id);
-    const reply = await commandSwarm(store, swarm.session.id, command(agent.id));
+    const { id } = swarm.session;
+    // Workers may have agents of a session whose lead is gone.
+    const hasLead = (await store.holder(id)) !== undefined;
+    const reply = hasLead
+      ? await commandSwarm(store, id, command(agent.id))
+      : await steerElsewhere(store, id, agent.id, command(agent.id));
     return tellReply(reply, { session: swarm.session.id }, flags, machine);
   });
 

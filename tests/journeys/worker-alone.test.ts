@@ -1,0 +1,64 @@
+/** Agents on workers whose lead is gone: people still reach them. */
+import { expect, test } from 'vitest';
+import type { Line } from '../fakes/skein-process.js';
+import { backgroundTask, bash, HELPERS, SOON, workerScene } from '../fakes/worker-scene.js';
+import { needs } from '../setup/needs.js';
+
+const LEAD = ['-p', 'Begin', '--session-id', 'one', '--agents', HELPERS];
+const WHILE = { timeout: 20_000 };
+const FREE = ['--permission-mode', 'bypassPermissions'];
+
+/** Two agents at work on one worker, one that waits for a place there, and no lead. */
+const orphans = async () => {
+  const prompts = ['Fly', 'Swim', 'Wait'];
+  const scene = await workerScene(
+    [
+      {
+        match: { firstUser: 'Begin', turn: 0 },
+        reply: {
+          tool_use: prompts.map((prompt) => backgroundTask(prompt, { subagent_type: 'helper' })),
+        },
+      },
+      { match: { firstUser: 'Begin' }, reply: 'I see.' },
+      { match: { lastUser: 'Land now' }, reply: 'I have landed.' },
+      { reply: { tool_use: bash('sleep 0.3; echo {{turn}}') } },
+    ],
+    SOON,
+  );
+  await scene.worker(['--concurrency', '2']);
+  const lead = scene.begin([...LEAD, ...FREE]);
+  const store = await scene.store();
+  await expect.poll(async () => (await store.list()).length, WHILE).toBe(1);
+  const atWork = (agents: readonly Line[]) =>
+    agents.filter(({ turns }) => turns > 0).length === 2 && agents.length === 3;
+  const agents = await scene.agents('one', 'two are at work', atWork);
+  lead.kill('SIGKILL');
+  await lead.ended;
+  const named = (prompt: string): string =>
+    String(agents.find(({ description }) => description === prompt)?.id);
+  const records = async (id: string) => {
+    const { records: all } = await store.peek('one', id);
+    return all as unknown as readonly Line[];
+  };
+  await expect.poll(() => store.holder('one'), WHILE).toBeUndefined();
+  return { scene, named, records };
+};
+
+needs.describe('redis')('an agent on a worker whose lead is gone', () => {
+  test('is written to, and stopped, also while it waits for a worker', async () => {
+    const { scene, named, records } = await orphans();
+    const [flies, swims, waits] = [named('Fly'), named('Swim'), named('Wait')];
+    const sent = await scene.run(['send', flies, 'Land now']);
+    expect([sent.code, sent.stdout]).toEqual([0, expect.stringContaining('has it')]);
+    const said = async () => (await records(flies)).map(({ raw }) => raw).join();
+    await expect.poll(said, WHILE).toContain('I have landed.');
+    const letters = (await records(flies)).filter(({ type }) => type === 'letter.received');
+    expect(letters.map(({ from }) => from)).toEqual([expect.stringMatching(/^a_/), 'user']);
+    const stopped = await scene.run(['stop', swims]);
+    expect([stopped.code, stopped.stdout]).toEqual([0, expect.stringContaining('is stopped')]);
+    expect((await records(swims)).at(-1)).toMatchObject({ type: 'run.ended', reason: 'stopped' });
+    await scene.run(['stop', waits]);
+    const last = async () => (await records(waits)).at(-1);
+    await expect.poll(last, WHILE).toMatchObject({ type: 'run.ended', reason: 'stopped' });
+  });
+});
