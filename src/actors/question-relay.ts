@@ -1,6 +1,7 @@
 /**
- * Puts questions of agents that work in other processes to the people at this one, and gives their answers
- * back, signed as theirs. Whoever answers elsewhere first takes a question away from here.
+ * Puts questions of agents that work in other processes to the people at this one, or tells them where to
+ * answer, and gives their answers back, signed as theirs. Whoever answers elsewhere first takes a question
+ * away from here.
  */
 import type { KeyObject } from 'node:crypto';
 import type { Clock } from '../protocol/clock.js';
@@ -12,7 +13,10 @@ import { signClaims } from './signing-surface.js';
 
 export interface RelayOptions {
   readonly desk: QuestionDesk & { readonly verdicts: Verdicts };
-  readonly surface: Surface;
+  /** Undefined where people answer in another terminal alone. */
+  readonly surface: Surface | undefined;
+  /** Told of each that is open. */
+  readonly seen?: ((question: PostedQuestion) => void) | undefined;
   /** The person's. */
   readonly privateKey: KeyObject;
   readonly clock: Clock;
@@ -22,7 +26,7 @@ export interface RelayOptions {
 
 /** Until what it returns is called. */
 export const relayQuestions = (options: RelayOptions): (() => void) => {
-  const { desk, isOurs } = options;
+  const { desk, isOurs, surface, seen } = options;
   /** By question: what takes it away from the person. */
   const shown = new Map<string, AbortController>();
   const look = async (): Promise<void> => {
@@ -37,7 +41,8 @@ export const relayQuestions = (options: RelayOptions): (() => void) => {
       if (shown.has(question.id) || isOurs(question.id)) continue;
       const controller = new AbortController();
       shown.set(question.id, controller);
-      void answer(options, question, controller.signal);
+      seen?.(question);
+      if (surface !== undefined) void answer(options, surface, question, controller.signal);
     }
   };
   let looking: Promise<void> = Promise.resolve();
@@ -52,7 +57,8 @@ export const relayQuestions = (options: RelayOptions): (() => void) => {
 };
 
 const answer = async (
-  { surface, desk, privateKey, clock }: RelayOptions,
+  { desk, privateKey, clock }: RelayOptions,
+  surface: Surface,
   question: PostedQuestion,
   signal: AbortSignal,
 ): Promise<void> => {

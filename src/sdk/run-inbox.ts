@@ -9,7 +9,7 @@ import { systemClock } from '../protocol/clock.js';
 import { UsageError } from '../protocol/errors.js';
 import { randomIds } from '../protocol/ids.js';
 import type { PermissionQuestion, Surface } from '../protocol/permission.js';
-import type { Verdicts } from '../protocol/question-board.js';
+import type { PostedQuestion, Verdicts } from '../protocol/question-board.js';
 import type { SessionStore } from '../protocol/store.js';
 import type { SwarmControl } from '../protocol/swarm-commands.js';
 import { openPersonKey, type PersonKey } from '../store/person-key.js';
@@ -105,16 +105,20 @@ const noting = (surface: KnownSurface, asked: Set<string>): KnownSurface => ({
 
 /** Questions of agents on workers reach the people here. */
 const relay = (
-  { store, surfaces }: RunInboxRequest,
+  { store, surfaces, flags, machine }: RunInboxRequest,
   session: string,
   { privateKey }: PersonKey,
   asked: ReadonlySet<string>,
 ): (() => void) | undefined => {
   const desk = store.questions(session);
   const [surface] = Object.values(surfaces);
-  if (!decidesTogether(desk) || surface === undefined) return undefined;
+  if (!decidesTogether(desk)) return undefined;
   const isOurs = (question: string) => asked.has(question);
-  return relayQuestions({ desk, surface, privateKey, clock: systemClock, isOurs });
+  const seen =
+    flags.ask === true
+      ? (question: PostedQuestion) => machine.notify(howToAnswer(question))
+      : undefined;
+  return relayQuestions({ desk, surface, seen, privateKey, clock: systemClock, isOurs });
 };
 
 type Desk = ReturnType<SessionStore['questions']>;
@@ -137,5 +141,5 @@ const keyFor = (
   }
 };
 
-const howToAnswer = ({ id, agent, description }: PermissionQuestion): string =>
+const howToAnswer = ({ id, agent, description }: PostedQuestion | PermissionQuestion): string =>
   `${agent} waits for an answer about ${description.slice(0, 200)}: \`skein approve ${id}\` or \`skein deny ${id}\` in another terminal; \`skein inbox\` shows all of it.`;
