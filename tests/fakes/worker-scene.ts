@@ -35,6 +35,8 @@ export interface WorkerScene extends Scene {
     what: string,
     fits: (agents: readonly Line[]) => boolean,
   ): Promise<readonly Line[]>;
+  /** Resolves when nobody leads a session any more whose lead was killed. */
+  left(session: string): Promise<void>;
   /** As a process of somebody else has it. */
   store(): Promise<SessionStore>;
   /** The records of all agents of a session, the lead's first. */
@@ -102,6 +104,12 @@ export const workerScene = async (
       throw new Error(
         `It never came true that ${what}: ${JSON.stringify(await agentsOf(session))}`,
       );
+    },
+    async left(session) {
+      const sessions = await store();
+      while ((await sessions.holder(session)) !== undefined) {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
     },
     async journals(session) {
       const sessions = await store();
