@@ -81,16 +81,27 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     if (notebook.hasLetter(letter)) settled?.(undefined);
     else gate.admit(blocks, () => deliver(blocks, letter), settled);
   };
+  let lostBy: Stop | undefined;
+  let isAwaited = false;
   const startInTurn = () =>
     gate.after((isInterrupted) => {
+      isAwaited = true;
+      if (lostBy !== undefined) {
+        // Nobody listened when it was said.
+        feed.emit({ type: 'notice', text: lostBy.detail ?? '' });
+        refuse(lostBy);
+      }
       if (isOver) return;
       start();
       if (isInterrupted) agent?.interrupt();
     });
   heedStore.whenLost((stop) => {
     isOver = true;
+    lostBy = stop;
     void swarm.close();
-    agent?.interrupt(stop, true);
+    // Whoever starts it later hears of it then.
+    if (agent !== undefined) agent.interrupt(stop, true);
+    else if (isAwaited) refuse(stop);
   });
   const source = options.choice.kind === 'new' ? 'startup' : 'resume';
   occasions.begin(source, deps.lingers, options.hooks);
