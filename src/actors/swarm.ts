@@ -267,13 +267,22 @@ export class Swarm {
     if (isFree) await this.revive(entry, () => true);
   }
 
-  /** One that somebody was given already goes on there. */
+  /** One that somebody was given already goes on there. It may end while it is looked for. */
   private async goOnElsewhere(entry: Entry): Promise<void> {
-    if (await this.remotes?.isHanded(entry.tag.id)) this.remotes?.follow(entry);
-    else {
-      const child = await this.rebuilding.rebuild(entry);
-      if (child !== undefined) await this.handOver(entry, child);
+    if (!(await this.remotes?.isHanded(entry.tag.id))) {
+      const seen = await this.rebuilding.look(entry);
+      if (seen === undefined) return;
+      await this.rebuilding.putAway(seen);
+      if (endOf(seen) === undefined) {
+        const child = await this.rebuilding.rebuild(entry);
+        if (child !== undefined) await this.handOver(entry, child);
+        return;
+      }
     }
+    // A letter has said so.
+    if (entry.status === 'ended') return;
+    this.remotes?.follow(entry);
+    await this.remotes?.hear(entry);
   }
 
   private async remember(entry: Entry, child: Child): Promise<void> {
