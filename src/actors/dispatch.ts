@@ -2,6 +2,7 @@
  * The way to agents that other processes work on: they are handed over as jobs, and what is said to and by
  * them goes through the mailbox. There where one process runs a whole swarm there is none.
  */
+import type { Stop } from '../protocol/agent.js';
 import type { AgentMail } from '../protocol/agent-mail.js';
 import type { Clock } from '../protocol/clock.js';
 import { SkeinError } from '../protocol/errors.js';
@@ -11,8 +12,8 @@ import type { Session, SessionStore } from '../protocol/store.js';
 import { type Receive, readMail } from './mail-reading.js';
 
 export class Dispatch {
-  /** Agents that were handed to this process: it works on them itself. */
-  readonly ours = new Set<string>();
+  /** Agents that were handed to this process, which works on them itself: each with how long its journal was then. */
+  readonly ours = new Map<string, number | undefined>();
   private readonly jobs: JobQueue;
   private readonly mailbox: Mailbox;
   private readonly swarm: string;
@@ -53,9 +54,21 @@ export class Dispatch {
   /** Nobody will. False when somebody works on it, or it was not handed over. */
   async withdraw(id: string): Promise<boolean> {
     const { swarm } = this;
-    const at =
-      this.handedAt.get(id) ?? (await this.jobs.list(swarm)).find((job) => job.id === id)?.at;
+    const at = await this.jobOf(id);
     return this.jobs.withdraw({ id, swarm, ...(at !== undefined && { at }) });
+  }
+
+  /** Whoever works on it ends it; a job that it is handed over with later is not meant. */
+  async stop(id: string, stop: Stop): Promise<void> {
+    const at = await this.jobOf(id);
+    const name = `stop_${id}_${at ?? 0}_${stop.reason}`;
+    await this.post(id, name, { type: 'stop', ...stop, ...(at !== undefined && { at }) });
+  }
+
+  private async jobOf(id: string): Promise<number | undefined> {
+    const known = this.handedAt.get(id);
+    if (known !== undefined) return known;
+    return (await this.jobs.list(this.swarm)).find((job) => job.id === id)?.at;
   }
 
   /** Those that wait for somebody, or that somebody works on. */

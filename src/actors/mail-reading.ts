@@ -6,8 +6,11 @@ import { type AgentMail, agentMail } from '../protocol/agent-mail.js';
 import { SkeinError, StorageError } from '../protocol/errors.js';
 import type { Inbox, MailLetter } from '../protocol/mailbox.js';
 
-/** Resolves when what it says is on record. Rejects with a SkeinError where it cannot be. */
-export type Receive = (mail: AgentMail) => Promise<void>;
+/**
+ * Resolves when what it says is on record. Rejects with a SkeinError where it cannot be: with a StorageError
+ * when somebody else may have to take it in, as when the signal aborts first.
+ */
+export type Receive = (mail: AgentMail, signal: AbortSignal) => Promise<void>;
 
 const MOST_AT_ONCE = 64;
 
@@ -21,7 +24,8 @@ export const readMail = async (
   const failed = new AbortController();
   const over = AbortSignal.any([signal, failed.signal]);
   const takeIn = (letter: MailLetter): void => {
-    const work: Promise<void> = deliver(inbox, letter, receive)
+    const receiver = (mail: AgentMail) => receive(mail, over);
+    const work: Promise<void> = deliver(inbox, letter, receiver)
       .catch((error: unknown) => failed.abort(error))
       .finally(() => inHand.delete(work));
     inHand.add(work);
@@ -45,14 +49,16 @@ export const readMail = async (
 const isEndOfAgent = ({ body }: MailLetter): boolean =>
   typeof body === 'object' && body !== null && 'type' in body && body.type === 'ended';
 
-const deliver = async (inbox: Inbox, letter: MailLetter, receive: Receive): Promise<void> => {
+type TakeIn = (mail: AgentMail) => Promise<void>;
+
+const deliver = async (inbox: Inbox, letter: MailLetter, receive: TakeIn): Promise<void> => {
   const refusal = await taken(letter.body, receive);
   if (refusal === undefined) await inbox.acknowledge(letter.id);
   else await inbox.bury(letter.id, refusal);
 };
 
 /** Why it cannot be delivered; undefined when it was. */
-const taken = async (body: unknown, receive: Receive): Promise<string | undefined> => {
+const taken = async (body: unknown, receive: TakeIn): Promise<string | undefined> => {
   const mail = agentMail.safeParse(body);
   if (!mail.success) return 'It is nothing that agents write to each other.';
   try {

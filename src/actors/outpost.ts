@@ -7,6 +7,7 @@ import type { TakenJob } from '../protocol/job-queue.js';
 import type { Journal, VisitedSession } from '../protocol/store.js';
 import { endOf } from './child.js';
 import { failed } from './child-stops.js';
+import { deliverClone } from './clone-place.js';
 import { type EquippedLead, equipLead } from './lead-equipment.js';
 import type { SessionOptions } from './lead-session.js';
 import type { Child } from './member.js';
@@ -90,7 +91,7 @@ class OpenOutpost implements Outpost {
     // What it may still use up depends on what it did elsewhere.
     await this.lead.swarm.remotes?.look();
     const { dispatch } = this.lead.swarm.house;
-    dispatch?.ours.add(id);
+    dispatch?.ours.set(id, job.at);
     this.working.add(id);
     try {
       const lost = AbortSignal.any([adoption.lost, job.signal]);
@@ -162,7 +163,11 @@ class OpenOutpost implements Outpost {
     while (!lost.aborted && clock.now() < until && entry.child?.agent?.state === 'tool-running') {
       await new Promise<void>((resolve) => void clock.wakeAt(clock.now() + LOOK_EVERY_MS, resolve));
     }
-    await this.lead.swarm.employment.drop(entry);
+    const { child } = entry;
+    const { employment, house } = this.lead.swarm;
+    await employment.drop(entry);
+    // Whoever takes it next finds its work at the remote.
+    if (child !== undefined && !lost.aborted) await deliverClone(house, child, true);
   }
 
   /** How often in a row it was begun, and neither an answer nor a call came to its end. */

@@ -3,6 +3,7 @@ import type { SwarmEvent } from '../protocol/events.js';
 import type { Denial, Feed } from '../protocol/feed.js';
 import type { JournalRecord } from '../protocol/journal.js';
 import type { WireBlock } from '../protocol/wire.js';
+import { agentLabel } from '../tools/agent-report.js';
 import type { Member } from './member.js';
 import type { Roster } from './roster.js';
 
@@ -30,6 +31,9 @@ export class RemoteNews {
     if (tag === undefined) return;
     // Of those below it nobody here is told that they begin, or end.
     if (memberOf(tag.parent) !== undefined) feed.emit({ type: 'agent.seen', agent: tag, event });
+    if (type === 'agent.queued' && typeof event.worker === 'string') {
+      feed.emit({ type: 'notice', text: `${agentLabel(tag)} waits: ${String(event.reason)}` });
+    }
     if (type !== 'tool.ended' || outcome !== 'denied' || typeof call !== 'string') return;
     this.denied.set(agent, (this.denied.get(agent) ?? new Set()).add(call));
   }

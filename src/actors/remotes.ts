@@ -5,7 +5,7 @@
  */
 import type { Stop } from '../protocol/agent.js';
 import type { AgentMail } from '../protocol/agent-mail.js';
-import { UsageError } from '../protocol/errors.js';
+import { StorageError, UsageError } from '../protocol/errors.js';
 import { type Account, closeBooks, endIn } from './account.js';
 import { deliverReport, hasHeardOf } from './child-letter.js';
 import type { Delivered, Letter } from './delivery.js';
@@ -137,6 +137,8 @@ export class Remotes {
       await this.hear(entry);
       return;
     }
+    // It may have ended meanwhile.
+    if (!isLive(entry)) return;
     const { clock } = lead.deps;
     await new Promise<void>((resolve, reject) => {
       const forget = clock.wakeAt(clock.now() + STOP_LIMIT_MS, resolve);
@@ -144,20 +146,20 @@ export class Remotes {
         forget();
         resolve();
       });
-      dispatch.post(id, `stop_${id}_${clock.now()}`, { type: 'stop', ...stop }).catch(reject);
+      dispatch.stop(id, stop).catch(reject);
     });
   }
 
   /** Reads what comes for an agent that works here. */
   host(member: Member): void {
-    this.deps.dispatch.host(member.id, (mail) => this.receive(member.id, mail));
+    this.deps.dispatch.host(member.id, (mail, signal) => this.receive(member.id, mail, signal));
   }
 
   leave(id: string): Promise<void> {
     return this.deps.dispatch.leave(id);
   }
 
-  private async receive(id: string, mail: AgentMail): Promise<void> {
+  private async receive(id: string, mail: AgentMail, signal: AbortSignal): Promise<void> {
     const { roster, memberOf, employment, deliver } = this.deps;
     const entry = roster.get(id);
     switch (mail.type) {
@@ -171,11 +173,17 @@ export class Remotes {
         await deliver(mail.to === undefined ? entry : await this.meant(mail.to), letterIn(mail));
         break;
       case 'stop':
-        // Not waited for: its mail is read until it has ended.
-        if (entry !== undefined) void employment().halt(entry, mail);
+        if (entry === undefined || !this.isMeant(id, mail)) return;
+        // Acknowledged when it has ended: else whoever has it next must hear it too.
+        await orLeft(employment().halt(entry, mail), signal);
         return;
     }
     await memberOf(id)?.deps.notebook.sync();
+  }
+
+  /** A stop that nobody read may be about a run that is over. */
+  private isMeant(id: string, { at }: { readonly at?: number }): boolean {
+    return at === undefined || this.deps.dispatch.ours.get(id) === at;
   }
 
   /** What one that has ended has changed can be rewound from now on. */
@@ -235,3 +243,12 @@ const letterIn = ({ letter, from, raw, trace }: AgentMail & { type: 'letter' }):
   ...{ letter, from, raw },
   ...(trace !== undefined && { trace }),
 });
+
+/** Rejects with a StorageError when nobody reads here any more. */
+const orLeft = (work: Promise<void>, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const leave = () => reject(new StorageError('It is somebody else’s by now.'));
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+    if (signal.aborted) leave();
+    else signal.addEventListener('abort', leave, { once: true });
+  });

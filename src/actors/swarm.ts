@@ -86,7 +86,8 @@ export class Swarm {
       : this.rejoin(parent, order, known));
     const { tag, status } = entry;
     if (!isWaitedFor(tag.kind)) {
-      return { kind: 'started', agent: tag, isQueued: status === 'queued' };
+      const isQueued = status === 'queued' && !this.remotes?.has(entry);
+      return { kind: 'started', agent: tag, isQueued };
     }
     return { kind: 'ended', report: await join(this.employment, parent, entry, signal) };
   }
@@ -193,9 +194,10 @@ export class Swarm {
       const entry = this.roster.get(id) ?? this.roster.add(child.tag, 'lost', clock.now());
       entry.isAwaited = isWaitedFor(kind);
       const isRemote = this.remotes?.has(entry) === true;
-      const isQueued = isRemote || place.isQueued;
+      // One that is handed over waits for no place here.
+      const isQueued = !isRemote && place.isQueued;
       const reason = isRemote ? FOR_WORKER : QUEUED;
-      if (isQueued) child.deps.notebook.record({ type: 'agent.queued', reason });
+      if (isRemote || isQueued) child.deps.notebook.record({ type: 'agent.queued', reason });
       if (isRemote) await this.handOver(entry, child);
       else if (kind === 'background') await this.jobs.claim(id);
       feed.emit({ type: 'agent.spawned', agent: child.tag, model, isQueued, prompt });

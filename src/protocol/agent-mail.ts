@@ -17,6 +17,8 @@ export const agentMail = z.discriminatedUnion('type', [
   /** To an agent: it ends, with all below it. */
   z.object({
     type: z.literal('stop'),
+    /** The job that is meant: one that was handed over since goes on. */
+    at: z.int().exactOptional(),
     reason: z.enum(STOP_REASONS),
     detail: z.string().nullable(),
   }),
