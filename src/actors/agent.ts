@@ -57,6 +57,8 @@ export interface Agent {
    * none begins, whatever has been said meanwhile.
    */
   interrupt(stop?: Stop, isLast?: boolean): void;
+  /** Nothing can be written for it any more: it stops at once, wherever it is. */
+  fail(detail: string): void;
   /** So many of its background children have not reported yet. */
   expect(live: number): void;
   /** Makes room now; resolves with what was done. Rejects with a UsageError when nothing was. */
@@ -187,6 +189,7 @@ export const startAgent = (deps: AgentDeps): Agent => {
       isOver ||= isLast;
       tell({ type: 'agent.interrupt', stop });
     },
+    fail: (detail) => tell({ type: 'storage.failed', detail }),
     expect: (live) => tell({ type: 'children.changed', live }),
     async compact(instructions) {
       refuseUnlessIdle(actor, runs);

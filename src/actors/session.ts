@@ -83,14 +83,19 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
   };
   let lostBy: Stop | undefined;
   let isAwaited = false;
+  /** Another process has the session: a run that is under way ends with that. */
+  const giveUp = (stop: Stop) => {
+    const text = stop.detail ?? '';
+    if (agent === undefined || (deps.lingers && agent.isResting))
+      feed.emit({ type: 'notice', text });
+    agent?.fail(text);
+    settle(Promise.resolve({ stop, turns: 0 }));
+  };
   const startInTurn = () =>
     gate.after((isInterrupted) => {
       isAwaited = true;
-      if (lostBy !== undefined) {
-        // Nobody listened when it was said.
-        feed.emit({ type: 'notice', text: lostBy.detail ?? '' });
-        refuse(lostBy);
-      }
+      // Nobody listened when it was lost.
+      if (lostBy !== undefined) giveUp(lostBy);
       if (isOver) return;
       start();
       if (isInterrupted) agent?.interrupt();
@@ -100,8 +105,8 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     lostBy = stop;
     void swarm.close();
     // Whoever starts it later hears of it then.
-    if (agent !== undefined) agent.interrupt(stop, true);
-    else if (isAwaited) refuse(stop);
+    if (agent === undefined && !isAwaited) return;
+    giveUp(stop);
   });
   const source = options.choice.kind === 'new' ? 'startup' : 'resume';
   occasions.begin(source, deps.lingers, options.hooks);

@@ -22,9 +22,7 @@ export const watchStore = (
   return {
     whenLost(act) {
       heed = () => {
-        const { message } = lost.reason as Error;
-        say(message);
-        act(stops.storageFailed(message));
+        act(stops.storageFailed((lost.reason as Error).message));
       };
       if (lost.aborted) heed();
       else lost.addEventListener('abort', heed, { once: true });

@@ -59,18 +59,25 @@ export const printMode = async (
     lines.add(JSON.stringify(initMessage(session, run.facts, randomUUID())));
   }
   session.listen((item) => printer.take(item));
+  /** How the session ended by itself; a driven one goes on until its driver ends it. */
+  let end: Stop | undefined;
+  void session.stopped.then(({ stop }) => {
+    end = stop;
+  });
+  let lastStop: Stop | undefined;
   try {
     if (prompt !== undefined) session.submit(promptBlocks(prompt));
     session.start();
     if (control !== undefined) await drive(session, control, machine, dismissal.signal);
     else await session.stopped;
+    lastStop = end ?? printer.lastStop;
   } finally {
     stopListening();
     await run.close();
     lines.flush();
   }
   if (dismissal.signal.aborted) return EXIT.interrupted;
-  return printer.lastStop === undefined ? EXIT.done : exitCodeOf(printer.lastStop.reason);
+  return lastStop === undefined ? EXIT.done : exitCodeOf(lastStop.reason);
 };
 
 const checkFormats = ({ inputFormat, outputFormat, includePartialMessages }: RunFlags): void => {

@@ -137,7 +137,7 @@ export const lostTo = ({ swarm, name }: Scope, epoch: string): StorageError => {
   const what = name === LEAD ? `session ${swarm}` : `agent ${name} of session ${swarm}`;
   return new StorageError(
     epoch === ''
-      ? `Redis does not know any more who works on ${what}: it was removed, or Redis has lost its data.`
+      ? `Another process has had ${what} since, or it was removed, or Redis has lost its data; nothing more is written here.`
       : `Another process has taken over ${what}; nothing more is written here.`,
   );
 };
