@@ -1,0 +1,130 @@
+/** A lead that dies or is taken for dead, and the process that goes on in its place. */
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { DRIVEN, type Line, type Rules, userLine } from '../fakes/skein-process.js';
+import {
+  backgroundTask,
+  bash,
+  HELPERS,
+  SOON,
+  type WorkerScene,
+  workerScene,
+} from '../fakes/worker-scene.js';
+import { eventually } from '../host/processes.js';
+import { firstBreak } from '../laws/prompts.js';
+import { needs } from '../setup/needs.js';
+
+const FREE = ['--permission-mode', 'bypassPermissions', '--agents', HELPERS];
+const LEAD = ['-p', 'Begin', '--session-id', 'one', ...FREE];
+const WAITS = 'echo begun >> log; while [ ! -e go ]; do sleep 0.05; done; echo gone >> log';
+const PLACES = ['the reeds', 'the river', 'the meadow'];
+
+const RULES: Rules = [
+  {
+    match: { firstUser: 'Begin', turn: 0 },
+    reply: {
+      tool_use: PLACES.map((place) =>
+        backgroundTask(`Look in ${place}`, { subagent_type: 'helper' }),
+      ),
+    },
+  },
+  { match: { firstUser: 'Begin' }, reply: 'I see.' },
+  { match: { turn: 0, firstUser: 'meadow' }, reply: 'Nothing in the meadow.' },
+  { match: { turn: 0 }, reply: { tool_use: bash(WAITS) } },
+  { reply: 'There is a goose.' },
+];
+
+const logOf = ({ workspace }: WorkerScene): readonly string[] => {
+  try {
+    return readFileSync(join(workspace, 'log'), 'utf8').split('\n').filter(Boolean);
+  } catch {
+    return [];
+  }
+};
+
+const leadBodies = ({ simulator }: WorkerScene): readonly Buffer[] =>
+  simulator.requests
+    .map(({ body }) => body)
+    .filter((body) => {
+      const [first] = (JSON.parse(body.toString()) as Line).messages as Line[];
+      return JSON.stringify(first).includes('Begin');
+    });
+
+/** Both of those that look for long are at work, and the lead has said that it waits. */
+const underWay = async (scene: WorkerScene) => {
+  await eventually('they are at work', () => logOf(scene).length === 2);
+  await eventually('the lead waits', () => leadBodies(scene).length >= 2);
+};
+
+const expectWhole = async (scene: WorkerScene) => {
+  expect([...logOf(scene)].sort()).toEqual(['begun', 'begun', 'gone', 'gone']);
+  const bodies = leadBodies(scene);
+  expect(firstBreak(bodies)).toBeUndefined();
+  const last = bodies.at(-1)?.toString() ?? '';
+  expect(last.split('has ended.]').length - 1).toBe(3);
+  const journals = await scene.journals('one');
+  const ends = journals.map(
+    (records) => records.filter(({ type, final }) => type === 'run.ended' && final).length,
+  );
+  expect(ends).toEqual([1, 1, 1, 1]);
+  for (const records of journals) {
+    const epochs = records.map(({ epoch }) => epoch as number);
+    expect(epochs).toEqual([...epochs].sort((a, b) => a - b));
+  }
+};
+
+needs.describe('redis')('a session whose lead is killed', () => {
+  test('is resumed on another machine with all reports of those that worked on', async () => {
+    const scene = await workerScene(RULES, SOON);
+    await scene.worker();
+    const lead = scene.begin(LEAD);
+    await underWay(scene);
+    lead.kill('SIGKILL');
+    await lead.ended;
+    await writeFile(join(scene.workspace, 'go'), '');
+    await scene.agents('one', 'all have ended without it', (agents) =>
+      agents.every(({ status }) => status === 'ended'),
+    );
+    await scene.left('one');
+    const resumed = await scene.run(['resume', 'one', '-p', ...FREE], await scene.elsewhere());
+    expect(resumed).toMatchObject({ code: 0, stdout: 'I see.\n' });
+    await expectWhole(scene);
+  });
+
+  test('goes on under another lead, and the old one says so when it wakes, and ends', async () => {
+    const scene = await workerScene(RULES, SOON);
+    await scene.worker();
+    const old = scene.begin(LEAD);
+    await underWay(scene);
+    old.kill('SIGSTOP');
+    await scene.left('one');
+    const next = scene.begin(['resume', 'one', '-p', ...FREE], await scene.elsewhere());
+    const sessions = await scene.store();
+    while ((await sessions.holder('one'))?.pid !== next.pid) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    old.kill('SIGCONT');
+    const { code, stderr } = await old.ended;
+    expect(code).toBe(1);
+    expect(stderr.match(/Another process has taken over session one/g)).toHaveLength(1);
+    await writeFile(join(scene.workspace, 'go'), '');
+    expect(await next.ended).toMatchObject({ code: 0, stdout: 'I see.\n' });
+    await expectWhole(scene);
+  });
+
+  test('is given up by one who only waits for prompts there', async () => {
+    const scene = await workerScene([{ reply: 'I see.' }], SOON);
+    const old = scene.start([...DRIVEN, '--session-id', 'one']);
+    old.say(userLine('Begin'));
+    await old.line(({ type }) => type === 'result');
+    old.kill('SIGSTOP');
+    await scene.left('one');
+    expect(await scene.run(['resume', 'one', 'Go on', '-p'])).toMatchObject({ code: 0 });
+    old.kill('SIGCONT');
+    const { code, stderr } = await old.ended;
+    expect(stderr).toMatch(/^skein: Another process has had session one since, [^\n]*\n$/);
+    expect(code).toBe(1);
+  });
+});
