@@ -54,6 +54,13 @@ export const openWorker = async (options: WorkerOptions): Promise<Worker> => {
     );
   }
   const outposts = new Outposts(options, store);
+  const forget = sessions.outages?.listen((trouble) =>
+    options.machine.notify(
+      trouble === undefined
+        ? 'Redis is back: everybody goes on.'
+        : `${trouble}: everybody waits where they are.`,
+    ),
+  );
   const work: Work = async (job) => {
     const { swarm, id: agent, attempts } = job;
     if (outposts.refuses(swarm)) return { laterMs: TRY_AGAIN_MS };
@@ -81,6 +88,7 @@ export const openWorker = async (options: WorkerOptions): Promise<Worker> => {
     async close() {
       await workplace.close();
       await outposts.close();
+      forget?.();
       await sessions.close();
     },
   };
