@@ -1,0 +1,93 @@
+/** Redis that goes away while a lead and a worker are at work, and comes back. */
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type Line, type Rules, STREAM } from '../fakes/skein-process.js';
+import {
+  backgroundTask,
+  bash,
+  HELPERS,
+  type WorkerScene,
+  workerScene,
+} from '../fakes/worker-scene.js';
+import { eventually } from '../host/processes.js';
+import { needs } from '../setup/needs.js';
+
+const LEAD = ['-p', 'Begin', '--session-id', 'one', '--agents', HELPERS];
+const FREE = ['--permission-mode', 'bypassPermissions'];
+const WAITS = 'echo begun >> log; while [ ! -e go ]; do sleep 0.05; done; echo gone >> log';
+
+const RULES: Rules = [
+  {
+    match: { firstUser: 'Begin', turn: 0 },
+    reply: { tool_use: backgroundTask('Look', { subagent_type: 'helper' }) },
+  },
+  // The lead is in a call of its own when it happens.
+  { match: { firstUser: 'Begin', turn: 1 }, reply: { tool_use: bash(WAITS) } },
+  { match: { firstUser: 'Begin' }, reply: 'I see.' },
+  { match: { turn: 0 }, reply: { tool_use: bash(WAITS) } },
+  { reply: 'There is a goose.' },
+];
+
+const logOf = ({ workspace }: WorkerScene): readonly string[] => {
+  try {
+    return readFileSync(join(workspace, 'log'), 'utf8').split('\n').filter(Boolean);
+  } catch {
+    return [];
+  }
+};
+
+const AWAY = /Redis .*: everybody waits where they are\./;
+const BACK = 'Redis is back: everybody goes on.';
+
+const OUTAGES = [
+  [
+    'is killed and started again',
+    {
+      begin: ({ redis }: WorkerScene) => redis.kill(),
+      end: ({ redis }: WorkerScene) => redis.start(),
+    },
+  ],
+  [
+    'says nothing for a while',
+    {
+      begin: ({ redis }: WorkerScene) => redis.kill('SIGSTOP'),
+      end: ({ redis }: WorkerScene) => redis.kill('SIGCONT'),
+    },
+  ],
+] as const;
+
+needs.describe('redis')('a run whose Redis', () => {
+  test.each(OUTAGES)('%s waits, says so, and comes to its end', async (_, outage) => {
+    const scene = await workerScene(RULES);
+    const worker = await scene.worker();
+    const lead = scene.begin([...LEAD, ...FREE, ...STREAM]);
+    await eventually('both are at work', () => logOf(scene).length === 2);
+    await outage.begin(scene);
+    // Their calls end meanwhile, and nobody can write that down.
+    await writeFile(join(scene.workspace, 'go'), '');
+    for (const process of [lead, worker]) {
+      await eventually('it says that it waits', () => AWAY.test(process.stderr));
+    }
+    await eventually('the calls have ended', () => logOf(scene).length === 4);
+    const sent = scene.bodies().length;
+    await outage.end(scene);
+    const { code, result } = await lead.ended;
+    expect({ code, result: result.result }).toEqual({ code: 0, result: 'I see.' });
+    for (const process of [lead, worker]) expect(process.stderr).toContain(BACK);
+    expect(scene.bodies().length).toBeGreaterThan(sent);
+    expect([...logOf(scene)].sort()).toEqual(['begun', 'begun', 'gone', 'gone']);
+    const journals = await scene.journals('one');
+    const count = (records: readonly Line[], wanted: string) =>
+      records.filter(({ type }) => type === wanted).length;
+    for (const [at, records] of journals.entries()) {
+      expect(count(records, 'run.ended')).toBe(1);
+      expect(count(records, 'call.started')).toBe(at === 0 ? 2 : 1);
+      expect(count(records, 'call.ended')).toBe(at === 0 ? 2 : 1);
+    }
+    expect(journals).toHaveLength(2);
+    worker.kill('SIGTERM');
+    expect(await worker.ended).toMatchObject({ code: 0 });
+  });
+});
