@@ -16,6 +16,7 @@ export class Dispatch {
   readonly ours = new Map<string, number | undefined>();
   private readonly jobs: JobQueue;
   private readonly mailbox: Mailbox;
+  private readonly session: Session;
   private readonly swarm: string;
   private readonly worker: string;
   private readonly clock: Clock;
@@ -27,15 +28,16 @@ export class Dispatch {
 
   constructor(
     store: SessionStore,
-    { meta }: Session,
+    session: Session,
     worker: string,
     clock: Clock,
     queueing: Queueing = AT_ONCE,
   ) {
     this.queueing = queueing;
     this.jobs = store.jobs;
-    this.mailbox = store.mailbox(meta.id);
-    this.swarm = meta.id;
+    this.session = session;
+    this.mailbox = store.mailbox(session.meta.id);
+    this.swarm = session.meta.id;
     this.worker = worker;
     this.clock = clock;
   }
@@ -77,10 +79,14 @@ export class Dispatch {
     return new Map(jobs.map(({ id, worker }) => [id, worker]));
   }
 
-  /** Once under one id, however often it is said. Rejects with a UsageError. */
+  /**
+   * Once under one id, however often it is said. Rejects with a UsageError, and with a StorageError when
+   * somebody else has the agent that says it.
+   */
   post(to: string, id: string, mail: AgentMail): Promise<void> {
     const sentAt = this.clock.now();
-    return this.mailbox.send({ id, from: this.worker, to, sentAt, body: mail });
+    const fence = this.session.fenceOf(speakerOf(mail) ?? this.session.meta.lead);
+    return this.mailbox.send({ id, from: this.worker, to, sentAt, body: mail }, fence);
   }
 
   /** Reads the mail of an agent that this process works on, until `leave`. */
@@ -117,6 +123,18 @@ export class Dispatch {
     }
   }
 }
+
+/** Undefined where it is nobody's own. */
+const speakerOf = (mail: AgentMail): string | undefined => {
+  switch (mail.type) {
+    case 'ended':
+      return mail.agent;
+    case 'letter':
+      return mail.from;
+    case 'stop':
+      return undefined;
+  }
+};
 
 const AT_ONCE: Queueing = { priority: 0, delayMs: 0 };
 

@@ -24,12 +24,19 @@ export const MOST_WAITING_LETTERS = 1_000;
 /** Dead letters that are kept at one address; the oldest make room for newer ones. */
 export const MOST_DEAD_LETTERS = 1_000;
 
+/** Who may write for a part of a swarm: the process that has it under this epoch, and none before it. */
+export interface Fence {
+  readonly scope: string;
+  readonly epoch: number;
+}
+
 export interface Mailbox {
   /**
    * One with the id of a letter that still waits at the address is the same letter. Resolves when it
-   * survives this process. Rejects with a UsageError that says what to do.
+   * survives this process. Rejects with a UsageError that says what to do, and with a StorageError when
+   * somebody else has what the fence is about. Where only one process can own a session there is none.
    */
-  send(letter: MailLetter): Promise<void>;
+  send(letter: MailLetter, fence?: Fence): Promise<void>;
   /**
    * One reader at a time for each address: a second one of this process is refused. Between processes
    * whoever reads has the session's lease, or an address that nobody else has.

@@ -3,7 +3,7 @@ import type { SwarmEvent } from './events.js';
 import type { JobQueue } from './job-queue.js';
 import type { JournalBody, JournalRecord } from './journal.js';
 import type { LeaseHolder } from './leases.js';
-import type { Mailbox } from './mailbox.js';
+import type { Fence, Mailbox } from './mailbox.js';
 import type { QuestionDesk } from './question-board.js';
 import type { WorkList } from './work-list.js';
 
@@ -101,6 +101,8 @@ export interface Session {
   closeJournal(agent: string): Promise<void>;
   /** Where it is on disk; undefined where it does not outlive the process. */
   journalFile(agent: string): string | undefined;
+  /** What lets this process speak for an agent; undefined where nobody else could. */
+  fenceOf(agent: string): Fence | undefined;
   readEvents(from?: number, to?: number): Promise<readonly SwarmEvent[]>;
   updateMeta(change: Partial<Omit<SessionMeta, 'id' | 'format'>>): Promise<void>;
   putArtifact(name: string, bytes: Uint8Array): Promise<void>;

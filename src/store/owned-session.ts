@@ -103,6 +103,8 @@ export class OwnedSession implements Session {
     return readArtifact(this.artifactDirectory(), name);
   }
 
+  fenceOf(): undefined {}
+
   artifactDirectory(): string {
     return join(this.folder, 'artifacts');
   }

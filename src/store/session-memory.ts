@@ -241,6 +241,8 @@ class MemorySession implements Session {
     return artifactOf(this.folder, name);
   }
 
+  fenceOf(): undefined {}
+
   artifactDirectory(): string {
     this.outputs ??= fs.mkdtempSync(join(tmpdir(), 'skein-outputs-'));
     return this.outputs;

@@ -7,12 +7,13 @@ import type { Script } from './broker.js';
 const GROUP = 'readers';
 
 /**
- * KEYS: stream, ids, senders, addresses. ARGV: sender, number, most that may wait, how long things are
- * kept, how long senders are, channel, address; then id and text of each letter.
+ * KEYS: stream, ids, senders, addresses, scopes. ARGV: sender, number, most that may wait, how long things
+ * are kept, how long senders are, channel, address; then of each letter its id, its text, and the scope and
+ * epoch of whoever it speaks for, if that matters.
  *
  * A sender counts what it sends to anybody, and sends to one address one after another: so a number that
  * is known was sent before, and what was said then is said again, whatever became of the letters since.
- * Says of each: `+` it is sent, `=` it waits already, `-` there is no room.
+ * Says of each: `+` it is sent, `=` it waits already, `-` there is no room, `x` somebody else has the scope.
  */
 export const SEND: Script = {
   name: 'skeinMailSend',
@@ -23,9 +24,12 @@ export const SEND: Script = {
       if number and tonumber(number) >= tonumber(ARGV[2]) then return said end
     end
     local said = ''
-    for at = 8, #ARGV, 2 do
+    for at = 8, #ARGV, 4 do
       local place = redis.call('HGET', KEYS[2], ARGV[at])
-      if place and #redis.pcall('XRANGE', KEYS[1], place, place) > 0 then
+      local scope, epoch = ARGV[at + 2], ARGV[at + 3]
+      if scope ~= '' and redis.call('HGET', KEYS[5], scope) ~= epoch then
+        said = said .. 'x'
+      elseif place and #redis.pcall('XRANGE', KEYS[1], place, place) > 0 then
         said = said .. '='
       elseif redis.call('XLEN', KEYS[1]) >= tonumber(ARGV[3]) then
         said = said .. '-'

@@ -3,7 +3,7 @@
  * acknowledged; readers are told by hints, and hold no connection of their own.
  */
 import { randomBytes } from 'node:crypto';
-import type { DeadLetter, Inbox, Mailbox, MailLetter } from '../../protocol/mailbox.js';
+import type { DeadLetter, Fence, Inbox, Mailbox, MailLetter } from '../../protocol/mailbox.js';
 import { deadLetter } from '../mail-graves.js';
 import { checkAddress, isAddress, refuseSecond, writeLetter } from '../mail-letters.js';
 import type { Broker } from './broker.js';
@@ -45,8 +45,8 @@ export class RedisMailbox implements Mailbox {
     this.hints = new RedisHints(broker, this.keys.hints);
   }
 
-  async send(letter: MailLetter): Promise<void> {
-    return this.outbox.send(letter.to, letter.id, writeLetter(letter));
+  async send(letter: MailLetter, fence?: Fence): Promise<void> {
+    return this.outbox.send(letter.to, { id: letter.id, text: writeLetter(letter), fence });
   }
 
   async open(address: string): Promise<Inbox> {

@@ -3,7 +3,8 @@
  * one when it has to be sent again; what comes meanwhile goes together.
  */
 import { randomBytes } from 'node:crypto';
-import { LONGEST_LETTER, MOST_WAITING_LETTERS } from '../../protocol/mailbox.js';
+import { StorageError } from '../../protocol/errors.js';
+import { type Fence, LONGEST_LETTER, MOST_WAITING_LETTERS } from '../../protocol/mailbox.js';
 import { noRoom } from '../mail-letters.js';
 import type { Broker } from './broker.js';
 import { SEND } from './mail-scripts.js';
@@ -15,9 +16,13 @@ const MOST_AT_ONCE = 64;
 /** How long it is known what somebody sent last; no outage that somebody waits for takes longer. */
 const SENDER_MS = 24 * 60 * 60 * 1_000;
 
-interface Outgoing {
+interface Written {
   readonly id: string;
   readonly text: string;
+  readonly fence: Fence | undefined;
+}
+
+interface Outgoing extends Written {
   readonly sent: () => void;
   readonly refused: (error: unknown) => void;
 }
@@ -42,9 +47,9 @@ export class RedisOutbox {
     this.sender = `${process}:${randomBytes(6).toString('hex')}`;
   }
 
-  send(address: string, id: string, text: string): Promise<void> {
+  send(address: string, written: Written): Promise<void> {
     return new Promise((sent, refused) => {
-      const letter = { id, text, sent, refused };
+      const letter = { ...written, sent, refused };
       const line = this.lines.get(address);
       if (line !== undefined) return void line.waiting.push(letter);
       const waiting = [letter];
@@ -67,11 +72,15 @@ export class RedisOutbox {
     const { keys, sender, sendings } = this;
     const places = [keys.mail(address), keys.mailIds(address), keys.mailSenders(address)];
     const terms = [sender, sendings, MOST_WAITING_LETTERS, KEEP_MS, SENDER_MS, keys.hints, address];
-    const texts = letters.flatMap(({ id, text }) => [id, text]);
+    const texts = letters.flatMap(({ id, text, fence }) => [
+      ...[id, text, fence?.scope ?? '', fence?.epoch ?? 0],
+    ]);
+    const all = [...places, keys.addresses, keys.scopes];
     try {
-      const said = await this.broker.run(SEND, [...places, keys.addresses], [...terms, ...texts]);
-      for (const [at, { sent, refused }] of letters.entries()) {
-        if (String(said)[at] === '-') refused(noRoom(address));
+      const said = String(await this.broker.run(SEND, all, [...terms, ...texts]));
+      for (const [at, { fence, sent, refused }] of letters.entries()) {
+        if (said[at] === '-') refused(noRoom(address));
+        else if (said[at] === 'x') refused(fencedOff(fence));
         else sent();
       }
     } catch (error) {
@@ -79,6 +88,9 @@ export class RedisOutbox {
     }
   }
 }
+
+const fencedOff = (fence: Fence | undefined): StorageError =>
+  new StorageError(`Another process has taken over ${fence?.scope}; nothing more is sent here.`);
 
 /** How many of those who wait go at once. */
 const together = (waiting: readonly Outgoing[]): number => {

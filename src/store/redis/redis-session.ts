@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../protocol/clock.js';
 import { StorageError } from '../../protocol/errors.js';
 import type { SwarmEvent } from '../../protocol/events.js';
+import type { Fence } from '../../protocol/mailbox.js';
 import type {
   Adoption,
   Journal,
@@ -102,6 +103,12 @@ export class RedisSession implements VisitedSession {
   /** Where its copy is: only the lead has one. */
   journalFile(agent: string): string | undefined {
     return this.options.lead && journalPath(this.options.folder, agent);
+  }
+
+  /** What the lead's process says goes by its own lease, whoever it speaks for. */
+  fenceOf(agent: string): Fence | undefined {
+    const scope = this.options.lead ?? this.scopes.get(agent);
+    return scope && { scope: scope.name, epoch: scope.epoch };
   }
 
   async readEvents(from = 1, to = Number.POSITIVE_INFINITY): Promise<readonly SwarmEvent[]> {

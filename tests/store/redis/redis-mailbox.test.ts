@@ -1,8 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { Inbox } from '../../../src/protocol/mailbox.js';
+import { StorageError } from '../../../src/protocol/errors.js';
+import type { Fence, Inbox } from '../../../src/protocol/mailbox.js';
 import { type Broker, openBroker } from '../../../src/store/redis/broker.js';
 import { swarmKeys } from '../../../src/store/redis/redis-keys.js';
 import { RedisMailbox } from '../../../src/store/redis/redis-mailbox.js';
+import { type Scope, ScopeKeeper } from '../../../src/store/redis/scope-keeper.js';
 import { echoingBroker } from '../../fakes/echoing-broker.js';
 import { redisBroker } from '../../fakes/redis-server.js';
 import { needs } from '../../setup/needs.js';
@@ -32,6 +34,10 @@ const take = async (inbox: Inbox, count: number): Promise<string[]> => {
   while (ids.length < count) ids.push((await inbox.next(never))?.id ?? 'closed');
   return ids;
 };
+
+const fenceOf = (scope: Scope | undefined): Fence => ({
+  ...{ scope: scope?.name ?? '', epoch: scope?.epoch ?? 0 },
+});
 
 /** What nobody will take away one day. */
 const lasting = async (broker: Broker): Promise<string[]> => {
@@ -184,6 +190,29 @@ needs.describe('redis')('the mailbox in Redis', () => {
     await bob.acknowledge('l_1');
     for (const again of sent) expect(await broker.run(...again)).toBe('+');
     expect(await broker.call('XLEN', keys.mail('bob'))).toBe(0);
+  });
+
+  test('takes nothing from one who speaks for what somebody else has by now', async () => {
+    const { broker, box } = await setUp();
+    const here = box();
+    const [zombie, heir] = [1, 2].map(
+      (pid) => new ScopeKeeper(broker, { marker: `m-${pid}`, pid }),
+    );
+    const before = await zombie?.adopt('s_1', 'a_1');
+    const other = await zombie?.adopt('s_1', 'a_2');
+    await here.send(mail('l_1'), fenceOf(before));
+    await heir?.adopt('s_1', 'a_1');
+    const sendings = [
+      ...[here.send(mail('l_2'), fenceOf(before)), here.send(mail('l_3'), fenceOf(other))],
+      ...[here.send(mail('l_4')), here.send(mail('l_5'), fenceOf(before))],
+    ];
+    const outcomes = await Promise.allSettled(sendings);
+    const why = 'Another process has taken over a_1; nothing more is sent here.';
+    expect(outcomes.map((it) => (it.status === 'rejected' ? it.reason : undefined))).toEqual([
+      ...[new StorageError(why), undefined, undefined, new StorageError(why)],
+    ]);
+    expect(await take(await here.open('bob'), 3)).toEqual(['l_1', 'l_3', 'l_4']);
+    for (const keeper of [zombie, heir]) keeper?.close();
   });
 
   test('lets go at once while Redis is away', async () => {
