@@ -52,8 +52,8 @@ export const deliverClone = async (
   const { cloned, writtenFiles } = deps.notebook.history.family;
   if (cloned === undefined) return undefined;
   if (clones?.isHere(cloned) !== true) return { settlement: leftThere(cloned), diff: NO_DIFF };
-  // Whoever has lost it to another is refused here, and pushes nothing.
-  await deps.notebook.written();
+  // Whoever has lost it to another is refused here, and pushes nothing; one that stays has been stored.
+  if (!stays) await deps.notebook.written();
   return clones.deliver({ agent: id, cloned, wanted: [...writtenFiles], stays });
 };
 

@@ -72,6 +72,7 @@ const doingOf = ({
   calls,
   state,
   waitsFor,
+  refusal,
   stop,
   description,
   status,
@@ -83,6 +84,7 @@ const doingOf = ({
     return `asks: ${plainText(question.description)}${more(questions.length)}`;
   }
   if (call !== undefined) return `${plainText(call.description)}${more(calls.length)}`;
+  if (refusal !== null) return `waits: ${plainText(refusal)}`;
   if (state === 'waiting') return `waits for ${waitWords(waitsFor)}`;
   const isOver = status === 'ended' || status === 'stopped';
   if (stop !== null && isOver && stop.reason !== 'end_turn') {

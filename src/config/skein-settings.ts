@@ -32,6 +32,8 @@ export interface SkeinSettings {
   readonly personKeys: readonly string[];
   /** Folders that are the same on all machines: a worker may work in them for a lead elsewhere. */
   readonly sharedPaths: readonly string[];
+  /** A git remote of the workspace, by name or URL: workers on other machines clone it. */
+  readonly workspaceRemote?: string;
   readonly effort?: 'low' | 'medium' | 'high' | 'xhigh' | 'max';
   /** A number is a budget in tokens. */
   readonly thinking?: 'off' | 'adaptive' | number;
@@ -154,6 +156,11 @@ export const SKEIN_KEYS: Readonly<Record<SkeinKey, KeyRule>> = {
     expects: 'a list of public keys as `skein config` shows them',
   },
   sharedPaths: { schema: listOf(z.string().startsWith('/')), expects: 'a list of absolute paths' },
+  workspaceRemote: {
+    // Neither an option of git nor a program of the `ext` transport.
+    schema: z.string().regex(/^(?!-|ext::)[^\p{Cc}]+$/u),
+    expects: 'the name of a git remote, or a URL',
+  },
   effort: {
     schema: z.enum(['low', 'medium', 'high', 'xhigh', 'max']),
     expects: 'one of low, medium, high, xhigh, max',

@@ -48,7 +48,8 @@ export const untrustWorkspace = (trustFile: string, workspace: Workspace): void 
   writeTrustBook(trustFile, { ...book, workspaces });
 };
 
-const digestOf = ({ root }: Workspace, files: readonly ProjectFile[]): string => {
+/** Of all that a workspace says of itself, wherever it is. */
+export const digestOf = ({ root }: Workspace, files: readonly ProjectFile[]): string => {
   const hash = createHash('sha256');
   for (const { path, text } of files) {
     if (text !== undefined) hash.update(`${JSON.stringify([relative(root, path), text])}\n`);

@@ -15,6 +15,7 @@ import {
 } from '../protocol/worktree.js';
 import { cloneOf, GitClone } from './git-clone.js';
 import type { Repository, WorktreeHome } from './git-repository.js';
+import { GitTree } from './git-tree.js';
 import { addWorktree, pathOf } from './worktree.js';
 import { isReady, registered } from './worktree-registry.js';
 import { NO_DIFF, namesBetween, patch, removed, workOf } from './worktree-return.js';
@@ -23,6 +24,8 @@ import { NO_DIFF, namesBetween, patch, removed, workOf } from './worktree-return
 export interface CloneTerms {
   readonly url: string;
   readonly commit: string;
+  /** The branch that is out there: what agents read of. */
+  readonly branch?: string;
   /** The folder of the lead in its repository: `` at the top. */
   readonly prefix: string;
   /** The top of the lead's own tree, which agents have read of. */
@@ -63,7 +66,7 @@ const isWhole = (clone: string, path: string): boolean => {
 
 const checkOut = async (
   home: WorktreeHome,
-  { url, commit, prefix }: CloneTerms,
+  { url, commit, prefix, branch }: CloneTerms,
   session: string,
 ): Promise<string> => {
   const agent = `at-${commit.slice(0, 12)}`;
@@ -77,8 +80,24 @@ const checkOut = async (
       // Another process has made it meanwhile.
       if (!isWhole(clone.directory, path)) throw error;
     });
+    if (branch !== undefined) await nameBranch(home, clone, path, branch, commit);
   }
   return folderIn(path, prefix);
+};
+
+/** It is called as the lead's, so that nobody is told of another. */
+const nameBranch = async (
+  { environment }: WorktreeHome,
+  { directory }: GitClone,
+  path: string,
+  branch: string,
+  commit: string,
+): Promise<void> => {
+  const admin = registered(directory, path);
+  if (admin === undefined) return;
+  const own = await GitTree.open(path, admin, environment);
+  await own.ask(['update-ref', `refs/heads/${branch}`, commit]);
+  await own.ask(['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
 };
 
 const move = async (

@@ -81,6 +81,17 @@ export class GitClone {
     return /^([0-9a-f]{40,64})\t/m.exec(said)?.[1];
   }
 
+  /** What the branches of the remote are. Rejects with a WorktreeRefusal. */
+  async tips(): Promise<readonly string[]> {
+    const said = await this.reach([
+      'ls-remote',
+      '--heads',
+      ...this.atOtherEnd('upload-pack'),
+      this.url,
+    ]);
+    return [...new Set(said.match(/^[0-9a-f]{40,64}(?=\t)/gm))];
+  }
+
   /** Makes sure that a commit of the remote is here. Rejects with a WorktreeRefusal. */
   async fetch(commit: string, branch?: string): Promise<void> {
     const { tree } = await this.repository();

@@ -62,6 +62,7 @@ export class AgentFold {
   isSpawned = false;
   #phase: Phase = 'idle';
   #wait: WaitReason | null = null;
+  #refusal: string | null = null;
   #wantsTools = false;
   /** It said its last word and waits for those that work for it, or for a hook. */
   #hasAnswered = false;
@@ -89,6 +90,11 @@ export class AgentFold {
     return this.#phase === 'waiting' ? this.#wait : null;
   }
 
+  /** Why whoever was given it last could not work on it; null since somebody can. */
+  get refusal(): string | null {
+    return this.#refusal;
+  }
+
   /** No run is under way. */
   get isResting(): boolean {
     return this.#phase === 'idle';
@@ -114,12 +120,14 @@ export class AgentFold {
         break;
       case 'agent.queued':
         this.#phase = 'queued';
+        this.#refusal = typeof event.worker === 'string' ? textOr(event.reason, null) : null;
         break;
       case 'agent.restarted':
         this.#forgetCalls();
         this.#phase = 'retrying';
         break;
       case 'epoch.began':
+        this.#refusal = null;
         this.#taken(event);
         break;
       case 'run.started':

@@ -1,8 +1,10 @@
 /** Decides whether the commands of a run are sandboxed, and says so where they cannot be. */
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import type { LoadedSettings } from '../config/load-settings.js';
+import { stateLayout } from '../config/state-directory.js';
+import { CLONES } from '../host/git-clone.js';
 import {
   CREDENTIAL_STORES,
   type SandboxPlaces,
@@ -59,11 +61,26 @@ export const shellForRun = async (
   return {
     shell: caged({ writable: [...roots, temporary], hidden }),
     shellIn: ({ path, top }) =>
-      caged({ writable: [path, temporary], hidden, readable: [top, join(path, '.git')] }),
+      caged({
+        ...{ writable: [path, temporary], hidden },
+        readable: [top, join(path, '.git'), ...cloneBehind(path, skeinHome)],
+      }),
     notices: [],
     release() {
       watchdog.dismiss();
       rmSync(temporary, { recursive: true, force: true, maxRetries: 3 });
     },
   };
+};
+
+/** Of a worktree on another machine than its lead's: the clone that git needs, which is in the state directory. */
+const cloneBehind = (path: string, skeinHome: string): readonly string[] => {
+  try {
+    const link = /^gitdir: (.+)$/m.exec(readFileSync(join(path, '.git'), 'utf8'))?.[1] ?? '';
+    const clone = realpathSync(dirname(dirname(link)));
+    const clones = `${realpathSync(stateLayout(skeinHome).worktrees)}${sep}${CLONES}${sep}`;
+    return clone.startsWith(clones) ? [clone] : [];
+  } catch {
+    return [];
+  }
 };

@@ -4,6 +4,7 @@ import type { AgentRoster } from '../config/agent-roster.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import { realPath } from '../config/real-path.js';
 import { stateLayout } from '../config/state-directory.js';
+import type { WorktreeHome } from '../host/git-repository.js';
 import { gitWorktrees } from '../host/worktree.js';
 import { type AgentDefinition, givesTool } from '../protocol/agent-definition.js';
 import type { RunHookCommand } from '../protocol/hook-setup.js';
@@ -72,6 +73,7 @@ export interface SwarmRequest {
   /** That of a child process. */
   readonly environment: Readonly<Record<string, string>>;
   readonly shellIn: SwarmSetup['shellIn'];
+  readonly clones: SwarmSetup['clones'];
 }
 
 export const swarmFor = (request: SwarmRequest): SwarmSetup => {
@@ -84,14 +86,18 @@ export const swarmFor = (request: SwarmRequest): SwarmSetup => {
     limits: { maxAgents, maxConcurrentAgents, maxDepth },
     ...{ times: { wallMs, idleMs }, modelNamed, runHook, shellIn: request.shellIn },
     queueing: { priority, delayMs },
-    worktrees: gitWorktrees({
-      folder: stateLayout(settings.skeinHome).worktrees,
-      without: [realPath(settings.skeinHome)],
-      environment: request.environment,
-    }),
+    worktrees: gitWorktrees(worktreeHome(settings.skeinHome, request.environment)),
+    clones: request.clones,
     ownPrompt(definition) {
       const own = toolbox(request.tools.all.filter((tool) => givesTool(definition, tool)));
       return { toolbox: own, briefing: promptOf(definition, own) };
     },
   };
 };
+
+export const worktreeHome = (
+  skeinHome: string,
+  environment: WorktreeHome['environment'],
+): WorktreeHome => ({
+  ...{ folder: stateLayout(skeinHome).worktrees, without: [realPath(skeinHome)], environment },
+});

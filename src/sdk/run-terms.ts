@@ -12,6 +12,7 @@ import { UsageError } from '../protocol/errors.js';
 import { openPersonKey } from '../store/person-key.js';
 import type { OpenedStore } from './open-store.js';
 import type { RunOptions } from './run-options.js';
+import { workspaceTerms } from './workspace-remote.js';
 
 /** Where a session keeps it. */
 export const TERMS = 'run-terms.json';
@@ -38,6 +39,10 @@ const claims = z.object({
   host: z.string(),
   cwd: z.string(),
   flags: termFlags,
+  /** Where those get the workspace that do not have it. */
+  workspace: workspaceTerms.exactOptional(),
+  /** A digest of the settings of the workspace, where they are trusted. */
+  trusted: text,
 });
 export type RunTerms = z.infer<typeof claims>;
 
@@ -46,7 +51,7 @@ const signedTerms = claims.extend({ signature: z.string() });
 /** `asks`: there is somebody to put questions to. */
 export const writeTerms = (
   flags: RunOptions,
-  place: Pick<RunTerms, 'session' | 'host' | 'cwd'> & { readonly asks: boolean },
+  place: Omit<RunTerms, 'v' | 'flags'> & { readonly asks: boolean },
   key: KeyObject,
 ): Uint8Array => {
   const { asks, ...where } = place;
@@ -60,13 +65,13 @@ export const termsFor = (
   { sessions }: Pick<OpenedStore, 'sessions'>,
   flags: RunOptions,
   skeinHome: string,
-  asks: boolean,
+  place: Pick<RunTerms, 'workspace' | 'trusted'> & { readonly asks: boolean },
 ): SessionOptions['terms'] => {
   if (sessions.jobs.own !== undefined) return undefined;
   return ({ id: session, cwd }) => {
     const { privateKey } = openPersonKey(stateLayout(skeinHome).keys);
-    const place = { session, cwd, host: hostname(), asks };
-    return { name: TERMS, bytes: writeTerms(flags, place, privateKey) };
+    const where = { session, cwd, host: hostname(), ...place };
+    return { name: TERMS, bytes: writeTerms(flags, where, privateKey) };
   };
 };
 

@@ -27,6 +27,8 @@ export interface AgentView {
   readonly state: SeenState | 'lost';
   /** What its next request waits for; null unless its state is `waiting`. */
   readonly waitsFor: WaitReason | null;
+  /** Why the worker that was given it last could not work on it; null unless its status is `queued`. */
+  readonly refusal: string | null;
   readonly turns: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -126,6 +128,7 @@ export class SwarmFold {
       ...{ id, name, kind, type, parent, depth, description, model, status },
       state: isLeft ? status : isOver ? 'stopped' : agent.state,
       waitsFor: isOver ? null : agent.waitsFor,
+      refusal: status === 'queued' ? agent.refusal : null,
       ...{ turns, inputTokens: read, outputTokens: usage.output },
       cacheReadPercent: read === 0 ? null : Math.round((usage.cacheRead / read) * 1_000) / 10,
       costUsd: cost,

@@ -2,15 +2,14 @@
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { controlDesk } from '../actors/control-desk.js';
+import type { SwarmSetup } from '../actors/household.js';
 import { modeSwitch } from '../actors/mode-switch.js';
 import type { SessionOptions } from '../actors/session.js';
 import { signingSurface } from '../actors/signing-surface.js';
 import type { LoadedSettings } from '../config/load-settings.js';
-import { addTrustedAllowRule } from '../config/local-rules.js';
 import { resolveModel } from '../config/model-aliases.js';
 import { realPath } from '../config/real-path.js';
 import { isTyped } from '../config/settings-layers.js';
-import { stateLayout } from '../config/state-directory.js';
 import { windowMarks } from '../context/window.js';
 import { childEnvironment } from '../host/child-environment.js';
 import { commandHooks } from '../host/command-hook.js';
@@ -34,6 +33,7 @@ import type { RawJson } from '../protocol/wire.js';
 import type { WorktreePlace } from '../protocol/worktree.js';
 import { type Toolbox, toolbox } from '../tools/toolbox.js';
 import { modelFor } from './agent-choice.js';
+import { keepRule } from './kept-rule.js';
 import { leadTerms, promptNotice } from './lead-terms.js';
 import { checkMode } from './mode-check.js';
 import { type OpenedStore, openStore } from './open-store.js';
@@ -54,6 +54,7 @@ import { chooseSession, directoryOf } from './session-choice.js';
 import { settingsNotices } from './settings-notices.js';
 import type { Surroundings } from './surroundings.js';
 import { shownTools } from './tool-names.js';
+import { travelTerms } from './travel-terms.js';
 import { VERSION } from './version.js';
 import { settingsFor } from './workbench-settings.js';
 
@@ -88,6 +89,8 @@ export interface WorkbenchRequest {
   readonly entrypoint?: string;
   /** The host's own. */
   readonly hooks?: HookFunctions | undefined;
+  /** Of a worker: where the workspace is on this machine, and how its agents get theirs. */
+  readonly outpost?: { readonly workplace: string; readonly clones: SwarmSetup['clones'] };
 }
 
 /** Whoever gets it closes its store. Throws a UsageError; then nothing is left open. */
@@ -109,7 +112,7 @@ export const furnish = async (
   const { machine, flags } = request;
   const here = flags.cwd === undefined ? machine.cwd : resolve(machine.cwd, flags.cwd);
   const choice = await chooseSession(flags, store.sessions, here);
-  const workplace = await directoryOf(choice, store.sessions, here);
+  const workplace = request.outpost?.workplace ?? (await directoryOf(choice, store.sessions, here));
   const loaded = settingsFor(machine, flags, workplace);
   const env = { ...machine.env, ...settingsEnv(loaded) };
   const provider = request.provider ?? providerOf(env);
@@ -164,6 +167,10 @@ export const furnish = async (
     ...{ machine, flags, skeinHome, store: store.sessions, surfaces: request.surfaces },
     personKeys: skein.personKeys,
   });
+  // A worker does not say what its lead has said.
+  const travel = request.outpost
+    ? { terms: {}, notices: [] }
+    : await travelTerms(store, settings, workplace, environment);
   const mode = modeSwitch(settings.mode.value, (wanted) => checkMode(wanted, machine, settings));
   const shared = governorOf(store, skein.maxConcurrentRequests, provider);
   const prompt: PromptRequest = {
@@ -186,11 +193,14 @@ export const furnish = async (
     briefing: promptFor(prompt),
     swarm: swarmFor({
       ...{ roster, settings, modelNamed: alias, tools, environment, shellIn },
+      clones: request.outpost?.clones,
       runHook: commandHooks(hookShell, settings.workspace.root),
       promptOf: (definition, given) =>
         promptFor({ ...prompt, agent: { ...definition, proactive: false }, tools: given }),
     }),
-    terms: termsFor(store, flags, skeinHome, isAsked || surfaces.length > 0),
+    terms: termsFor(store, flags, skeinHome, {
+      ...{ ...travel.terms, asks: isAsked || surfaces.length > 0 },
+    }),
     hooks: hooks.equipment,
     capabilities: capabilitiesOf(PROVIDER),
     requestSettings: (name) => requestSettings(name, settings, format),
@@ -251,27 +261,12 @@ export const furnish = async (
     },
   };
   const toolNames = tools.visible.map(({ name }) => name);
-  const notices = [...told, ...hooks.warnings, ...caged.notices];
+  const notices = [...told, ...hooks.warnings, ...caged.notices, ...travel.notices];
   const agentNames = roster.agents.map(({ name }) => name);
   return { settings, notices, toolNames, agentNames, options, inbox, release: caged.release };
 };
 
 const isAnswering = ({ event }: { readonly event: string }) => event === 'PermissionRequest';
-
-/** A project that cannot be written to must not end the run: the answer holds for its session. */
-const keepRule = (
-  text: string,
-  { skeinHome, workspace, trust }: LoadedSettings,
-  { notify }: Surroundings,
-): void => {
-  try {
-    const file = addTrustedAllowRule(stateLayout(skeinHome).trust, workspace, text);
-    if (trust === 'trusted') return;
-    notify(`The answer is kept in ${file}; it applies once you run \`skein trust\`.`);
-  } catch (error) {
-    notify(`The answer holds for this session only: ${(error as Error).message}`);
-  }
-};
 
 /** A session that began as an agent with few tools has no more of them later. */
 const onlyShown = (tools: Toolbox, head: RawJson): Toolbox => {

@@ -1,17 +1,17 @@
 /** A worker: takes background agents of any swarm from the queue, and works on them as their leads would. */
-import { hostname } from 'node:os';
 import { type Outpost, openOutpost } from '../actors/outpost.js';
 import { resolveSkeinHome, stateLayout } from '../config/state-directory.js';
 import { SkeinError, UsageError } from '../protocol/errors.js';
 import type { TakenJob, Work, WorkTerms } from '../protocol/job-queue.js';
 import { openPersonKey } from '../store/person-key.js';
 import { type OpenedStore, openStore } from './open-store.js';
+import { outpostPlace } from './outpost-place.js';
+import { noteRefusal } from './refusal-note.js';
 import type { RunOptions } from './run-options.js';
 import { readTerms, TERMS } from './run-terms.js';
 import type { Surroundings } from './surroundings.js';
 import { furnish } from './workbench.js';
 import { settingsFor } from './workbench-settings.js';
-import { workplaceOf } from './worker-place.js';
 
 export interface WorkerOptions {
   readonly machine: Surroundings;
@@ -74,6 +74,7 @@ export const openWorker = async (options: WorkerOptions): Promise<Worker> => {
     } catch (error) {
       if (!(error instanceof SkeinError)) throw error;
       options.said({ swarm, agent, what: 'given back', why: error.message });
+      await noteRefusal(sessions, job, error, store.owner);
       return { laterMs: TRY_AGAIN_MS };
     }
   };
@@ -179,23 +180,29 @@ class Outposts {
     const { publicKey } = openPersonKey(stateLayout(skeinHome).keys);
     const keys = [publicKey, ...own.skein.personKeys];
     const terms = readTerms(await sessions.peekArtifact(swarm, TERMS), swarm, keys);
-    const cwd = workplaceOf(terms, { host: hostname(), sharedPaths: own.skein.sharedPaths });
+    const { isTrusted: trust, ...outpost } = await outpostPlace(
+      ...([terms, machine, own, this.store.owner] as const),
+    );
+    const { workplace: cwd, clones } = outpost;
     const request = {
-      machine: { ...machine, cwd },
-      flags: { ...terms.flags, resume: swarm, cwd },
+      ...{ machine: { ...machine, cwd }, outpost },
+      flags: { ...terms.flags, resume: swarm, cwd, trust },
       ...{ title: '', surfaces: {}, lingers: false, wantsStreamEvents: false },
     };
     const bench = await furnish(request, this.store);
-    const { limits } = bench.options.swarm;
+    // What is elsewhere cannot be kept before it changes.
+    const { checkpoints, ...options } = bench.options;
+    const kept = clones?.isAway !== true && checkpoints !== undefined ? { checkpoints } : {};
+    const { limits } = options.swarm;
     // How many work at once is for the worker to say.
     const roomy = {
       ...limits,
       maxConcurrentAgents: Math.max(concurrency, limits.maxConcurrentAgents),
     };
     try {
-      const setup = { ...bench.options.swarm, limits: roomy };
-      const outpost = await openOutpost({ ...bench.options, swarm: setup }, swarm);
-      return { outpost, release: bench.release };
+      const setup = { ...options.swarm, limits: roomy };
+      const opened = await openOutpost({ ...options, ...kept, swarm: setup }, swarm);
+      return { outpost: opened, release: bench.release };
     } catch (error) {
       bench.release();
       throw error;

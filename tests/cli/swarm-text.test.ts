@@ -12,6 +12,7 @@ const agent = (id: string, depth: number, more: Partial<AgentView> = {}): AgentV
     status: 'running',
     state: 'streaming',
     waitsFor: null,
+    refusal: null,
     turns: 3,
   },
   ...{ inputTokens: 12_000, outputTokens: 345, cacheReadPercent: 83.4, costUsd: 0.0123 },

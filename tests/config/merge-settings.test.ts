@@ -82,6 +82,7 @@ describe('layers of settings', () => {
         permissionTimeoutMs: 600_000,
       },
       ...{ teammates: 'in-process', store: 'embedded', modelAliases: {} },
+      ...{ leaseMs: 15_000, queuePriority: 0, queueDelayMs: 0, personKeys: [], sharedPaths: [] },
       ...{ webSearch: true, allowPrivateAddresses: [] },
       ...{ redactSecrets: true, sandbox: 'off' },
       ...{ simple: false, disableMemoryFiles: false, autoMemory: false, teamMemory: false },

@@ -33,6 +33,11 @@ export const TOOLS = {
   },
   /** With persistence, and with a command to make clusters. */
   redis: { packages: ['redis-server', 'redis-tools'], probe: ['redis-server', '--version'] },
+  /** The right to have a host name of one's own: `unshare --uts`, as root. */
+  'root-hostname': {
+    packages: ['util-linux', 'hostname'],
+    probe: ['unshare', '--uts', 'sh', '-c', 'hostname skein && test "$(uname -n)" = skein'],
+  },
   /** The right to mount in a namespace of one's own: `unshare --mount`, as root. */
   'root-mounts': {
     packages: ['util-linux', 'mount'],

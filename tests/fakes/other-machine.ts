@@ -1,0 +1,29 @@
+/** Another machine, as far as a process can tell: another host name, another home, and a key of its own. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openPersonKey } from '../../src/store/person-key.js';
+import type { RunOptions } from './skein-process.js';
+import type { WorkerScene } from './worker-scene.js';
+
+export interface OtherMachine extends RunOptions {
+  readonly env: Record<string, string>;
+  readonly skeinHome: string;
+}
+
+/** It knows the key of the person at the first one. */
+export const otherMachine = async (
+  { root, skeinHome: first }: Pick<WorkerScene, 'root' | 'skeinHome'>,
+  host: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<OtherMachine> => {
+  const home = join(root, host);
+  const skeinHome = join(home, '.skein');
+  await mkdir(home, { recursive: true });
+  const { publicKey } = openPersonKey(join(first, 'keys'));
+  return {
+    skeinHome,
+    cwd: home,
+    env: { HOME: home, SKEIN_HOME: skeinHome, SKEIN_PERSON_KEYS: publicKey, ...more },
+    through: ['unshare', '--uts', 'sh', '-c', 'hostname "$0" && exec "$@"', host],
+  };
+};
