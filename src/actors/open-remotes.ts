@@ -4,11 +4,12 @@ import { RemoteChanges } from './remote-changes.js';
 import { RemoteNews } from './remote-news.js';
 import { RemoteWatch } from './remote-watch.js';
 import { Remotes, type RemotesDeps } from './remotes.js';
+import { WorkerWatch } from './worker-watch.js';
 
 /** Undefined where one process works on all agents of a swarm. */
 export const openRemotes = (
   { dispatch, store, session, usage, carry }: Household,
-  shared: Omit<RemotesDeps, 'dispatch' | 'watch' | 'changes'>,
+  shared: Omit<RemotesDeps, 'dispatch' | 'watch' | 'changes' | 'workers'>,
 ): Remotes | undefined => {
   if (dispatch === undefined) return undefined;
   const { id } = session.meta;
@@ -20,5 +21,8 @@ export const openRemotes = (
     ...{ watch: store.watch(id), roster, clock, usage, lead, memberOf, carry, news },
   });
   const changes = new RemoteChanges(store, id, roster, lead);
-  return new Remotes({ ...shared, dispatch, watch, changes });
+  const open = () => remotes.open;
+  const workers = new WorkerWatch({ jobs: store.jobs, clock, feed, open });
+  const remotes: Remotes = new Remotes({ ...shared, dispatch, watch, changes, workers });
+  return remotes;
 };

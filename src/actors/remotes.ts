@@ -15,12 +15,14 @@ import type { Member } from './member.js';
 import type { RemoteChanges } from './remote-changes.js';
 import type { RemoteWatch } from './remote-watch.js';
 import { type Entry, isLive, type Roster } from './roster.js';
+import type { WorkerWatch } from './worker-watch.js';
 
 export interface RemotesDeps {
   readonly dispatch: Dispatch;
   readonly lead: Member;
   readonly watch: RemoteWatch;
   readonly changes: RemoteChanges;
+  readonly workers: WorkerWatch;
   readonly roster: Roster;
   readonly employment: () => Employment;
   /** An agent that works here, the lead included. */
@@ -62,6 +64,7 @@ export class Remotes {
 
   async close(): Promise<void> {
     this.deps.watch.end();
+    this.deps.workers.end();
     await this.deps.dispatch.close();
   }
 
@@ -74,6 +77,11 @@ export class Remotes {
     // What files say of parents may go in circles.
     if (above === undefined || above.tag.depth >= tag.depth) return lead.isElsewhere === true;
     return this.has(above);
+  }
+
+  /** So many work elsewhere, or wait for somebody there. */
+  get open(): number {
+    return [...this.deps.roster.all()].filter((entry) => isLive(entry) && this.has(entry)).length;
   }
 
   /** What is on record of it is stored: somebody else works on it from now on. */
@@ -99,6 +107,7 @@ export class Remotes {
     const parent = memberOf(entry.tag.parent) ?? lead;
     entry.spent.joins(parent.tree);
     employment().follow({ id: entry.tag.id, parent });
+    if (!lead.isElsewhere) this.deps.workers.expect();
   }
 
   /** Where the lead works elsewhere, it knows best what became of those that work for nobody here. */

@@ -76,11 +76,12 @@ const runningOrRecent = async (
 };
 
 /** The keys are a contract: programs read them. */
-const forPrograms = ({ session, holder, agents }: SwarmView) => ({
+const forPrograms = ({ session, holder, workers, agents }: SwarmView) => ({
   session: session.id,
   isRunning: holder !== undefined,
   pid: holder?.pid ?? null,
   host: holder?.host ?? null,
+  workers: workers ?? null,
   cwd: session.cwd,
   title: plainText(session.title, 1_000),
   lead: session.lead,

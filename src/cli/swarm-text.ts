@@ -17,7 +17,7 @@ export interface TreePaper {
 export const swarmText = (swarm: SwarmView, paper: TreePaper): string => {
   const { session, holder, agents } = swarm;
   const state = holder === undefined ? stateWithout(agents) : `running, pid ${holder.pid}`;
-  const head = `${session.id}  ${state}  ${totals(agents)}  ${plainText(session.title, 200)}`;
+  const head = `${session.id}  ${state}  ${totals(agents)}${waiting(swarm)}  ${plainText(session.title, 200)}`;
   const branches = branchesOf(agents, paper.unicode);
   const prefixes = shortIds(agents.map(({ id }) => id));
   const rows = agents.map((agent, at) => {
@@ -37,6 +37,13 @@ const totals = (agents: readonly AgentView[]): string => {
   const known = agents.every(({ costUsd }) => costUsd !== null);
   const cost = agents.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0);
   return `${plural(agents.length, 'agent')}  ${money(known ? cost : null)}`;
+};
+
+/** Nobody is there who would take them. */
+const waiting = ({ agents, workers }: SwarmView): string => {
+  const many = agents.filter(({ status }) => status === 'queued').length;
+  if (workers !== 0 || many === 0) return '';
+  return `  ${many} ${many === 1 ? 'waits' : 'wait'} for a worker (\`skein worker\`)`;
 };
 
 type Column = 'agent' | 'state' | 'turns' | 'tokens' | 'cache' | 'cost' | 'age' | 'doing';

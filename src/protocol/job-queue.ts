@@ -40,6 +40,8 @@ export interface JobQueue {
   list(swarm: string): Promise<readonly ListedJob[]>;
   /** Works on jobs until it is closed. */
   employ(worker: string, terms: WorkTerms, work: Work): Promise<Workplace>;
+  /** Workers that live, by name; left out where the process that runs a swarm takes its jobs itself. */
+  workers?(): Promise<readonly { readonly name: string }[]>;
   /** Undefined where workers take the jobs: the process that runs a swarm takes none itself. */
   readonly own: OwnJobs | undefined;
   close(): Promise<void>;

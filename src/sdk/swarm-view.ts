@@ -27,6 +27,8 @@ export interface AgentView {
   readonly state: SeenState | 'lost';
   /** What its next request waits for; null unless its state is `waiting`. */
   readonly waitsFor: WaitReason | null;
+  /** The worker that has it, or the one that it works for; null where the process of its lead does. */
+  readonly worker: string | null;
   /** Why the worker that was given it last could not work on it; null unless its status is `queued`. */
   readonly refusal: string | null;
   readonly turns: number;
@@ -49,6 +51,8 @@ export interface AgentView {
 export interface SwarmView {
   readonly session: SessionMeta;
   readonly holder: LeaseHolder | undefined;
+  /** How many workers live; left out where the process of the lead does it all. */
+  readonly workers?: number;
   /** The lead first, each followed by those that work for it. */
   readonly agents: readonly AgentView[];
 }
@@ -79,12 +83,13 @@ export class SwarmFold {
 
   /** `jobs`: those that workers take or have taken; none where the lead's process does it all. */
   agents(isLive: boolean, jobs: readonly ListedJob[] = []): readonly AgentView[] {
-    const worked = new Map(jobs.map(({ id, worker }) => [id, worker !== undefined]));
+    const worked = new Map(jobs.map(({ id, worker = null }) => [id, worker]));
     // Parents come first, and whoever works for one is where that one is.
     return this.#inOrder().map((agent) => {
-      const isWorked = worked.get(agent.id) ?? worked.get(agent.parent ?? '');
-      if (isWorked !== undefined) worked.set(agent.id, isWorked);
-      return this.#viewOf(agent, isLive, isWorked);
+      const own = worked.get(agent.id);
+      const worker = own === undefined ? worked.get(agent.parent ?? '') : own;
+      if (worker !== undefined) worked.set(agent.id, worker);
+      return this.#viewOf(agent, isLive, worker);
     });
   }
 
@@ -117,9 +122,11 @@ export class SwarmFold {
     return [...ordered, ...[...this.#agents.values()].filter((agent) => !reached.has(agent))];
   }
 
-  #viewOf(agent: AgentFold, isLive: boolean, isWorked: boolean | undefined): AgentView {
+  /** `worker`: null while none has it, undefined for one that none takes. */
+  #viewOf(agent: AgentFold, isLive: boolean, worker: string | null | undefined): AgentView {
     const { id, parent, identity, model, turns, usage, cost, since, lastActiveAt } = agent;
     const { name, kind, type, depth, description } = identity;
+    const isWorked = worker === undefined ? undefined : worker !== null;
     const status = this.#statusOf(agent, isLive, isWorked);
     const isLeft = status === 'lost' || status === 'queued';
     const isOver = isLeft || status === 'ended' || status === 'stopped';
@@ -128,6 +135,7 @@ export class SwarmFold {
       ...{ id, name, kind, type, parent, depth, description, model, status },
       state: isLeft ? status : isOver ? 'stopped' : agent.state,
       waitsFor: isOver ? null : agent.waitsFor,
+      worker: isOver ? null : (worker ?? null),
       refusal: status === 'queued' ? agent.refusal : null,
       ...{ turns, inputTokens: read, outputTokens: usage.output },
       cacheReadPercent: read === 0 ? null : Math.round((usage.cacheRead / read) * 1_000) / 10,
@@ -162,7 +170,11 @@ export const viewOfSwarm = async (store: SwarmSource, session: SessionMeta): Pro
   const jobs = store.jobs.own === undefined ? await store.jobs.list(session.id) : [];
   const fold = new SwarmFold(session.lead);
   for await (const event of store.events(session.id)) fold.take(event);
-  return { session, holder, agents: fold.agents(holder !== undefined, jobs) };
+  const workers = await store.jobs.workers?.();
+  return {
+    ...{ session, holder, agents: fold.agents(holder !== undefined, jobs) },
+    ...(workers !== undefined && { workers: workers.length }),
+  };
 };
 
 /** Told of a session that cannot be read, and why. */

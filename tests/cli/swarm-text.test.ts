@@ -13,6 +13,7 @@ const agent = (id: string, depth: number, more: Partial<AgentView> = {}): AgentV
     state: 'streaming',
     waitsFor: null,
     refusal: null,
+    worker: null,
     turns: 3,
   },
   ...{ inputTokens: 12_000, outputTokens: 345, cacheReadPercent: 83.4, costUsd: 0.0123 },
