@@ -5,7 +5,12 @@
 import { movedText } from '../prompt/delegation-text.js';
 import { JOB_SENDER } from '../protocol/jobs.js';
 import { rawText } from '../protocol/wire.js';
-import type { ClonedPlace, Clones, Settled } from '../protocol/worktree.js';
+import {
+  type ClonedPlace,
+  type Clones,
+  type Settled,
+  WorktreeRefusal,
+} from '../protocol/worktree.js';
 import type { Household } from './household.js';
 import type { Child, Member } from './member.js';
 import type { Notebook } from './notebook.js';
@@ -15,22 +20,30 @@ import type { Notebook } from './notebook.js';
  * WorktreeRefusal; then nothing is on record of it.
  */
 export const placeHere = async (
-  { setup: { clones }, session }: Household,
+  { setup: { clones }, session, dispatch }: Household,
   agent: string,
   notebook: Notebook,
   parent: Member,
 ): Promise<void> => {
   const { history } = notebook;
   const isOver = history.ended?.final === true && history.letters.waiting === 0;
-  const { cloned: before } = history.family;
-  if (clones === undefined || isOver || isReachable(clones, before, parent)) return;
+  const { cloned: before, origin } = history.family;
+  if (isOver) return;
+  if (clones === undefined) {
+    if (before !== undefined && dispatch?.ours.has(agent))
+      throw new WorktreeRefusal(unknown(before));
+    return;
+  }
+  if (isReachable(clones, before, parent)) return;
   const to = await clones.move({ session: session.meta.id, agent, before });
   notebook.record({ type: 'agent.moved', to });
-  notebook.record({
-    ...{ type: 'letter.received', from: JOB_SENDER, raw: `[${rawText(movedText(to, before))}]` },
-    letter: parent.deps.ids('letter'),
-  });
+  const told = rawText(movedText(to, before, origin?.worktree?.path));
+  const letter = parent.deps.ids('letter');
+  notebook.record({ type: 'letter.received', letter, from: JOB_SENDER, raw: `[${told}]` });
 };
+
+const unknown = ({ host, url }: ClonedPlace): string =>
+  `It was last worked on by ${host}, in a clone of ${url}, and its lead names no remote now: set skein.workspaceRemote there.`;
 
 /** Where it works is on this machine: its own clone, or the place of whoever it works for. */
 const isReachable = (

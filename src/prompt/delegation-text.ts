@@ -31,19 +31,27 @@ It has all that ${top} had when you began, committed or not. Wherever a path bel
 
 ${prompt}`;
 
-/** For one that a machine without its lead's workspace has taken: what it knows speaks of other folders. */
-export const movedText = ({ host, place, url, tip }: ClonePlace, before?: ClonePlace): string => {
+/**
+ * For one that a machine without its lead's workspace has taken: what it knows speaks of other folders.
+ * `former` is a folder that it was told of at first.
+ */
+export const movedText = (
+  { host, place, url, tip }: ClonePlace,
+  before?: ClonePlace,
+  former?: string,
+): string => {
   const { path, top, cwd, base, branch } = place;
-  const isNew = tip === base;
-  const holds = isNew
-    ? `It has what ${inOneLine(url)} has at commit ${base}; what was not committed there is not in it.`
-    : `It has your own work up to commit ${tip}, which was pushed to the branch ${branch}.`;
+  const holds =
+    tip === base
+      ? `It has what ${inOneLine(url)} has at commit ${base}; what was not committed there is not in it.`
+      : `It has your own work up to commit ${tip}, which was pushed to the branch ${branch}.`;
   const lost =
     before === undefined
       ? ''
-      : ` What you changed later on ${inOneLine(before.host)}, in ${before.place.path}, is not here, nor is what ran there: look before you go on.`;
+      : ` What you changed later on ${inOneLine(before.host)} is not here, nor is what ran there: look before you go on.`;
+  const known = [top, former, before?.place.path].filter((it) => it !== undefined && it !== path);
   return `[You work on another machine now, ${inOneLine(host)}, in a git worktree of your own: ${cwd}
-${holds}${lost} Wherever a path below ${top}${before === undefined ? '' : ` or ${before.place.path}`} is named, take the same path below ${path}; elsewhere you cannot write. When you end, what you changed is committed and pushed to the branch ${branch}: do not push it yourself.]`;
+${holds}${lost} Wherever a path below ${known.join(' or ')} is named, take the same path below ${path}; elsewhere you cannot write. When you end, what you changed is committed and pushed to the branch ${branch}: do not push it yourself.]`;
 };
 
 interface ClonePlace {

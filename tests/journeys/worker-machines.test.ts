@@ -6,10 +6,11 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { otherMachine } from '../fakes/other-machine.js';
 import { calls, type Line, type Rules, type RunOptions, STREAM } from '../fakes/skein-process.js';
-import { backgroundTask, bash, workerScene } from '../fakes/worker-scene.js';
+import { backgroundTask, bash, SOON, workerScene } from '../fakes/worker-scene.js';
 import { needs } from '../setup/needs.js';
 
-const TASK = backgroundTask('Count the geese', { subagent_type: 'counter' });
+const task = (more: Record<string, unknown>) =>
+  backgroundTask('Count the geese', { subagent_type: 'counter', ...more });
 const COUNTER = { description: 'Counts', prompt: 'You count.', tools: 'Bash, Read, Edit' };
 const AGENTS = ['--agents', JSON.stringify({ counter: COUNTER })];
 const FREE = ['--permission-mode', 'bypassPermissions', ...AGENTS];
@@ -17,18 +18,18 @@ const LEAD = ['-p', 'Begin', '--session-id', 'one', ...FREE];
 const AGENT = { firstUser: 'Count the geese' };
 
 /** The lead waits for its agent, which does what the rules say. */
-const leading = (...rules: Rules): Rules => [
+const leading = (rules: Rules, more: Record<string, unknown>): Rules => [
   {
     match: { lastUser: '/sessions/one/artifacts/', firstUser: 'Begin' },
     reply: calls('Read', { file_path: '{{lastUser}}' }),
   },
-  { match: { firstUser: 'Begin', turn: 0 }, reply: { tool_use: [TASK] } },
+  { match: { firstUser: 'Begin', turn: 0 }, reply: { tool_use: [task(more)] } },
   { match: { firstUser: 'Begin' }, reply: 'I see.' },
   ...rules,
 ];
 
-const sceneWith = async (...rules: Rules) => {
-  const scene = await workerScene(leading(...rules));
+const sceneWith = async (rules: Rules, more: Record<string, unknown> = {}) => {
+  const scene = await workerScene(leading(rules, more), SOON);
   const git = (...args: readonly string[]) =>
     execFileSync('git', args, { cwd: scene.workspace, encoding: 'utf8', stdio: 'pipe' }).trim();
   const url = join(scene.root, 'remote.git');
@@ -71,12 +72,12 @@ needs.describe(
   'root-hostname',
 )('an agent on another machine', () => {
   test('works in a clone of the remote, and what it changed is on its branch there', async () => {
-    const scene = await sceneWith(
+    const scene = await sceneWith([
       { match: { ...AGENT, turn: 0 }, reply: read },
       { match: { ...AGENT, turn: 1 }, reply: edit },
       { match: { ...AGENT, turn: 2 }, reply: { tool_use: bash('seq 1 100000') } },
       { match: AGENT, reply: 'There are two.' },
-    );
+    ]);
     const field = await otherMachine(scene, 'field');
     await scene.worker([], field);
     await writeFile(join(scene.workspace, 'loose.txt'), 'not committed\n');
@@ -111,11 +112,11 @@ needs.describe(
   });
 
   test('works in the folder of its lead where both have it', async () => {
-    const scene = await sceneWith(
+    const scene = await sceneWith([
       { match: { ...AGENT, turn: 0 }, reply: read },
       { match: { ...AGENT, turn: 1 }, reply: edit },
       { match: AGENT, reply: 'There are two.' },
-    );
+    ]);
     const field = await otherMachine(scene, 'field', { SKEIN_SHARED_PATHS: scene.root });
     await scene.worker([], field);
     const lead = await scene.run(LEAD, scene.remote);
@@ -125,7 +126,7 @@ needs.describe(
   });
 
   test('waits for a worker that has its workspace, and everybody is told why', async () => {
-    const scene = await sceneWith({ match: AGENT, reply: 'There are two.' });
+    const scene = await sceneWith([{ match: AGENT, reply: 'There are two.' }]);
     const worker = await scene.worker([], await otherMachine(scene, 'field'));
     const lead = await scene.lead();
     const refused = (agents: readonly Line[]) => agents[0]?.refusal?.includes('on ') === true;
@@ -149,7 +150,7 @@ needs.describe(
   });
 
   test('is not begun from a commit that nobody has pushed', async () => {
-    const scene = await sceneWith({ match: AGENT, reply: 'There are two.' });
+    const scene = await sceneWith([{ match: AGENT, reply: 'There are two.' }]);
     scene.git('commit', '-q', '--allow-empty', '-m', 'second');
     const worker = await scene.worker([], await otherMachine(scene, 'field'));
     const lead = await scene.lead(scene.remote);
@@ -166,7 +167,7 @@ needs.describe(
   });
 
   test('goes on elsewhere with what it had done when its worker is ended', async () => {
-    const scene = await sceneWith(
+    const scene = await sceneWith([
       { match: { ...AGENT, turn: 0 }, reply: read },
       { match: { ...AGENT, turn: 1 }, reply: edit },
       {
@@ -177,7 +178,7 @@ needs.describe(
         ],
       },
       { match: AGENT, reply: 'There are two.' },
-    );
+    ]);
     const field = await scene.worker([], await otherMachine(scene, 'field'));
     const lead = await scene.lead(scene.remote);
     const edited = (agents: readonly Line[]) => agents[0]?.turns === 2;
@@ -192,5 +193,36 @@ needs.describe(
     expect(scene.heard()).toContain('It has your own work up to commit');
     expect(scene.heard()).toContain('two\\nbarn');
     expect(scene.git('--git-dir', scene.url, 'show', `agent/${id}:geese.txt`)).toBe('two');
+  });
+
+  test('goes on elsewhere without what was lost with its machine, and is told so', async () => {
+    const scene = await sceneWith(
+      [
+        { match: { ...AGENT, turn: 0 }, reply: read },
+        { match: { ...AGENT, turn: 1 }, reply: edit },
+        {
+          match: { ...AGENT, turn: 2 },
+          replies: [
+            { text: 'I am', stall: { afterEvents: 1 } },
+            { tool_use: bash('cat geese.txt') },
+          ],
+        },
+        { match: AGENT, reply: 'There is one.' },
+      ],
+      { isolation: 'worktree' },
+    );
+    const field = await scene.worker([], await otherMachine(scene, 'field', SOON));
+    const lead = await scene.lead(scene.remote);
+    await scene.agents('one', 'it has edited', (agents) => agents[0]?.turns === 2);
+    field.kill('SIGKILL');
+    await field.ended;
+    await scene.worker([], await otherMachine(scene, 'barn', SOON));
+    expect((await lead.ended).code).toBe(0);
+    const { id } = await scene.agentOf();
+    expect(scene.heard()).toContain('What you changed later on field is not here');
+    const told = `${scene.workspace} or ${scene.skeinHome}/worktrees/one/${id} or ${scene.root}/field/.skein/worktrees/one/${id}`;
+    expect(scene.heard()).toContain(`Wherever a path below ${told} is named`);
+    expect(scene.heard()).toContain('It changed nothing in its worktree.');
+    expect(scene.git('--git-dir', scene.url, 'branch', '--list', 'agent/*')).toBe('');
   });
 });

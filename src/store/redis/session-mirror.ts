@@ -6,13 +6,14 @@ import { join } from 'node:path';
 import { isJournalOwner, journalPath } from '../journal-place.js';
 import { markMirror } from '../mirror-marker.js';
 import { OpenFiles } from '../open-files.js';
+import { readRegular } from '../regular-file.js';
 import { writeAtomically } from '../write-atomically.js';
 import { EVENTS_HINT } from './append-records.js';
 import type { Broker } from './broker.js';
 import { MirroredList } from './mirrored-list.js';
 import { type SwarmKeys, swarmKeys } from './redis-keys.js';
 import { ARTIFACTS_HINT, artifactsIn, isArtifactName } from './swarm-artifacts.js';
-import { readBlob } from './swarm-blobs.js';
+import { readBlob, sha256 } from './swarm-blobs.js';
 import { META_HINT } from './swarm-meta.js';
 
 /** What is new is copied so much later, together with what comes meanwhile. */
@@ -121,9 +122,13 @@ class SessionMirror implements Mirror {
   private async copyArtifacts(): Promise<void> {
     for (const [name, digest] of await artifactsIn(this.broker, this.keys)) {
       if (this.artifacts.get(name) === digest || !isArtifactName(name)) continue;
-      const bytes = await readBlob(this.broker, this.keys, digest);
-      if (this.isStopped) return;
-      writeAtomically(join(this.folder, 'artifacts', name), bytes);
+      const path = join(this.folder, 'artifacts', name);
+      // Those who work on this machine have put it there themselves.
+      if (!isKeptAt(path, digest)) {
+        const bytes = await readBlob(this.broker, this.keys, digest);
+        if (this.isStopped) return;
+        writeAtomically(path, bytes);
+      }
       this.artifacts.set(name, digest);
     }
   }
@@ -169,6 +174,14 @@ class SessionMirror implements Mirror {
     return journal;
   }
 }
+
+const isKeptAt = (path: string, digest: string): boolean => {
+  try {
+    return sha256(readRegular(path)) === digest;
+  } catch {
+    return false;
+  }
+};
 
 /** Agents stand ahead of all words that come from elsewhere. */
 const AGENT = /^\{"v":\d+,"seq":\d+,"ts":[\d.e+]+,"swarm":"[^"]*","agent":"([^"]*)"/;

@@ -50,7 +50,8 @@ const beginning = async (broker: Broker, key: string, pieces: number): Promise<n
   return isKept ? Math.min(found, pieces) : 0;
 };
 
-const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+export const sha256 = (bytes: Uint8Array): string =>
+  createHash('sha256').update(bytes).digest('hex');
 
 const ADD_PIECE = {
   name: 'skeinAddPiece',
