@@ -162,7 +162,7 @@ needs.describe('redis')('two who answer the questions of agents on workers', () 
     };
     await Promise.all([tell(0, { do: 'list' }), tell(1, { do: 'list' })]);
     const reason = 'That is for others.';
-    const [yes = [], no = []] = await Promise.all([
+    const [yes, no] = await Promise.all([
       tell(0, { do: 'answer', answer: { behavior: 'allow', scope: 'once' } }),
       tell(1, { do: 'answer', answer: { behavior: 'deny', reason } }),
     ]);

@@ -83,10 +83,7 @@ export class RedisSession implements VisitedSession {
     const opening = this.journals.get(agent);
     if (opening === undefined) return this.ending.get(agent);
     this.journals.delete(agent);
-    const ending = opening
-      .then((journal) => journal.end())
-      .finally(() => this.giveBack(agent))
-      .finally(() => this.ending.delete(agent));
+    const ending = this.endJournal(agent, opening);
     this.ending.set(agent, ending);
     return ending;
   }
@@ -229,6 +226,15 @@ export class RedisSession implements VisitedSession {
     await scope.release();
     const failure = rejectionIn(outcomes);
     if (failure !== undefined && !scope.lost.aborted) throw failure;
+  }
+
+  private async endJournal(agent: string, opening: Promise<RedisJournal>): Promise<void> {
+    try {
+      const journal = await opening;
+      await journal.end();
+    } finally {
+      await this.giveBack(agent).finally(() => this.ending.delete(agent));
+    }
   }
 
   /** Whoever it is handed to next has it under an epoch of its own. */
