@@ -226,3 +226,27 @@ needs.describe(
     expect(scene.git('--git-dir', scene.url, 'branch', '--list', 'agent/*')).toBe('');
   });
 });
+
+needs.describe(
+  'redis',
+  'git',
+  'root-hostname',
+  'bwrap',
+)('an agent in a sandbox of another machine', () => {
+  test('has its clone to look into', async () => {
+    const scene = await sceneWith([
+      {
+        match: { ...AGENT, turn: 0 },
+        reply: { tool_use: bash('git log --format=%s; git status -s') },
+      },
+      { match: AGENT, reply: 'There is one.' },
+    ]);
+    const field = await otherMachine(scene, 'field', { SKEIN_SANDBOX: 'required' });
+    await scene.worker([], field);
+    const lead = await scene.lead(scene.remote);
+    expect((await lead.ended).code).toBe(0);
+    const { records } = await scene.agentOf();
+    const ended = records.find(({ type }) => type === 'call.ended');
+    expect(JSON.parse(String(ended?.raw)).content).toBe('first\n');
+  });
+});
