@@ -60,6 +60,7 @@ test('the commands, with what they take', () => {
     doctor: ['--json', '--online'],
     ps: ['[session]', '--all', '--json'],
     tasks: ['[session]', '--json'],
+    worker: ['--concurrency <agents>', '--rate <agents>', '--json'],
     send: ['<agent>', '[text]', '--json'],
     stop: ['<agent>', '--json'],
     resume: ['<session-or-agent>', '[prompt]', '--json'],
