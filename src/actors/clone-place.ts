@@ -64,7 +64,7 @@ export const deliverClone = async (
 ): Promise<Settled | undefined> => {
   const { cloned, writtenFiles } = deps.notebook.history.family;
   if (cloned === undefined) return undefined;
-  if (clones?.isHere(cloned) !== true) return { settlement: leftThere(cloned), diff: NO_DIFF };
+  if (clones === undefined) return { settlement: leftThere(cloned), diff: NO_DIFF };
   // Whoever has lost it to another is refused here, and pushes nothing; one that stays has been stored.
   if (!stays) await deps.notebook.written();
   return clones.deliver({ agent: id, cloned, wanted: [...writtenFiles], stays });

@@ -10,6 +10,7 @@ import {
   type DeliverOrder,
   type MoveOrder,
   type Settled,
+  type Settlement,
   type WorktreePlace,
   WorktreeRefusal,
 } from '../protocol/worktree.js';
@@ -55,7 +56,7 @@ export const cloneWorktrees = (home: WorktreeHome, terms: CloneTerms): CloneWork
       its === host && isWhole(cloneOf(home.folder, url), place.path),
     workspace: (session) => inTurn(() => checkOut(home, terms, session)),
     move: (order) => inTurn(() => move(home, terms, order)),
-    deliver: (order) => inTurn(() => deliver(home, order)),
+    deliver: (order) => inTurn(() => deliver(home, host, order)),
   };
 };
 
@@ -145,12 +146,14 @@ const putAside = async (
 /** Never rejects. */
 const deliver = async (
   home: WorktreeHome,
+  here: string,
   { agent, cloned, wanted, stays = false }: DeliverOrder,
 ): Promise<Settled> => {
   const { place, url, host } = cloned;
   let diff: Uint8Array = NO_DIFF;
   try {
     const clone = await GitClone.open(home, url);
+    if (host !== here) return { settlement: await pushedBy(clone, cloned), diff };
     const repository = await clone.repository();
     const work = await workOf(home, repository, { agent, place, wanted, merged: undefined });
     if (work === undefined) return { settlement: { kind: 'unchanged' }, diff };
@@ -171,6 +174,22 @@ const deliver = async (
       diff,
     };
   }
+};
+
+/** Rejects with a WorktreeRefusal. */
+const pushedBy = async (
+  clone: GitClone,
+  { host, place, url }: ClonedPlace,
+): Promise<Settlement> => {
+  const { branch, base } = place;
+  const tip = await clone.tipOf(branch);
+  if (tip === undefined) {
+    return { kind: 'kept', why: `${host} had it last, and has pushed nothing of it to ${url}.` };
+  }
+  await clone.fetch(base);
+  await clone.fetch(tip, branch);
+  const { tree } = await clone.repository();
+  return { kind: 'pushed', files: await namesBetween(tree, base, tip), commit: tip, url };
 };
 
 /** Where the lead works in its own tree. Throws a WorktreeRefusal. */

@@ -128,7 +128,11 @@ export interface Clones {
    * Rejects with a WorktreeRefusal: then it cannot work here.
    */
   move(order: MoveOrder): Promise<ClonedPlace>;
-  /** Puts what is in the folder on its branch, and that to the remote. Never rejects, and never forces. */
+  /**
+   * Puts what is in the folder on its branch, and that to the remote; of one whose folder is on another
+   * machine it says what that one has pushed. Doing it again does nothing twice. Never rejects, and never
+   * forces.
+   */
   deliver(order: DeliverOrder): Promise<Settled>;
 }
 

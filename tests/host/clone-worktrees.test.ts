@@ -11,6 +11,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type CloneTerms, cloneWorktrees } from '../../src/host/clone-worktrees.js';
 import { cloneOf } from '../../src/host/git-clone.js';
+import { leftWorktrees, sweepWorktree } from '../../src/host/worktree-sweep.js';
 import { type ClonedPlace, WorktreeRefusal } from '../../src/protocol/worktree.js';
 import { needs } from '../setup/needs.js';
 import { environment, type Repository, repository, script, temporaryFolder } from './repository.js';
@@ -147,6 +148,43 @@ needs.describe('git')('A clone for an agent on another machine', () => {
       'refs/heads/left',
     );
     expect(lead.repo.git('--git-dir', clone, 'show', `${left}:a.txt`)).toBe('half');
+  });
+
+  test('is delivered once, however often a process dies in the midst of that', async () => {
+    const lead = scene();
+    const barn = machine(lead);
+    const there = await barn.move();
+    put(there, 'a.txt', 'two\n');
+    const settled = await barn.deliver(there);
+    expect(settled).toMatchObject({ kind: 'pushed', files: ['a.txt'] });
+    expect(await barn.deliver(there)).toEqual(settled);
+    // Another machine knows what was pushed, and what was not.
+    const field = machine(lead, { host: 'field' });
+    expect(await field.deliver(there)).toEqual(settled);
+    lead.repo.git('--git-dir', lead.url, 'update-ref', '-d', 'refs/heads/agent/a_1');
+    expect(await field.deliver(there)).toEqual({
+      ...{ kind: 'kept', why: `barn had it last, and has pushed nothing of it to ${lead.url}.` },
+    });
+  });
+
+  test('is cleared away later, unless it holds what was not pushed', async () => {
+    const lead = scene();
+    const barn = machine(lead);
+    const base = await barn.workspace('s_1');
+    const [kept, loose] = [await barn.move(undefined, 'a_1'), await barn.move(undefined, 'a_2')];
+    put(kept, 'a.txt', 'two\n');
+    await barn.deliver(kept, true);
+    put(loose, 'a.txt', 'three\n');
+    const home = { folder: barn.folder, without: [], environment: environment() };
+    const ends = new Map<string, unknown>();
+    for (const { path } of leftWorktrees(barn.folder)) {
+      ends.set(path, await sweepWorktree(path, home, false));
+    }
+    expect(Object.fromEntries(ends)).toEqual({
+      [base]: 'removed',
+      [kept.place.path]: 'removed',
+      [loose.place.path]: { kept: 'it has changes that are on no branch' },
+    });
   });
 
   test('stays, with a reason, when somebody else has pushed to its branch', async () => {
