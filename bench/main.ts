@@ -6,6 +6,7 @@ import { type Bench, benchOf } from './bench.js';
 import { billed } from './billed-rows.js';
 import { calibrate } from './calibrate.js';
 import { deltas } from './delta-rows.js';
+import { jobs, letters, queuedAgents } from './queue-rows.js';
 import { asJson, asTable } from './report.js';
 import { judge, type Row } from './row.js';
 import { coldStart, idleMemory } from './start-rows.js';
@@ -21,6 +22,9 @@ const MEASURES: Readonly<Record<string, (bench: Bench) => Promise<readonly Row[]
   'fan-out': fanOut,
   'swarm-deltas': swarmDeltas,
   billed,
+  queue: queuedAgents,
+  jobs,
+  letters,
 };
 
 const USAGE = `npm run bench -- [options]

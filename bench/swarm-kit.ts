@@ -12,7 +12,7 @@ import { READERS, SWARM_PROMPTS, swarmPlaybook } from './swarm-playbook.js';
 
 export interface SwarmKit {
   /** Limits of a swarm of this width: nothing waits for a place. */
-  contenders(width: number): Contenders;
+  contenders(width: number, env?: Readonly<Record<string, string>>): Contenders;
 }
 
 const TOLERANCE = 0.01;
@@ -25,10 +25,10 @@ export const swarmKit = async (arena: Arena): Promise<SwarmKit> => {
   const head = join(arena.root, 'swarm-head.json');
   const child = join(arena.root, 'child.json');
   const kit: SwarmKit = {
-    contenders: (width) =>
+    contenders: (width, env) =>
       contenders(arena, {
         ...{ head, floorArgs: [child], skeinArgs: ['--agents', JSON.stringify(READERS)] },
-        env: limitsFor(width),
+        env: { ...limitsFor(width), ...env },
       }),
   };
   const simulator = await startSimulatorProcess(arena, swarmPlaybook([FEW]));

@@ -7,6 +7,8 @@
 const FILES = ['f400.txt', 'f401.txt'] as const;
 /** What the lead of a long conversation reads first: with its prompt about 50,000 tokens. */
 const STUDIED = 75;
+/** What a model takes to begin its answer. */
+export const MS_TO_FIRST_TOKEN = 200;
 /** Five seconds of fifty a second. */
 export const DELTAS_PER_AGENT = 250;
 const DELTA_LENGTH = 4;
@@ -15,18 +17,20 @@ export type ChildType = 'readers' | 'forks';
 
 export const SWARM_PROMPTS = {
   fanOut: (width: number) => `Hand out ${width} parts to readers.`,
+  queue: (width: number) => `Queue ${width} parts for readers.`,
   speak: (width: number) => `Have ${width} readers speak.`,
   study: (width: number, type: ChildType) =>
     `Study the files, then hand out ${width} parts to ${type}.`,
 } as const;
 
 /** The part's number stands in every prompt: no two children are told the same. */
-const tasks = (width: number, type: ChildType, verb: string) =>
+const tasks = (width: number, type: ChildType, verb: string, inBackground = false) =>
   Array.from({ length: width }, (_, part) => ({
     name: 'Task',
     input: {
       ...{ description: `part ${part}`, prompt: `${verb} part ${part} and report.` },
       ...(type === 'readers' && { subagent_type: READER }),
+      ...(inBackground && { run_in_background: true }),
     },
   }));
 
@@ -63,6 +67,7 @@ export const swarmPlaybook = (widths: readonly number[], delayMs = 0) => ({
     }),
     ...widths.flatMap((width) => [
       asked(SWARM_PROMPTS.fanOut(width), { tool_use: tasks(width, 'readers', 'Look at') }),
+      asked(SWARM_PROMPTS.queue(width), { tool_use: tasks(width, 'readers', 'Look at', true) }),
       asked(SWARM_PROMPTS.speak(width), { tool_use: tasks(width, 'readers', 'Speak for') }),
       ...(['readers', 'forks'] as const).flatMap((type) => {
         const prompt = SWARM_PROMPTS.study(width, type);

@@ -5,7 +5,12 @@ import { cpuOf } from './process-figures.js';
 import type { Row } from './row.js';
 import { type SimulatorProcess, startSimulatorProcess } from './simulator-process.js';
 import { type SwarmKit, swarmKit } from './swarm-kit.js';
-import { DELTAS_PER_AGENT, SWARM_PROMPTS, swarmPlaybook } from './swarm-playbook.js';
+import {
+  DELTAS_PER_AGENT,
+  MS_TO_FIRST_TOKEN,
+  SWARM_PROMPTS,
+  swarmPlaybook,
+} from './swarm-playbook.js';
 
 /** From the lead's first request to the end of the process. */
 interface Spent {
@@ -17,8 +22,6 @@ interface Spent {
   /** ms of CPU that the server used meanwhile. */
   readonly server: number;
 }
-
-const MS_TO_FIRST_TOKEN = 200;
 
 const WIDTHS = [
   { width: 10, rounds: 9, target: 1.05 },

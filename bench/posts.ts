@@ -1,0 +1,65 @@
+/** Letters between two processes, by our mailbox and by bare streams. */
+import { Redis } from 'ioredis';
+import { openBroker } from '../src/store/redis/broker.js';
+import { RedisMailbox } from '../src/store/redis/redis-mailbox.js';
+
+export interface Post {
+  send(to: string, id: string, body: unknown): Promise<void>;
+  /** Each is acknowledged when `taken` has returned. */
+  receive(address: string, taken: (body: unknown) => void): Promise<void>;
+}
+
+/** Read at once, as the mailbox does. */
+const MOST_AT_ONCE = 32;
+
+export const openPost = (kind: string, socket: string): Promise<Post> =>
+  kind === 'ours' ? ourPost(socket) : barePost(socket);
+
+const ourPost = async (socket: string): Promise<Post> => {
+  const consumer = `bench-${process.pid}`;
+  const mailbox = new RedisMailbox(await openBroker(`unix://${socket}`), 's_bench', consumer);
+  return {
+    send: (to, id, body) => mailbox.send({ id, from: consumer, to, sentAt: Date.now(), body }),
+    async receive(address, taken) {
+      const inbox = await mailbox.open(address);
+      const { signal } = new AbortController();
+      const read = async () => {
+        for (;;) {
+          const letter = await inbox.next(signal);
+          if (letter === undefined) return;
+          taken(letter.body);
+          void inbox.acknowledge(letter.id);
+        }
+      };
+      void read();
+    },
+  };
+};
+
+/** What anybody would write first: a stream for each address, with a group that reads it. */
+const barePost = async (socket: string): Promise<Post> => {
+  const commands = new Redis({ path: socket });
+  return {
+    send: async (to, id, body) => {
+      await commands.xadd(to, '*', 'letter', JSON.stringify({ id, to, sentAt: Date.now(), body }));
+    },
+    async receive(address, taken) {
+      await commands.xgroup('CREATE', address, 'readers', '0', 'MKSTREAM').catch(() => {});
+      const blocking = new Redis({ path: socket });
+      const read = async () => {
+        for (;;) {
+          const found = (await blocking.xreadgroup(
+            ...(['GROUP', 'readers', 'one', 'COUNT', MOST_AT_ONCE, 'BLOCK', 0] as const),
+            ...(['STREAMS', address, '>'] as const),
+          )) as [string, [string, string[]][]][] | null;
+          for (const [place, [, text = '']] of found?.[0]?.[1] ?? []) {
+            taken((JSON.parse(text) as { body: unknown }).body);
+            void commands.xack(address, 'readers', place);
+            void commands.xdel(address, place);
+          }
+        }
+      };
+      void read();
+    },
+  };
+};
