@@ -8,6 +8,7 @@ import { signClaims } from '../../src/actors/signing-surface.js';
 import type { AnswerClaims } from '../../src/protocol/answer.js';
 import { openPersonKey } from '../../src/store/person-key.js';
 import { DRIVEN, type Line, type Rules, resultsIn, userLine } from '../fakes/skein-process.js';
+import { openScreen } from '../fakes/tmux-screen.js';
 import {
   backgroundTask,
   bash,
@@ -142,6 +143,24 @@ needs.describe('redis')('a question of an agent on a worker', () => {
     const { code, stdout } = await scene.run(['resume', 'one', '-p']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'I see.\n' });
     expect(JSON.stringify(scene.bodies().at(-1)?.messages.at(-1))).toContain('I have made it.');
+  });
+});
+
+needs.describe('redis', 'tmux')('a question of an agent on a worker', () => {
+  test('is put to the person who talks to the lead', async () => {
+    const scene = await workerScene(wants('touch one.txt'));
+    await scene.worker();
+    const screen = openScreen(scene, ['--plain', '--trust', ...LEAD], { env: scene.env });
+    await screen.shows(/^>$/m);
+    screen.say('Begin');
+    const shown = await screen.shows('Allow it?');
+    expect(shown).toMatch(/Agent helper a_\w+ asks to use Bash\.\n {2}for: the leader, Make it\n/);
+    screen.say('o');
+    await screen.shows(/helper a_\w+ done, 2 turns/);
+    expect(isMade(scene, 'one.txt')).toBe(true);
+    await screen.shows(/done[^>]*I see\.\n+>$/);
+    screen.press('C-d');
+    expect(await screen.ended()).toBe(0);
   });
 });
 

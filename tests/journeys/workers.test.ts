@@ -155,35 +155,3 @@ needs.describe('redis')('a worker', () => {
     }
   });
 });
-
-const OTHER_HOST = ['unshare', '--uts', 'sh', '-c', 'hostname other; exec "$@"', 'sh'] as const;
-
-needs.describe('redis', 'root-mounts')('a worker on another machine', () => {
-  test('says before an agent starts that it cannot reach its workspace, and leaves it to others', async () => {
-    const scene = await workerScene([
-      ...begins('Find the geese'),
-      { reply: { text: 'They are here.' } },
-    ]);
-    const far = await scene.worker([], { through: OTHER_HOST });
-    const lead = scene.begin(LEAD);
-    await eventually('it says so', () => far.stderr.includes('SKEIN_SHARED_PATHS'));
-    expect(far.stderr).toMatch(
-      /is given back: Session one works in \S+ on \S+, which this machine \(other\) does not share/,
-    );
-    expect(bodiesOf(scene, 'Find the geese')).toEqual([]);
-    await scene.worker();
-    expect(await lead.ended).toMatchObject({ code: 0 });
-  });
-
-  test('works in a folder that both have', async () => {
-    const scene = await workerScene([
-      ...begins('Find the geese'),
-      { match: { turn: 0 }, reply: { tool_use: bash('uname -n > host') } },
-      { reply: 'They are here.' },
-    ]);
-    const env = { SKEIN_SHARED_PATHS: scene.workspace };
-    await scene.worker([], { through: OTHER_HOST, env });
-    expect(await scene.run(LEAD)).toMatchObject({ code: 0 });
-    expect(readFileSync(join(scene.workspace, 'host'), 'utf8')).toBe('other\n');
-  });
-});
