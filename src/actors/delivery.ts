@@ -24,7 +24,9 @@ export const deliver = async (swarm: Swarm, entry: Entry, letter: Letter): Promi
     if (entry.status === 'stopped') return 'refused';
     const elsewhere = swarm.remotes?.has(entry) ? swarm.remotes : undefined;
     if (elsewhere?.isLeadsBusiness(entry)) return elsewhere.passOn(entry, letter);
-    if (elsewhere !== undefined && isLive(entry)) return elsewhere.deliver(entry, letter);
+    // One below an agent elsewhere is where that one is, whatever is known of it here.
+    const isThere = isLive(entry) || entry.tag.kind !== 'background';
+    if (elsewhere !== undefined && isThere) return elsewhere.deliver(entry, letter);
     const { child } = entry;
     if (child === undefined) {
       let isRead = false;

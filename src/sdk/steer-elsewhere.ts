@@ -49,11 +49,15 @@ export const steerElsewhere = async (
       );
 };
 
-const post = (store: Store, job: ListedJob, id: string, mail: AgentMail): Promise<void> => {
+const post = async (store: Store, job: ListedJob, id: string, mail: AgentMail): Promise<void> => {
   const sentAt = systemClock.now();
   const letter = { id, from: randomIds('owner'), to: job.id, sentAt, body: mail };
   const mailbox = store.mailbox(job.swarm);
-  return mailbox.send(letter).finally(() => mailbox.close());
+  try {
+    await mailbox.send(letter);
+  } finally {
+    await mailbox.close();
+  }
 };
 
 /** Nobody works on it: there is only a record to write. */
