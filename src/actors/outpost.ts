@@ -3,6 +3,7 @@
  * the process of their lead. The lead is only read here; what it has to hear goes through the mailbox.
  */
 import { UsageError } from '../protocol/errors.js';
+import type { FeedItem } from '../protocol/feed.js';
 import type { TakenJob } from '../protocol/job-queue.js';
 import type { Journal, VisitedSession } from '../protocol/store.js';
 import { endOf } from './child.js';
@@ -70,13 +71,16 @@ class OpenOutpost implements Outpost {
   private readonly options: SessionOptions;
   private readonly session: VisitedSession;
   private readonly lead: EquippedLead;
-  private readonly working = new Set<string>();
+  private readonly working = new Map<string, TakenJob>();
+  private readonly endProgress: () => void;
 
   constructor(options: SessionOptions, session: VisitedSession, lead: EquippedLead) {
     this.swarm = session.meta.id;
     this.options = options;
     this.session = session;
     this.lead = lead;
+    // One for all: what is said by any of many agents goes to every listener.
+    this.endProgress = lead.feed.listen((item) => this.tellProgress(item));
   }
 
   get busy(): number {
@@ -92,7 +96,7 @@ class OpenOutpost implements Outpost {
     await this.lead.swarm.remotes?.look();
     const { dispatch } = this.lead.swarm.house;
     dispatch?.ours.set(id, job.at);
-    this.working.add(id);
+    this.working.set(id, job);
     try {
       const lost = AbortSignal.any([adoption.lost, job.signal]);
       const isOver = await this.untilOver(entry, job, lost);
@@ -108,6 +112,7 @@ class OpenOutpost implements Outpost {
   }
 
   async close(): Promise<void> {
+    this.endProgress();
     await this.lead.swarm.close();
     this.lead.hooks.close();
     await this.lead.jobs.end();
@@ -130,17 +135,12 @@ class OpenOutpost implements Outpost {
       return false;
     });
     if (!isOnRecord) return true;
-    const progress = this.tellProgress(entry, job);
-    try {
-      const isAtWork = entry.child !== undefined;
-      if (isAtWork && !(await Promise.race([over, cutOff]))) return false;
-      // What a zombie takes for the end is not on record.
-      if (lost.aborted) return false;
-      await this.tellParent(entry, child);
-      return true;
-    } finally {
-      progress();
-    }
+    const isAtWork = entry.child !== undefined;
+    if (isAtWork && !(await Promise.race([over, cutOff]))) return false;
+    // What a zombie takes for the end is not on record.
+    if (lost.aborted) return false;
+    await this.tellParent(entry, child);
+    return true;
   }
 
   /** The end of a run is on record, and told under a name that is the same whoever tells it. */
@@ -194,15 +194,12 @@ class OpenOutpost implements Outpost {
     return undefined;
   }
 
-  private tellProgress(entry: Entry, job: TakenJob): () => void {
-    const { feed } = this.lead;
-    return feed.listen((item) => {
-      if (item.type !== 'agent.feed' || item.agent.id !== entry.tag.id) return;
-      if (item.item.type !== 'request.started') return;
-      const { agent, deps } = entry.child ?? {};
-      const turns = deps?.notebook.history.turns ?? 0;
-      void job.progress({ turns, state: agent?.state ?? 'waking' });
-    });
+  private tellProgress(item: FeedItem): void {
+    if (item.type !== 'agent.feed' || item.item.type !== 'request.started') return;
+    const { id } = item.agent;
+    const { agent, deps } = this.lead.swarm.roster.get(id)?.child ?? {};
+    const turns = deps?.notebook.history.turns ?? 0;
+    void this.working.get(id)?.progress({ turns, state: agent?.state ?? 'waking' });
   }
 }
 

@@ -44,6 +44,7 @@ export class RedisJournal implements Journal, JournalWriter {
   private length: number;
   private arrived: number;
   private failure: StorageError | undefined;
+  private isEnded = false;
   private listeners: Listener[] = [];
 
   constructor(options: JournalOptions) {
@@ -61,6 +62,7 @@ export class RedisJournal implements Journal, JournalWriter {
     const { agent, parent, scope } = this;
     const { clock, commit, redact } = this.options;
     if (this.failure !== undefined) throw this.failure;
+    if (this.isEnded) throw this.ended();
     if (scope.lost.aborted) throw scope.lost.reason;
     const head = { v: JOURNAL_VERSION, seq: this.seq + 1, ts: clock.now(), epoch: scope.epoch };
     // Much faster than a second spread, and there are many records.
@@ -74,6 +76,7 @@ export class RedisJournal implements Journal, JournalWriter {
 
   written(): Promise<void> | undefined {
     if (this.failure !== undefined) return Promise.reject(this.failure);
+    if (this.isEnded) return Promise.reject(this.ended());
     if (this.arrived === this.length) return undefined;
     const last = this.listeners.at(-1);
     if (last?.upTo === this.length) return last.promise;
@@ -108,8 +111,14 @@ export class RedisJournal implements Journal, JournalWriter {
 
   /** What was written is there, and nothing can be added. What was refused before was said before. */
   async end(): Promise<void> {
-    const written = this.failure === undefined ? this.written() : undefined;
-    this.failure ??= new StorageError(`The journal of agent ${this.agent} is closed.`);
+    const isOpen = this.failure === undefined && !this.isEnded;
+    const written = isOpen ? this.written() : undefined;
+    this.isEnded = true;
     await written;
+  }
+
+  /** Made when somebody needs it: each has a stack, and every journal is closed one day. */
+  private ended(): StorageError {
+    return new StorageError(`The journal of agent ${this.agent} is closed.`);
   }
 }
