@@ -1,0 +1,43 @@
+/**
+ * `npm run test:soak`: storms over swarms of 200 agents, ten of them or those whose seeds are given
+ * (`npm run test:soak -- 3 17`). Ends as the tests do, after a line for each seed.
+ */
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ensureBuilt, ensureInstalled } from './installed.mjs';
+
+const root = join(import.meta.dirname, '..');
+const given = process.argv.slice(2);
+const seeds = given.length > 0 ? given : Array.from({ length: 10 }, (_, at) => String(at + 1));
+await ensureInstalled(root);
+await ensureBuilt(root);
+
+const folder = await mkdtemp(join(tmpdir(), 'skein-soak-'));
+const figures = join(folder, 'figures.jsonl');
+const vitest = spawn(
+  process.execPath,
+  [join(root, 'node_modules/vitest/vitest.mjs'), 'run', 'tests/chaos'],
+  {
+    ...{ cwd: root, stdio: 'inherit' },
+    env: {
+      ...process.env,
+      ...{ NODE_ENV: 'test', SKEIN_TEST_SEEDS: seeds.join(), SKEIN_TEST_FIGURES: figures },
+    },
+  },
+);
+// Ctrl-C reaches the whole group: vitest ends by itself.
+process.on('SIGINT', () => {});
+const code = await new Promise((resolve) => vitest.once('exit', resolve));
+const lines = (await readFile(figures, 'utf8').catch(() => '')).split('\n').filter(Boolean);
+for (const line of lines) {
+  const { seed, strikes, takeOvers, givenBack, leads, interrupted, seconds, wrong } =
+    JSON.parse(line);
+  const hits = Object.entries(strikes).map(([what, many]) => `${many} × ${what}`);
+  const tally = `${takeOvers} agents taken over, ${givenBack} let go, ${leads} leads, ${interrupted} calls interrupted`;
+  const result = wrong.length === 0 ? 'nothing wrong' : `${wrong.length} WRONG`;
+  console.log(`seed ${seed}: ${hits.join(', ')}; ${tally}; ${seconds} s; ${result}`);
+}
+await rm(folder, { recursive: true });
+process.exitCode = code ?? 1;
