@@ -55,10 +55,10 @@ const sceneWith = async (rules: Rules, more: Record<string, unknown> = {}) => {
   };
   const heard = () => JSON.stringify(scene.bodies().map(({ messages }) => messages));
   /** Its third request is out, which is not answered. */
-  const untilStalled = () =>
-    expect
-      .poll(() => scene.bodies().some(({ messages }) => messages.length === 5), WHILE)
-      .toBe(true);
+  const untilStalled = async () => {
+    const isOut = () => scene.bodies().some(({ messages }) => messages.length === 5);
+    await expect.poll(isOut, WHILE).toBe(true);
+  };
   /** Resolves when its session is there. */
   const lead = async (options?: RunOptions) => {
     const started = scene.begin([...LEAD, ...STREAM], options);
