@@ -20,7 +20,7 @@ import { newestPrompt } from './session-begin.js';
 
 /** An agent ends whose workers have died so often in a row before it got anywhere: it may be what kills them. */
 export const MOST_IN_VAIN = 5;
-/** How long calls that are under way may go on when the worker has to end. */
+/** How long calls that are under way may go on when the worker has to end, and a parent may have no room for letters. */
 const GRACE_MS = 10_000;
 const LOOK_EVERY_MS = 50;
 
@@ -139,21 +139,32 @@ class OpenOutpost implements Outpost {
     if (isAtWork && !(await Promise.race([over, cutOff]))) return false;
     // What a zombie takes for the end is not on record.
     if (lost.aborted) return false;
-    await this.tellParent(entry, child);
-    return true;
+    return this.tellParent(entry, child, lost);
   }
 
   /** The end of a run is on record, and told under a name that is the same whoever tells it. */
-  private async tellParent({ tag, run }: Entry, child: Child | undefined): Promise<void> {
+  private async tellParent(
+    { tag, run }: Entry,
+    child: Child | undefined,
+    lost: AbortSignal,
+  ): Promise<boolean> {
     const { dispatch } = this.lead.swarm.house;
+    const { clock } = this.options;
     const runs = child?.deps.notebook.history.runs ?? run;
     const mail = { type: 'ended', agent: tag.id, run: runs } as const;
-    try {
-      await dispatch?.post(tag.parent, `end_${tag.id}_${runs}`, mail);
-    } catch (error) {
-      // Its journal says the same to whoever looks.
-      if (!(error instanceof UsageError)) throw error;
+    const until = clock.now() + GRACE_MS;
+    while (!lost.aborted) {
+      try {
+        await dispatch?.post(tag.parent, `end_${tag.id}_${runs}`, mail);
+        return true;
+      } catch (error) {
+        if (!(error instanceof UsageError)) throw error;
+        // One that hears of many at once has room again soon; to one that is away its journal says the same.
+        if (clock.now() > until) return true;
+        await this.pause();
+      }
     }
+    return false;
   }
 
   /** As if the process had died there, but for calls that may end yet where the agent is still ours. */
@@ -161,7 +172,7 @@ class OpenOutpost implements Outpost {
     const { clock } = this.options;
     const until = clock.now() + GRACE_MS;
     while (!lost.aborted && clock.now() < until && entry.child?.agent?.state === 'tool-running') {
-      await new Promise<void>((resolve) => void clock.wakeAt(clock.now() + LOOK_EVERY_MS, resolve));
+      await this.pause();
     }
     const { child } = entry;
     const { employment, house } = this.lead.swarm;
@@ -178,6 +189,11 @@ class OpenOutpost implements Outpost {
       else if (type === 'assistant.received' || type === 'call.ended') many = 0;
     }
     return many;
+  }
+
+  private pause(): Promise<void> {
+    const { clock } = this.options;
+    return new Promise((resolve) => void clock.wakeAt(clock.now() + LOOK_EVERY_MS, resolve));
   }
 
   /** Known since the swarm was recalled, or from its first record. */

@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest';
+import { readMail } from '../../src/actors/mail-reading.js';
+import type { AgentMail } from '../../src/protocol/agent-mail.js';
+import { UsageError } from '../../src/protocol/errors.js';
+import type { Inbox, MailLetter } from '../../src/protocol/mailbox.js';
+
+const ended = (agent: string) => ({ type: 'ended', agent, run: 1 });
+const words = (letter: string) => ({ type: 'letter', letter, from: 'a_1', raw: '[]' });
+
+/** Gives these, then waits for the signal, and notes what becomes of them. */
+const inboxWith = (...bodies: readonly unknown[]) => {
+  const notes: string[] = [];
+  const letters = bodies.map(
+    (body, at): MailLetter => ({ id: `l${at}`, from: 'w', to: 'a_0', sentAt: 0, body }),
+  );
+  const inbox: Inbox = {
+    async next(signal) {
+      const letter = letters.shift();
+      if (letter !== undefined || signal.aborted) return letter;
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      return undefined;
+    },
+    acknowledge: async (id) => void notes.push(`${id} acknowledged`),
+    bury: async (id, reason) => void notes.push(`${id} buried: ${reason}`),
+    close: async () => {},
+  };
+  return { inbox, notes };
+};
+
+/** Each letter is taken in when somebody says so. */
+const slowly = () => {
+  const begun: string[] = [];
+  const ends = new Map<string, () => void>();
+  const receive = (mail: AgentMail) => {
+    const name = mail.type === 'ended' ? mail.agent : mail.type;
+    begun.push(name);
+    return new Promise<void>((resolve) => ends.set(name, resolve));
+  };
+  return { begun, receive, end: (name: string) => ends.get(name)?.() };
+};
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('what comes for an agent', () => {
+  test('is taken in side by side where it tells of ends, and else alone', async () => {
+    const { inbox, notes } = inboxWith(ended('a_1'), ended('a_2'), words('x'), ended('a_3'));
+    const { begun, receive, end } = slowly();
+    const over = new AbortController();
+    const reading = readMail(inbox, receive, over.signal);
+    await settled();
+    expect(begun).toEqual(['a_1', 'a_2']);
+    end('a_2');
+    await settled();
+    expect(notes).toEqual(['l1 acknowledged']);
+    expect(begun).toEqual(['a_1', 'a_2']);
+    end('a_1');
+    await settled();
+    expect(begun).toEqual(['a_1', 'a_2', 'letter']);
+    end('letter');
+    await settled();
+    expect(begun).toEqual(['a_1', 'a_2', 'letter', 'a_3']);
+    over.abort();
+    end('a_3');
+    await reading;
+    expect(notes).toEqual(['l1', 'l0', 'l2', 'l3'].map((id) => `${id} acknowledged`));
+  });
+
+  test('is buried with the reason where it cannot be taken in', async () => {
+    const { inbox, notes } = inboxWith({ type: 'nonsense' }, ended('a_1'));
+    const over = new AbortController();
+    const refuse = async () => {
+      throw new UsageError('It is about nobody.');
+    };
+    const reading = readMail(inbox, refuse, over.signal);
+    await settled();
+    over.abort();
+    await reading;
+    expect(notes).toEqual([
+      'l0 buried: It is nothing that agents write to each other.',
+      'l1 buried: It is about nobody.',
+    ]);
+  });
+
+  test('is read no further after a defect, which is thrown', async () => {
+    const { inbox, notes } = inboxWith(ended('a_1'));
+    const fail = async () => {
+      throw new TypeError('a defect');
+    };
+    await expect(readMail(inbox, fail, new AbortController().signal)).rejects.toThrow('a defect');
+    expect(notes).toEqual([]);
+  });
+});
