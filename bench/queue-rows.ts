@@ -1,15 +1,18 @@
 /** What agents on workers cost, the jobs that they are, and the letters that processes write to each other. */
+import { once } from 'node:events';
 import { join } from 'node:path';
+import type { Arena } from './arena.js';
 import type { Bench } from './bench.js';
 import type { Trace } from './contender.js';
 import type { JobFigures } from './job-peers.js';
 import type { LetterFigures } from './letter-peers.js';
 import { measurePeers } from './peers.js';
 import { cpuOf } from './process-figures.js';
+import { startRecorder } from './recorder.js';
 import { hasRedis, startRedisProcess } from './redis-process.js';
 import type { Row } from './row.js';
 import { startSimulatorProcess } from './simulator-process.js';
-import { limitsFor, swarmKit } from './swarm-kit.js';
+import { FEW, limitsFor, type SwarmKit, swarmKit } from './swarm-kit.js';
 import { MS_TO_FIRST_TOKEN, SWARM_PROMPTS, swarmPlaybook } from './swarm-playbook.js';
 import { startWorkers } from './worker-processes.js';
 
@@ -18,6 +21,8 @@ const WIDTH = 1_000;
 const WORKERS = 2;
 /** So many agents each worker has had before anything is timed. */
 const WARM_UP = 50;
+
+const ONE_WORKER = { count: 1, concurrency: FEW };
 
 interface Spent {
   readonly ms: number;
@@ -34,8 +39,28 @@ const withRedis =
     return [];
   };
 
+/** A few on a worker send what they send in the process of their lead. */
+const checkQueued = async (arena: Arena, kit: SwarmKit): Promise<void> => {
+  const simulator = await startSimulatorProcess(arena, swarmPlaybook([FEW]));
+  const recorder = await startRecorder(simulator.url);
+  const redis = await startRedisProcess();
+  const env = { SKEIN_REDIS_URL: redis.url };
+  const workers = await startWorkers(arena, { ...ONE_WORKER, url: recorder.url, env });
+  try {
+    const lead = kit.contenders(FEW, env);
+    await once(lead.start('ours', SWARM_PROMPTS.queue(FEW), recorder.url), 'exit');
+    kit.checkChildren(recorder.bodies);
+  } finally {
+    await workers.close();
+    await redis.close();
+    recorder.close();
+    await simulator.close();
+  }
+};
+
 export const queuedAgents = withRedis(async ({ arena, quick, repeat }) => {
   const kit = await swarmKit(arena);
+  await checkQueued(arena, kit);
   const playbook = swarmPlaybook([WIDTH, WORKERS * WARM_UP], MS_TO_FIRST_TOKEN);
   const simulator = await startSimulatorProcess(arena, playbook);
   const redis = await startRedisProcess();

@@ -11,12 +11,14 @@ import { startSimulatorProcess } from './simulator-process.js';
 import { READERS, SWARM_PROMPTS, swarmPlaybook } from './swarm-playbook.js';
 
 export interface SwarmKit {
+  /** Throws when children that were started in another way do not send what those of a fan-out of `FEW` do. */
+  checkChildren(bodies: readonly Buffer[]): void;
   /** Limits of a swarm of this width: nothing waits for a place. */
   contenders(width: number, env?: Readonly<Record<string, string>>): Contenders;
 }
 
 const TOLERANCE = 0.01;
-const FEW = 2;
+export const FEW = 2;
 /** Of the lead, and of each child. */
 const LEAD_REQUESTS = 2;
 const CHILD_REQUESTS = 3;
@@ -24,7 +26,7 @@ const CHILD_REQUESTS = 3;
 export const swarmKit = async (arena: Arena): Promise<SwarmKit> => {
   const head = join(arena.root, 'swarm-head.json');
   const child = join(arena.root, 'child.json');
-  const kit: SwarmKit = {
+  const kit: Pick<SwarmKit, 'contenders'> = {
     contenders: (width, env) =>
       contenders(arena, {
         ...{ head, floorArgs: [child], skeinArgs: ['--agents', JSON.stringify(READERS)] },
@@ -48,7 +50,10 @@ export const swarmKit = async (arena: Arena): Promise<SwarmKit> => {
     writeFileSync(head, JSON.stringify(headOf(ours[0])));
     writeFileSync(child, JSON.stringify(childOf(requests)));
     check(await bodiesOf('floor'), ours);
-    return kit;
+    return {
+      ...kit,
+      checkChildren: (bodies) => compare(ours.filter(isOfChild), bodies.filter(isOfChild)),
+    };
   } finally {
     await simulator.close();
   }
@@ -60,9 +65,14 @@ export const limitsFor = (width: number): Record<string, string> => ({
   SKEIN_MAX_CONCURRENT_REQUESTS: String(width),
 });
 
+const isChild = ({ messages }: MessagesRequest): boolean =>
+  /Look at part \d+/.test(textIn(messages[0]));
+
+const isOfChild = (body: Buffer): boolean =>
+  isChild(JSON.parse(body.toString()) as MessagesRequest);
+
 /** The first message of a child, and what the lead was given of its last, as templates. */
 const childOf = (requests: readonly MessagesRequest[]): { opening: string[]; report: string } => {
-  const isChild = ({ messages }: MessagesRequest) => /Look at part \d+/.test(textIn(messages[0]));
   const first = requests.find((request) => isChild(request) && request.messages.length === 1);
   const lead = requests.findLast((request) => !isChild(request));
   const [result] = blocksIn(lead?.messages.at(-1));
@@ -87,12 +97,21 @@ const textIn = (message: MessagesRequest['messages'][number] | undefined): strin
     .map(({ text = '' }) => text)
     .join('\n');
 
-/** Children run side by side, so requests come in any order; their lengths tell them apart. */
 const check = (floor: readonly Buffer[], ours: readonly Buffer[]): void => {
   const expected = LEAD_REQUESTS + FEW * CHILD_REQUESTS;
   if (floor.length !== expected || ours.length !== expected) {
     throw new Error(
       `A fan-out of ${FEW} should send ${expected} requests: floor ${floor.length}, ours ${ours.length}.`,
+    );
+  }
+  compare(floor, ours);
+};
+
+/** Children run side by side, so requests come in any order; their lengths tell them apart. */
+const compare = (floor: readonly Buffer[], ours: readonly Buffer[]): void => {
+  if (floor.length !== ours.length) {
+    throw new Error(
+      `A fan-out sends ${floor.length} requests in one way, ${ours.length} in another.`,
     );
   }
   const [theirs, own] = [floor, ours].map((bodies) =>
