@@ -111,6 +111,20 @@ needs.describe('redis')('a question of an agent on a worker', () => {
     ]);
   });
 
+  test('is answered by the person at the lead, whose key is not that of the worker', async () => {
+    const scene = await workerScene(wants('touch one.txt'));
+    const home = join(scene.root, 'other');
+    await mkdir(home);
+    const { publicKey } = openPersonKey(join(scene.skeinHome, 'keys'));
+    const env = { HOME: home, SKEIN_HOME: join(home, '.skein'), SKEIN_PERSON_KEYS: publicKey };
+    await scene.worker([], { env });
+    const lead = scene.begin(ASKING);
+    const [question] = await asked(scene, 1);
+    expect(await scene.run(['approve', question?.id])).toMatchObject({ code: 0, stderr: '' });
+    expect(await lead.ended).toMatchObject({ code: 0 });
+    expect(isMade(scene, 'one.txt')).toBe(true);
+  });
+
   test('is denied at once where nobody can be asked, and is in the result', async () => {
     const scene = await workerScene(wants('touch one.txt'));
     await scene.worker();

@@ -107,6 +107,19 @@ describe('an answer that does not count', () => {
     expect(heard).toMatchObject([{ outcome: 'refused', refusal }]);
   });
 
+  test('is told from one that somebody else of the same name has signed', async () => {
+    const stranger = held('person', () => undefined);
+    const away = held('person', () => undefined);
+    const person = held('person', () => away.sign({}));
+    const asked = (handsOn: readonly KnownSurface[]) => ask([{ ...person.surface, handsOn }]);
+    expect(await asked([stranger.surface, away.surface]).decision).toMatchObject({
+      ...{ behavior: 'allow', by: 'person' },
+    });
+    const { decision, heard } = asked([stranger.surface]);
+    expect(await decision).toMatchObject({ behavior: 'deny' });
+    expect(heard).toMatchObject([{ outcome: 'refused', refusal: 'forged' }]);
+  });
+
   test('comes from the agent that asks, whatever key it has', async () => {
     const itself = held('a_1', (honest) => honest);
     const { decision, heard } = ask([itself.surface]);
