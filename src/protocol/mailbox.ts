@@ -39,9 +39,10 @@ export interface Mailbox {
   send(letter: MailLetter, fence?: Fence): Promise<void>;
   /**
    * One reader at a time for each address: a second one of this process is refused. Between processes
-   * whoever reads has the session's lease, or an address that nobody else has.
+   * whoever reads has the session's lease, or an address that nobody else has. Rejects with a StorageError
+   * when the fence is somebody else's by now: that one reads.
    */
-  open(address: string): Promise<Inbox>;
+  open(address: string, fence?: Fence): Promise<Inbox>;
   /** Letters that could not be delivered, with the reason: for people. */
   deadLetters(): Promise<readonly DeadLetter[]>;
   close(): Promise<void>;

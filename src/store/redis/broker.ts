@@ -10,6 +10,7 @@ import { UsageError } from '../../protocol/errors.js';
 import type { Outages } from '../../protocol/store.js';
 import { type BrokerAddress, parseAddress, shownAddress } from './broker-address.js';
 import { gatherWrites } from './gathered-writes.js';
+import { isPassing, refusedBy, untilTaken } from './refusals.js';
 
 export type Connection = Redis | Cluster;
 export type Reply = unknown;
@@ -24,6 +25,7 @@ export interface Script {
 export interface Broker extends Outages {
   /** As people may see it: no password. */
   readonly shown: string;
+  /** Rejects with a StorageError when Redis refuses it. */
   call(command: string, ...args: readonly Argument[]): Promise<Reply>;
   run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Reply>;
   /** Hears each message of a channel until what it returns is called; and after an outage `missed`. */
@@ -94,7 +96,7 @@ class RedisBroker implements Broker {
   }
 
   async call(command: string, ...args: readonly Argument[]): Promise<Reply> {
-    return this.commands.call(command, ...args);
+    return this.ask(() => this.commands.call(command, ...args));
   }
 
   async run(
@@ -107,7 +109,8 @@ class RedisBroker implements Broker {
       this.scripts.add(name);
     }
     const commands = this.commands as unknown as Record<string, Scripted>;
-    return commands[name]?.call(this.commands, keys.length, ...keys, ...args);
+    const send = commands[name];
+    return this.ask(async () => send?.call(this.commands, keys.length, ...keys, ...args));
   }
 
   subscribe(channel: string, heard: (message: string) => void, missed: () => void): () => void {
@@ -138,6 +141,14 @@ class RedisBroker implements Broker {
     for (const connection of [...this.others, this.commands]) connection.disconnect();
   }
 
+  private async ask(send: () => Promise<Reply>): Promise<Reply> {
+    try {
+      return await untilTaken(send);
+    } catch (error) {
+      throw refusedBy(this, error);
+    }
+  }
+
   private say(trouble: string | undefined): void {
     if (this.isClosed || (trouble === undefined) === (this.trouble === undefined)) return;
     this.trouble = trouble;
@@ -155,7 +166,10 @@ class RedisBroker implements Broker {
         clearTimeout(silence);
         this.say(undefined);
       },
-      () => clearTimeout(silence),
+      (error: unknown) => {
+        clearTimeout(silence);
+        if (isPassing(error)) this.say(`Redis at ${this.shown} is busy`);
+      },
     );
   }
 }

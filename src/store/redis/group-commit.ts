@@ -5,8 +5,8 @@
 import { StorageError } from '../../protocol/errors.js';
 import { type AddedRecord, appendRecords, type JournalAddition } from './append-records.js';
 import type { Broker } from './broker.js';
-import { refusedBy } from './redis-hints.js';
 import type { SwarmKeys } from './redis-keys.js';
+import { refusedBy } from './refusals.js';
 import { lostTo, type Scope } from './scope-keeper.js';
 import { keepLine, LONGEST_LINE } from './swarm-lines.js';
 
@@ -15,9 +15,6 @@ const MOST_RECORDS = 500;
 const MOST_LENGTH = 1024 * 1024;
 /** More does not wait for a Redis that is away. */
 const MOST_WAITING = 64 * 1024 * 1024;
-/** Redis is there and cannot take it just now. */
-const PASSING = /^(?:LOADING|BUSY|TRYAGAIN|CLUSTERDOWN|MASTERDOWN|NOREPLICAS)\b/;
-const PAUSE_MS = 250;
 
 /** A journal, as one who brings its records to Redis sees it. */
 export interface JournalWriter {
@@ -114,20 +111,12 @@ export class GroupCommit {
     const journals = [...parts].map(([{ agent, parent, scope }, { first }]): JournalAddition => {
       return { agent, parent, scope: scope.name, epoch: scope.epoch, first };
     });
-    for (;;) {
-      try {
-        const records: AddedRecord[] = [];
-        for (const { writer, line, event } of waiting) {
-          const kept =
-            line.length > LONGEST_LINE ? await keepLine(this.broker, this.keys, line) : line;
-          records.push({ journal: parts.get(writer)?.index ?? 0, line: kept, event });
-        }
-        return await appendRecords(this.broker, this.keys, journals, records);
-      } catch (error) {
-        if (!PASSING.test((error as Error).message)) throw error;
-        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-      }
+    const records: AddedRecord[] = [];
+    for (const { writer, line, event } of waiting) {
+      const kept = line.length > LONGEST_LINE ? await keepLine(this.broker, this.keys, line) : line;
+      records.push({ journal: parts.get(writer)?.index ?? 0, line: kept, event });
     }
+    return appendRecords(this.broker, this.keys, journals, records);
   }
 
   private refusal(writer: JournalWriter, part: Part, verdict: string): StorageError | undefined {

@@ -48,18 +48,20 @@ export const SEND: Script = {
 };
 
 /**
- * KEYS: stream, readers. ARGV: address, reader, how long things are kept.
+ * KEYS: stream, readers, scopes. ARGV: address, reader, how long things are kept, and the scope and epoch of
+ * whoever it is read for, if that matters.
  *
- * Whoever opens an address has it. What readers before were given and did not acknowledge is handed over:
+ * Whoever opens an address has it, unless somebody else has the scope. What readers before were given and did not acknowledge is handed over:
  * says the place of each such letter, and how often it was given.
  */
 export const OPEN: Script = {
   name: 'skeinMailOpen',
   lua: `
+    if ARGV[4] ~= '' and redis.call('HGET', KEYS[3], ARGV[4]) ~= ARGV[5] then return 'fenced' end
     local made = redis.pcall('XGROUP', 'CREATE', KEYS[1], '${GROUP}', '0', 'MKSTREAM')
     if made.err and not string.find(made.err, 'BUSYGROUP') then return made end
     redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
-    for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ARGV[3]) end
+    for at = 1, 2 do redis.call('PEXPIRE', KEYS[at], ARGV[3]) end
     local from = '0-0'
     repeat
       local claim = { KEYS[1], '${GROUP}', ARGV[2], '0', from, 'COUNT', '1000', 'JUSTID' }

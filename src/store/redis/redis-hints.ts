@@ -2,7 +2,6 @@
  * What is new in a swarm, as hints that its processes give each other. A hint may be lost, so now and then
  * and after every outage anything may be new; neither keeps the process alive.
  */
-import { StorageError } from '../../protocol/errors.js';
 import type { Broker } from './broker.js';
 
 /** A hint that was lost costs no longer than this. */
@@ -53,14 +52,6 @@ export class RedisHints {
     };
   }
 }
-
-/** What Redis has refused, for whoever must know that it is not kept. */
-export const refusedBy = ({ shown }: Broker, error: unknown): StorageError =>
-  error instanceof StorageError
-    ? error
-    : new StorageError(`Redis at ${shown} has refused it: ${(error as Error).message}`, {
-        cause: error,
-      });
 
 /** For whoever leaves: what Redis may do later, or never, is not waited for while it is away. */
 export const unlessAway = (broker: Broker, work: Promise<unknown>): Promise<void> =>

@@ -4,9 +4,10 @@
  * reader down again and again ends among the dead ones, and takes none of those behind it along.
  */
 import { z } from 'zod';
-import type { StorageError } from '../../protocol/errors.js';
+import { StorageError } from '../../protocol/errors.js';
 import {
   type DeadLetter,
+  type Fence,
   type Inbox,
   type MailLetter,
   MOST_DEAD_LETTERS,
@@ -15,8 +16,9 @@ import { Doorbell } from '../doorbell.js';
 import { readLetter } from '../mail-letters.js';
 import type { Argument, Broker, Script } from './broker.js';
 import { ACKNOWLEDGE, BURY, LEAVE, OPEN, TAKE, TAKE_AGAIN } from './mail-scripts.js';
-import { refusedBy, unlessAway } from './redis-hints.js';
+import { unlessAway } from './redis-hints.js';
 import { KEEP_MS, type SwarmKeys } from './redis-keys.js';
+import { refusedBy } from './refusals.js';
 
 /** Letters that are read at once. */
 const MOST_AT_ONCE = 32;
@@ -30,6 +32,8 @@ export interface InboxTerms {
   /** A name that nobody else reads under, ever. */
   readonly reader: string;
   readonly mostDeliveries: number;
+  /** What lets this process read it; undefined where anybody may. */
+  readonly fence: Fence | undefined;
   /** Told when it reads no more. */
   readonly closed: () => void;
 }
@@ -67,8 +71,10 @@ export class RedisInbox implements Inbox {
 
   /** Takes the address; it may take as long as Redis is away. */
   async begin(): Promise<void> {
-    const { address, reader } = this.terms;
-    const left = await this.run(OPEN, this.places, [address, reader, KEEP_MS]);
+    const { address, reader, keys, fence } = this.terms;
+    const places = [...this.places, keys.scopes];
+    const claim = [fence?.scope ?? '', fence?.epoch ?? 0];
+    const left = await this.run(OPEN, places, [address, reader, KEEP_MS, ...claim]);
     this.last = left.at(-1)?.[0] ?? this.last;
     this.left = left.map(([place, count]) => ({ place, deliveries: Number(count) })).reverse();
   }
@@ -212,9 +218,10 @@ export class RedisInbox implements Inbox {
     keys: readonly string[],
     args: readonly Argument[],
   ): Promise<readonly (readonly [string, string])[]> {
-    const { broker } = this.terms;
+    const { broker, address } = this.terms;
     try {
       const reply = await broker.run(script, keys, args);
+      if (reply === 'fenced') throw fencedOff(address);
       if (reply === 'replaced' && !this.isClosed) this.end();
       return pairs.safeParse(reply).data ?? [];
     } catch (error) {
@@ -222,3 +229,6 @@ export class RedisInbox implements Inbox {
     }
   }
 }
+
+const fencedOff = (address: string): StorageError =>
+  new StorageError(`Another process has taken over ${address}; nothing more is read here.`);

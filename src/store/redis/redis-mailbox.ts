@@ -7,10 +7,11 @@ import type { DeadLetter, Fence, Inbox, Mailbox, MailLetter } from '../../protoc
 import { deadLetter } from '../mail-graves.js';
 import { checkAddress, isAddress, refuseSecond, writeLetter } from '../mail-letters.js';
 import type { Broker } from './broker.js';
-import { RedisHints, refusedBy, unlessAway } from './redis-hints.js';
+import { RedisHints, unlessAway } from './redis-hints.js';
 import { RedisInbox } from './redis-inbox.js';
 import { type SwarmKeys, swarmKeys } from './redis-keys.js';
 import { RedisOutbox } from './redis-outbox.js';
+import { refusedBy } from './refusals.js';
 
 export interface RedisMailboxOptions {
   /** A letter that was given so often, and never acknowledged, is given no more. */
@@ -49,13 +50,14 @@ export class RedisMailbox implements Mailbox {
     return this.outbox.send(letter.to, { id: letter.id, text: writeLetter(letter), fence });
   }
 
-  async open(address: string): Promise<Inbox> {
+  async open(address: string, fence?: Fence): Promise<Inbox> {
     checkAddress(address);
     if (this.readers.has(address)) refuseSecond(address);
     const { broker, keys, mostDeliveries } = this;
     const reader = `${this.consumer}:${randomBytes(6).toString('hex')}`;
     const closed = () => this.leave(address);
-    const inbox = new RedisInbox({ broker, keys, address, reader, mostDeliveries, closed });
+    const terms = { broker, keys, address, reader, mostDeliveries, fence, closed };
+    const inbox = new RedisInbox(terms);
     this.readers.set(address, inbox);
     this.listensNoMore ??= this.listen();
     try {

@@ -8,8 +8,8 @@ import { type Fence, LONGEST_LETTER, MOST_WAITING_LETTERS } from '../../protocol
 import { noRoom } from '../mail-letters.js';
 import type { Broker } from './broker.js';
 import { SEND } from './mail-scripts.js';
-import { refusedBy } from './redis-hints.js';
 import { KEEP_MS, type SwarmKeys } from './redis-keys.js';
+import { refusedBy } from './refusals.js';
 
 /** So many go at once, and those behind a long one wait. */
 const MOST_AT_ONCE = 64;

@@ -16,9 +16,10 @@ import {
 } from '../../protocol/question-board.js';
 import type { Broker } from './broker.js';
 import { FORGET, POST, WITHDRAW } from './question-scripts.js';
-import { RedisHints, refusedBy } from './redis-hints.js';
+import { RedisHints } from './redis-hints.js';
 import { type SwarmKeys, swarmKeys } from './redis-keys.js';
 import { checkId, redisVerdicts } from './redis-verdicts.js';
+import { refusedBy } from './refusals.js';
 
 /** Nobody waits so long for an answer: whoever asked is gone. */
 const LONGEST_OPEN_MS = 24 * 60 * 60 * 1_000;

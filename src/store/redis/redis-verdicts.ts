@@ -6,8 +6,9 @@ import { StorageError, UsageError } from '../../protocol/errors.js';
 import { LONGEST_QUESTION, type Verdicts } from '../../protocol/question-board.js';
 import type { Broker } from './broker.js';
 import { DECIDE, LOOK, VOID } from './question-scripts.js';
-import { type RedisHints, refusedBy } from './redis-hints.js';
+import type { RedisHints } from './redis-hints.js';
 import { type SwarmKeys, VERDICT_MS } from './redis-keys.js';
+import { refusedBy } from './refusals.js';
 
 /** Somebody may put rubbish there again and again. */
 const ATTEMPTS = 10;

@@ -27,8 +27,8 @@ import {
 } from '../work-board.js';
 import { made } from '../work-memory.js';
 import type { Broker, Script } from './broker.js';
-import { refusedBy } from './redis-hints.js';
 import { KEEP_MS, swarmKeys } from './redis-keys.js';
+import { refusedBy } from './refusals.js';
 
 /** Entries of one list; then it is put together. */
 const LONGEST_LIST = 256;

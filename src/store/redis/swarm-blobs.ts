@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { StorageError } from '../../protocol/errors.js';
 import type { Broker } from './broker.js';
 import { KEEP_MS, type SwarmKeys } from './redis-keys.js';
+import { refusedBy, untilTaken } from './refusals.js';
 
 const PIECE_BYTES = 512 * 1024;
 /** So many pieces are on their way at once. */
@@ -25,7 +26,7 @@ export const putBlob = async (
   return digest;
 };
 
-/** Rejects with a StorageError that names it when it is not there as it was written. */
+/** Rejects with a StorageError that names it when it is not there as it was written; one with a cause says that Redis refuses. */
 export const readBlob = async (
   broker: Broker,
   keys: SwarmKeys,
@@ -34,7 +35,12 @@ export const readBlob = async (
   const pieces: Buffer[] = [];
   const connection = broker.connection('commands');
   for (let from = 0; from === pieces.length; from += PIECES) {
-    pieces.push(...(await connection.lrangeBuffer(keys.blob(digest), from, from + PIECES - 1)));
+    const read = () => connection.lrangeBuffer(keys.blob(digest), from, from + PIECES - 1);
+    try {
+      pieces.push(...(await untilTaken(read)));
+    } catch (error) {
+      throw refusedBy(broker, error);
+    }
   }
   const bytes = Buffer.concat(pieces);
   if (pieces.length > 0 && sha256(bytes) === digest) return bytes;

@@ -42,7 +42,7 @@ export const wholeLine = async (broker: Broker, keys: SwarmKeys, line: string): 
   try {
     return (await readBlob(broker, keys, digest)).toString();
   } catch (error) {
-    if (error instanceof StorageError) return line;
+    if (error instanceof StorageError && error.cause === undefined) return line;
     throw error;
   }
 };

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { StorageError } from '../../../src/protocol/errors.js';
 import { openBroker } from '../../../src/store/redis/broker.js';
 import { redisBroker } from '../../fakes/redis-server.js';
 import { needs } from '../../setup/needs.js';
@@ -30,6 +31,32 @@ needs.describe('redis')('a broker', () => {
     expect(await broker.run(script, ['sum'], [2])).toBe(2);
     await broker.call('SCRIPT', 'FLUSH');
     expect(await broker.run(script, ['sum'], [3])).toBe(5);
+  });
+
+  test('commands wait while a script of somebody else runs, and people hear of it', async () => {
+    const broker = await redisBroker();
+    const said: (string | undefined)[] = [];
+    broker.listen((trouble) => said.push(trouble));
+    await broker.call('CONFIG', 'SET', 'busy-reply-threshold', 1);
+    const other = await openBroker(broker.server.url);
+    const slow = other.call('EVAL', 'while true do end', 0);
+    const killed = slow.catch((error: unknown) => error);
+    await expect
+      .poll(() => said, { timeout: 10_000 })
+      .toEqual([expect.stringMatching(/ is busy$/)]);
+    const waiting = broker.call('INCR', 'one');
+    await broker.connection('commands').script('KILL');
+    expect(await waiting).toBe(1);
+    expect(await killed).toBeInstanceOf(StorageError);
+    await other.close();
+    await expect.poll(() => said.at(-1), { timeout: 10_000 }).toBeUndefined();
+  });
+
+  test('what Redis refuses is said as trouble with what is stored', async () => {
+    const broker = await redisBroker();
+    await broker.call('SET', 'one', 'x');
+    const why = `Redis at ${broker.shown} has refused it: ERR value is not an integer or out of range`;
+    await expect(broker.call('INCR', 'one')).rejects.toThrow(new StorageError(why));
   });
 
   test('messages of a channel are heard until nobody listens', async () => {

@@ -215,6 +215,22 @@ needs.describe('redis')('the mailbox in Redis', () => {
     for (const keeper of [zombie, heir]) keeper?.close();
   });
 
+  test('is not read by one who has lost what it reads for, and that one takes it from nobody', async () => {
+    const { broker, box, elsewhere } = await setUp();
+    const keepers = [1, 2].map((pid) => new ScopeKeeper(broker, { marker: `m-${pid}`, pid }));
+    const [before, now] = [
+      ...[await keepers[0]?.adopt('s_1', 'bob'), await keepers[1]?.adopt('s_1', 'bob')],
+    ];
+    const heir = await box().open('bob', fenceOf(now));
+    const zombie = (await elsewhere()).box;
+    await expect(zombie.open('bob', fenceOf(before))).rejects.toThrow(
+      new StorageError('Another process has taken over bob; nothing more is read here.'),
+    );
+    await zombie.send(mail('l_1'));
+    expect(await take(heir, 1)).toEqual(['l_1']);
+    for (const keeper of keepers) keeper.close();
+  });
+
   test('lets go at once while Redis is away', async () => {
     const { broker, server, box } = await setUp();
     const here = box();
