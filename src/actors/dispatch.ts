@@ -53,11 +53,14 @@ export class Dispatch {
     this.handedAt.set(id, at);
   }
 
-  /** Nobody will. False when somebody works on it, or it was not handed over. */
+  /** Nobody will, and this process may write its end. False when somebody works on it, or it was not handed over. */
   async withdraw(id: string): Promise<boolean> {
     const { swarm } = this;
     const at = await this.jobOf(id);
-    return this.jobs.withdraw({ id, swarm, ...(at !== undefined && { at }) });
+    const isFree = await this.jobs.withdraw({ id, swarm, ...(at !== undefined && { at }) });
+    // The lease of a worker that died outlives its lock.
+    if (isFree) await this.session.reclaim(id);
+    return isFree;
   }
 
   /** Whoever works on it ends it; a job that it is handed over with later is not meant. */
@@ -113,7 +116,7 @@ export class Dispatch {
   private async read(id: string, receive: Receive, signal: AbortSignal): Promise<void> {
     let inbox: Inbox | undefined;
     try {
-      inbox = await this.mailbox.open(id);
+      inbox = await this.mailbox.open(id, this.session.fenceOf(id));
       await readMail(inbox, receive, signal);
     } catch (error) {
       // What was not acknowledged is read by whoever works on it next.

@@ -23,6 +23,8 @@ export const MOST_IN_VAIN = 5;
 /** How long calls that are under way may go on when the worker has to end, and a parent may have no room for letters. */
 const GRACE_MS = 10_000;
 const LOOK_EVERY_MS = 50;
+/** After so long somebody tries again to go on with one whose records were refused. */
+const REFUSED_MS = 1_000;
 
 export interface Outpost {
   readonly swarm: string;
@@ -102,7 +104,7 @@ class OpenOutpost implements Outpost {
       const isOver = await this.untilOver(entry, job, lost);
       if (isOver) return 'done';
       await this.giveUp(entry, adoption.lost);
-      return { laterMs: 0 };
+      return { laterMs: job.signal.aborted ? 0 : REFUSED_MS };
     } finally {
       this.working.delete(id);
       await dispatch?.leave(id);

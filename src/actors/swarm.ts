@@ -53,11 +53,10 @@ export class Swarm {
     this.rebuilding = new Rebuilding({
       ...{ house, lead, roster, active, remotes: () => this.remotes },
     });
-    const { rebuilding } = this;
     this.remotes = openRemotes(house, {
       ...{ lead, roster, employment: () => this.employment },
       memberOf: (id) => this.memberOf(id),
-      read: (entry) => rebuilding.readOnly(entry),
+      read: (entry) => this.rebuilding.readOnly(entry),
       deliver: (entry, letter) =>
         entry === undefined ? deliverToLead(this, letter) : deliver(this, entry, letter),
     });
@@ -67,7 +66,7 @@ export class Swarm {
       revive: (entry, prepare) => this.revive(entry, prepare),
     });
     this.former = new FormerAgents({
-      ...{ lead, roster, rebuild: (entry) => rebuilding.look(entry) },
+      ...{ lead, roster, rebuild: (entry) => this.rebuilding.look(entry) },
       remember: (entry, child) => this.remember(entry, child),
       takeUp: (entry) => this.takeUp(entry),
     });
@@ -277,6 +276,8 @@ export class Swarm {
       await this.rebuilding.putAway(seen);
       if (endOf(seen) === undefined) {
         const child = await this.rebuilding.rebuild(entry);
+        // It is another job: one with the number of the last would be taken for that, which may be over.
+        child?.deps.notebook.record({ type: 'agent.queued', reason: FOR_WORKER });
         if (child !== undefined) await this.handOver(entry, child);
         return;
       }

@@ -101,6 +101,8 @@ export interface Session {
   closeJournal(agent: string): Promise<void>;
   /** Where it is on disk; undefined where it does not outlive the process. */
   journalFile(agent: string): string | undefined;
+  /** Nobody works on it, whatever its lease still says: this process may write for it until it closes the journal. */
+  reclaim(agent: string): Promise<void>;
   /** What lets this process speak for an agent; undefined where nobody else could. */
   fenceOf(agent: string): Fence | undefined;
   readEvents(from?: number, to?: number): Promise<readonly SwarmEvent[]>;

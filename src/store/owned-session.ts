@@ -103,6 +103,8 @@ export class OwnedSession implements Session {
     return readArtifact(this.artifactDirectory(), name);
   }
 
+  async reclaim(): Promise<void> {}
+
   fenceOf(): undefined {}
 
   artifactDirectory(): string {

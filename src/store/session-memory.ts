@@ -241,6 +241,8 @@ class MemorySession implements Session {
     return artifactOf(this.folder, name);
   }
 
+  async reclaim(): Promise<void> {}
+
   fenceOf(): undefined {}
 
   artifactDirectory(): string {

@@ -114,6 +114,24 @@ needs.describe('redis')('a session whose lead is killed', () => {
     await expectWhole(scene);
   });
 
+  test('hands over again whom nobody has, also where a job of theirs is over', async () => {
+    const scene = await workerScene(RULES, SOON);
+    const lead = scene.begin(LEAD);
+    const sessions = await scene.store();
+    await eventually('the lead waits', () => leadBodies(scene).length >= 2);
+    lead.kill('SIGKILL');
+    await lead.ended;
+    // Whoever stopped it died before that was on record.
+    const jobs = await sessions.jobs.list('one');
+    for (const job of jobs) expect(await sessions.jobs.withdraw(job)).toBe(true);
+    await scene.left('one');
+    await writeFile(join(scene.workspace, 'go'), '');
+    await scene.worker();
+    expect(await scene.run(['resume', 'one', '-p', ...FREE])).toMatchObject({ code: 0 });
+    expect(jobs).toHaveLength(PLACES.length);
+    await expectWhole(scene);
+  });
+
   test('is given up by one who only waits for prompts there', async () => {
     const scene = await workerScene([{ reply: 'I see.' }], SOON);
     const old = scene.start([...DRIVEN, '--session-id', 'one']);

@@ -2,7 +2,8 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { openBroker } from '../../src/store/redis/broker.js';
 import { DRIVEN, type Line, type Rules, type Running, userLine } from '../fakes/skein-process.js';
 import {
   backgroundTask,
@@ -129,6 +130,27 @@ needs.describe('redis')('an agent that no worker has', () => {
     expect(await jobs.list('one')).toEqual([]);
     await ended(lead);
     expect(bodiesFor(scene, 'Find the geese')).toEqual([]);
+  });
+});
+
+needs.describe('redis')('an agent whose worker has just died', () => {
+  test('is stopped, though the lease of the dead one still holds', async () => {
+    const scene = await workerScene(RULES, { SKEIN_LEASE_MS: '60000' });
+    const worker = await scene.worker();
+    const lead = driven(scene);
+    await eventually('it is at work', () => isMade(scene, 'begun'));
+    const [agent] = await scene.agents('one', 'it is there', ({ length }) => length === 1);
+    worker.kill('SIGKILL');
+    await worker.ended;
+    // As when it has run out, which comes before the lease does.
+    const broker = await openBroker(scene.redis.url);
+    onTestFinished(() => broker.close());
+    await broker.call('DEL', ...((await broker.call('KEYS', '*:lock')) as string[]));
+    const stopped = await scene.run(['stop', agent?.id as string]);
+    expect(stopped).toMatchObject({ code: 0, stderr: '' });
+    const [after] = await scene.agents('one', 'it is there', ({ length }) => length === 1);
+    expect(after).toMatchObject({ id: agent?.id, status: 'stopped' });
+    await ended(lead);
   });
 });
 

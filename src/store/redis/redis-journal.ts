@@ -24,6 +24,8 @@ export interface JournalOptions {
   readonly redact: (text: string) => string;
   /** Somebody else has opened it since. */
   readonly fenced: (why: StorageError) => void;
+  /** Redis has not taken what was written. */
+  readonly refused: (why: StorageError) => void;
 }
 
 interface Listener {
@@ -103,6 +105,7 @@ export class RedisJournal implements Journal, JournalWriter {
     this.failure = why;
     for (const { reject } of this.listeners) reject(why);
     this.listeners = [];
+    this.options.refused(why);
   }
 
   fenced(why: StorageError): void {

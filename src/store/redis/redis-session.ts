@@ -50,7 +50,7 @@ export class RedisSession implements VisitedSession {
   private readonly keys: SwarmKeys;
   private readonly commit: GroupCommit;
   private readonly adopted = new Map<string, Scope>();
-  /** Agents that the lead has adopted to write something for them: it lets go of them with their journals. */
+  /** Agents that were adopted only to write something for them: this process lets go of them with their journals. */
   private readonly borrowed = new Set<string>();
   /** Of each agent that has written here: what lets it. */
   private readonly scopes = new Map<string, Scope>();
@@ -95,6 +95,11 @@ export class RedisSession implements VisitedSession {
     this.adopted.set(agent, scope);
     this.scopes.set(agent, scope);
     return { epoch: scope.epoch, lost: scope.lost, release: () => this.release(scope) };
+  }
+
+  async reclaim(agent: string): Promise<void> {
+    await this.adopt(agent);
+    this.borrowed.add(agent);
   }
 
   /** Where its copy is: only the lead has one. */
@@ -179,10 +184,9 @@ export class RedisSession implements VisitedSession {
     const { broker, clock, redact, lead } = this.options;
     let scope = this.scopeOf(agent, parent);
     let opened = await openList(broker, this.keys, agent, scope);
-    if (opened === 'newer' && lead !== undefined && !this.adopted.has(agent)) {
+    if (opened === 'newer' && !this.adopted.has(agent)) {
       // A worker had it and has let go: what is written now has to be newer than what that wrote.
-      await this.adopt(agent);
-      this.borrowed.add(agent);
+      await this.reclaim(agent);
       scope = this.scopeOf(agent, parent);
       opened = await openList(broker, this.keys, agent, scope);
     }
@@ -192,9 +196,11 @@ export class RedisSession implements VisitedSession {
     }
     this.scopes.set(agent, scope);
     const fenced = (why: StorageError) => this.loseIfItsOwn(agent, scope, why);
+    // Whoever takes it next goes on where the list ends; a lead says what went wrong, and ends.
+    const refused = scope === lead ? () => {} : fenced;
     return new RedisJournal({
       ...{ agent, parent, scope, length: opened.length, past: this.withLosses(agent, opened) },
-      ...{ commit: this.commit, clock, redact, fenced },
+      ...{ commit: this.commit, clock, redact, fenced, refused },
     });
   }
 

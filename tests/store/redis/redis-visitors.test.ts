@@ -134,6 +134,49 @@ needs.describe('redis')('an agent that was handed over', () => {
     await lead.close();
   });
 
+  test('is anybody’s again who works for it when its worker has let go', async () => {
+    const { process } = await swarm();
+    const visit = await (await process(2)).visit('s_1');
+    const other = await (await process(3)).visit('s_1');
+    await visit.adopt('a_2');
+    (await visit.journal('a_2', 'a_1')).append(createdFor('a_2', 'a_1'));
+    const adoption = await other.adopt('a_3');
+    (await other.journal('a_3', 'a_2')).append(createdFor('a_3', 'a_2'));
+    await adoption.release();
+    const journal = await visit.journal('a_3', 'a_2');
+    expect(journal.append(letter('l_1'))).toMatchObject({ seq: 2, epoch: adoption.epoch + 1 });
+    await visit.closeJournal('a_3');
+    await expect(other.adopt('a_3')).resolves.toMatchObject({ epoch: adoption.epoch + 2 });
+    for (const session of [visit, other]) await session.close();
+  });
+
+  test('is reclaimed from a worker whose lease still says that it lives', async () => {
+    const { lead, process } = await swarm();
+    const visit = await (await process(2)).visit('s_1');
+    const adoption = await visit.adopt('a_2');
+    (await visit.journal('a_2', 'a_1')).append(createdFor('a_2', 'a_1'));
+    await visit.readEvents();
+    await lead.reclaim('a_2');
+    const journal = await lead.journal('a_2', 'a_1');
+    expect(journal.append(letter('l_1'))).toMatchObject({ seq: 2, epoch: adoption.epoch + 1 });
+    await lead.closeJournal('a_2');
+    (await visit.journal('a_2', 'a_1')).append(letter('l_zombie'));
+    await visit.readEvents();
+    expect(adoption.lost.aborted).toBe(true);
+    expect((await (await process(3)).peek('s_1', 'a_2')).records).toHaveLength(2);
+  });
+
+  test('is lost to a worker whose records Redis refuses: else nobody would know of its end', async () => {
+    const { broker, process } = await swarm();
+    const visit = await (await process(2)).visit('s_1');
+    const adoption = await visit.adopt('a_2');
+    const journal = await visit.journal('a_2', 'a_1');
+    await broker.call('SET', keys.fences, 'no hash');
+    journal.append(createdFor('a_2', 'a_1'));
+    await expect(journal.written()).rejects.toThrow('WRONGTYPE');
+    expect(adoption.lost.aborted).toBe(true);
+  });
+
   test('keeps its session from being removed while somebody works on it', async () => {
     const { broker, lead, process, store } = await swarm();
     const visit = await (await process(2)).visit('s_1');
