@@ -1,4 +1,7 @@
-/** Picks who is hit, how and when. What it picks depends on its seed alone; when a process dies does not. */
+/**
+ * Picks who is hit, how and when. That depends on its seed alone; where everybody is then does not, nor whether
+ * one that is hit already is spared.
+ */
 import type { Ended, Running } from '../fakes/skein-process.js';
 import type { Random } from './seeded-random.js';
 import { LEASE_MS, pause, type StormySwarm } from './stormy-swarm.js';
@@ -47,46 +50,48 @@ export class Storm {
     for (let count = 0; count < most; count += 1) {
       await pause(this.random.between(200, 1_800));
       const strike = this.random.pick(STRIKES);
+      const force = this.random.next();
       if (await isEnough()) break;
-      this.begin(strike);
+      this.begin(strike, force);
     }
     await Promise.all(this.under);
     return { strikes: this.strikes, diary: this.diary, woken: this.woken };
   }
 
-  private begin(strike: Strike): void {
+  /** `force`, from 0 to 1, says which worker it is and how long it takes. */
+  private begin(strike: Strike, force: number): void {
     const [who = ''] = strike.split(' ');
     const place = strike === 'worker killed' ? strike : who;
     if (this.hit.has(place)) return;
     this.hit.add(place);
     this.strikes[strike] = (this.strikes[strike] ?? 0) + 1;
     this.note(strike);
-    this.under.push(this.act(strike).finally(() => this.hit.delete(place)));
+    this.under.push(this.act(strike, force).finally(() => this.hit.delete(place)));
   }
 
   private note(what: string): void {
     this.diary.push(`${((Date.now() - this.begun) / 1_000).toFixed(1)} ${what}`);
   }
 
-  private act(strike: Strike): Promise<void> {
+  private act(strike: Strike, force: number): Promise<void> {
     switch (strike) {
       case 'worker killed':
-        return this.killWorker();
+        return this.killWorker(force);
       case 'worker stopped':
-        return this.stopWorker();
+        return this.stopWorker(force);
       case 'lead killed':
         return this.killLead();
       case 'lead stopped':
         return this.stopLead();
       case 'Redis killed':
-        return this.killRedis();
+        return this.killRedis(force);
       case 'Redis stopped':
-        return this.stopRedis();
+        return this.stopRedis(force);
     }
   }
 
-  private async killWorker(): Promise<void> {
-    const worker = this.anyWorker();
+  private async killWorker(force: number): Promise<void> {
+    const worker = this.anyWorker(force);
     if (worker === undefined) return;
     this.swarm.replaceWorker(worker);
     worker.kill('SIGKILL');
@@ -94,11 +99,11 @@ export class Storm {
   }
 
   /** It wakes when others have what it had. */
-  private async stopWorker(): Promise<void> {
-    const worker = this.anyWorker();
+  private async stopWorker(force: number): Promise<void> {
+    const worker = this.anyWorker(force);
     if (worker === undefined) return;
     this.sleeper = worker;
-    const ms = this.random.between(LEASE_MS * 1.5, LEASE_MS * 2.5);
+    const ms = LEASE_MS * (1.5 + force);
     worker.kill('SIGSTOP');
     await pause(ms);
     worker.kill('SIGCONT');
@@ -122,22 +127,22 @@ export class Storm {
     this.woken.push(await lead.ended);
   }
 
-  private async killRedis(): Promise<void> {
-    const ms = this.random.between(50, 1_500);
+  private async killRedis(force: number): Promise<void> {
+    const ms = 50 + force * 1_450;
     await this.swarm.redis.kill();
     await pause(ms);
     await this.swarm.redis.start();
   }
 
-  private async stopRedis(): Promise<void> {
-    const ms = this.random.between(200, LEASE_MS * 1.5);
+  private async stopRedis(force: number): Promise<void> {
+    const ms = 200 + force * LEASE_MS * 1.4;
     await this.swarm.redis.kill('SIGSTOP');
     await pause(ms);
     await this.swarm.redis.kill('SIGCONT');
   }
 
-  private anyWorker(): Running | undefined {
+  private anyWorker(force: number): Running | undefined {
     const awake = this.swarm.workers.filter((worker) => worker !== this.sleeper);
-    return awake.length < 2 ? undefined : awake[this.random.between(0, awake.length - 1)];
+    return awake.length < 2 ? undefined : awake[Math.floor(force * awake.length)];
   }
 }
