@@ -42,6 +42,11 @@ const KEPT = { age: 7 * 24 * 60 * 60, count: 20_000 };
 const MOST_EVENTS = 1_000;
 /** After work that rejected. */
 const PAUSE_MS = 1_000;
+/**
+ * A worker of BullMQ takes jobs one by one, and begins none before it has as many as it may have. With
+ * several of them a process that works on hundreds does not wait for each.
+ */
+const MOST_IN_ONE_HAND = 25;
 /** Of so many jobs one script tells. */
 const BATCH = 500;
 
@@ -137,7 +142,7 @@ class BullWorkplace implements Workplace {
   private readonly deps: WorkplaceDeps;
   private readonly holds: JobHolds;
   private readonly forget: () => void;
-  private worker: Worker | undefined;
+  private readonly hands: Worker[] = [];
   private timer: NodeJS.Timeout | undefined;
   private closing: Promise<void> | undefined;
 
@@ -157,18 +162,22 @@ class BullWorkplace implements Workplace {
   async open(): Promise<void> {
     await this.say();
     this.timer = setInterval(() => void this.say().catch(() => {}), SAY_EVERY_MS).unref();
-    for (let isReady = false; !isReady && this.closing === undefined; )
-      isReady = await this.begin();
+    const { concurrency } = this.terms;
+    const hands = Math.ceil(concurrency / MOST_IN_ONE_HAND);
+    const share = (hand: number) =>
+      Math.floor(((hand + 1) * concurrency) / hands) - Math.floor((hand * concurrency) / hands);
+    for (let hand = 0; hand < hands && this.closing === undefined; )
+      if (await this.begin(share(hand), hand > 0)) hand += 1;
   }
 
   /** A connection that is cut while it is made BullMQ never gets over: false, and another worker is made. */
-  private async begin(): Promise<boolean> {
+  private async begin(concurrency: number, skipStalledCheck: boolean): Promise<boolean> {
     const { broker, lockMs, stalledMs } = this.deps;
-    const { concurrency, rate } = this.terms;
+    const { rate } = this.terms;
     const { name } = this;
     const worker = new Worker(QUEUE_NAME, (job, token) => this.process(job, token ?? ''), {
       ...placeOf(broker),
-      ...{ name, concurrency, lockDuration: lockMs, stalledInterval: stalledMs },
+      ...{ name, concurrency, lockDuration: lockMs, stalledInterval: stalledMs, skipStalledCheck },
       ...(rate !== undefined && { limiter: { max: rate.most, duration: rate.perMs } }),
       ...{ skipLockRenewal: true, maxStalledCount: Number.MAX_SAFE_INTEGER, autorun: false },
       ...{ removeOnComplete: KEPT, removeOnFail: KEPT, runRetryDelay: PAUSE_MS },
@@ -181,7 +190,7 @@ class BullWorkplace implements Workplace {
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS).unref());
       return false;
     }
-    this.worker = worker;
+    this.hands.push(worker);
     worker.run().catch(() => {});
     return true;
   }
@@ -194,7 +203,7 @@ class BullWorkplace implements Workplace {
   private async finish(): Promise<void> {
     const { broker, register } = this.deps;
     clearInterval(this.timer);
-    const closed = this.worker?.close();
+    const closed = Promise.all(this.hands.map((hand) => hand.close()));
     this.holds.abortAll();
     await Promise.race([closed, this.untilNothingIsHeld()]);
     this.holds.close();
