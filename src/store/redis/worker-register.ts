@@ -75,9 +75,18 @@ export class WorkerRegister {
     const found: LiveWorker[] = [];
     for (let at = 0; at + 2 < parts.length; at += 3) {
       const [name = '', heardAt, text = ''] = parts.slice(at, at + 3);
-      const { data } = workerState.safeParse(JSON.parse(text));
+      const data = readState(text);
       if (data !== undefined) found.push({ ...data, name, heardAt: Number(heardAt) });
     }
     return found.sort((one, other) => (one.name < other.name ? -1 : 1));
   }
 }
+
+/** Undefined when somebody else has written it: then it is no worker's. */
+const readState = (text: string): WorkerState | undefined => {
+  try {
+    return workerState.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+};

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { JobQueue } from '../../../src/protocol/job-queue.js';
 import { openBroker } from '../../../src/store/redis/broker.js';
 import { BullQueue } from '../../../src/store/redis/bull-queue.js';
-import { QUEUE_NAME, QUEUE_PREFIX } from '../../../src/store/redis/redis-keys.js';
+import { QUEUE_NAME, QUEUE_PREFIX, WORKERS } from '../../../src/store/redis/redis-keys.js';
 import { redisBroker, redisServer } from '../../fakes/redis-server.js';
 import { clusterServers } from '../../fakes/redis-servers.js';
 import { needs } from '../../setup/needs.js';
@@ -50,6 +50,16 @@ needs.describe('redis')('a queue of many machines', () => {
     ]);
     await places[0]?.close();
     expect(await queue.workers()).toEqual([{ ...state, heardAt, name }]);
+  });
+
+  test('takes nothing for a worker that somebody else has written there', async () => {
+    const { broker, queue } = await setUp();
+    const [seconds] = (await broker.call('TIME')) as string[];
+    const states = ['no worker', '{"pid":1}', ''];
+    for (const [at, state] of states.entries()) {
+      await broker.call('HSET', WORKERS, `w_${at}`, `${seconds}999 ${state}`);
+    }
+    expect(await queue.workers()).toEqual([]);
   });
 
   test('puts aside what is no job, with a sentence', async () => {
