@@ -1,4 +1,5 @@
 /** A worker: takes background agents of any swarm from the queue, and works on them as their leads would. */
+import { hash } from 'node:crypto';
 import { type Outpost, openOutpost } from '../actors/outpost.js';
 import { resolveSkeinHome, stateLayout } from '../config/state-directory.js';
 import { SkeinError, UsageError } from '../protocol/errors.js';
@@ -100,7 +101,7 @@ interface Opened {
   release(): void;
 }
 
-/** One for each swarm that has agents here. */
+/** One for each swarm that has agents here; where its lead goes on under other terms, one for each of those. */
 class Outposts {
   private readonly options: WorkerOptions;
   private readonly store: OpenedStore;
@@ -121,46 +122,60 @@ class Outposts {
 
   async work(job: TakenJob): ReturnType<Work> {
     const { swarm } = job;
-    clearTimeout(this.idle.get(swarm));
-    this.busy.set(swarm, (this.busy.get(swarm) ?? 0) + 1);
+    const terms = await this.termsOf(swarm);
+    const key = `${swarm} ${hash('sha256', terms)}`;
+    clearTimeout(this.idle.get(key));
+    this.busy.set(key, (this.busy.get(key) ?? 0) + 1);
     try {
-      const { outpost } = await (this.opened.get(swarm) ?? this.begin(swarm));
+      const { outpost } = await (this.opened.get(key) ?? this.begin(key, swarm, terms));
       return await outpost.work(job);
     } finally {
-      const left = (this.busy.get(swarm) ?? 1) - 1;
-      this.busy.set(swarm, left);
-      if (left === 0) this.closeLater(swarm);
+      const left = (this.busy.get(key) ?? 1) - 1;
+      this.busy.set(key, left);
+      if (left === 0) this.closeLater(key);
     }
   }
 
   async close(): Promise<void> {
     for (const timer of this.idle.values()) clearTimeout(timer);
-    await Promise.all([...this.opened.keys()].map((swarm) => this.leave(swarm)));
+    await Promise.all([...this.opened.keys()].map((key) => this.leave(key)));
   }
 
-  private begin(swarm: string): Promise<Opened> {
-    const opened = this.open(swarm);
-    this.opened.set(swarm, opened);
-    opened.catch(() => this.refuse(swarm));
+  /** A lead that goes on may have been started in another way than before. */
+  private async termsOf(swarm: string): Promise<Uint8Array> {
+    try {
+      return await this.store.sessions.peekArtifact(swarm, TERMS);
+    } catch (error) {
+      this.refuse(swarm);
+      throw error;
+    }
+  }
+
+  private begin(key: string, swarm: string, terms: Uint8Array): Promise<Opened> {
+    const opened = this.open(swarm, terms);
+    this.opened.set(key, opened);
+    opened.catch(() => {
+      this.opened.delete(key);
+      this.refuse(swarm);
+    });
     return opened;
   }
 
   /** What is missing may be there later. */
   private refuse(swarm: string): void {
-    this.opened.delete(swarm);
     this.refused.add(swarm);
     setTimeout(() => this.refused.delete(swarm), REFUSED_MS).unref();
   }
 
-  private closeLater(swarm: string): void {
-    this.idle.set(swarm, setTimeout(() => void this.leave(swarm), IDLE_MS).unref());
+  private closeLater(key: string): void {
+    this.idle.set(key, setTimeout(() => void this.leave(key), IDLE_MS).unref());
   }
 
-  private async leave(swarm: string): Promise<void> {
-    const opened = this.opened.get(swarm);
-    this.opened.delete(swarm);
-    this.idle.delete(swarm);
-    this.busy.delete(swarm);
+  private async leave(key: string): Promise<void> {
+    const opened = this.opened.get(key);
+    this.opened.delete(key);
+    this.idle.delete(key);
+    this.busy.delete(key);
     try {
       const { outpost, release } = (await opened) ?? {};
       await outpost?.close();
@@ -172,14 +187,13 @@ class Outposts {
   }
 
   /** As the lead would be set up here. Rejects with a UsageError. */
-  private async open(swarm: string): Promise<Opened> {
+  private async open(swarm: string, signed: Uint8Array): Promise<Opened> {
     const { machine, flags, concurrency } = this.options;
-    const { sessions } = this.store;
     const skeinHome = resolveSkeinHome(machine);
     const own = settingsFor(machine, flags, machine.cwd);
     const { publicKey } = openPersonKey(stateLayout(skeinHome).keys);
     const keys = [publicKey, ...own.skein.personKeys];
-    const terms = readTerms(await sessions.peekArtifact(swarm, TERMS), swarm, keys);
+    const terms = readTerms(signed, swarm, keys);
     const { isTrusted: trust, ...outpost } = await outpostPlace(
       ...([terms, machine, own, this.store.owner] as const),
     );

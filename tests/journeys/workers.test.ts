@@ -74,6 +74,26 @@ needs.describe('redis')('a background agent on a worker', () => {
     expect(scene.bodies().at(-1)?.messages.at(-1).content.at(-1).text).toContain('They are here.');
   });
 
+  test('does what the lead allows that started it, not what one before it did', async () => {
+    const scene = await workerScene([
+      {
+        match: { lastUser: 'Again' },
+        reply: { tool_use: backgroundTask('Find more', { subagent_type: 'helper' }) },
+      },
+      ...begins('Find the geese'),
+      { match: { turn: 0 }, reply: { tool_use: bash('echo a goose >> log') } },
+      { reply: 'They are here.' },
+    ]);
+    await scene.worker();
+    expect(await scene.run(LEAD)).toMatchObject({ code: 0 });
+    const again = ['-p', 'Again', '--resume', 'one', '--agents', HELPERS];
+    const { code, result } = await scene.run([...again, '--output-format', 'json']);
+    expect({ code, denials: result.permission_denials }).toMatchObject({
+      ...{ code: 0, denials: [{ tool_name: 'Bash' }] },
+    });
+    expect(logOf(scene)).toBe('a goose\n');
+  });
+
   test('is handed back by a worker that is told to end, and another goes on where it was', async () => {
     const scene = await workerScene(
       [
