@@ -62,12 +62,13 @@ const answer = async (
   question: PostedQuestion,
   signal: AbortSignal,
 ): Promise<void> => {
-  const { id, agent, call, input } = question;
+  const { id, agent, call, input, askedAt } = question;
   try {
     const given = await surface.ask(question as PermissionQuestion, signal);
     const claims = {
       ...{ question: id, agent, call, inputDigest: inputDigest(input), answer: given },
-      ...{ surface: INBOX, issuedAt: clock.now() },
+      // By the clock of whoever asked it came first, whatever this one says.
+      ...{ surface: INBOX, issuedAt: Math.max(clock.now(), askedAt) },
     };
     await desk.verdicts.decide(signClaims(claims, privateKey));
   } catch {

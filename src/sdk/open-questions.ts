@@ -113,11 +113,12 @@ export const answerQuestion = async (
     throw new UsageError('Such calls are asked about each time: allow it without --for.');
   }
   const { privateKey } = openPersonKey(stateLayout(resolveSkeinHome(machine)).keys);
-  const { id, agent, call, input } = question;
+  const { id, agent, call, input, askedAt } = question;
   const signed = signClaims(
     {
       ...{ question: id, agent, call, inputDigest: inputDigest(input), answer },
-      ...{ surface: INBOX, issuedAt: systemClock.now() },
+      // By the clock of whoever asked it came first, whatever this one says.
+      ...{ surface: INBOX, issuedAt: Math.max(systemClock.now(), askedAt) },
     },
     privateKey,
   );

@@ -1,7 +1,7 @@
 /** Permission questions of agents on workers, and whoever answers them. */
 import { generateKeyPairSync } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { signClaims } from '../../src/actors/signing-surface.js';
@@ -121,6 +121,19 @@ needs.describe('redis')('a question of an agent on a worker', () => {
     const lead = scene.begin(ASKING);
     const [question] = await asked(scene, 1);
     expect(await scene.run(['approve', question?.id])).toMatchObject({ code: 0, stderr: '' });
+    expect(await lead.ended).toMatchObject({ code: 0 });
+    expect(isMade(scene, 'one.txt')).toBe(true);
+  });
+
+  test('is answered from a machine whose clock is minutes behind', async () => {
+    const scene = await workerScene(wants('touch one.txt'));
+    await scene.worker();
+    const lead = scene.begin(ASKING);
+    const [question] = await asked(scene, 1);
+    const late = join(scene.root, 'late.mjs');
+    await writeFile(late, 'const { now } = Date; Date.now = () => now() - 300_000;');
+    const behind = { env: { NODE_OPTIONS: `--import ${late}` } };
+    expect(await scene.run(['approve', question?.id], behind)).toMatchObject({ code: 0 });
     expect(await lead.ended).toMatchObject({ code: 0 });
     expect(isMade(scene, 'one.txt')).toBe(true);
   });
