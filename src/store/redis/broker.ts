@@ -10,7 +10,7 @@ import { UsageError } from '../../protocol/errors.js';
 import type { Outages } from '../../protocol/store.js';
 import { type BrokerAddress, parseAddress, shownAddress } from './broker-address.js';
 import { gatherWrites } from './gathered-writes.js';
-import { isPassing, refusedBy, untilTaken } from './refusals.js';
+import { insist, isPassing } from './refusals.js';
 
 export type Connection = Redis | Cluster;
 export type Reply = unknown;
@@ -96,7 +96,7 @@ class RedisBroker implements Broker {
   }
 
   async call(command: string, ...args: readonly Argument[]): Promise<Reply> {
-    return this.ask(() => this.commands.call(command, ...args));
+    return insist(this, () => this.commands.call(command, ...args));
   }
 
   async run(
@@ -110,7 +110,7 @@ class RedisBroker implements Broker {
     }
     const commands = this.commands as unknown as Record<string, Scripted>;
     const send = commands[name];
-    return this.ask(async () => send?.call(this.commands, keys.length, ...keys, ...args));
+    return insist(this, async () => send?.call(this.commands, keys.length, ...keys, ...args));
   }
 
   subscribe(channel: string, heard: (message: string) => void, missed: () => void): () => void {
@@ -139,14 +139,6 @@ class RedisBroker implements Broker {
     clearInterval(this.watch);
     this.listeners.clear();
     for (const connection of [...this.others, this.commands]) connection.disconnect();
-  }
-
-  private async ask(send: () => Promise<Reply>): Promise<Reply> {
-    try {
-      return await untilTaken(send);
-    } catch (error) {
-      throw refusedBy(this, error);
-    }
   }
 
   private say(trouble: string | undefined): void {

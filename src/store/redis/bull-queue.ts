@@ -27,6 +27,7 @@ import type { Broker } from './broker.js';
 import { type Hold, JobHolds } from './job-holds.js';
 import { IDS_OF_SWARM, JOBS_BY_ID, WITHDRAW, WITHDRAWN } from './job-scripts.js';
 import { QUEUE_NAME, QUEUE_PREFIX, queueKey } from './redis-keys.js';
+import { insist } from './refusals.js';
 import { type LiveWorker, SAY_EVERY_MS, WorkerRegister } from './worker-register.js';
 
 export interface QueueTerms {
@@ -73,11 +74,9 @@ export class BullQueue implements JobQueue {
   async add(job: QueuedJob): Promise<void> {
     const data = checkJob(job);
     const { priority, notBefore = 0 } = data;
-    await this.queue.add('agent', data, {
-      jobId: bullId(data),
-      ...(priority !== undefined && { priority }),
-      delay: Math.max(0, notBefore - Date.now()),
-    });
+    const delay = Math.max(0, notBefore - Date.now());
+    const options = { jobId: bullId(data), delay, ...(priority !== undefined && { priority }) };
+    await insist(this.broker, () => this.queue.add('agent', data, options));
   }
 
   async withdraw(job: Pick<QueuedJob, 'id' | 'swarm' | 'at'>): Promise<boolean> {

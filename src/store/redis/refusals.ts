@@ -7,13 +7,19 @@ const PAUSE_MS = 250;
 
 export const isPassing = (error: unknown): boolean => PASSING.test((error as Error).message);
 
-/** Whoever waits for Redis waits for that too: nothing was done, so it is asked again. */
-export const untilTaken = async <Result>(ask: () => Promise<Result>): Promise<Result> => {
+/**
+ * Whoever waits for Redis waits for that too: nothing was done, so it is asked again. Rejects with a
+ * StorageError when it refuses for good.
+ */
+export const insist = async <Result>(
+  broker: { readonly shown: string },
+  ask: () => Promise<Result>,
+): Promise<Result> => {
   for (;;) {
     try {
       return await ask();
     } catch (error) {
-      if (!isPassing(error)) throw error;
+      if (!isPassing(error)) throw refusedBy(broker, error);
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
   }

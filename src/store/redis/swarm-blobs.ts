@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { StorageError } from '../../protocol/errors.js';
 import type { Broker } from './broker.js';
 import { KEEP_MS, type SwarmKeys } from './redis-keys.js';
-import { refusedBy, untilTaken } from './refusals.js';
+import { insist } from './refusals.js';
 
 const PIECE_BYTES = 512 * 1024;
 /** So many pieces are on their way at once. */
@@ -36,11 +36,7 @@ export const readBlob = async (
   const connection = broker.connection('commands');
   for (let from = 0; from === pieces.length; from += PIECES) {
     const read = () => connection.lrangeBuffer(keys.blob(digest), from, from + PIECES - 1);
-    try {
-      pieces.push(...(await untilTaken(read)));
-    } catch (error) {
-      throw refusedBy(broker, error);
-    }
+    pieces.push(...(await insist(broker, read)));
   }
   const bytes = Buffer.concat(pieces);
   if (pieces.length > 0 && sha256(bytes) === digest) return bytes;
