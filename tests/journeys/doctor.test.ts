@@ -30,7 +30,9 @@ const serverThatSays = async (answer: string) => {
     socket.on('error', () => {});
     socket.on('data', (data) => {
       heard.push(data.toString());
-      socket.write(answer);
+      // Commands may come together, and each wants an answer.
+      const commands = data.toString().match(/^\*\d/gm)?.length ?? 1;
+      socket.write(answer.repeat(commands));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
