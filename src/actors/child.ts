@@ -227,7 +227,8 @@ const assemble = (house: Household, cradle: Cradle, active: Active): Child => {
     bodies,
   );
   const desk = deskFor(parent, origin, notebook);
-  if (history.grants.size > 0) desk.recall(history.grants);
+  // What others can write must allow nothing.
+  if (house.dispatch === undefined && history.grants.size > 0) desk.recall(history.grants);
   const jobs = sessionJobs({ shell, notebook, feed, ids, clock });
   const agentType = origin.type ?? 'fork';
   const hooks = openDesk(hooksFor(house, cradle), session, {

@@ -64,7 +64,8 @@ export const equipLead = async (
     putArtifact: (name, bytes) => session.putArtifact(name, bytes),
     tools: head.tools,
   });
-  equipment.desk.recall(notebook.history.grants);
+  // Where others can write it, a record must allow nothing: people are asked again.
+  if (options.store.jobs.own !== undefined) equipment.desk.recall(notebook.history.grants);
   const jobs = sessionJobs({ shell: equipment.shell, notebook, feed, ids, clock });
   const given = withMemory(options.hooks);
   const hooks = openDesk(given, session, {

@@ -45,7 +45,6 @@ export const openOutpost = async (options: SessionOptions, swarm: string): Promi
     const checkpoints = options.checkpoints?.(session.meta, () => {});
     const equipped = await equipLead(options, { ...lead, session, checkpoints, isElsewhere: true });
     await equipped.swarm.roster.recall(options.store, swarm);
-    equipped.equipment.desk.recall(equipped.swarm.roster.grants);
     await equipped.swarm.start();
     return new OpenOutpost(options, session, equipped);
   } catch (error) {

@@ -100,7 +100,7 @@ export class Swarm {
   async recall(): Promise<void> {
     if (!this.lead.deps.notebook.history.family.isParent) return;
     await this.roster.recall(this.house.store, this.house.session.meta.id);
-    this.lead.deps.desk.recall(this.roster.grants);
+    if (this.remotes === undefined) this.lead.deps.desk.recall(this.roster.grants);
     this.lost = await this.former.unreported(this.lead);
     this.employment.expect(this.lead, this.lost.length);
   }
