@@ -6,8 +6,7 @@
  *   whole   an agent each, as a lead and a worker have them: it is written down and handed over, adopted,
  *           goes on and ends in its journal, and the lead reads its end when a letter tells of it
  */
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { systemClock } from '../src/protocol/clock.js';
@@ -40,7 +39,8 @@ const store = (): Promise<RedisStore> =>
   openRedisStore({
     ...{ url: `unix://${socket}`, owner: { marker: `bench-${process.pid}`, pid: process.pid } },
     ...{ clock: systemClock, redact: (text: string) => text },
-    folder: join(tmpdir(), 'skein-bench', `peers-${process.pid}`),
+    // Goes with the server.
+    folder: join(dirname(socket), `peer-${process.pid}`),
   });
 
 const meta = (): SessionMeta => ({
