@@ -127,8 +127,11 @@ export class Remotes {
     { tag }: { readonly tag: Pick<Entry['tag'], 'id'> },
     letter: Letter,
   ): Promise<Delivered> {
-    const mine = this.posted.get(tag.id) ?? new Map<string, Letter>();
-    this.posted.set(tag.id, mine.set(letter.letter, letter));
+    // A lead reads its mail whenever there is one; of others it may be too late.
+    if (tag.id !== this.deps.lead.id) {
+      const mine = this.posted.get(tag.id) ?? new Map<string, Letter>();
+      this.posted.set(tag.id, mine.set(letter.letter, letter));
+    }
     await this.deps.dispatch.post(tag.id, letter.letter, mailOf(letter));
     return 'delivered';
   }

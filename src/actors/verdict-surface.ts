@@ -59,7 +59,7 @@ const untilDecided = async (
     await board.post({ ...question, askedAt });
     posted?.(question);
     for (;;) {
-      const signed = await orAgain(() => verdicts.decided(id, signal));
+      const signed = await orAgain(clock, () => verdicts.decided(id, signal));
       const checked = checkAnswer(signed, {
         ...{ question: id, agent, call, inputDigest: inputDigest(input), keys },
         ...{ parent: undefined, closed: undefined },
@@ -75,14 +75,17 @@ const untilDecided = async (
   }
 };
 
-/** Something else lay where the answer should be; it is gone now. */
-const orAgain = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+const PAUSE_MS = 1_000;
+
+/** Something else lay where the answer should be, and is gone now; or the store refuses, which may pass. */
+const orAgain = async <Result>(clock: Clock, work: () => Promise<Result>): Promise<Result> => {
   for (;;) {
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
     }
+    await new Promise<void>((resolve) => void clock.wakeAt(clock.now() + PAUSE_MS, resolve, false));
   }
 };
 
