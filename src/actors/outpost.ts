@@ -23,6 +23,8 @@ export const MOST_IN_VAIN = 5;
 /** How long calls that are under way may go on when the worker has to end, and a parent may have no room for letters. */
 const GRACE_MS = 10_000;
 const LOOK_EVERY_MS = 50;
+/** Whoever looks at the queue sees how far an agent is that takes longer than this. */
+const PROGRESS_EVERY_MS = 1_000;
 /** After so long somebody tries again to go on with one whose records were refused. */
 const REFUSED_MS = 1_000;
 
@@ -73,6 +75,8 @@ class OpenOutpost implements Outpost {
   private readonly session: VisitedSession;
   private readonly lead: EquippedLead;
   private readonly working = new Map<string, TakenJob>();
+  /** By agent: when its progress was last told, or could have been. */
+  private readonly told = new Map<string, number>();
   private readonly endProgress: () => void;
 
   constructor(options: SessionOptions, session: VisitedSession, lead: EquippedLead) {
@@ -94,7 +98,9 @@ class OpenOutpost implements Outpost {
     if (entry === undefined) return 'done';
     const adoption = await this.session.adopt(id);
     // What it may still use up depends on what it did elsewhere.
-    await this.lead.swarm.remotes?.look();
+    if (job.attempts > 0 || this.lead.deps.audit !== undefined) {
+      await this.lead.swarm.remotes?.look();
+    }
     const { dispatch } = this.lead.swarm.house;
     dispatch?.ours.set(id, job.at);
     this.working.set(id, job);
@@ -106,6 +112,7 @@ class OpenOutpost implements Outpost {
       return { laterMs: job.signal.aborted ? 0 : REFUSED_MS };
     } finally {
       this.working.delete(id);
+      this.told.delete(id);
       await dispatch?.leave(id);
       dispatch?.ours.delete(id);
       await adoption.release();
@@ -214,6 +221,12 @@ class OpenOutpost implements Outpost {
   private tellProgress(item: FeedItem): void {
     if (item.type !== 'agent.feed' || item.item.type !== 'request.started') return;
     const { id } = item.agent;
+    const now = this.options.clock.now();
+    if (now - (this.told.get(id) ?? now) < PROGRESS_EVERY_MS) {
+      if (!this.told.has(id)) this.told.set(id, now);
+      return;
+    }
+    this.told.set(id, now);
     const { agent, deps } = this.lead.swarm.roster.get(id)?.child ?? {};
     const turns = deps?.notebook.history.turns ?? 0;
     void this.working.get(id)?.progress({ turns, state: agent?.state ?? 'waking' });

@@ -35,6 +35,8 @@ export const postMessage = async (
   sender: Member,
   order: MessageOrder,
 ): Promise<readonly MessageReceipt[]> => {
+  // Others may have begun elsewhere.
+  if (swarm.remotes !== undefined) await swarm.remotes.look();
   const recipients = recipientsOf(swarm, sender, order);
   const receipts: MessageReceipt[] = [];
   for (const recipient of recipients) receipts.push(await send(swarm, sender, recipient, order));

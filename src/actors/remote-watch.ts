@@ -14,7 +14,8 @@ import type { Member } from './member.js';
 import type { RemoteNews } from './remote-news.js';
 import type { Entry, Roster } from './roster.js';
 
-const LOOK_EVERY_MS = 500;
+/** People at the lead want to see what happens; a worker must know it only when it needs it. */
+const LOOK_EVERY_MS = { lead: 500, worker: 5_000 };
 
 export interface RemoteWatchDeps {
   readonly watch: EventWatch;
@@ -47,7 +48,8 @@ export class RemoteWatch {
     const { clock } = this.deps;
     void this.look().finally(() => {
       if (this.isOver) return;
-      this.forget = clock.wakeAt(clock.now() + LOOK_EVERY_MS, () => this.start(), false);
+      const pause = LOOK_EVERY_MS[this.deps.lead.isElsewhere ? 'worker' : 'lead'];
+      this.forget = clock.wakeAt(clock.now() + pause, () => this.start(), false);
     });
   }
 
