@@ -46,29 +46,33 @@ local function answer(called)
 end
 `;
 
-/** One comes. Who is called by its own coming is not told to the others. */
-export const ENTER: Script = {
-  name: 'skeinGovernorEnter',
+/**
+ * Some go, whether they were in or waited, and others come: how many go, they, the others. Who is called by
+ * its own coming is not told to the other processes.
+ */
+export const PASS: Script = {
+  name: 'skeinGovernorPass',
   lua: `${COMMON}
-local visitor = ARGV[5]
-if redis.call('ZSCORE', KEYS[1], visitor) then return answer({ visitor }) end
-if redis.call('ZSCORE', KEYS[3], visitor) then return answer({}) end
-local isFree = redis.call('ZCARD', KEYS[1]) < most and redis.call('ZCARD', KEYS[3]) == 0
-if held <= now and isFree then
-  redis.call('ZADD', KEYS[1], now + keep, visitor)
-  return answer({ visitor })
+local called = {}
+local going = tonumber(ARGV[5])
+for at = 6, 5 + going do
+  for _, key in ipairs({ KEYS[1], KEYS[3], KEYS[4] }) do redis.call('ZREM', key, ARGV[at]) end
 end
-join(visitor)
-return answer({})
-`,
-};
-
-/** One goes, whether it was in or waited. */
-export const LEAVE: Script = {
-  name: 'skeinGovernorLeave',
-  lua: `${COMMON}
-for _, key in ipairs({ KEYS[1], KEYS[3], KEYS[4] }) do redis.call('ZREM', key, ARGV[5]) end
-return answer({})
+local free, waiting = most - redis.call('ZCARD', KEYS[1]), redis.call('ZCARD', KEYS[3])
+for at = 6 + going, #ARGV do
+  local visitor = ARGV[at]
+  local isIn = redis.call('ZSCORE', KEYS[1], visitor)
+  if not isIn and held <= now and free > 0 and waiting == 0 then
+    redis.call('ZADD', KEYS[1], now + keep, visitor)
+    isIn, free = true, free - 1
+  end
+  if isIn then called[#called + 1] = visitor
+  elseif not redis.call('ZSCORE', KEYS[3], visitor) then
+    join(visitor)
+    waiting = waiting + 1
+  end
+end
+return answer(called)
 `,
 };
 
