@@ -12,9 +12,10 @@ import { expect, test } from 'vitest';
 import { type CloneTerms, cloneWorktrees } from '../../src/host/clone-worktrees.js';
 import { cloneOf } from '../../src/host/git-clone.js';
 import { leftWorktrees, sweepWorktree } from '../../src/host/worktree-sweep.js';
-import { type ClonedPlace, WorktreeRefusal } from '../../src/protocol/worktree.js';
+import type { ClonedPlace } from '../../src/protocol/worktree.js';
 import { needs } from '../setup/needs.js';
 import { environment, type Repository, repository, script, temporaryFolder } from './repository.js';
+import { refusal } from './worktree-rig.js';
 
 /** A repository of a lead, and a bare one that all machines reach. */
 const scene = (files: Readonly<Record<string, string>> = { 'a.txt': 'one\n' }) => {
@@ -54,15 +55,6 @@ const at = ({ place }: ClonedPlace, name: string) => readFileSync(join(place.pat
 /** What the remote has on the branch of the agent. */
 const pushed = ({ repo, url }: { repo: Repository; url: string }, name: string) =>
   repo.git('--git-dir', url, 'show', `agent/a_1:${name}`);
-
-const refusal = async (work: Promise<unknown>): Promise<string> => {
-  const error = await work.then(
-    () => new Error('it was not refused'),
-    (reason: unknown) => reason,
-  );
-  expect(error).toBeInstanceOf(WorktreeRefusal);
-  return (error as Error).message;
-};
 
 needs.describe('git')('A clone for an agent on another machine', () => {
   test('has what the lead began with, on a branch of its own, in the same folder', async () => {

@@ -1,8 +1,14 @@
 /** Worktrees of agents over a real repository: made, changed and settled. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { expect } from 'vitest';
 import { gitWorktrees } from '../../src/host/worktree.js';
-import type { Settlement, WorktreePlace, Worktrees } from '../../src/protocol/worktree.js';
+import {
+  type Settlement,
+  type WorktreePlace,
+  WorktreeRefusal,
+  type Worktrees,
+} from '../../src/protocol/worktree.js';
 import { environment, type Repository, repository } from './repository.js';
 
 export interface WorktreeRig {
@@ -74,4 +80,14 @@ export const rigOver = (repo: Repository): WorktreeRig => {
         repo.git('stash', 'list'),
       ].join('\n'),
   };
+};
+
+/** What it says to whoever asks for something that cannot be. */
+export const refusal = async (work: Promise<unknown>): Promise<string> => {
+  const error = await work.then(
+    () => new Error('it was not refused'),
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(WorktreeRefusal);
+  return (error as Error).message;
 };

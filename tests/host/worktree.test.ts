@@ -13,19 +13,9 @@ import {
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { gitWorktrees } from '../../src/host/worktree.js';
-import { WorktreeRefusal } from '../../src/protocol/worktree.js';
 import { needs } from '../setup/needs.js';
 import { environment, repository, script, temporaryFolder } from './repository.js';
-import { rigOver, worktreeRig } from './worktree-rig.js';
-
-const refusal = async (work: Promise<unknown>): Promise<string> => {
-  const error = await work.then(
-    () => new Error('it was not refused'),
-    (reason: unknown) => reason,
-  );
-  expect(error).toBeInstanceOf(WorktreeRefusal);
-  return (error as Error).message;
-};
+import { refusal, rigOver, worktreeRig } from './worktree-rig.js';
 
 needs.describe('git')('A worktree of an agent', () => {
   test('has a branch, a folder and a lock of its own, with what its parent sees', async () => {

@@ -21,6 +21,10 @@ export const bundled = async (name: string): Promise<string> => {
   return outfile;
 };
 
+/** From 1 on. */
+export const numbers = (count: number): readonly number[] =>
+  Array.from({ length: count }, (_, index) => index + 1);
+
 /** A process that is told what to do line by line, and answers in lines. */
 export interface Worker {
   readonly pid: number | undefined;

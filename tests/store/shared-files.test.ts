@@ -1,17 +1,15 @@
 /** Several processes of one machine share letters and jobs, and some of them are killed. */
 import fs from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { ownerLives } from '../../src/host/owner-marker.js';
 import { systemClock } from '../../src/protocol/clock.js';
-import type { Inbox } from '../../src/protocol/mailbox.js';
 import { JobFiles } from '../../src/store/job-files.js';
 import { MailFolder } from '../../src/store/mail-folder.js';
-import { bundled, startWorker, type Worker } from './child-program.js';
+import { bundled, numbers, startWorker, type Worker } from './child-program.js';
 import { job } from './contracts/job-queue.js';
+import { nextOf, testSharedMailbox } from './contracts/shared-mailbox.js';
 import { temporaryFolder } from './session-folder.js';
-
-const numbers = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 
 describe('processes that share jobs', () => {
   const idsFrom = async (worker: Worker) => JSON.parse(await worker.answer()) as string[];
@@ -48,6 +46,7 @@ describe('processes that share a mailbox', () => {
   const mailOf = async () => {
     const folder = temporaryFolder();
     const box = new MailFolder(folder, systemClock);
+    onTestFinished(() => box.close());
     const program = await bundled('exchange-letters');
     const start = async () => {
       const worker = startWorker(program, folder);
@@ -56,7 +55,6 @@ describe('processes that share a mailbox', () => {
     };
     return { box, start };
   };
-  const next = async (inbox: Inbox) => (await inbox.next(AbortSignal.timeout(30_000)))?.id ?? '';
 
   test('lose nothing that was sent, give it once, and in the order of its sender', async () => {
     const { box, start } = await mailOf();
@@ -66,43 +64,12 @@ describe('processes that share a mailbox', () => {
       sender.tell(`send ${['x', 'y', 'z'][index]} 15`);
     }
     const given: string[] = [];
-    while (given.length < 45) given.push(await next(inbox));
+    while (given.length < 45) given.push(await nextOf(inbox));
     for (const from of ['x', 'y', 'z']) {
       const ofSender = given.filter((id) => id.startsWith(from));
       expect(ofSender).toEqual(numbers(15).map((number) => `${from}_${number}`));
     }
-    await box.close();
   });
 
-  test('get whole letters of one that is killed while it writes, all that it had sent', async () => {
-    const { box, start } = await mailOf();
-    const sender = await start();
-    sender.tell('send x 900');
-    const sent = [await sender.answer(), await sender.answer(), await sender.answer()];
-    await sender.kill();
-    await box.send({ id: 'last', from: 'ann', to: 'bob', sentAt: 1, body: null });
-    const inbox = await box.open('bob');
-    const given: string[] = [];
-    for (let id = await next(inbox); id !== 'last'; id = await next(inbox)) given.push(id);
-    expect(given).toEqual(numbers(given.length).map((number) => `x_${number}`));
-    expect(given.slice(0, 3)).toEqual(sent);
-    expect(await box.deadLetters()).toEqual([]);
-    await box.close();
-  });
-
-  test('are given again what a reader had not acknowledged when it was killed', async () => {
-    const { box, start } = await mailOf();
-    const sender = await start();
-    sender.tell('send x 5');
-    for (const number of numbers(5)) expect(await sender.answer()).toBe(`x_${number}`);
-    const reader = await start();
-    reader.tell('read 4 2');
-    expect(JSON.parse(await reader.answer())).toEqual(['x_1', 'x_2', 'x_3', 'x_4']);
-    await reader.kill();
-    const inbox = await box.open('bob');
-    expect([await next(inbox), await next(inbox), await next(inbox)]).toEqual([
-      ...['x_3', 'x_4', 'x_5'],
-    ]);
-    await box.close();
-  });
+  testSharedMailbox(mailOf);
 });

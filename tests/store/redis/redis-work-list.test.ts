@@ -5,7 +5,12 @@ import { RedisWorkList } from '../../../src/store/redis/redis-work-list.js';
 import { echoingBroker } from '../../fakes/echoing-broker.js';
 import { redisBroker } from '../../fakes/redis-server.js';
 import { needs } from '../../setup/needs.js';
-import { bundled, startWorker, type Worker } from '../child-program.js';
+import {
+  addAndDie,
+  claimants,
+  expectKept,
+  testSharedWorkList,
+} from '../contracts/shared-work-list.js';
 import { act, describeWorkList } from '../contracts/work-list.js';
 
 const keys = swarmKeys('s_1');
@@ -18,27 +23,6 @@ const setUp = async (longest?: number) => {
   };
   const subjects = async () => (await open().list()).map(({ subject }) => subject);
   return { broker, open, add, subjects };
-};
-
-/** All that it says until it is done, or dead. */
-const wordsOf = async (worker: Worker, heard: (count: number) => void = () => {}) => {
-  const words: string[] = [];
-  for (;;) {
-    const word = await worker.answer().catch(() => 'dead');
-    if (word === 'done' || word === 'dead') return words;
-    words.push(word);
-    heard(words.length);
-  }
-};
-
-const starter = async (...args: readonly string[]) => {
-  const program = await bundled('claim-redis-work');
-  const [url = '', ...more] = args;
-  return async (name: string): Promise<Worker> => {
-    const worker = startWorker(program, url, name, ...more);
-    expect(await worker.answer()).toBe('ready');
-    return worker;
-  };
 };
 
 needs.describe('redis')('the list of work in Redis', () => {
@@ -123,53 +107,25 @@ needs.describe('redis')('the list of work in Redis', () => {
       ],
     ]);
   });
+});
 
-  test('has a thousand items that processes race for, and each is got by exactly one', async () => {
+needs.describe('redis')('processes that share a list of work in Redis', () => {
+  testSharedWorkList(async () => {
     const { broker, open } = await setUp();
-    const work = open();
-    for (let at = 1; at <= 1_000; at += 1) {
-      await work.create({ subject: `item ${at}`, description: '' }, act('lead'));
-    }
-    const names = ['ann', 'bob', 'cyd', 'dan'];
-    const workers = await Promise.all(names.map(await starter(broker.server.url)));
-    for (const worker of workers) worker.tell('claim');
-    // One of them is killed on the way, and what it was told that it got is its own all the same.
-    const got = await Promise.all(
-      workers.map((worker, at) =>
-        wordsOf(worker, (count) => {
-          if (at === 0 && count === 50) void worker.kill();
-        }),
-      ),
-    );
-    const owners = new Map((await work.list()).map(({ id, owner }) => [id, owner]));
-    const told = got.flatMap((ids, at) => ids.map((id) => [id, names[at]] as const));
-    expect(new Set(told.map(([id]) => id)).size).toBe(told.length);
-    expect(told.filter(([id, name]) => owners.get(id) !== name)).toEqual([]);
-    expect([...owners.values()].filter((owner) => owner === undefined)).toEqual([]);
-    const untold = [...owners].filter(([id]) => !told.some(([known]) => known === id));
-    // What it got in the moment of its death, and no more than that, it could not say.
-    expect(untold.filter(([, owner]) => owner !== 'ann')).toEqual([]);
+    return { work: open(), start: await claimants('claim-redis-work', broker.server.url) };
   });
 
-  test('loses nothing that one was told it had added, whenever it or Redis is killed', async () => {
+  test('lose nothing that one was told it had added, whenever it or Redis is killed', async () => {
     const { broker, open } = await setUp(4);
-    const start = await starter(broker.server.url, '4');
+    const start = await claimants('claim-redis-work', broker.server.url, '4');
     const told: string[] = [];
     for (const round of [1, 3, 8, 21]) {
-      const workers = await Promise.all([start('ann'), start('bob')]);
-      for (const worker of workers) worker.tell('create 500');
-      const words = workers.map((worker) =>
-        wordsOf(worker, (count) => {
-          if (count === round) void worker.kill();
-        }),
-      );
-      await broker.server.kill();
-      await broker.server.start();
-      told.push(...(await Promise.all(words)).flat());
-      const ids = (await open().list()).map(({ id }) => id);
-      expect(ids).toEqual(ids.map((_, at) => String(at + 1)));
-      expect(told.filter((id) => !ids.includes(id))).toEqual([]);
+      const words = await addAndDie(start, round, async () => {
+        await broker.server.kill();
+        await broker.server.start();
+      });
+      told.push(...words);
+      await expectKept(open(), told);
     }
-    expect(new Set(told).size).toBe(told.length);
   });
 });

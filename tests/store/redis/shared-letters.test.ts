@@ -1,15 +1,11 @@
 /** Several processes share letters in Redis, and some of them, or Redis itself, are killed. */
 import { expect, onTestFinished, test } from 'vitest';
-import type { Inbox } from '../../../src/protocol/mailbox.js';
 import { swarmKeys } from '../../../src/store/redis/redis-keys.js';
 import { RedisMailbox } from '../../../src/store/redis/redis-mailbox.js';
 import { redisBroker } from '../../fakes/redis-server.js';
 import { needs } from '../../setup/needs.js';
-import { bundled, startWorker, type Worker } from '../child-program.js';
-
-const never = new AbortController().signal;
-const numbers = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
-const next = async (inbox: Inbox) => (await inbox.next(never))?.id ?? 'closed';
+import { bundled, numbers, startWorker, type Worker } from '../child-program.js';
+import { nextOf, testSharedMailbox } from '../contracts/shared-mailbox.js';
 
 const setUp = async () => {
   const broker = await redisBroker();
@@ -26,35 +22,7 @@ const setUp = async () => {
 };
 
 needs.describe('redis')('processes that share letters in Redis', () => {
-  test('lose none of a sender that is killed, whose sending it has heard of', async () => {
-    const { box, start } = await setUp();
-    const sender = await start();
-    sender.tell('send x 900');
-    const sent = [await sender.answer(), await sender.answer(), await sender.answer()];
-    await sender.kill();
-    await box.send({ id: 'last', from: 'ann', to: 'bob', sentAt: 1, body: null });
-    const inbox = await box.open('bob');
-    const given: string[] = [];
-    for (let id = await next(inbox); id !== 'last'; id = await next(inbox)) given.push(id);
-    expect(given).toEqual(numbers(given.length).map((number) => `x_${number}`));
-    expect(given.slice(0, 3)).toEqual(sent);
-    expect(await box.deadLetters()).toEqual([]);
-  });
-
-  test('are given again what a reader had not acknowledged when it was killed', async () => {
-    const { box, start } = await setUp();
-    const sender = await start();
-    sender.tell('send x 5');
-    for (const number of numbers(5)) expect(await sender.answer()).toBe(`x_${number}`);
-    const reader = await start();
-    reader.tell('read 4 2');
-    expect(JSON.parse(await reader.answer())).toEqual(['x_1', 'x_2', 'x_3', 'x_4']);
-    await reader.kill();
-    const inbox = await box.open('bob');
-    expect([await next(inbox), await next(inbox), await next(inbox)]).toEqual([
-      ...['x_3', 'x_4', 'x_5'],
-    ]);
-  });
+  testSharedMailbox(setUp);
 
   test('get a thousand letters of three senders once and in order, though Redis is killed thrice', async () => {
     const { server, box, start, waiting } = await setUp();
@@ -62,7 +30,7 @@ needs.describe('redis')('processes that share letters in Redis', () => {
     const nextOfAnother = async () => {
       await inbox.close();
       inbox = await box.open('bob');
-      return next(inbox);
+      return nextOf(inbox);
     };
     const many = { x: 333, y: 333, z: 334 };
     const senders = await Promise.all(numbers(3).map(start));
@@ -77,7 +45,7 @@ needs.describe('redis')('processes that share letters in Redis', () => {
     ] as const);
     let back: Promise<void> = Promise.resolve();
     while (acknowledged.size < 1_000) {
-      const id = await next(inbox);
+      const id = await nextOf(inbox);
       expect(acknowledged).not.toContain(id);
       const signal = kills.get(acknowledged.size as 150);
       // With letters, and what is said about them, on their way in all directions.

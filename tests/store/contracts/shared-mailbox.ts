@@ -1,0 +1,45 @@
+/** What processes that share a mailbox keep to when one of them is killed, whatever it is made of. */
+import { expect, test } from 'vitest';
+import type { Inbox, Mailbox } from '../../../src/protocol/mailbox.js';
+import { numbers, type Worker } from '../child-program.js';
+
+export interface SharedMail {
+  readonly box: Mailbox;
+  /** Another process, which sends and reads as it is told. */
+  start(): Promise<Worker>;
+}
+
+export const nextOf = async (inbox: Inbox): Promise<string> =>
+  (await inbox.next(AbortSignal.timeout(30_000)))?.id ?? 'closed';
+
+/** Inside a `describe` of processes that share letters. */
+export const testSharedMailbox = (setUp: () => Promise<SharedMail>): void => {
+  test('lose none of a sender that is killed, whose sending it has heard of', async () => {
+    const { box, start } = await setUp();
+    const sender = await start();
+    sender.tell('send x 900');
+    const sent = [await sender.answer(), await sender.answer(), await sender.answer()];
+    await sender.kill();
+    await box.send({ id: 'last', from: 'ann', to: 'bob', sentAt: 1, body: null });
+    const inbox = await box.open('bob');
+    const given: string[] = [];
+    for (let id = await nextOf(inbox); id !== 'last'; id = await nextOf(inbox)) given.push(id);
+    expect(given).toEqual(numbers(given.length).map((number) => `x_${number}`));
+    expect(given.slice(0, 3)).toEqual(sent);
+    expect(await box.deadLetters()).toEqual([]);
+  });
+
+  test('are given again what a reader had not acknowledged when it was killed', async () => {
+    const { box, start } = await setUp();
+    const sender = await start();
+    sender.tell('send x 5');
+    for (const number of numbers(5)) expect(await sender.answer()).toBe(`x_${number}`);
+    const reader = await start();
+    reader.tell('read 4 2');
+    expect(JSON.parse(await reader.answer())).toEqual(['x_1', 'x_2', 'x_3', 'x_4']);
+    await reader.kill();
+    const inbox = await box.open('bob');
+    const again = [await nextOf(inbox), await nextOf(inbox), await nextOf(inbox)];
+    expect(again).toEqual(['x_3', 'x_4', 'x_5']);
+  });
+};
