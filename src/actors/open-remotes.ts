@@ -4,6 +4,7 @@ import { RemoteChanges } from './remote-changes.js';
 import { RemoteNews } from './remote-news.js';
 import { RemoteWatch } from './remote-watch.js';
 import { Remotes, type RemotesDeps } from './remotes.js';
+import { UntoldEnds } from './untold-ends.js';
 import { WorkerWatch } from './worker-watch.js';
 
 /** Undefined where one process works on all agents of a swarm. */
@@ -17,8 +18,9 @@ export const openRemotes = (
   const { feed, clock } = lead.deps;
   const records = (agent: string) => store.records(id, agent);
   const news = new RemoteNews({ feed, roster, memberOf, records });
+  const ends = new UntoldEnds({ roster, clock, hear: (entry) => remotes.hear(entry) });
   const watch = new RemoteWatch({
-    ...{ watch: store.watch(id), roster, clock, usage, lead, memberOf, carry, news },
+    ...{ watch: store.watch(id), roster, clock, usage, lead, memberOf, carry, news, ends },
   });
   const changes = new RemoteChanges(store, id, roster, lead);
   const open = () => remotes.open;

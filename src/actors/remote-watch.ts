@@ -13,6 +13,7 @@ import { windowTokens } from '../protocol/usage.js';
 import type { Member } from './member.js';
 import type { RemoteNews } from './remote-news.js';
 import type { Entry, Roster } from './roster.js';
+import type { UntoldEnds } from './untold-ends.js';
 
 /** People at the lead want to see what happens; a worker must know it only when it needs it. */
 const LOOK_EVERY_MS = { lead: 500, worker: 5_000 };
@@ -29,6 +30,7 @@ export interface RemoteWatchDeps {
   /** Others have used up so much. */
   readonly carry: (used: UsedBefore) => void;
   readonly news: RemoteNews;
+  readonly ends: UntoldEnds;
 }
 
 export class RemoteWatch {
@@ -75,20 +77,24 @@ export class RemoteWatch {
         if (this.isOver || events.length === 0) break;
         for (const event of events) this.take(event);
       }
-      if (!this.isOver) await this.deps.news.settle();
+      if (this.isOver) return;
+      this.deps.ends.settle();
+      await this.deps.news.settle();
     } catch (error) {
       if (!(error instanceof SkeinError)) throw error;
     }
   }
 
   private take(event: SwarmEvent): void {
-    const { usage, roster, memberOf, news } = this.deps;
+    const { usage, roster, memberOf, news, ends } = this.deps;
     const known = roster.get(event.agent);
     const isHere = memberOf(event.agent)?.isElsewhere === false;
     const isNew = event.seq > usage.seq && !isHere && event.cites.seq > (known?.counted ?? 0);
     if (isNew) this.carry(event);
     usage.take(event);
-    roster.observe(event, memberOf(event.parent ?? '')?.isElsewhere === false);
+    const isFollowed = memberOf(event.parent ?? '')?.isElsewhere === false;
+    roster.observe(event, isFollowed);
+    if (isNew && isFollowed) ends.take(event);
     if (known === undefined) this.join(roster.get(event.agent));
     if (isNew) news.take(event);
   }

@@ -1,0 +1,66 @@
+/** How a lead hears of the end of agents that work on workers: once, whatever becomes of letters. */
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Line, Rules } from '../fakes/skein-process.js';
+import {
+  backgroundTask,
+  bash,
+  HELPERS,
+  SOON,
+  type WorkerScene,
+  workerScene,
+} from '../fakes/worker-scene.js';
+import { eventually } from '../host/processes.js';
+import { needs } from '../setup/needs.js';
+
+const FREE = ['--permission-mode', 'bypassPermissions', '--agents', HELPERS];
+const LEAD = ['-p', 'Begin', '--session-id', 'one', ...FREE];
+const WAITS = 'touch begun; while [ ! -e go ]; do sleep 0.05; done';
+
+const BEGINS: Rules = [
+  {
+    match: { firstUser: 'Begin', turn: 0 },
+    reply: { tool_use: backgroundTask('Look', { subagent_type: 'helper' }) },
+  },
+];
+const LOOKS: Rules = [
+  { match: { turn: 0 }, reply: { tool_use: bash(WAITS) } },
+  { reply: 'There is a goose.' },
+];
+
+/** How often the lead was told what its agent says. */
+const tellings = ({ bodies }: WorkerScene): number => {
+  const last = bodies().findLast(({ messages }) => {
+    return JSON.stringify((messages as readonly Line[])[0]).includes('Begin');
+  });
+  return JSON.stringify(last?.messages).split('There is a goose.').length - 1;
+};
+
+needs.describe('redis')('a lead', () => {
+  test('hears of the end of an agent also when no letter says so', async () => {
+    const scene = await workerScene(
+      [...BEGINS, { match: { firstUser: 'Begin' }, reply: 'I see.' }, ...LOOKS],
+      SOON,
+    );
+    await scene.worker();
+    const lead = scene.begin(LEAD);
+    await eventually('it is in a call', () => existsSync(join(scene.workspace, 'begun')));
+    const store = await scene.store();
+    const meta = (await store.list()).find(({ id }) => id === 'one');
+    // Whoever opens it reads it alone.
+    const stolen = await store.mailbox('one').open(meta?.lead ?? '');
+    await writeFile(join(scene.workspace, 'go'), '');
+    const letter = await stolen.next(new AbortController().signal);
+    expect(letter?.id).toMatch(/^end_a_\w+_1$/);
+    expect(await lead.ended).toMatchObject({ code: 0, stdout: 'I see.\n' });
+    expect(tellings(scene)).toBe(1);
+    // The letter is still there for whoever leads next, and says nothing new.
+    await stolen.close();
+    await scene.left('one');
+    const again = await scene.run(['-p', 'And now?', '--resume', 'one', ...FREE]);
+    expect(again).toMatchObject({ code: 0, stdout: 'I see.\n' });
+    expect(tellings(scene)).toBe(1);
+  });
+});
