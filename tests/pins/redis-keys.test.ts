@@ -60,6 +60,7 @@ test('the keys that swarms share', () => {
   expect(named(governorKeys('0a'))).toEqual({
     places: 'skein:1:{.governor-0a}:places',
     hold: 'skein:1:{.governor-0a}:hold',
+    told: 'skein:1:{.governor-0a}:told:x',
     line: 'skein:1:{.governor-0a}:line',
     waits: 'skein:1:{.governor-0a}:waits',
     hints: 'skein:1:{.governor-0a}:hints',

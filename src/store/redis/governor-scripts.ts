@@ -1,11 +1,11 @@
 /**
  * What happens at the governor, each at once:
  *
- *   KEYS: places, hold, line, waits
- *   ARGV: now, how many places, how long one counts that says nothing, the channel; then of the script
+ *   KEYS: places, hold, line, waits; then of the script
+ *   ARGV: how many places, how long one counts that says nothing, the channel; then of the script
  *
- * Time is the caller's: Redis is asked for none. Each answers with the time before which nobody starts,
- * and with those who may start now.
+ * Time is that of Redis: clocks of processes may differ by minutes, so none is sent or answered with. Each
+ * answers with how many milliseconds nobody may start, and with those who may start now.
  */
 import type { Script } from './broker.js';
 
@@ -13,9 +13,10 @@ import type { Script } from './broker.js';
 const LONGEST_MS = 60 * 60 * 1_000;
 
 const COMMON = `
-local now, most, keep, channel = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
-local heldText = redis.call('GET', KEYS[2]) or '0'
-local held = tonumber(heldText)
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local most, keep, channel = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
+local held = tonumber(redis.call('GET', KEYS[2]) or '0')
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
 for _, dead in ipairs(redis.call('ZRANGEBYSCORE', KEYS[4], '-inf', now)) do
   redis.call('ZREM', KEYS[3], dead)
@@ -41,7 +42,7 @@ local function answer(called)
   for key = 1, 4 do
     if key ~= 2 then redis.call('PEXPIRE', KEYS[key], keep + ${LONGEST_MS}) end
   end
-  table.insert(called, 1, heldText)
+  table.insert(called, 1, string.format('%.0f', math.max(0, held - now)))
   return called
 end
 `;
@@ -54,12 +55,12 @@ export const PASS: Script = {
   name: 'skeinGovernorPass',
   lua: `${COMMON}
 local called = {}
-local going = tonumber(ARGV[5])
-for at = 6, 5 + going do
+local going = tonumber(ARGV[4])
+for at = 5, 4 + going do
   for _, key in ipairs({ KEYS[1], KEYS[3], KEYS[4] }) do redis.call('ZREM', key, ARGV[at]) end
 end
 local free, waiting = most - redis.call('ZCARD', KEYS[1]), redis.call('ZCARD', KEYS[3])
-for at = 6 + going, #ARGV do
+for at = 5 + going, #ARGV do
   local visitor = ARGV[at]
   local isIn = redis.call('ZSCORE', KEYS[1], visitor)
   if not isIn and held <= now and free > 0 and waiting == 0 then
@@ -76,15 +77,18 @@ return answer(called)
 `,
 };
 
-/** Nobody starts before that time; an earlier one changes nothing. */
+/**
+ * Nobody starts for so many milliseconds; fewer than are left change nothing. KEYS[5] says that it was told:
+ * the same once more would hold everybody for longer.
+ */
 export const HOLD: Script = {
   name: 'skeinGovernorHold',
   lua: `${COMMON}
-if tonumber(ARGV[5]) > held then
-  heldText = ARGV[5]
-  held = tonumber(heldText)
-  redis.call('SET', KEYS[2], heldText, 'PX', math.ceil(math.max(0, held - now)) + ${LONGEST_MS})
-  redis.call('PUBLISH', channel, 'hold ' .. heldText)
+local ms = tonumber(ARGV[4])
+if redis.call('SET', KEYS[5], '1', 'NX', 'PX', ${LONGEST_MS}) and now + ms > held then
+  held = now + ms
+  redis.call('SET', KEYS[2], string.format('%.0f', held), 'PX', ms + ${LONGEST_MS})
+  redis.call('PUBLISH', channel, 'hold ' .. string.format('%.0f', ms))
 end
 return answer({})
 `,
@@ -101,10 +105,10 @@ export const LOOK: Script = {
   name: 'skeinGovernorLook',
   lua: `${COMMON}
 local called = {}
-local inside = tonumber(ARGV[5])
-for at = 6, #ARGV do
+local inside = tonumber(ARGV[4])
+for at = 5, #ARGV do
   local visitor = ARGV[at]
-  if at < 6 + inside then redis.call('ZADD', KEYS[1], now + keep, visitor)
+  if at < 5 + inside then redis.call('ZADD', KEYS[1], now + keep, visitor)
   elseif redis.call('ZSCORE', KEYS[1], visitor) then
     redis.call('ZADD', KEYS[1], now + keep, visitor)
     called[#called + 1] = visitor

@@ -5,6 +5,9 @@
  * Whoever leaves calls the first of the line, of whatever process, and says so on a channel; who misses
  * that asks every few seconds. What a dead process had counts no more after a while. While Redis is away
  * everybody waits.
+ *
+ * What processes share is in the time of Redis. They tell each other how long something lasts, and each
+ * goes by its own clock then.
  */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../protocol/clock.js';
@@ -119,8 +122,12 @@ class SharedGate implements RedisGovernor {
 
   holdUntil(until: number): void {
     if (until <= this.heldUntil) return;
+    const now = this.clock.now();
     this.hold(until);
-    void this.run(scripts.HOLD, until);
+    if (until <= now) return;
+    this.count += 1;
+    const once = this.keys.told(`${this.name}/${this.count}`);
+    void this.run(scripts.HOLD, [Math.ceil(until - now)], [once]);
   }
 
   close(): void {
@@ -144,20 +151,25 @@ class SharedGate implements RedisGovernor {
       this.coming = new Map();
       this.going = [];
       if (coming.size + going.length === 0) return;
-      void this.run(scripts.PASS, going.length, ...going, ...coming.keys()).then(() => {
+      void this.run(scripts.PASS, [going.length, ...going, ...coming.keys()]).then(() => {
         for (const answered of coming.values()) answered();
       });
     });
   }
 
   /** Each script answers with how long nobody may start, and who may now. Never rejects. */
-  private async run(script: Script, ...args: readonly Argument[]): Promise<void> {
+  private async run(
+    script: Script,
+    args: readonly Argument[] = [],
+    keys: readonly string[] = [],
+  ): Promise<void> {
     const { places, hold, line, waits, hints } = this.keys;
-    const terms = [this.clock.now(), this.places, this.keepMs, hints];
+    const terms = [this.places, this.keepMs, hints];
     try {
-      const reply = await this.broker.run(script, [places, hold, line, waits], [...terms, ...args]);
-      const [until, ...called] = reply as [string, ...string[]];
-      this.hold(Number(until));
+      const all = [places, hold, line, waits, ...keys];
+      const reply = await this.broker.run(script, all, [...terms, ...args]);
+      const [left, ...called] = reply as [string, ...string[]];
+      this.holdFor(Number(left));
       this.call(called);
     } catch {
       // The connection was closed, or Redis refused: who waits asks again.
@@ -166,7 +178,7 @@ class SharedGate implements RedisGovernor {
 
   private hear(hint: string): void {
     const [what, ...rest] = hint.split(' ');
-    if (what === 'hold') this.hold(Number(rest[0]));
+    if (what === 'hold') this.holdFor(Number(rest[0]));
     else this.call(rest);
   }
 
@@ -176,6 +188,10 @@ class SharedGate implements RedisGovernor {
       this.waiting.delete(visitor);
       come?.();
     }
+  }
+
+  private holdFor(ms: number): void {
+    this.hold(ms > 0 ? this.clock.now() + ms : 0);
   }
 
   /** When the time has passed somebody has to call those who wait: each process with one of them does. */
@@ -196,7 +212,7 @@ class SharedGate implements RedisGovernor {
   private look(): Promise<void> {
     if (this.waiting.size + this.inside.size === 0) return Promise.resolve();
     const { inside, waiting } = this;
-    return this.run(scripts.LOOK, inside.size, ...inside, ...waiting.keys());
+    return this.run(scripts.LOOK, [inside.size, ...inside, ...waiting.keys()]);
   }
 
   private lookSoon(): void {

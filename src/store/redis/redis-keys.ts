@@ -88,8 +88,10 @@ export const governorKeys = (digest: string) => {
   return {
     /** By request in flight: when it counts no more. */
     places: `${own}places`,
-    /** Nobody starts before that time. */
+    /** Nobody starts before that time, by the clock of Redis. */
     hold: `${own}hold`,
+    /** Somebody has told how long nobody may start, and that was heard; goes soon. */
+    told: (hold: string) => `${own}told:${hold}`,
     /** Those who wait, in the order in which they came. */
     line: `${own}line`,
     /** By one who waits: when it counts no more. */

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { systemClock } from '../../../src/protocol/clock.js';
+import { type Clock, systemClock } from '../../../src/protocol/clock.js';
 import { type Broker, openBroker } from '../../../src/store/redis/broker.js';
 import { redisGovernor } from '../../../src/store/redis/redis-governor.js';
 import { redisBroker, redisServer } from '../../fakes/redis-server.js';
@@ -29,6 +29,26 @@ const overAndHeard = async (brokers: readonly Broker[]): Promise<void> => {
 
 const never = new AbortController().signal;
 
+const TEN_MINUTES_MS = 600_000;
+
+/** That of a machine on which it is so much later. */
+const aheadOf = (clock: Clock, ms: number): Clock => ({
+  now: () => clock.now() + ms,
+  wakeAt: (at, wake, holdsProcess) => clock.wakeAt(at - ms, wake, holdsProcess),
+});
+
+/** Its Redis goes by that clock, for scripts that ask for the time. */
+const redisBy = (clock: Clock, broker: Broker): Broker => ({
+  ...broker,
+  subscribe: (...how) => broker.subscribe(...how),
+  run({ name, lua }, keys, args) {
+    const seconds = Math.floor(clock.now() / 1_000);
+    const time = `{ '${seconds}', '${(clock.now() - seconds * 1_000) * 1_000}' }`;
+    const script = { name: `${name}${clock.now()}`, lua: lua.replace("redis.call('TIME')", time) };
+    return broker.run(script, keys, args);
+  },
+});
+
 needs.describe('redis')('many processes', () => {
   describeGovernor('of many processes', async (places) => {
     const server = await redisServer();
@@ -48,7 +68,10 @@ needs.describe('redis')('many processes', () => {
       governor() {
         const broker = free.shift();
         if (broker === undefined) throw new Error('There are two processes.');
-        return redisGovernor(broker, clock, { places, organisation: 'org', holder: 'one' });
+        // On the second machine it is ten minutes earlier, on that of Redis an hour later.
+        const own = broker === brokers[0] ? clock : aheadOf(clock, -TEN_MINUTES_MS);
+        const redis = redisBy(aheadOf(clock, 6 * TEN_MINUTES_MS), broker);
+        return redisGovernor(redis, own, { places, organisation: 'org', holder: 'one' });
       },
       now: clock.now,
       async advance(ms) {
@@ -91,6 +114,77 @@ needs.describe('redis')('many processes', () => {
     await worker.answer();
     const told = await new Promise((resolve) => void guard.enter(never, resolve));
     expect(told).toBe('rate-limit');
+  });
+
+  test.each([
+    ['ahead', TEN_MINUTES_MS],
+    ['behind', -TEN_MINUTES_MS],
+  ])('share places and holds with one whose clock is ten minutes %s', async (_, ms) => {
+    const { server } = await redisBroker();
+    const join = async (clock: Clock) => {
+      const broker = await openBroker(server.url);
+      const waits: number[] = [];
+      const noting: Clock = {
+        now: clock.now,
+        wakeAt(at, ...rest) {
+          waits.push(at - clock.now());
+          return clock.wakeAt(at, ...rest);
+        },
+      };
+      const terms = { places: 1, organisation: 'org', holder: 'one' };
+      const guard = redisGovernor(broker, noting, terms);
+      onTestFinished(async () => {
+        guard.close();
+        await broker.close();
+      });
+      return { broker, clock, guard, waits };
+    };
+    const one = await join(systemClock);
+    const other = await join(aheadOf(systemClock, ms));
+    /** What the other is told, and its way out. */
+    const arrive = () => {
+      let leave: Promise<() => void> | undefined;
+      const why = new Promise<string>((resolve) => {
+        leave = other.guard.enter(never, resolve);
+        void leave.then(() => resolve('nothing'));
+      });
+      return { why, leave: async () => (await leave)?.() };
+    };
+    const leave = await one.guard.enter(never);
+    const second = arrive();
+    expect(await second.why).toBe('requests');
+    leave();
+    await second.leave();
+    one.guard.holdUntil(one.clock.now() + TEN_MINUTES_MS / 2);
+    await one.broker.call('PING');
+    expect(await arrive().why).toBe('rate-limit');
+    const longest = Math.max(...other.waits);
+    expect(longest).toBeGreaterThan(TEN_MINUTES_MS / 4);
+    expect(longest).toBeLessThanOrEqual(TEN_MINUTES_MS / 2);
+  });
+
+  test('are held no longer by what was sent twice', async () => {
+    const broker = await redisBroker();
+    const untils = await new Promise((resolve) => {
+      const twice: Broker = {
+        ...broker,
+        subscribe: (...how) => broker.subscribe(...how),
+        async run(script, keys, args) {
+          const [, hold = ''] = keys;
+          const reply = await broker.run(script, keys, args);
+          const first = await broker.call('GET', hold);
+          await new Promise((later) => setTimeout(later, 5));
+          await broker.run(script, keys, args);
+          resolve([first, await broker.call('GET', hold)]);
+          return reply;
+        },
+      };
+      const terms = { places: 1, organisation: 'org', holder: 'w_1' };
+      redisGovernor(twice, systemClock, terms).holdUntil(systemClock.now() + TEN_MINUTES_MS);
+    });
+    const [first, second] = untils as [string, string];
+    expect(first).toMatch(/^\d+$/);
+    expect(second).toBe(first);
   });
 
   test('wait while Redis is away, and go on when it is back', async () => {
