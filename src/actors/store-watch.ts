@@ -10,14 +10,11 @@ export interface StoreWatch {
 }
 
 export const watchStore = (
-  { outages }: Pick<SessionStore, 'outages'>,
+  store: Pick<SessionStore, 'outages'>,
   { lost }: Pick<Session, 'lost'>,
   feed: Feed,
 ): StoreWatch => {
-  const say = (text: string) => feed.emit({ type: 'notice', text });
-  const forget = outages?.listen((trouble) =>
-    say(trouble === undefined ? BACK : `${trouble}: everybody waits where they are.`),
-  );
+  const forget = tellOutages(store, (text) => feed.emit({ type: 'notice', text }));
   let heed = () => {};
   return {
     whenLost(act) {
@@ -28,10 +25,20 @@ export const watchStore = (
       else lost.addEventListener('abort', heed, { once: true });
     },
     end() {
-      forget?.();
+      forget();
       lost.removeEventListener('abort', heed);
     },
   };
 };
 
-const BACK = 'Redis is back: everybody goes on.';
+/** Until what it returns is called. */
+export const tellOutages = (
+  { outages }: Pick<SessionStore, 'outages'>,
+  tell: (sentence: string) => void,
+): (() => void) => outages?.listen((trouble) => tell(outageText(trouble))) ?? (() => {});
+
+/** Without a trouble it is over. */
+export const outageText = (trouble: string | undefined): string =>
+  trouble === undefined
+    ? 'Redis is back: everybody goes on.'
+    : `${trouble}: everybody waits where they are.`;

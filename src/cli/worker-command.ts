@@ -1,7 +1,8 @@
 /** `skein worker`: takes background agents from the queue until somebody ends it. */
+import { outageText } from '../actors/store-watch.js';
 import { UsageError } from '../protocol/errors.js';
 import type { StoreFlags } from '../sdk/store-choice.js';
-import { openWorker, type WorkerNews } from '../sdk/worker.js';
+import { type AgentNews, openWorker, type WorkerNews } from '../sdk/worker.js';
 import { EXIT } from './exit-code.js';
 import { count } from './figures.js';
 import { plainText } from './harmless-text.js';
@@ -54,10 +55,13 @@ const numberOf = (text: string | undefined, flag: string): number | undefined =>
 };
 
 const tell = (news: WorkerNews, { json }: WorkerFlags, machine: Machine): void => {
-  if (json === true) {
-    machine.out(`${JSON.stringify(news)}\n`);
-    return;
-  }
+  if (json === true) machine.out(`${JSON.stringify(news)}\n`);
+  // People who read the errors of a program should know why nothing happens.
+  if (!('agent' in news)) machine.notify(outageText('why' in news ? news.why : undefined));
+  else if (json !== true) tellOfAgent(news, machine);
+};
+
+const tellOfAgent = (news: AgentNews, machine: Machine): void => {
   const { swarm, agent, what } = news;
   const more =
     what === 'given back'

@@ -39,6 +39,9 @@ export const refuseUse = (isClosed: boolean, isBusy: boolean): void => {
   if (isBusy) throw new UsageError('The session answers one prompt at a time; wait for it.');
 };
 
+/** A session may rest for days, and its store come and go meanwhile. */
+const MOST_KEPT = 100;
+
 export class HostedSession implements ProgramSession {
   readonly id: string;
   private readonly run: OpenRun;
@@ -46,6 +49,8 @@ export class HostedSession implements ProgramSession {
   private readonly wantsJson: boolean;
   /** Sentences for people that no message has carried yet. */
   private readonly notices: string[];
+  /** A run is being read: what the session says goes there. */
+  private isFollowed = false;
   private isBusy = false;
   private isClosed = false;
   private isUnnamed: boolean;
@@ -57,6 +62,10 @@ export class HostedSession implements ProgramSession {
     this.isUnnamed = run.session.meta.title === '';
     this.wantsJson = wantsJson;
     this.notices = notices;
+    run.session.listen((item) => {
+      if (item.type === 'run.ended') this.isFollowed = false;
+      else if (item.type === 'notice' && !this.isFollowed) this.keep(item.text);
+    });
   }
 
   /** Rejects with a UsageError for what cannot be used; then nothing is left open. */
@@ -97,6 +106,7 @@ export class HostedSession implements ProgramSession {
         blocks === undefined ? lastAnswer(session.notebook.history.messages) : '',
       );
       const items = session.run(blocks);
+      this.isFollowed = true;
       let next = items.next();
       // Only what has started can be interrupted, and then it is written down like any other run.
       signal.addEventListener('abort', interrupt, { once: true });
@@ -115,6 +125,7 @@ export class HostedSession implements ProgramSession {
         next = items.next();
       }
     } finally {
+      this.isFollowed = false;
       signal.removeEventListener('abort', interrupt);
       if (!session.isResting) await this.settle();
       this.isBusy = false;
@@ -141,6 +152,12 @@ export class HostedSession implements ProgramSession {
   private async settle(): Promise<void> {
     this.run.session.interrupt();
     await untilResting(this.run.session);
+  }
+
+  /** What happens between two runs is told with the next one. */
+  private keep(sentence: string): void {
+    this.notices.push(sentence);
+    if (this.notices.length > MOST_KEPT) this.notices.shift();
   }
 
   private *takeNotices(): Generator<SkeinMessage> {

@@ -42,7 +42,7 @@ export interface InitMessage {
   readonly uuid: string;
 }
 
-/** A sentence that a person should see: a setting that was ignored, a retry, a bound that was hit. */
+/** A sentence that a person should see: a setting that was ignored, a retry, a bound that was hit, a store that is away. */
 export interface NoticeMessage extends Belonging {
   readonly type: 'system';
   readonly subtype: 'notice';

@@ -1,6 +1,7 @@
 /** The one door of every host: a run put together and its session opened, to be closed as one. */
 import { type LeadSession, openSession } from '../actors/session.js';
 import type { EndReason } from '../actors/session-hooks.js';
+import { tellOutages } from '../actors/store-watch.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import { sweepOrphans } from '../host/orphans.js';
 import type { SessionStore } from '../protocol/store.js';
@@ -28,11 +29,15 @@ export const openRun = async (request: WorkbenchRequest): Promise<OpenRun> => {
   const bench = await setUpWorkbench(request);
   const { settings, notices, toolNames, agentNames, options, inbox, release } = bench;
   const { store } = options;
-  const session = await openSession(options).catch(async (error: unknown) => {
-    release();
-    await store.close();
-    throw error;
-  });
+  // Nobody listens to a session that is not open yet.
+  const forget = tellOutages(store, request.machine.notify);
+  const session = await openSession(options)
+    .catch(async (error: unknown) => {
+      release();
+      await store.close();
+      throw error;
+    })
+    .finally(forget);
   // The prompt of a former session is what it was: it may show other tools than there are now.
   const shown = options.choice.kind === 'new' ? toolNames : shownTools(session.head.tools);
   sweepLater(session);

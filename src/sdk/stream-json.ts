@@ -20,7 +20,7 @@ export const initMessage = (session: LeadSession, facts: InitFacts, uuid: string
   ...{ permissionMode: facts.permissionMode, version: facts.version, uuid },
 });
 
-/** Undefined for what only people see. Contents are spliced in as they are kept. */
+/** Undefined for what has no line of its own. Contents are spliced in as they are kept. */
 export const feedLine = (
   item: FeedItem,
   session: string,
@@ -52,6 +52,8 @@ const fieldsOf = (item: FeedItem): string | undefined => {
     }
     case 'context.compacted':
       return open({ type: 'system', subtype: 'compact_boundary', summary: item.summary });
+    case 'notice':
+      return open({ type: 'system', subtype: 'notice', text: item.text });
     default:
       return undefined;
   }

@@ -6,6 +6,7 @@ import type { SwarmSetup } from '../actors/household.js';
 import { modeSwitch } from '../actors/mode-switch.js';
 import type { SessionOptions } from '../actors/session.js';
 import { signingSurface } from '../actors/signing-surface.js';
+import { tellOutages } from '../actors/store-watch.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import { resolveModel } from '../config/model-aliases.js';
 import { realPath } from '../config/real-path.js';
@@ -95,12 +96,16 @@ export interface WorkbenchRequest {
 
 /** Whoever gets it closes its store. Throws a UsageError; then nothing is left open. */
 export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workbench> => {
-  const store = await openStore(request.machine, request.flags);
+  const { machine, flags } = request;
+  const store = await openStore(machine, flags);
+  const forget = tellOutages(store.sessions, machine.notify);
   try {
     return await furnish(request, store);
   } catch (error) {
     await store.sessions.close();
     throw error;
+  } finally {
+    forget();
   }
 };
 

@@ -23,7 +23,14 @@ export interface WorkerOptions {
   readonly said: (news: WorkerNews) => void;
 }
 
-export type WorkerNews = { readonly swarm: string; readonly agent: string } & (
+export type WorkerNews = AgentNews | OutageNews;
+
+/** All that it has waits while Redis is away. */
+type OutageNews =
+  | { readonly what: 'waiting'; readonly why: string }
+  | { readonly what: 'going on' };
+
+export type AgentNews = { readonly swarm: string; readonly agent: string } & (
   | { readonly what: 'begun'; readonly attempts: number }
   | { readonly what: 'ended' }
   | { readonly what: 'given back'; readonly why: string }
@@ -55,12 +62,8 @@ export const openWorker = async (options: WorkerOptions): Promise<Worker> => {
     );
   }
   const outposts = new Outposts(options, store);
-  const forget = sessions.outages?.listen((trouble) =>
-    options.machine.notify(
-      trouble === undefined
-        ? 'Redis is back: everybody goes on.'
-        : `${trouble}: everybody waits where they are.`,
-    ),
+  const forget = sessions.outages?.listen((why) =>
+    options.said(why === undefined ? { what: 'going on' } : { what: 'waiting', why }),
   );
   const work: Work = async (job) => {
     const { swarm, id: agent, attempts } = job;

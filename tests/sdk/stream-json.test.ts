@@ -64,6 +64,13 @@ describe('a line of stream-json', () => {
     });
   });
 
+  test('holds a sentence that a person should see', () => {
+    const text = 'Redis is back: everybody goes on.';
+    expect(parsed({ type: 'notice', text })).toEqual({
+      ...{ type: 'system', subtype: 'notice', text, ...tail },
+    });
+  });
+
   test('of an agent that works for another names the call that asked for it', () => {
     const content = '[{"type":"tool_result","tool_use_id":"t","content":"x"}]';
     expect(parsed(fed({ type: 'tool.results', content }))).toMatchObject({
@@ -72,7 +79,9 @@ describe('a line of stream-json', () => {
     expect(parsed(childSays('[{"type":"text","text":"Here."}]'))).toMatchObject({
       ...{ type: 'assistant', parent_tool_use_id: 'toolu_1' },
     });
-    expect(lineOf(fed({ type: 'notice', text: 'Behind.' }))).toBeUndefined();
+    expect(parsed(fed({ type: 'notice', text: 'Behind.' }))).toMatchObject({
+      ...{ type: 'system', subtype: 'notice', parent_tool_use_id: 'toolu_1' },
+    });
   });
 
   test.each([
@@ -80,9 +89,8 @@ describe('a line of stream-json', () => {
     { type: 'tool.started', call: 't', tool: 'Read', input: {}, description: 'Read x' },
     { type: 'tool.progress', call: 't', note: '10 bytes' },
     { type: 'tool.ended', call: 't', tool: 'Read', outcome: 'ok', raw: '{}' },
-    { type: 'notice', text: 'Behind.' },
     { type: 'run.ended', stop: { reason: 'end_turn', detail: null }, turns: 1 },
-  ] as FeedItem[])('is not made of what only people see: $type', (item) => {
+  ] as FeedItem[])('is not made of what other lines tell: $type', (item) => {
     expect(lineOf(item)).toBeUndefined();
   });
 });
