@@ -7,7 +7,7 @@ import type { AgentMail } from '../protocol/agent-mail.js';
 import type { Clock } from '../protocol/clock.js';
 import { SkeinError } from '../protocol/errors.js';
 import type { JobQueue, Queueing } from '../protocol/job-queue.js';
-import type { Inbox, Mailbox } from '../protocol/mailbox.js';
+import type { Fence, Mailbox } from '../protocol/mailbox.js';
 import type { Session, SessionStore } from '../protocol/store.js';
 import { type Receive, readMail } from './mail-reading.js';
 
@@ -16,7 +16,7 @@ export class Dispatch {
   readonly ours = new Map<string, number | undefined>();
   private readonly jobs: JobQueue;
   private readonly mailbox: Mailbox;
-  private readonly session: Session;
+  private readonly session: Pick<Session, 'meta' | 'fenceOf' | 'reclaim'>;
   private readonly swarm: string;
   private readonly worker: string;
   private readonly clock: Clock;
@@ -27,8 +27,8 @@ export class Dispatch {
   private readonly readers = new Map<string, Reader>();
 
   constructor(
-    store: SessionStore,
-    session: Session,
+    store: Pick<SessionStore, 'jobs' | 'mailbox'>,
+    session: Pick<Session, 'meta' | 'fenceOf' | 'reclaim'>,
     worker: string,
     clock: Clock,
     queueing: Queueing = AT_ONCE,
@@ -92,12 +92,18 @@ export class Dispatch {
     return this.mailbox.send({ id, from: this.worker, to, sentAt, body: mail }, fence);
   }
 
-  /** Reads the mail of an agent that this process works on, until `leave`. */
-  host(id: string, receive: Receive): void {
+  /**
+   * Reads the mail of an agent that this process works on, until `leave`, or until nothing can be written for
+   * it here: `written` rejects then.
+   */
+  host(id: string, receive: Receive, written: Written): void {
     if (this.readers.has(id)) return;
     const over = new AbortController();
-    const reading = this.read(id, receive, over.signal);
-    this.readers.set(id, { over, reading });
+    const reading = this.read(id, receive, written, over.signal).finally(() => {
+      if (this.readers.get(id) === reader) this.readers.delete(id);
+    });
+    const reader: Reader = { over, reading };
+    this.readers.set(id, reader);
   }
 
   /** Resolves when nothing of it is read here any more. Harmless when nothing was. Never rejects. */
@@ -113,19 +119,76 @@ export class Dispatch {
     await this.mailbox.close();
   }
 
-  private async read(id: string, receive: Receive, signal: AbortSignal): Promise<void> {
-    let inbox: Inbox | undefined;
-    try {
-      inbox = await this.mailbox.open(id, this.session.fenceOf(id));
-      await readMail(inbox, receive, signal);
-    } catch (error) {
-      // What was not acknowledged is read by whoever works on it next.
-      if (!(error instanceof SkeinError)) throw error;
-    } finally {
-      await inbox?.close();
+  /**
+   * A store that refuses something now may take it later, and a letter that cannot be taken in is no reason
+   * to be deaf to all others: so it is opened again. One that somebody else reads by now just ends.
+   */
+  private async read(
+    id: string,
+    receive: Receive,
+    written: Written,
+    signal: AbortSignal,
+  ): Promise<void> {
+    // The one that it began with: later it may be somebody else's.
+    const fence = this.session.fenceOf(id);
+    while (!signal.aborted) {
+      try {
+        return await this.readOnce(id, fence, receive, signal);
+      } catch (error) {
+        if (!(error instanceof SkeinError)) throw error;
+      }
+      // What was not acknowledged is for whoever works on it next: each time that it is given counts.
+      if (!(await isSound(written, signal))) return;
+      await this.pause(signal);
     }
   }
+
+  private async readOnce(
+    id: string,
+    fence: Fence | undefined,
+    receive: Receive,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const inbox = await this.mailbox.open(id, fence);
+    try {
+      await readMail(inbox, receive, signal);
+    } finally {
+      await inbox.close();
+    }
+  }
+
+  private async pause(signal: AbortSignal): Promise<void> {
+    const { clock } = this;
+    let forget = () => {};
+    const over = new Promise<void>((resolve) => {
+      forget = clock.wakeAt(clock.now() + REOPEN_MS, resolve, false);
+    });
+    await orAborted(over, signal);
+    forget();
+  }
 }
+
+/** As a notebook has it. */
+type Written = () => Promise<void> | undefined;
+
+/** Between two attempts to read. */
+const REOPEN_MS = 1_000;
+
+const isSound = (written: Written, signal: AbortSignal): Promise<boolean> =>
+  orAborted(written() ?? Promise.resolve(), signal).then(
+    () => !signal.aborted,
+    () => false,
+  );
+
+const orAborted = async (work: Promise<void>, signal: AbortSignal): Promise<void> => {
+  if (signal.aborted) return;
+  let leave = () => {};
+  const aborted = new Promise<void>((resolve) => {
+    leave = resolve;
+    signal.addEventListener('abort', leave, { once: true });
+  });
+  await Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', leave));
+};
 
 /** Undefined where it is nobody's own. */
 const speakerOf = (mail: AgentMail): string | undefined => {

@@ -11,6 +11,7 @@ import { deliverReport, hasHeardOf } from './child-letter.js';
 import type { Delivered, Letter } from './delivery.js';
 import type { Dispatch } from './dispatch.js';
 import type { Employment } from './employment.js';
+import type { Receive } from './mail-reading.js';
 import type { Member } from './member.js';
 import type { RemoteChanges } from './remote-changes.js';
 import type { RemoteWatch } from './remote-watch.js';
@@ -164,7 +165,9 @@ export class Remotes {
 
   /** Reads what comes for an agent that works here. */
   host(member: Member): void {
-    this.deps.dispatch.host(member.id, (mail, signal) => this.receive(member.id, mail, signal));
+    const { id, deps } = member;
+    const receive: Receive = (mail, signal) => this.receive(id, mail, signal);
+    this.deps.dispatch.host(id, receive, () => deps.notebook.written());
   }
 
   leave(id: string): Promise<void> {
