@@ -149,6 +149,9 @@ export const endOf = ({ deps }: Member): Stop | undefined => {
   return ended?.final ? { reason: ended.reason, detail: ended.detail } : undefined;
 };
 
+/** It has ended, and is to go on: somebody called it back, and nobody has begun it yet. */
+export const isCalledBack = ({ deps }: Member): boolean => deps.notebook.history.life.isCalledBack;
+
 const ownPromptOf = (house: Household, { ownPrompt, type }: Origin): OwnPrompt | undefined => {
   const definition = ownPrompt ? definitionOf(house, type) : undefined;
   return definition && house.setup.ownPrompt(definition);

@@ -1,7 +1,7 @@
 /** Agents that a former process has left: who had not ended goes on, and who had is heard of. */
 import { StorageError } from '../protocol/errors.js';
 import { isWaitedFor } from '../protocol/swarm.js';
-import { endOf } from './child.js';
+import { endOf, isCalledBack } from './child.js';
 import { deliverLoss, deliverReport, hasHeardOf } from './child-letter.js';
 import { Complaints } from './complaints.js';
 import type { Child, Member } from './member.js';
@@ -53,7 +53,7 @@ export class FormerAgents {
     return this.orLose(member, entry, () => this.deps.takeUp(entry));
   }
 
-  /** False when it has not ended. */
+  /** False when it has not ended, or is to go on. */
   private async hearOf(member: Member, entry: Entry): Promise<boolean> {
     const child = await this.deps.rebuild(entry);
     if (child === undefined) {
@@ -64,7 +64,9 @@ export class FormerAgents {
     if (endOf(child) === undefined) return false;
     await this.deps.remember(entry, child);
     if (entry.report !== undefined) deliverReport(member, entry.report, entry.run);
-    return true;
+    if (!isCalledBack(child)) return true;
+    entry.status = 'lost';
+    return false;
   }
 
   /** Whoever it worked for hears of it, and so do people, when it cannot go on. */

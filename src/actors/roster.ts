@@ -192,8 +192,8 @@ export class Roster {
       entry.run = Number(event.run);
     } else if (entry?.tag.kind === 'teammate' && event.type === 'run.ended') {
       entry.status = 'idle';
-    } else if (entry?.status === 'idle' && event.type === 'letter.delivered') {
-      // Nobody has read it yet.
+    } else if (entry !== undefined && !isLive(entry) && CALLS_BACK.has(event.type)) {
+      // Nobody has begun it yet, or has read it.
       entry.status = 'lost';
     } else if (entry !== undefined && event.type === 'agent.stopped') {
       entry.status = event.reason === 'stopped' ? 'stopped' : 'ended';
@@ -206,6 +206,9 @@ export class Roster {
     if (spent !== undefined) entry.spent.count(spent);
   }
 }
+
+/** What comes to one that rests or has ended when it is to go on. */
+const CALLS_BACK: ReadonlySet<string> = new Set(['letter.delivered', 'agent.queued']);
 
 /** A teammate owns its name, whatever it does now. Of others those that are there go before those that have ended. */
 const namesakes = (named: readonly Entry[]): readonly Entry[] => {

@@ -11,7 +11,7 @@ import {
   type SpawnPreview,
 } from '../protocol/swarm.js';
 import { BackgroundJobs } from './background-jobs.js';
-import { beginChild, beginEpoch, endOf, rebuildChild } from './child.js';
+import { beginChild, beginEpoch, endOf, isCalledBack, rebuildChild } from './child.js';
 import { deliver, deliverToLead } from './delivery.js';
 import { Employment, lenderOf } from './employment.js';
 import { FanOuts } from './fan-outs.js';
@@ -195,8 +195,7 @@ export class Swarm {
       const isRemote = this.remotes?.has(entry) === true;
       // One that is handed over waits for no place here.
       const isQueued = !isRemote && place.isQueued;
-      const reason = isRemote ? FOR_WORKER : QUEUED;
-      if (isRemote || isQueued) child.deps.notebook.record({ type: 'agent.queued', reason });
+      if (isQueued) child.deps.notebook.record({ type: 'agent.queued', reason: QUEUED });
       if (isRemote) await this.handOver(entry, child);
       else if (kind === 'background') await this.jobs.claim(id);
       feed.emit({ type: 'agent.spawned', agent: child.tag, model, isQueued, prompt });
@@ -233,6 +232,8 @@ export class Swarm {
   /** Somebody else works on it from now on, with what is on record. */
   private async handOver(entry: Entry, child: Child): Promise<void> {
     const { notebook } = child.deps;
+    // Each time: a job with the number of the last would be taken for that, which may be over.
+    notebook.record({ type: 'agent.queued', reason: FOR_WORKER });
     await notebook.written();
     // Whoever asked for it must find it again.
     await this.memberOf(child.parent.id)?.deps.notebook.written();
@@ -274,10 +275,8 @@ export class Swarm {
       const seen = await this.rebuilding.look(entry);
       if (seen === undefined) return;
       await this.rebuilding.putAway(seen);
-      if (endOf(seen) === undefined) {
+      if (endOf(seen) === undefined || isCalledBack(seen)) {
         const child = await this.rebuilding.rebuild(entry);
-        // It is another job: one with the number of the last would be taken for that, which may be over.
-        child?.deps.notebook.record({ type: 'agent.queued', reason: FOR_WORKER });
         if (child !== undefined) await this.handOver(entry, child);
         return;
       }

@@ -1,7 +1,10 @@
 /**
- * How long an agent has been at work in its run, and when it crashed, folded from its journal. Time in
- * which nobody ran it does not count: of a process that died it is known when it last wrote.
+ * How long an agent has been at work in its run, when it crashed, and whether one that has ended is to go on,
+ * folded from its journal. Time in which nobody ran it does not count: of a process that died it is known
+ * when it last wrote.
  */
+import { HOOK_SENDER } from '../protocol/hooks.js';
+import { JOB_SENDER } from '../protocol/jobs.js';
 import type { JournalRecord } from '../protocol/journal.js';
 
 /** Older crashes matter to nobody. */
@@ -10,6 +13,9 @@ const MOST_CRASHES = 16;
 export class WorkingLife {
   /** When it was begun again after a crash, the newest last. */
   crashes: readonly number[] = [];
+  /** It had ended for good, and was written to or is waiting for a place since: nobody has begun it yet. */
+  isCalledBack = false;
+  private hasEnded = false;
   private before = 0;
   /** When the present stretch of work began; null while it does not work. */
   private since: number | null = null;
@@ -25,10 +31,21 @@ export class WorkingLife {
       case 'run.started':
         this.pause(ts);
         this.since = ts;
+        this.hasEnded = false;
+        this.isCalledBack = false;
         break;
       case 'run.ended':
         this.since = null;
         this.before = 0;
+        this.hasEnded = record.final;
+        this.isCalledBack = false;
+        break;
+      case 'letter.received':
+        // Those wake nobody.
+        if (record.from !== JOB_SENDER && record.from !== HOOK_SENDER) this.callBack();
+        break;
+      case 'agent.queued':
+        this.callBack();
         break;
       case 'agent.restarted':
         this.pause(ts);
@@ -42,6 +59,10 @@ export class WorkingLife {
   /** Milliseconds, with those before a crash. */
   workedBy(now: number): number {
     return this.before + (this.since === null ? 0 : Math.max(0, now - this.since));
+  }
+
+  private callBack(): void {
+    this.isCalledBack ||= this.hasEnded;
   }
 
   private pause(at: number): void {

@@ -119,7 +119,7 @@ export class AgentFold {
         this.#spawned(event);
         break;
       case 'agent.queued':
-        this.#phase = 'queued';
+        [this.#phase, this.stop, this.endedAt] = ['queued', null, null];
         this.#refusal = typeof event.worker === 'string' ? textOr(event.reason, null) : null;
         break;
       case 'agent.restarted':

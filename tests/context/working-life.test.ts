@@ -10,7 +10,7 @@ const lifeOf = (...records: readonly [minute: number, body: JournalBody, epoch?:
   for (const [at, [minute, body, epoch = 1]] of records.entries()) {
     life.apply({ v: 1, seq: at + 1, ts: minute * MINUTE, epoch, ...body });
   }
-  return (minute: number) => life.workedBy(minute * MINUTE) / MINUTE;
+  return Object.assign((minute: number) => life.workedBy(minute * MINUTE) / MINUTE, { life });
 };
 
 const started: JournalBody = { type: 'run.started', run: 1 };
@@ -46,5 +46,28 @@ describe('the time that an agent has worked', () => {
   test('begins anew when its run had ended', () => {
     expect(lifeOf([0, started], [60, ended])(70)).toBe(0);
     expect(lifeOf([0, started], [60, ended], [70, started])(75)).toBe(5);
+  });
+});
+
+describe('an agent that has ended', () => {
+  const queued: JournalBody = { type: 'agent.queued', reason: 'It waits.' };
+  const isCalledBack = (...bodies: readonly JournalBody[]) =>
+    lifeOf(...bodies.map((body) => [0, body] as [number, JournalBody])).life.isCalledBack;
+
+  test('is called back by a letter or a place in the queue, until it begins', () => {
+    for (const call of [letter, queued]) {
+      expect(isCalledBack(started, ended, call)).toBe(true);
+      expect(isCalledBack(started, ended, call, started)).toBe(false);
+      expect(isCalledBack(started, ended, call, started, ended)).toBe(false);
+    }
+  });
+
+  test('is not by what came before its end, nor by what wakes nobody', () => {
+    expect(isCalledBack(queued, letter, started, letter, ended)).toBe(false);
+    expect(isCalledBack(started, ended, { ...letter, from: 'job' })).toBe(false);
+  });
+
+  test('is none while it only rests', () => {
+    expect(isCalledBack(started, { ...ended, final: false }, letter)).toBe(false);
   });
 });

@@ -146,3 +146,61 @@ needs.describe('redis')('a session whose lead is killed', () => {
     expect(code).toBe(1);
   });
 });
+
+const CALLED: Rules = [
+  {
+    match: { firstUser: 'Begin', turn: 0 },
+    reply: { tool_use: backgroundTask('Look', { subagent_type: 'helper', name: 'scout' }) },
+  },
+  { match: { firstUser: 'Begin' }, reply: 'I see.' },
+  { match: { lastUser: 'And the swans?' }, reply: 'They are there.' },
+  { reply: 'There is a goose.' },
+];
+
+/** An agent has ended and its worker too; it is written to, and its lead is killed before anybody has begun it. */
+const calledBack = async () => {
+  const scene = await workerScene(CALLED, SOON);
+  const worker = await scene.worker();
+  const lead = scene.start([...DRIVEN, '--session-id', 'one', ...FREE]);
+  lead.say(userLine('Begin'));
+  await lead.line(({ subtype }) => subtype === 'task_notification');
+  await eventually('the lead has heard of it', () => leadBodies(scene).length === 3);
+  worker.kill('SIGTERM');
+  await worker.ended;
+  const sent = await scene.run(['send', 'scout', 'And the swans?']);
+  expect(sent.stdout).toContain('had ended and goes on with it');
+  lead.kill('SIGKILL');
+  await lead.ended;
+  await scene.left('one');
+  return scene;
+};
+
+/** The next lead waits for it, and is told. */
+const expectTold = async (scene: WorkerScene) => {
+  const next = scene.begin(['resume', 'one', '-p', ...FREE]);
+  await eventually('it waits', () => next.stderr.includes('No worker is there, and one agent'));
+  await scene.worker();
+  expect(await next.ended).toMatchObject({ code: 0, stdout: 'I see.\n' });
+  const last = leadBodies(scene).at(-1)?.toString() ?? '';
+  expect(last.split('has ended.]').length - 1).toBe(2);
+  expect(last.split('They are there.').length - 1).toBe(1);
+};
+
+needs.describe('redis')(
+  'an agent that had ended and was written to before its lead was killed',
+  () => {
+    test('is waited for by the next lead', async () => {
+      const scene = await calledBack();
+      const [agent] = await scene.agents('one', 'it is there', ({ length }) => length === 1);
+      expect(agent).toMatchObject({ status: 'queued', stop: null, endedAt: null });
+      await expectTold(scene);
+    });
+
+    test('is handed over by the next lead if the last one had not come to that', async () => {
+      const scene = await calledBack();
+      const { jobs } = await scene.store();
+      for (const job of await jobs.list('one')) expect(await jobs.withdraw(job)).toBe(true);
+      await expectTold(scene);
+    });
+  },
+);
