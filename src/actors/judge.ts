@@ -62,7 +62,7 @@ export const judgeCall = (
 
 /**
  * The calls of a message are judged before the first of them runs, and one may move the working
- * directory or put a link in the way of the next. So a ruling is looked at again when its call starts.
+ * directory or put a link in the way of the next, or a person choose another mode. So a ruling is looked at again when its call starts.
  */
 export const refusalNow = (
   { tool, input, place, hook, ...call }: SoundCall,
@@ -83,7 +83,7 @@ export const refusalNow = (
 };
 
 const MOVED =
-  'An earlier call changed the working directory or a link, so this call would touch something else than when it was judged. It was not run; make it again to have it judged as it is now.';
+  'Since this call was judged an earlier one changed the working directory or a link, or a person chose another permission mode. It was not run; make it again to have it judged as it is now.';
 
 /**
  * Whether a place that a file tool is about to use is one that was ruled upon: by the rules as they

@@ -9,7 +9,7 @@ import type { JournalBody } from '../protocol/journal.js';
 import type { AgentMode, PermissionMode } from '../protocol/permission.js';
 import type { PromptHead } from '../protocol/prompt.js';
 import type { Capabilities } from '../protocol/providers.js';
-import type { SessionMeta } from '../protocol/store.js';
+import type { Session, SessionMeta } from '../protocol/store.js';
 import type { RawJson } from '../protocol/wire.js';
 import type { AgentDeps } from './agent.js';
 import type { Checkpointer } from './checkpointer.js';
@@ -48,6 +48,17 @@ export interface OpenedSession {
   readonly tools: RawJson;
 }
 
+/** How a lead was started and which mode holds, for its workers. */
+export interface SharedTerms {
+  /** As they are now, to be kept as an artifact of that name: newer than all that were written before. */
+  write(lead: Pick<Session, 'meta' | 'epoch'>): {
+    readonly name: string;
+    readonly bytes: Uint8Array;
+  };
+  /** Told when they have changed, until what it returns is called. */
+  listen(listener: () => void): () => void;
+}
+
 export interface SessionOptions extends BeginOptions {
   /** What marks this process as the owner, for the journal. */
   readonly owner: string;
@@ -63,10 +74,8 @@ export interface SessionOptions extends BeginOptions {
   readonly equip: (session: OpenedSession) => Omit<AgentDeps, Given>;
   /** Keeps files before calls change them; left out, nothing can be rewound. */
   readonly checkpoints?: (meta: SessionMeta, record: (body: JournalBody) => void) => Checkpointer;
-  /** What workers of its swarm must know; undefined where it has none. Kept as an artifact of that name. */
-  readonly terms?:
-    | ((meta: SessionMeta) => { readonly name: string; readonly bytes: Uint8Array })
-    | undefined;
+  /** What workers of its swarm must know; undefined where it has none. */
+  readonly terms?: SharedTerms | undefined;
   /** The agents that the lead may start. */
   readonly swarm: SwarmSetup;
 }

@@ -34,6 +34,8 @@ export interface Outpost {
   readonly busy: number;
   /** Works on it until it has ended, or is somebody else's. Rejects with a SkeinError. */
   work(job: TakenJob): Promise<'done' | { readonly laterMs: number }>;
+  /** As a visited session has it. */
+  heedArtifacts(listener: () => void): () => void;
   /** What was begun is given back. */
   close(): Promise<void>;
 }
@@ -117,6 +119,10 @@ class OpenOutpost implements Outpost {
       dispatch?.ours.delete(id);
       await adoption.release();
     }
+  }
+
+  heedArtifacts(listener: () => void): () => void {
+    return this.session.heedArtifacts(listener);
   }
 
   async close(): Promise<void> {

@@ -7,6 +7,7 @@ import { type Agent, startAgent } from './agent.js';
 import { equipLead } from './lead-equipment.js';
 import type { LeadSession, SessionOptions } from './lead-session.js';
 import { Notebook } from './notebook.js';
+import { keepTerms, putTerms } from './posted-terms.js';
 import { PromptGate } from './prompt-gate.js';
 import { beginSession } from './session-begin.js';
 import { SessionHooks } from './session-hooks.js';
@@ -24,8 +25,7 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     await session.close();
     throw new UsageError(headless(meta));
   }
-  const terms = options.terms?.(meta);
-  if (terms !== undefined) await session.putArtifact(terms.name, terms.bytes);
+  await putTerms(options, session);
   notebook.record({ type: 'epoch.began', owner: options.owner });
   const checkpoints = options.checkpoints?.(meta, (body) => void notebook.record(body));
   await checkpoints?.settle(past);
@@ -33,6 +33,7 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
   const { swarm, deps, equipment, feed, shelf, jobs, hooks, spent, used } = equipped;
   const { ids, clock } = options;
   const heedStore = watchStore(options.store, session, feed);
+  const terms = keepTerms(options, session, feed);
   swarm.employment.countSpawns(used.agents);
   await swarm.recall();
   let agent: Agent | undefined;
@@ -166,6 +167,7 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     async close(reason = 'other') {
       isOver = true;
       heedStore.end();
+      await terms.end();
       gate.interrupt();
       // Those whose lead has ended end with it; else the next owner of the session goes on with them.
       if (agent?.state === 'stopped') {

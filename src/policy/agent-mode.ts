@@ -12,7 +12,10 @@ const STRICTEST_FIRST: readonly AgentMode[] = [
 ];
 
 /** A definition may ask for less than its parent may do, never for more. */
-export const modeFor = (wanted: PermissionMode | undefined, parent: AgentMode): AgentMode => {
+export const modeFor = <Mode extends AgentMode>(
+  wanted: PermissionMode | undefined,
+  parent: Mode,
+): Mode | PermissionMode => {
   if (wanted === undefined) return parent;
   return STRICTEST_FIRST.indexOf(wanted) < STRICTEST_FIRST.indexOf(parent) ? wanted : parent;
 };

@@ -122,6 +122,8 @@ export interface VisitedSession extends Session {
    * had it can write no more. Rejects with a StorageError when a newer process has it.
    */
   adopt(agent: string): Promise<Adoption>;
+  /** Told when an artifact may be new, and now and then when none is, until what it returns is called. */
+  heedArtifacts(listener: () => void): () => void;
 }
 
 export interface Adoption {

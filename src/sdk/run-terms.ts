@@ -1,14 +1,17 @@
 /**
- * How a lead was started, for the workers of its swarm: they must do as it does. Signed with the person's
- * key, so that nobody who can only write to the store can tell a worker what to allow.
+ * How a lead was started and which mode holds now, for the workers of its swarm: they must do as it does.
+ * Signed with the person's key, so that nobody who can only write to the store can tell a worker what to
+ * allow, and in an order, so that nobody can take back what the person has forbidden since.
  */
 import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import { hostname } from 'node:os';
 import { z } from 'zod';
+import type { ModeSwitch } from '../actors/mode-switch.js';
 import type { SessionOptions } from '../actors/session.js';
 import { stateLayout } from '../config/state-directory.js';
 import { canonicalJson } from '../protocol/canonical-json.js';
 import { UsageError } from '../protocol/errors.js';
+import { PERMISSION_MODES } from '../protocol/permission.js';
 import { openPersonKey } from '../store/person-key.js';
 import type { OpenedStore } from './open-store.js';
 import type { RunOptions } from './run-options.js';
@@ -26,7 +29,7 @@ const isSet = z.boolean().exactOptional();
 const termFlags = z.object({
   ...{ model: text, fallbackModel: text, maxTurns: count, maxBudgetUsd: count },
   effort: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).exactOptional(),
-  ...{ maxBudgetTokens: count, permissionMode: text, allowedTools: words, disallowedTools: words },
+  ...{ maxBudgetTokens: count, allowedTools: words, disallowedTools: words },
   ...{ systemPrompt: text, appendSystemPrompt: text, overrideSystemPrompt: text },
   ...{ agent: text, agents: text, bare: isSet, settings: text, addDir: words, jsonSchema: text },
   ...{ trust: isSet, ask: isSet },
@@ -35,6 +38,14 @@ const termFlags = z.object({
 const claims = z.object({
   v: z.literal(1),
   session: z.string(),
+  /** When the session was created, since another may have had its name before. */
+  createdAt: z.number(),
+  /** Of the lead that says so. */
+  epoch: z.number(),
+  /** How often that lead has said so. */
+  edition: z.number(),
+  /** The permission mode of the lead now, whoever chose it. */
+  mode: z.enum(PERMISSION_MODES),
   /** The machine that the lead works on. */
   host: z.string(),
   cwd: z.string(),
@@ -48,32 +59,45 @@ export type RunTerms = z.infer<typeof claims>;
 
 const signedTerms = claims.extend({ signature: z.string() });
 
-/** `asks`: there is somebody to put questions to. */
-export const writeTerms = (
-  flags: RunOptions,
-  place: Omit<RunTerms, 'v' | 'flags'> & { readonly asks: boolean },
-  key: KeyObject,
-): Uint8Array => {
-  const { asks, ...where } = place;
-  const terms = claims.parse({ v: 1, ...where, flags: { ...flags, ask: asks } });
+export const signTerms = (terms: RunTerms, key: KeyObject): Uint8Array => {
   const signature = sign(null, bytesOf(terms), key).toString('base64url');
   return Buffer.from(JSON.stringify({ ...terms, signature }));
 };
 
-/** For a session whose agents workers run; undefined where there are none. */
+/** For a session whose agents workers run; undefined where there are none. `asks`: there is somebody to put questions to. */
 export const termsFor = (
   { sessions }: Pick<OpenedStore, 'sessions'>,
   flags: RunOptions,
+  mode: ModeSwitch,
   skeinHome: string,
   place: Pick<RunTerms, 'workspace' | 'trusted'> & { readonly asks: boolean },
 ): SessionOptions['terms'] => {
   if (sessions.jobs.own !== undefined) return undefined;
-  return ({ id: session, cwd }) => {
-    const { privateKey } = openPersonKey(stateLayout(skeinHome).keys);
-    const where = { session, cwd, host: hostname(), ...place };
-    return { name: TERMS, bytes: writeTerms(flags, where, privateKey) };
+  const { asks, ...where } = place;
+  let key: KeyObject | undefined;
+  let edition = 0;
+  return {
+    write({ meta: { id: session, cwd, createdAt }, epoch }) {
+      key ??= openPersonKey(stateLayout(skeinHome).keys).privateKey;
+      edition += 1;
+      const terms = claims.parse({
+        ...{ v: 1, session, createdAt, epoch, edition, mode: mode.mode },
+        ...{ cwd, host: hostname(), ...where, flags: { ...flags, ask: asks } },
+      });
+      return { name: TERMS, bytes: signTerms(terms, key) };
+    },
+    listen: (listener) => mode.listen(listener),
   };
 };
+
+/** Both of one session's name: the second was said after the first. */
+export const isOlder = (first: RunTerms, second: RunTerms): boolean => {
+  const gaps = ORDER.map((name) => first[name] - second[name]);
+  return (gaps.find((gap) => gap !== 0) ?? 0) < 0;
+};
+
+/** The first that differs decides. */
+const ORDER = ['createdAt', 'epoch', 'edition'] as const;
 
 /** Throws a UsageError that says why they do not count. */
 export const readTerms = (

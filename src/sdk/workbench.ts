@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { controlDesk } from '../actors/control-desk.js';
 import type { SwarmSetup } from '../actors/household.js';
-import { modeSwitch } from '../actors/mode-switch.js';
+import { type ModeSwitch, modeSwitch } from '../actors/mode-switch.js';
 import type { SessionOptions } from '../actors/session.js';
 import { signingSurface } from '../actors/signing-surface.js';
 import { tellOutages } from '../actors/store-watch.js';
@@ -67,6 +67,7 @@ export interface Workbench {
   /** Sentences that a person should see before anything runs. */
   readonly notices: readonly string[];
   readonly options: SessionOptions;
+  readonly mode: ModeSwitch;
   /** What other terminals can do with the run. */
   readonly inbox: RunInbox;
   /** Lets go of what outlives the session: nothing that it started goes on. */
@@ -203,7 +204,7 @@ export const furnish = async (
       promptOf: (definition, given) =>
         promptFor({ ...prompt, agent: { ...definition, proactive: false }, tools: given }),
     }),
-    terms: termsFor(store, flags, skeinHome, {
+    terms: termsFor(store, flags, mode, skeinHome, {
       ...{ ...travel.terms, asks: isAsked || surfaces.length > 0 },
     }),
     hooks: hooks.equipment,
@@ -268,7 +269,8 @@ export const furnish = async (
   const toolNames = tools.visible.map(({ name }) => name);
   const notices = [...told, ...hooks.warnings, ...caged.notices, ...travel.notices];
   const agentNames = roster.agents.map(({ name }) => name);
-  return { settings, notices, toolNames, agentNames, options, inbox, release: caged.release };
+  const { release } = caged;
+  return { settings, notices, toolNames, agentNames, options, mode, inbox, release };
 };
 
 const isAnswering = ({ event }: { readonly event: string }) => event === 'PermissionRequest';

@@ -2,14 +2,16 @@
 import { hash } from 'node:crypto';
 import { type Outpost, openOutpost } from '../actors/outpost.js';
 import { resolveSkeinHome, stateLayout } from '../config/state-directory.js';
+import { canonicalJson } from '../protocol/canonical-json.js';
 import { SkeinError, UsageError } from '../protocol/errors.js';
 import type { TakenJob, Work, WorkTerms } from '../protocol/job-queue.js';
 import { openPersonKey } from '../store/person-key.js';
+import { KnownTerms } from './known-terms.js';
 import { type OpenedStore, openStore } from './open-store.js';
 import { outpostPlace } from './outpost-place.js';
 import { noteRefusal } from './refusal-note.js';
 import type { RunOptions } from './run-options.js';
-import { readTerms, TERMS } from './run-terms.js';
+import { type RunTerms, TERMS } from './run-terms.js';
 import type { Surroundings } from './surroundings.js';
 import { furnish } from './workbench.js';
 import { settingsFor } from './workbench-settings.js';
@@ -112,10 +114,16 @@ class Outposts {
   private readonly idle = new Map<string, NodeJS.Timeout>();
   private readonly busy = new Map<string, number>();
   private readonly refused = new Set<string>();
+  private readonly known: KnownTerms;
 
   constructor(options: WorkerOptions, store: OpenedStore) {
     this.options = options;
     this.store = store;
+    const { sessions } = store;
+    this.known = new KnownTerms(
+      (swarm) => sessions.peekArtifact(swarm, TERMS),
+      () => this.keys(),
+    );
   }
 
   /** It could not be opened a moment ago. */
@@ -126,7 +134,7 @@ class Outposts {
   async work(job: TakenJob): ReturnType<Work> {
     const { swarm } = job;
     const terms = await this.termsOf(swarm);
-    const key = `${swarm} ${hash('sha256', terms)}`;
+    const key = `${swarm} ${setupOf(terms)}`;
     clearTimeout(this.idle.get(key));
     this.busy.set(key, (this.busy.get(key) ?? 0) + 1);
     try {
@@ -145,16 +153,23 @@ class Outposts {
   }
 
   /** A lead that goes on may have been started in another way than before. */
-  private async termsOf(swarm: string): Promise<Uint8Array> {
+  private async termsOf(swarm: string): Promise<RunTerms> {
     try {
-      return await this.store.sessions.peekArtifact(swarm, TERMS);
+      return await this.known.look(swarm);
     } catch (error) {
       this.refuse(swarm);
       throw error;
     }
   }
 
-  private begin(key: string, swarm: string, terms: Uint8Array): Promise<Opened> {
+  /** Of the people whose swarms are worked on here. Throws a UsageError. */
+  private keys(): readonly string[] {
+    const { machine, flags } = this.options;
+    const { publicKey } = openPersonKey(stateLayout(resolveSkeinHome(machine)).keys);
+    return [publicKey, ...settingsFor(machine, flags, machine.cwd).skein.personKeys];
+  }
+
+  private begin(key: string, swarm: string, terms: RunTerms): Promise<Opened> {
     const opened = this.open(swarm, terms);
     this.opened.set(key, opened);
     opened.catch(() => {
@@ -181,8 +196,11 @@ class Outposts {
     this.busy.delete(key);
     try {
       const { outpost, release } = (await opened) ?? {};
-      await outpost?.close();
-      release?.();
+      try {
+        await outpost?.close();
+      } finally {
+        release?.();
+      }
     } catch (error) {
       // It was never open.
       if (!(error instanceof SkeinError)) throw error;
@@ -190,20 +208,16 @@ class Outposts {
   }
 
   /** As the lead would be set up here. Rejects with a UsageError. */
-  private async open(swarm: string, signed: Uint8Array): Promise<Opened> {
+  private async open(swarm: string, terms: RunTerms): Promise<Opened> {
     const { machine, flags, concurrency } = this.options;
-    const skeinHome = resolveSkeinHome(machine);
     const own = settingsFor(machine, flags, machine.cwd);
-    const { publicKey } = openPersonKey(stateLayout(skeinHome).keys);
-    const keys = [publicKey, ...own.skein.personKeys];
-    const terms = readTerms(signed, swarm, keys);
     const { isTrusted: trust, ...outpost } = await outpostPlace(
       ...([terms, machine, own, this.store.owner] as const),
     );
     const { workplace: cwd, clones } = outpost;
     const request = {
       ...{ machine: { ...machine, cwd }, outpost },
-      flags: { ...terms.flags, resume: swarm, cwd, trust },
+      flags: { ...terms.flags, permissionMode: terms.mode, resume: swarm, cwd, trust },
       ...{ title: '', surfaces: {}, lingers: false, wantsStreamEvents: false },
     };
     const bench = await furnish(request, this.store);
@@ -219,10 +233,20 @@ class Outposts {
     try {
       const setup = { ...options.swarm, limits: roomy };
       const opened = await openOutpost({ ...options, ...kept, swarm: setup }, swarm);
-      return { outpost: opened, release: bench.release };
+      const heed = (heard: () => void) => opened.heedArtifacts(heard);
+      const forget = this.known.follow(swarm, heed, ({ mode }) => bench.mode.follow(mode));
+      const release = () => {
+        forget();
+        bench.release();
+      };
+      return { outpost: opened, release };
     } catch (error) {
       bench.release();
       throw error;
     }
   }
 }
+
+/** What one outpost is for: the mode of its lead may change, and another process may lead in the same way. */
+const setupOf = ({ mode: _mode, epoch: _epoch, edition: _edition, ...setup }: RunTerms): string =>
+  hash('sha256', canonicalJson(setup));

@@ -21,11 +21,11 @@ import type { Broker } from './broker.js';
 import { GroupCommit, takenFrom } from './group-commit.js';
 import { lossOf } from './mirrored-list.js';
 import { type OpenedList, openList } from './open-list.js';
-import { unlessAway } from './redis-hints.js';
+import { RedisHints, unlessAway } from './redis-hints.js';
 import { RedisJournal } from './redis-journal.js';
 import { type SwarmKeys, swarmKeys } from './redis-keys.js';
 import type { Scope, ScopeKeeper } from './scope-keeper.js';
-import { putArtifact, readArtifact } from './swarm-artifacts.js';
+import { ARTIFACTS_HINT, putArtifact, readArtifact } from './swarm-artifacts.js';
 import { piecesOf } from './swarm-lines.js';
 import { writeMeta } from './swarm-meta.js';
 
@@ -95,6 +95,11 @@ export class RedisSession implements VisitedSession {
     this.adopted.set(agent, scope);
     this.scopes.set(agent, scope);
     return { epoch: scope.epoch, lost: scope.lost, release: () => this.release(scope) };
+  }
+
+  heedArtifacts(listener: () => void): () => void {
+    const hints = new RedisHints(this.options.broker, this.keys.hints);
+    return hints.listen((hint) => hint === ARTIFACTS_HINT && listener(), listener);
   }
 
   async reclaim(agent: string): Promise<void> {

@@ -53,6 +53,26 @@ needs.describe('redis')('one who visits a session', () => {
     expect(await store.holder('s_1')).toMatchObject({ pid: 1 });
   });
 
+  test('hears of new artifacts, until it does not listen any more', async () => {
+    const { lead, process } = await swarm();
+    const visit = await (await process(2)).visit('s_1');
+    let heard = 0;
+    const forget = visit.heedArtifacts(() => {
+      heard += 1;
+    });
+    const read = async () => Buffer.from(await visit.readArtifact('x')).toString();
+    for (const text of ['one', 'two']) {
+      const before = heard;
+      await lead.putArtifact('x', Buffer.from(text));
+      await expect.poll(() => heard).toBeGreaterThan(before);
+      expect(await read()).toBe(text);
+    }
+    forget();
+    const before = heard;
+    await lead.putArtifact('x', Buffer.from('three'));
+    expect([await read(), heard]).toEqual(['three', before]);
+  });
+
   test('takes an agent from one who seems to live, who can write no more', async () => {
     const { process } = await swarm();
     const [first, second] = [await process(2), await process(3)];
