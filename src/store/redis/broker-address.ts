@@ -36,7 +36,8 @@ export const parseAddress = (url: string): BrokerAddress => {
   const { scheme, login, hosts, path, query } = SHAPE.exec(url)?.groups ?? {};
   if (scheme === undefined) throw noAddress('it begins with no known scheme');
   // What looks like a host is a part of a password then, and hosts are shown.
-  if ([hosts, scheme === 'unix' ? '' : path, query].join('').includes('@')) {
+  const mayHaveAt = scheme === 'unix' && login === undefined;
+  if ([hosts, mayHaveAt ? '' : path, query].join('').includes('@')) {
     throw noAddress('an @ or / of a password is written as %40 or %2F');
   }
   const options = new URLSearchParams(query);

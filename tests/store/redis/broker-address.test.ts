@@ -32,6 +32,7 @@ describe('an address of Redis', () => {
       'redis://:a:b@host',
       { kind: 'single', tls: false, node: { host: 'host', port: 6379 }, password: 'a:b' },
     ],
+    ['unix:///run/a@b.sock', { kind: 'socket', tls: false, path: '/run/a@b.sock' }],
     ['unix:///run/redis.sock', { kind: 'socket', tls: false, path: '/run/redis.sock' }],
     [
       'unix://:hush@/run/a%20b.sock?db=3',
@@ -76,6 +77,7 @@ describe('an address of Redis', () => {
     ['redis://:%zz@host', 'it has a % that stands for nothing'],
     ['redis://:se@cret@host', 'is written as %40'],
     ['redis+sentinel://:1/cret@host/main', 'is written as %40'],
+    ['unix://:se@/cret@/run/redis.sock', 'is written as %40'],
     ['unix://', 'the path of the socket is missing'],
     ['unix://run/redis.sock', 'a socket has no host'],
   ])('that is broken, as %s, is refused with what is wrong', (url, why) => {
