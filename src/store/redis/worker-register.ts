@@ -27,11 +27,11 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
-/** KEYS: workers; ARGV: name, state, how long it counts. */
+/** KEYS: workers; ARGV: name, state, how long it counts. With %d a server of 32 bits would cut the time off. */
 const HEAR: Script = {
   name: 'skeinHearWorker',
   lua: `${NOW}
-redis.call('HSET', KEYS[1], ARGV[1], string.format('%d ', now) .. ARGV[2])
+redis.call('HSET', KEYS[1], ARGV[1], string.format('%.0f ', now) .. ARGV[2])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 `,
 };
