@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../protocol/clock.js';
 import type { Ids } from '../protocol/ids.js';
-import type { Inbox, Mailbox, MailLetter } from '../protocol/mailbox.js';
+import type { Fence, Inbox, Mailbox, MailLetter } from '../protocol/mailbox.js';
 import {
   COMMAND_ADDRESS,
   COMMAND_LIFETIME_MS,
@@ -17,6 +17,8 @@ import type { InboxSurface } from './inbox-surface.js';
 
 export interface CommandDeskOptions {
   readonly mailbox: Mailbox;
+  /** What makes this process the owner: without it nothing is taken or answered any more. */
+  readonly fence?: Fence | undefined;
   readonly control: SwarmControl;
   /** Left out where nobody can be asked in other terminals. */
   readonly inbox?: Pick<InboxSurface, 'answer'> | undefined;
@@ -68,7 +70,8 @@ class Desk {
   }
 
   async read(signal: AbortSignal): Promise<void> {
-    const inbox = await this.#options.mailbox.open(COMMAND_ADDRESS);
+    const { mailbox, fence } = this.#options;
+    const inbox = await mailbox.open(COMMAND_ADDRESS, fence);
     try {
       for (;;) {
         const letter = await inbox.next(signal);
@@ -162,9 +165,9 @@ class Desk {
     if (this.#known.size > MOST_REMEMBERED && oldest !== undefined) this.#known.delete(oldest);
   }
 
-  /** Somebody who went away needs none. */
+  /** Somebody who went away needs none, and the next owner speaks for itself. */
   async #reply({ id: command, from, sentAt }: MailLetter, reply: CommandReply): Promise<void> {
-    const { mailbox, ids, clock } = this.#options;
+    const { mailbox, fence, ids, clock } = this.#options;
     if (clock.now() - sentAt > COMMAND_LIFETIME_MS) return;
     const body = { command, reply };
     const letter = {
@@ -174,6 +177,6 @@ class Desk {
       sentAt: clock.now(),
       body,
     };
-    await mailbox.send(letter).catch(() => undefined);
+    await mailbox.send(letter, fence).catch(() => undefined);
   }
 }

@@ -6,6 +6,7 @@ import type { FeedItem, FeedListener } from '../protocol/feed.js';
 import type { Caps, Grant } from '../protocol/grant.js';
 import type { Hooks } from '../protocol/hooks.js';
 import type { JournalBody } from '../protocol/journal.js';
+import type { Fence } from '../protocol/mailbox.js';
 import type { AgentMode, PermissionMode } from '../protocol/permission.js';
 import type { PromptHead } from '../protocol/prompt.js';
 import type { Capabilities } from '../protocol/providers.js';
@@ -83,6 +84,8 @@ export interface SessionOptions extends BeginOptions {
 export interface LeadSession {
   readonly id: string;
   readonly meta: SessionMeta;
+  /** What lets this process speak for it; undefined where nobody else could. */
+  readonly fence: Fence | undefined;
   readonly model: string;
   readonly notebook: Notebook;
   /** By the lead and all its agents, in this process and before. */

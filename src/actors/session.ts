@@ -114,6 +114,7 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
   return {
     id: meta.id,
     meta,
+    fence: session.fenceOf(meta.lead),
     model,
     notebook,
     spent,

@@ -40,7 +40,8 @@ export interface Mailbox {
   /**
    * One reader at a time for each address: a second one of this process is refused. Between processes
    * whoever reads has the session's lease, or an address that nobody else has. Rejects with a StorageError
-   * when the fence is somebody else's by now: that one reads.
+   * when the fence is somebody else's by now: that one reads. When it is so later, this one is given nothing
+   * more, and what it acknowledges or buries stays for the other.
    */
   open(address: string, fence?: Fence): Promise<Inbox>;
   /** Letters that could not be delivered, with the reason: for people. */
@@ -50,8 +51,8 @@ export interface Mailbox {
 
 export interface Inbox {
   /**
-   * The oldest letter that this reader was not given yet; undefined when the signal aborts first, and
-   * when the inbox is closed. Waiting keeps no process alive: who waits for an answer holds a deadline.
+   * The oldest letter that this reader was not given yet; undefined when the signal aborts first, when the
+   * inbox is closed, and when somebody else reads there, or is to. Waiting keeps no process alive: who waits for an answer holds a deadline.
    */
   next(signal: AbortSignal): Promise<MailLetter | undefined>;
   /** It is journaled: nobody needs it any more. Of a letter that is not here it is no error. */

@@ -41,7 +41,7 @@ export const openRun = async (request: WorkbenchRequest): Promise<OpenRun> => {
   // The prompt of a former session is what it was: it may show other tools than there are now.
   const shown = options.choice.kind === 'new' ? toolNames : shownTools(session.head.tools);
   sweepLater(session);
-  const desk = inbox.openDesk(session.id, swarmControl(session));
+  const desk = inbox.openDesk(session, swarmControl(session));
   let closing: Promise<void> | undefined;
   const close = async (reason?: EndReason) => {
     await desk?.close();

@@ -2,6 +2,7 @@
 import { type CommandDesk, openCommandDesk } from '../actors/command-desk.js';
 import { type InboxSurface, inboxSurface } from '../actors/inbox-surface.js';
 import { relayQuestions } from '../actors/question-relay.js';
+import type { LeadSession } from '../actors/session.js';
 import { decidedTogether, verdictSurfaces } from '../actors/verdict-surface.js';
 import { stateLayout } from '../config/state-directory.js';
 import type { KnownSurface } from '../protocol/answer.js';
@@ -20,7 +21,10 @@ export interface RunInbox {
   /** All that are to be asked: the host's own, and whoever looks at the inbox for this run. */
   surfaces(session: string, own: readonly KnownSurface[]): readonly KnownSurface[];
   /** Takes commands for the session from now on; undefined where it is not on disk. */
-  openDesk(session: string, control: SwarmControl): CommandDesk | undefined;
+  openDesk(
+    session: Pick<LeadSession, 'id' | 'fence'>,
+    control: SwarmControl,
+  ): CommandDesk | undefined;
 }
 
 export interface RunInboxRequest {
@@ -72,13 +76,14 @@ export const runInbox = (request: RunInboxRequest): RunInbox => {
       inbox = inboxSurface({ ...told, publicKey: key.publicKey, board });
       return [...own, inbox];
     },
-    openDesk(session, control) {
+    openDesk({ id, fence }, control) {
       if (!isOnDisk) return undefined;
-      const mailbox = store.mailbox(session);
+      const mailbox = store.mailbox(id);
       const desk = openCommandDesk({
-        ...{ mailbox, control, inbox, clock: systemClock, ids: randomIds, notice: machine.notify },
+        ...{ mailbox, fence, control, inbox },
+        ...{ clock: systemClock, ids: randomIds, notice: machine.notify },
       });
-      const endRelay = key && relay(request, session, key, asked);
+      const endRelay = key && relay(request, id, key, asked);
       return {
         async close() {
           endRelay?.();

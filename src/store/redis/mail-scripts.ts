@@ -48,20 +48,24 @@ export const SEND: Script = {
 };
 
 /**
- * KEYS: stream, readers, scopes. ARGV: address, reader, how long things are kept, and the scope and epoch of
- * whoever it is read for, if that matters.
- *
- * Whoever opens an address has it, unless somebody else has the scope. What readers before were given and did not acknowledge is handed over:
- * says the place of each such letter, and how often it was given.
+ * Every script of a reader begins with these: KEYS: stream, readers, scopes. ARGV: address, reader, and the
+ * scope and epoch of whoever it is read for, if that matters. One who has the scope no more is told so, also
+ * where nobody has come in its place yet.
+ */
+const FENCED = `
+    if ARGV[3] ~= '' and redis.call('HGET', KEYS[3], ARGV[3]) ~= ARGV[4] then return 'fenced' end`;
+
+/**
+ * Then of ARGV: how long things are kept. Whoever opens an address has it. What readers before were given and
+ * did not acknowledge is handed over: says the place of each such letter, and how often it was given.
  */
 export const OPEN: Script = {
   name: 'skeinMailOpen',
-  lua: `
-    if ARGV[4] ~= '' and redis.call('HGET', KEYS[3], ARGV[4]) ~= ARGV[5] then return 'fenced' end
+  lua: `${FENCED}
     local made = redis.pcall('XGROUP', 'CREATE', KEYS[1], '${GROUP}', '0', 'MKSTREAM')
     if made.err and not string.find(made.err, 'BUSYGROUP') then return made end
     redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
-    for at = 1, 2 do redis.call('PEXPIRE', KEYS[at], ARGV[3]) end
+    for at = 1, 2 do redis.call('PEXPIRE', KEYS[at], ARGV[5]) end
     local from = '0-0'
     repeat
       local claim = { KEYS[1], '${GROUP}', ARGV[2], '0', from, 'COUNT', '1000', 'JUSTID' }
@@ -82,10 +86,11 @@ export const OPEN: Script = {
     return left`,
 };
 
-/** KEYS[1] stream, KEYS[2] readers; ARGV[1] address, ARGV[2] reader. One that was replaced does nothing more. */
-const OWNED = `
+/** One that was replaced does nothing more. */
+const UNREPLACED = `
     local owner = redis.call('HGET', KEYS[2], ARGV[1])
     if owner and owner ~= ARGV[2] then return 'replaced' end`;
+const OWNED = `${FENCED}${UNREPLACED}`;
 
 /** What is no letter of ours has no such field, and is shown as it is. */
 const TEXT = `
@@ -96,32 +101,32 @@ const TEXT = `
     end`;
 
 /**
- * KEYS: stream, readers. ARGV: address, reader, the last place that it has read, most letters, how long
- * things are kept. Says place and text of those behind it: the same again when it is asked again.
+ * Then of ARGV: the last place that it has read, most letters, how long things are kept. Says place and text
+ * of those behind it: the same again when it is asked again.
  */
 export const TAKE: Script = {
   name: 'skeinMailTake',
   lua: `${OWNED}${TEXT}
     local function take()
-      local read = { 'GROUP', '${GROUP}', ARGV[2], 'COUNT', ARGV[4], 'STREAMS', KEYS[1], '>' }
+      local read = { 'GROUP', '${GROUP}', ARGV[2], 'COUNT', ARGV[6], 'STREAMS', KEYS[1], '>' }
       return redis.pcall('XREADGROUP', unpack(read))
     end
-    local from = '(' .. ARGV[3]
+    local from = '(' .. ARGV[5]
     local taken = take()
     if taken and taken.err then
       if not string.find(taken.err, 'NOGROUP') then return taken end
       -- Redis has lost it, or it has expired.
       redis.call('XGROUP', 'CREATE', KEYS[1], '${GROUP}', '0', 'MKSTREAM')
-      redis.call('PEXPIRE', KEYS[1], ARGV[5])
+      redis.call('PEXPIRE', KEYS[1], ARGV[7])
       take()
       from = '-'
     end
     if not owner then
       redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
-      redis.call('PEXPIRE', KEYS[2], ARGV[5])
+      redis.call('PEXPIRE', KEYS[2], ARGV[7])
     end
     local found = {}
-    for _, entry in ipairs(redis.call('XRANGE', KEYS[1], from, '+', 'COUNT', ARGV[4])) do
+    for _, entry in ipairs(redis.call('XRANGE', KEYS[1], from, '+', 'COUNT', ARGV[6])) do
       table.insert(found, entry[1])
       table.insert(found, text(entry))
     end
@@ -129,13 +134,13 @@ export const TAKE: Script = {
 };
 
 /**
- * KEYS: stream, readers. ARGV: address, reader, place, how often it will have been given then. Says its
- * place and its text, and nothing when it is gone.
+ * Then of ARGV: place, how often it will have been given then. Says its place and its text, and nothing when
+ * it is gone.
  */
 export const TAKE_AGAIN: Script = {
   name: 'skeinMailTakeAgain',
   lua: `${OWNED}${TEXT}
-    local claim = { KEYS[1], '${GROUP}', ARGV[2], '0', ARGV[3], 'RETRYCOUNT', ARGV[4] }
+    local claim = { KEYS[1], '${GROUP}', ARGV[2], '0', ARGV[5], 'RETRYCOUNT', ARGV[6] }
     local claimed = redis.pcall('XCLAIM', unpack(claim))
     if claimed.err then
       if string.find(claimed.err, 'NOGROUP') then return {} end
@@ -146,41 +151,38 @@ export const TAKE_AGAIN: Script = {
     return { entry[1], text(entry) }`,
 };
 
-/** KEYS[3] ids; ARGV[3] place, ARGV[4] id. */
+/** Then KEYS[4] ids; ARGV[5] place, ARGV[6] id. */
 const REMOVE = `
-    redis.call('XACK', KEYS[1], '${GROUP}', ARGV[3])
-    local removed = redis.call('XDEL', KEYS[1], ARGV[3])
-    if redis.call('HGET', KEYS[3], ARGV[4]) == ARGV[3] then redis.call('HDEL', KEYS[3], ARGV[4]) end`;
+    redis.call('XACK', KEYS[1], '${GROUP}', ARGV[5])
+    local removed = redis.call('XDEL', KEYS[1], ARGV[5])
+    if redis.call('HGET', KEYS[4], ARGV[6]) == ARGV[5] then redis.call('HDEL', KEYS[4], ARGV[6]) end`;
 
-/** KEYS: stream, readers, ids. ARGV: address, reader, place, id. */
+/** Then of KEYS: ids. Of ARGV: place, id. */
 export const ACKNOWLEDGE: Script = {
   name: 'skeinMailAcknowledge',
   lua: `${OWNED}${REMOVE}
     return removed`,
 };
 
-/**
- * KEYS: stream, readers, ids, dead letters, addresses. ARGV: address, reader, place, id, the dead letter,
- * most that are kept, how long.
- */
+/** Then of KEYS: ids, dead letters, addresses. Of ARGV: place, id, the dead letter, most that are kept, how long. */
 export const BURY: Script = {
   name: 'skeinMailBury',
   lua: `${OWNED}${REMOVE}
     if removed == 0 then return 0 end
-    redis.call('RPUSH', KEYS[4], ARGV[5])
-    redis.call('LTRIM', KEYS[4], -tonumber(ARGV[6]), -1)
-    redis.call('SADD', KEYS[5], ARGV[1])
-    for at = 4, 5 do redis.call('PEXPIRE', KEYS[at], ARGV[7]) end
+    redis.call('RPUSH', KEYS[5], ARGV[7])
+    redis.call('LTRIM', KEYS[5], -tonumber(ARGV[8]), -1)
+    redis.call('SADD', KEYS[6], ARGV[1])
+    for at = 5, 6 do redis.call('PEXPIRE', KEYS[at], ARGV[9]) end
     return 1`,
 };
 
-/** KEYS: stream, readers, ids, dead letters, addresses. ARGV: address, reader. Nothing is left of an empty one. */
+/** Then of KEYS: ids, dead letters, addresses. Nothing is left of an empty one; whoever it is may leave. */
 export const LEAVE: Script = {
   name: 'skeinMailLeave',
-  lua: `${OWNED}
+  lua: `${UNREPLACED}
     redis.call('HDEL', KEYS[2], ARGV[1])
     if redis.call('XLEN', KEYS[1]) > 0 then return 0 end
-    redis.call('DEL', KEYS[1], KEYS[3])
-    if redis.call('EXISTS', KEYS[4]) == 0 then redis.call('SREM', KEYS[5], ARGV[1]) end
+    redis.call('DEL', KEYS[1], KEYS[4])
+    if redis.call('EXISTS', KEYS[5]) == 0 then redis.call('SREM', KEYS[6], ARGV[1]) end
     return 1`,
 };

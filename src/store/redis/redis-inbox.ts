@@ -14,7 +14,7 @@ import {
 } from '../../protocol/mailbox.js';
 import { Doorbell } from '../doorbell.js';
 import { readLetter } from '../mail-letters.js';
-import type { Argument, Broker, Script } from './broker.js';
+import type { Argument, Broker, Reply, Script } from './broker.js';
 import { ACKNOWLEDGE, BURY, LEAVE, OPEN, TAKE, TAKE_AGAIN } from './mail-scripts.js';
 import { unlessAway } from './redis-hints.js';
 import { KEEP_MS, type SwarmKeys } from './redis-keys.js';
@@ -71,10 +71,9 @@ export class RedisInbox implements Inbox {
 
   /** Takes the address; it may take as long as Redis is away. */
   async begin(): Promise<void> {
-    const { address, reader, keys, fence } = this.terms;
-    const places = [...this.places, keys.scopes];
-    const claim = [fence?.scope ?? '', fence?.epoch ?? 0];
-    const left = await this.run(OPEN, places, [address, reader, KEEP_MS, ...claim]);
+    const reply = await this.ask(OPEN, this.places, [KEEP_MS]);
+    if (reply === 'fenced') throw fencedOff(this.terms.address);
+    const left = pairsIn(reply);
     this.last = left.at(-1)?.[0] ?? this.last;
     this.left = left.map(([place, count]) => ({ place, deliveries: Number(count) })).reverse();
   }
@@ -120,13 +119,12 @@ export class RedisInbox implements Inbox {
   async close(): Promise<void> {
     if (this.isClosed) return;
     this.end();
-    const { broker, address, reader } = this.terms;
-    await unlessAway(broker, broker.run(LEAVE, this.allPlaces, [address, reader]));
+    await unlessAway(this.terms.broker, this.ask(LEAVE, this.allPlaces, []));
   }
 
   private get places(): readonly string[] {
     const { keys, address } = this.terms;
-    return [keys.mail(address), keys.mailReaders];
+    return [keys.mail(address), keys.mailReaders, keys.scopes];
   }
 
   private get allPlaces(): readonly string[] {
@@ -160,9 +158,7 @@ export class RedisInbox implements Inbox {
 
   private async takeNew(): Promise<void> {
     this.mayHaveMore = false;
-    const { address, reader } = this.terms;
-    const terms = [address, reader, this.last, MOST_AT_ONCE, KEEP_MS];
-    const taken = await this.run(TAKE, this.places, terms);
+    const taken = await this.run(TAKE, this.places, [this.last, MOST_AT_ONCE, KEEP_MS]);
     for (const [place, text] of taken) {
       await this.receive(place, text);
       this.last = place;
@@ -171,10 +167,8 @@ export class RedisInbox implements Inbox {
   }
 
   private async takeAgain(place: string, deliveries: number): Promise<void> {
-    const { address, reader, mostDeliveries } = this.terms;
-    const [entry] = await this.run(TAKE_AGAIN, this.places, [
-      ...[address, reader, place, deliveries + 1],
-    ]);
+    const { address, mostDeliveries } = this.terms;
+    const [entry] = await this.run(TAKE_AGAIN, this.places, [place, deliveries + 1]);
     if (entry === undefined) return;
     const [, text] = entry;
     const letter = readLetter(text, address);
@@ -201,34 +195,42 @@ export class RedisInbox implements Inbox {
   }
 
   private async remove(place: string, id: string): Promise<void> {
-    const { keys, address, reader } = this.terms;
-    const places = [...this.places, keys.mailIds(address)];
-    await this.run(ACKNOWLEDGE, places, [address, reader, place, id]);
+    const { keys, address } = this.terms;
+    await this.run(ACKNOWLEDGE, [...this.places, keys.mailIds(address)], [place, id]);
   }
 
   private async inter(place: string, letter: DeadLetter): Promise<void> {
-    const { address, reader } = this.terms;
     const grave = [JSON.stringify(letter), MOST_DEAD_LETTERS, KEEP_MS];
-    await this.run(BURY, this.allPlaces, [address, reader, place, letter.id, ...grave]);
+    await this.run(BURY, this.allPlaces, [place, letter.id, ...grave]);
   }
 
-  /** What the script says, in pairs; nothing from the moment that somebody else reads here. */
+  /** What the script says, in pairs; nothing from the moment that somebody else reads here, or may. */
   private async run(
     script: Script,
     keys: readonly string[],
     args: readonly Argument[],
   ): Promise<readonly (readonly [string, string])[]> {
-    const { broker, address } = this.terms;
+    const reply = await this.ask(script, keys, args);
+    if ((reply === 'replaced' || reply === 'fenced') && !this.isClosed) this.end();
+    return pairsIn(reply);
+  }
+
+  private async ask(
+    script: Script,
+    keys: readonly string[],
+    args: readonly Argument[],
+  ): Promise<Reply> {
+    const { broker, address, reader, fence } = this.terms;
+    const claim = [address, reader, fence?.scope ?? '', fence?.epoch ?? 0];
     try {
-      const reply = await broker.run(script, keys, args);
-      if (reply === 'fenced') throw fencedOff(address);
-      if (reply === 'replaced' && !this.isClosed) this.end();
-      return pairs.safeParse(reply).data ?? [];
+      return await broker.run(script, keys, [...claim, ...args]);
     } catch (error) {
       throw refusedBy(broker, error);
     }
   }
 }
+
+const pairsIn = (reply: Reply) => pairs.safeParse(reply).data ?? [];
 
 const fencedOff = (address: string): StorageError =>
   new StorageError(`Another process has taken over ${address}; nothing more is read here.`);

@@ -231,6 +231,25 @@ needs.describe('redis')('the mailbox in Redis', () => {
     for (const keeper of keepers) keeper.close();
   });
 
+  test('gives nothing more to one who has lost what it reads for, before another has come', async () => {
+    const { broker, box, elsewhere } = await setUp();
+    const keepers = [1, 2].map((pid) => new ScopeKeeper(broker, { marker: `m-${pid}`, pid }));
+    const before = await keepers[0]?.adopt('s_1', 'bob');
+    const zombie = await (await elsewhere()).box.open('bob', fenceOf(before));
+    const here = box();
+    for (const id of ['l_1', 'l_2']) await here.send(mail(id));
+    expect(await take(zombie, 2)).toEqual(['l_1', 'l_2']);
+    const now = await keepers[1]?.adopt('s_1', 'bob');
+    await here.send(mail('l_3'));
+    await zombie.acknowledge('l_1');
+    await zombie.bury('l_2', 'The zombie does not like it.');
+    expect(await zombie.next(never)).toBeUndefined();
+    const heir = await here.open('bob', fenceOf(now));
+    expect(await take(heir, 3)).toEqual(['l_1', 'l_2', 'l_3']);
+    expect(await here.deadLetters()).toEqual([]);
+    for (const keeper of keepers) keeper.close();
+  });
+
   test('lets go at once while Redis is away', async () => {
     const { broker, server, box } = await setUp();
     const here = box();
