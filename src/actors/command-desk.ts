@@ -119,9 +119,10 @@ class Desk {
   }
 
   #troubleWith({ body, sentAt }: MailLetter): string | undefined {
-    const age = this.#options.clock.now() - sentAt;
-    if (Math.abs(age) > COMMAND_LIFETIME_MS) {
-      return 'The command is too old to be carried out; give it again.';
+    const age = Math.abs(this.#options.clock.now() - sentAt);
+    if (age > COMMAND_LIFETIME_MS) {
+      const seconds = Math.round(age / 1_000);
+      return `The command is too old, or two clocks differ by ${seconds} s; give it again.`;
     }
     return swarmCommand.safeParse(body).success
       ? undefined
