@@ -8,7 +8,7 @@ import { shortDigest } from './input-digest.js';
 import type { Member } from './member.js';
 
 /** One that is resumed ends again, and that is another letter. */
-const letterOf = (id: string, run: number): string => `r_${id}_${run}`;
+export const letterOf = (id: string, run: number): string => `r_${id}_${run}`;
 
 /** Nobody is told who has ended; what became of the child is on record. */
 export const deliverReport = (member: Member, report: ChildReport, run: number): void =>

@@ -13,6 +13,7 @@ import {
   SpawnRefusal,
 } from '../protocol/swarm.js';
 import { origin } from '../protocol/swarm-records.js';
+import { letterOf } from './child-letter.js';
 import type { Child } from './member.js';
 
 export interface Entry {
@@ -229,9 +230,11 @@ export const tagOf = (
   ...(color !== undefined && { color }),
 });
 
-export const viewOf = ({ tag, status, child, report }: Entry): ChildView => ({
+/** As one sees it that it works for, directly or not. */
+export const viewOf = ({ tag, status, child, report, run }: Entry, asker: string): ChildView => ({
   ...{ agent: tag, status, state: child?.agent?.state ?? 'stopped' },
   turns: child?.deps.notebook.history.turns ?? report?.turns ?? 0,
   cost: child?.tree.cost ?? report?.cost ?? null,
   ...(report !== undefined && child === undefined && { report }),
+  ...(report !== undefined && tag.parent === asker && { letter: letterOf(tag.id, run) }),
 });

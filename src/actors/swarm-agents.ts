@@ -30,10 +30,11 @@ export const agentsOf = (swarm: () => Swarm, id: string): Agents => {
       if (name !== undefined && isNew) swarm().roster.refuseTaken(name);
       return swarm().spawn(parent, order, signal);
     },
-    find: (address) => called(address).map(viewOf),
+    find: (address) => called(address).map((entry) => viewOf(entry, id)),
     list() {
       const { roster } = swarm();
-      return [...roster.all()].filter((entry) => roster.isBelow(entry, id)).map(viewOf);
+      const below = [...roster.all()].filter((entry) => roster.isBelow(entry, id));
+      return below.map((entry) => viewOf(entry, id));
     },
     async untilEnded(child, timeoutMs, signal) {
       const entry = meant(child);

@@ -173,7 +173,7 @@ export class History {
     if (this.calls.size === 0 && this.waiting === 0) return [];
     return [
       ...[...this.calls.keys()].map((call) => ({ call })),
-      ...this.letters.inOrder().map((letter) => ({ letter })),
+      ...this.letters.inOrder(this.calls.size > 0).map((letter) => ({ letter })),
     ];
   }
 
@@ -203,6 +203,7 @@ export class History {
     for (const part of parts) {
       if ('letter' in part) this.letters.delete(part.letter);
     }
+    if (this.calls.size > 0) this.letters.dropTold();
     this.calls.clear();
     this.owesAnswer = true;
     this.cutShort = false;

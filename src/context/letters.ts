@@ -8,6 +8,8 @@ export class Letters extends Map<string, RawJson> {
   private readonly asides = new Map<string, string>();
   /** All that ever came, so that one that is given again is known by its id (law 9). */
   private readonly known = new Set<string>();
+  /** What they say stands in results of the next message. */
+  private readonly told = new Set<string>();
 
   isKnown(letter: string): boolean {
     return this.known.has(letter);
@@ -22,6 +24,17 @@ export class Letters extends Map<string, RawJson> {
     this.known.add(letter);
     this.set(letter, raw.slice(1, -1));
     if (from === JOB_SENDER || from === HOOK_SENDER) this.asides.set(letter, from);
+  }
+
+  /** A result that nobody has read yet says the same. */
+  tell(letter: string): void {
+    this.told.add(letter);
+  }
+
+  /** The results are in a message. */
+  dropTold(): void {
+    for (const letter of this.told) this.delete(letter);
+    this.told.clear();
   }
 
   /** One that nobody sent: it is told with the next message. */
@@ -40,10 +53,10 @@ export class Letters extends Map<string, RawJson> {
     return this.has(letter) && !this.asides.has(letter);
   }
 
-  /** Oldest first, and at the very end what hooks add. */
-  inOrder(): readonly string[] {
+  /** Oldest first, and at the very end what hooks add; beside results without what those say. */
+  inOrder(besideResults: boolean): readonly string[] {
     const isAdded = (letter: string) => this.asides.get(letter) === HOOK_SENDER;
-    const all = [...this.keys()];
+    const all = [...this.keys()].filter((letter) => !besideResults || !this.told.has(letter));
     return [...all.filter((letter) => !isAdded(letter)), ...all.filter(isAdded)];
   }
 

@@ -30,6 +30,7 @@ const note = z.discriminatedUnion('type', [
   z.object({ type: z.literal('file.seen'), path: z.string(), stamp }),
   z.object({ type: z.literal('cwd.changed'), cwd: z.string() }),
   z.object({ type: z.literal('job.read'), job: z.string(), upTo: z.number().int() }),
+  z.object({ type: z.literal('letter.told'), letter: z.string() }),
   z.object({ type: z.literal('todos.written'), todos: z.array(todo).readonly() }),
 ]);
 

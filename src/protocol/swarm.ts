@@ -98,6 +98,8 @@ export interface ChildView {
   readonly cost: number | null;
   /** Of one that has ended. */
   readonly report?: ChildReport;
+  /** In which whoever asks is told of that report, if it works for that one. */
+  readonly letter?: string;
 }
 
 /** What tools may do with the agents of a swarm. */

@@ -156,6 +156,8 @@ export type ToolNote =
   | { readonly type: 'cwd.changed'; readonly cwd: string }
   /** The agent has started a job, or read what it printed up to here. */
   | { readonly type: 'job.read'; readonly job: string; readonly upTo: number }
+  /** The result says what a letter to the agent says, which need not be read then. */
+  | { readonly type: 'letter.told'; readonly letter: string }
   | { readonly type: 'todos.written'; readonly todos: readonly Todo[] };
 
 /** Enough to notice that a file is no longer what the agent saw. */

@@ -49,9 +49,10 @@ const shortList = (all: readonly ChildView[]): readonly string[] => {
 /** How it is doing now, with its report once there is one. */
 export const showAgent = ({ id, agents, view: found }: FoundAgent): ToolOutcome => {
   const [view = found] = agents.find(id);
-  const { status, turns, cost } = view;
+  const { status, turns, cost, report, letter } = view;
   return {
-    content: view.report === undefined ? statusLine(view) : reportText(view.report),
+    content: report === undefined ? statusLine(view) : reportText(report),
+    ...(report && letter !== undefined && { notes: [{ type: 'letter.told', letter }] }),
     facts: { task: id, status, turns, ...(cost !== null && { cost }) },
   };
 };

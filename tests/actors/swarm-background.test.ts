@@ -119,7 +119,7 @@ describe('a background agent', () => {
     ).toHaveLength(1);
   });
 
-  test('is waited for by whoever asks for its output', async () => {
+  test('is waited for by whoever asks for its output, and is told of once', async () => {
     const door = gate();
     const hand = await swarmOf({
       ...behind,
@@ -133,6 +133,28 @@ describe('a background agent', () => {
     door.open();
     await hand.lead.stopped;
     expect(hand.results().c2).toContain('seen');
+    expect(hand.requests.at(-1)?.body.split('seen')).toHaveLength(2);
+    expect([runsEnded(hand), await openCalls(hand)]).toEqual([['end_turn'], []]);
+  });
+
+  test('is shown once more to one that has read of its end and asks for it', async () => {
+    const done = gate();
+    const hand = await swarmOf(
+      {
+        begin: [calls('c1', 'Task', ask('behind', BEHIND)), calls('c2', 'Wait', { name: 'x' })],
+        'did x': ({ last }) => [
+          calls('c3', 'TaskOutput', { task_id: /a_\d+/.exec(last)?.[0], block: false }),
+        ],
+        behind: [says('seen')],
+      },
+      { deeds: { x: async () => done.opened.then(() => ({ content: 'did x' })) } },
+    );
+    await begin(hand);
+    done.open();
+    await hand.lead.stopped;
+    const last = hand.requests.at(-1)?.body ?? '';
+    expect(last.split('in the background has ended')).toHaveLength(2);
+    expect(last.split('seen')).toHaveLength(3);
   });
 
   test('ends when its parent stops it, and what it said is kept', async () => {

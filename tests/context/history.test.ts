@@ -397,6 +397,29 @@ test.each(['max_tokens', 'model_context_window_exceeded'])(
   },
 );
 
+describe('a letter whose words a result has', () => {
+  const told = { type: 'letter.told', letter: 'r' } as const;
+  const before = [created, sent({ text: 'one' }), received([call('a')])];
+
+  test('waits until that result is in a message, and is in none itself', () => {
+    const history = historyOf(...before, letter('r', 'seen'), ended('a', { notes: [told] }));
+    expect([history.waiting, history.nextUserParts()]).toEqual([1, [{ call: 'a' }]]);
+    history.apply({ v: 1, seq: 6, ts: 0, epoch: 1, ...sent({ call: 'a' }) } as JournalRecord);
+    expect([history.waiting, history.nextUserParts()]).toEqual([0, []]);
+  });
+
+  test('is known when it has not come yet', () => {
+    const { family } = historyOf(...before, ended('a', { notes: [told] }));
+    expect([...family.reports]).toEqual(['r']);
+  });
+
+  test('is read where the result is lost', () => {
+    const clear: JournalBody = { type: 'prompt.broken', reason: 'clear', section: 'messages' };
+    const history = historyOf(...before, letter('r', 'seen'), ended('a', { notes: [told] }), clear);
+    expect(history.nextUserParts()).toEqual([{ letter: 'r' }]);
+  });
+});
+
 describe('a clearing', () => {
   const clear: JournalBody = { type: 'prompt.broken', reason: 'clear', section: 'messages' };
   const stamp = { digest: 'd', mtimeMs: 1, size: 1 };

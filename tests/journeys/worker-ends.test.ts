@@ -22,7 +22,7 @@ const WAITS = 'touch begun; while [ ! -e go ]; do sleep 0.05; done';
 const BEGINS: Rules = [
   {
     match: { firstUser: 'Begin', turn: 0 },
-    reply: { tool_use: backgroundTask('Look', { subagent_type: 'helper' }) },
+    reply: { tool_use: backgroundTask('Look', { subagent_type: 'helper', name: 'scout' }) },
   },
 ];
 const LOOKS: Rules = [
@@ -59,6 +59,25 @@ needs.describe('redis')('a lead', () => {
     // The letter is still there for whoever leads next, and says nothing new.
     await stolen.close();
     await scene.left('one');
+    const again = await scene.run(['-p', 'And now?', '--resume', 'one', ...FREE]);
+    expect(again).toMatchObject({ code: 0, stdout: 'I see.\n' });
+    expect(tellings(scene)).toBe(1);
+  });
+
+  test('that waits for the output of an agent is told once what that says', async () => {
+    const asks = { name: 'TaskOutput', input: { task_id: 'scout', block: true, timeout: 60_000 } };
+    const scene = await workerScene([
+      ...BEGINS,
+      { match: { firstUser: 'Begin', turn: 1 }, reply: { tool_use: asks } },
+      { match: { firstUser: 'Begin' }, reply: 'I see.' },
+      ...LOOKS,
+    ]);
+    await scene.worker();
+    const lead = scene.begin(LEAD);
+    await eventually('it is in a call', () => existsSync(join(scene.workspace, 'begun')));
+    await writeFile(join(scene.workspace, 'go'), '');
+    expect(await lead.ended).toMatchObject({ code: 0, stdout: 'I see.\n' });
+    expect(tellings(scene)).toBe(1);
     const again = await scene.run(['-p', 'And now?', '--resume', 'one', ...FREE]);
     expect(again).toMatchObject({ code: 0, stdout: 'I see.\n' });
     expect(tellings(scene)).toBe(1);

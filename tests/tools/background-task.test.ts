@@ -215,12 +215,13 @@ describe('an agent as a task', () => {
     const { context, agents } = tell();
     agents.meanwhile = () => {
       const view = { agent: scout, report: childReport({ agent: scout }), turns: 3 };
-      agents.views.splice(0, 1, childView({ ...view, status: 'ended' }));
+      agents.views.splice(0, 1, childView({ ...view, status: 'ended', letter: 'r_ag_3f2a_1' }));
     };
     const outcome = await taskOutput.call({ task_id: 'scout', timeout: 5 }, context);
     expect(agents.waits).toEqual([{ id: 'ag_3f2a', timeoutMs: 5 }]);
     expect(outcome).toEqual({
       content: expect.stringMatching(/scout ag_3f2a .* completed: .*\n<agent-report>\nIt is in/),
+      notes: [{ type: 'letter.told', letter: 'r_ag_3f2a_1' }],
       facts: { task: 'ag_3f2a', status: 'ended', turns: 3, cost: 0.5 },
     });
   });

@@ -68,7 +68,7 @@ export const toolContext = (
         if (note.type === 'file.seen') seen.set(note.path, note.stamp);
         else if (note.type === 'cwd.changed') context.cwd = note.cwd;
         else if (note.type === 'job.read') readTo.set(note.job, note.upTo);
-        else context.todos = note.todos;
+        else if (note.type === 'todos.written') context.todos = note.todos;
       }
       return outcome;
     },
