@@ -9,7 +9,7 @@ import { runChaos } from './chaos-run.js';
 
 const SEEDS = (process.env.SKEIN_TEST_SEEDS ?? '1,2').split(',').map(Number);
 
-needs.describe('redis')('a swarm whose workers, lead and Redis are killed and stopped', () => {
+needs.describe('own-redis')('a swarm whose workers, lead and Redis are killed and stopped', () => {
   test.each(SEEDS)(
     'ends as if nothing had happened (seed %i)',
     async (seed) => {

@@ -6,7 +6,7 @@ import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Broker, openBroker } from '../../src/store/redis/broker.js';
 import { queueKey, swarmKeys } from '../../src/store/redis/redis-keys.js';
-import { openRedis, type RedisServer } from '../fakes/redis-server.js';
+import { openRedis, type RedisServer } from '../fakes/own-redis-server.js';
 import {
   type Ended,
   openScene,

@@ -2,12 +2,12 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Machine } from '../../src/cli/machine.js';
 import { withSessions } from '../../src/cli/with-sessions.js';
 import { UsageError } from '../../src/protocol/errors.js';
-import { redisServer } from '../fakes/redis-server.js';
+import { ownRedisServer } from '../fakes/own-redis-server.js';
 import { needs } from '../setup/needs.js';
 
 /** A terminal at a Redis of its own, and what it was told. */
 const atRedis = async () => {
-  const redis = await redisServer();
+  const redis = await ownRedisServer();
   const said: string[] = [];
   const machine = {
     ...{ env: { SKEIN_STORE: redis.url }, home: '/nowhere', cwd: '/', platform: 'linux' },
@@ -16,7 +16,7 @@ const atRedis = async () => {
   return { redis, said, machine };
 };
 
-needs.describe('redis')('a command that looks at sessions', () => {
+needs.describe('own-redis')('a command that looks at sessions', () => {
   test('waits for a Redis that goes away and comes back, and says both', async () => {
     const { redis, said, machine } = await atRedis();
     const found = withSessions(machine, {}, async (store) => {

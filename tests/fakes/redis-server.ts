@@ -1,86 +1,51 @@
-/** A real redis-server of a test's own, which it can kill, stop and start again with what it had kept. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import net from 'node:net';
-import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+/**
+ * Some Redis, with nothing in it, for tests that can do with any: the server that SKEIN_TEST_REDIS_URL names, else
+ * a redis-server of the test's own, else Valkey. A test that stops it or gives it options takes an ownRedisServer.
+ */
+import { inject, onTestFinished } from 'vitest';
 import { type Broker, openBroker } from '../../src/store/redis/broker.js';
+import { parseAddress } from '../../src/store/redis/broker-address.js';
+import { ownRedisServer } from './own-redis-server.js';
+import { valkeyServer } from './valkey-server.js';
 
-export interface RedisServer {
-  /** `unix://…`; what a SKEIN_REDIS_URL may be. */
+export interface RedisPlace {
+  /** What a SKEIN_REDIS_URL may be. */
   readonly url: string;
-  readonly socket: string;
-  readonly pid: number;
-  kill(signal?: NodeJS.Signals): Promise<void>;
-  /** After a kill: with what is in its append-only file. */
-  start(): Promise<void>;
-  stop(): Promise<void>;
 }
 
-/** `appendfsync always`: what was acknowledged survives every kill. */
-const OPTIONS = ['--port', '0', '--save', '', '--appendonly', 'yes', '--appendfsync', 'always'];
+export interface RedisBroker<Server extends RedisPlace = RedisPlace> extends Broker {
+  readonly server: Server;
+}
 
-/** The caller stops it. */
-export const openRedis = async (...options: readonly string[]): Promise<RedisServer> => {
-  // A path of a socket may have 107 bytes at most.
-  const folder = await mkdtemp('/tmp/skein-redis-');
-  const socket = join(folder, 's');
-  const args = [...OPTIONS, '--unixsocket', socket, '--unixsocketperm', '700', '--dir', folder];
-  let child: ChildProcess;
-  const start = async () => {
-    child = spawn('redis-server', [...args, ...options], { stdio: 'ignore' });
-    await untilAnswering(socket);
-  };
-  const kill = async (signal: NodeJS.Signals = 'SIGKILL') => {
-    const gone = new Promise((resolve) => child.once('exit', resolve));
-    if (child.exitCode !== null || child.signalCode !== null || !child.kill(signal)) return;
-    if (signal !== 'SIGSTOP' && signal !== 'SIGCONT') await gone;
-  };
-  await start();
-  return {
-    url: `unix://${socket}`,
-    socket,
-    get pid() {
-      return child.pid ?? 0;
-    },
-    ...{ start, kill },
-    async stop() {
-      await kill();
-      await rm(folder, { recursive: true, force: true, maxRetries: 3 });
-    },
-  };
-};
-
-/** Goes with the test. */
-export const redisServer = async (...options: readonly string[]): Promise<RedisServer> => {
-  const server = await openRedis(...options);
-  onTestFinished(() => server.stop());
-  return server;
+/** For one test, which asks for it once. */
+export const redisServer = async (): Promise<RedisPlace> => {
+  const given = process.env.SKEIN_TEST_REDIS_URL ?? '';
+  if (given !== '') return emptied(ownDatabase(given));
+  return inject('missingTools')['own-redis'] === undefined ? ownRedisServer() : valkeyServer();
 };
 
 /** A server with a broker that is connected to it; both go with the test. */
-export const redisBroker = async (): Promise<Broker & { readonly server: RedisServer }> => {
+export const redisBroker = async (): Promise<RedisBroker> => {
   const server = await redisServer();
   const broker = await openBroker(server.url);
   onTestFinished(() => broker.close());
   return Object.assign(broker, { server });
 };
 
-const untilAnswering = async (socket: string): Promise<void> => {
-  for (let attempt = 0; attempt < 1_000; attempt += 1) {
-    if (await answers(socket)) return;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  throw new Error('redis-server did not start.');
+/** Files run side by side, so each process of vitest has a database: those behind the one that is named. */
+const ownDatabase = (given: string): string => {
+  const { kind, db = 0 } = parseAddress(given);
+  const own = String(db + Number(process.env.VITEST_POOL_ID));
+  const url = new URL(given);
+  if (kind === 'single') url.pathname = `/${own}`;
+  else if (kind === 'socket') url.searchParams.set('db', own);
+  else throw new Error('SKEIN_TEST_REDIS_URL names one server, and no cluster and no Sentinel.');
+  return url.href;
 };
 
-/** PONG, and not that it is still loading. */
-const answers = (socket: string): Promise<boolean> =>
-  new Promise((resolve) => {
-    const connection = net.connect(socket, () => connection.write('PING\r\n'));
-    connection.once('data', (reply) => {
-      connection.destroy();
-      resolve(reply.toString().startsWith('+PONG'));
-    });
-    connection.once('error', () => resolve(false));
-  });
+const emptied = async (url: string): Promise<RedisPlace> => {
+  const broker = await openBroker(url);
+  await broker.call('FLUSHDB');
+  await broker.close();
+  return { url };
+};

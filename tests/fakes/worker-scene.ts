@@ -1,4 +1,4 @@
-/** A scene whose sessions are in a Redis of its own, with workers that take its background agents. */
+/** A scene whose sessions are in Redis, with workers that take its background agents. */
 import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -6,7 +6,7 @@ import { systemClock } from '../../src/protocol/clock.js';
 import type { SessionStore } from '../../src/protocol/store.js';
 import { openRedisStore } from '../../src/store/redis/redis-store.js';
 import { eventually } from '../host/processes.js';
-import { type RedisServer, redisServer } from './redis-server.js';
+import { type RedisPlace, redisServer } from './redis-server.js';
 import {
   type Ended,
   type Line,
@@ -17,10 +17,10 @@ import {
   setScene,
 } from './skein-process.js';
 
-export interface WorkerScene extends Scene {
-  readonly redis: RedisServer;
+export interface WorkerScene<Redis extends RedisPlace = RedisPlace> extends Scene {
+  readonly redis: Redis;
   /** What makes a process one of this scene. */
-  readonly env: Readonly<Record<string, string>>;
+  readonly env: Variables;
   /** Without stdin. */
   begin(args: readonly string[], options?: RunOptions): Running;
   /** Resolves when it takes jobs. */
@@ -46,11 +46,17 @@ export interface WorkerScene extends Scene {
 /** A process that is killed is missed so soon; one that has much to do must still be heard of. */
 export const SOON = { SKEIN_LEASE_MS: '3000' };
 
-export const workerScene = async (
+type Variables = Readonly<Record<string, string>>;
+
+export const workerScene = (rules: Rules, more?: Variables): Promise<WorkerScene> =>
+  workerSceneAt(redisServer(), rules, more);
+
+export const workerSceneAt = async <Redis extends RedisPlace>(
+  opening: Promise<Redis>,
   rules: Rules,
-  more: Readonly<Record<string, string>> = {},
-): Promise<WorkerScene> => {
-  const [scene, redis] = await Promise.all([setScene(rules), redisServer()]);
+  more: Variables = {},
+): Promise<WorkerScene<Redis>> => {
+  const [scene, redis] = await Promise.all([setScene(rules), opening]);
   const env = { SKEIN_REDIS_URL: redis.url, ...more };
   const within = ({ env: own, ...options }: RunOptions = {}) => ({
     ...options,

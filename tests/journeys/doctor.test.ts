@@ -170,7 +170,7 @@ describe('the doctor at a Redis', () => {
   });
 });
 
-needs.describe('redis')('the doctor at a real Redis', () => {
+needs.describe('own-redis')('the doctor at a real Redis', () => {
   test('signs in, and lists what each swarm left, with all of it for programs', async () => {
     const { port } = await plainServer('--requirepass', 'hush123');
     const url = `redis://:hush123@127.0.0.1:${port}`;

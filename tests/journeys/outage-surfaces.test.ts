@@ -5,8 +5,9 @@ import net from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { SkeinMessage } from '../../src/sdk/messages.js';
+import { ownRedisServer, type RedisServer } from '../fakes/own-redis-server.js';
 import { DRIVEN, type Line, type Rules, STREAM, userLine } from '../fakes/skein-process.js';
-import { bash, type WorkerScene, workerScene } from '../fakes/worker-scene.js';
+import { bash, type WorkerScene, workerSceneAt } from '../fakes/worker-scene.js';
 import { eventually } from '../host/processes.js';
 import { all, openSession, query } from '../sdk/program.js';
 import { needs } from '../setup/needs.js';
@@ -66,7 +67,7 @@ const linesIn = (text: string): Line[] =>
     .map((line) => JSON.parse(line) as Line);
 
 /** Between a process and its Redis: hangs up at the first script, and takes no calls until it is mended. */
-const frailLine = async ({ redis }: WorkerScene) => {
+const frailLine = async ({ redis }: WorkerScene<RedisServer>) => {
   const path = `${redis.socket}-frail`;
   const sockets = new Set<net.Socket>();
   let state: 'whole' | 'cut' | 'mended' = 'whole';
@@ -101,9 +102,9 @@ const frailLine = async ({ redis }: WorkerScene) => {
   return { url: `unix://${path}`, mend };
 };
 
-needs.describe('redis')('an outage of Redis, and its end,', () => {
+needs.describe('own-redis')('an outage of Redis, and its end,', () => {
   test('are told on every surface', async () => {
-    const scene = await workerScene(RULES);
+    const scene = await workerSceneAt(ownRedisServer(), RULES);
     const text = scene.begin(ONE);
     const json = scene.begin([...ONE, '--output-format', 'json']);
     const lines = scene.begin([...ONE, ...STREAM]);
@@ -147,7 +148,7 @@ needs.describe('redis')('an outage of Redis, and its end,', () => {
   });
 
   test('between two runs of a program are told with the next one', async () => {
-    const scene = await workerScene([{ reply: 'There is a goose.' }]);
+    const scene = await workerSceneAt(ownRedisServer(), [{ reply: 'There is a goose.' }]);
     const session = await openSession(programIn(scene));
     onTestFinished(() => session.close());
     await all(session.query('Begin'));
@@ -160,7 +161,7 @@ needs.describe('redis')('an outage of Redis, and its end,', () => {
   });
 
   test('are told on stderr while a session is being opened', async () => {
-    const scene = await workerScene([{ reply: 'There is a goose.' }]);
+    const scene = await workerSceneAt(ownRedisServer(), [{ reply: 'There is a goose.' }]);
     const { url, mend } = await frailLine(scene);
     const lead = scene.begin([...ONE, ...STREAM], { env: { SKEIN_REDIS_URL: url } });
     await eventually('it is told', () => AWAY.test(lead.stderr));
@@ -170,7 +171,7 @@ needs.describe('redis')('an outage of Redis, and its end,', () => {
   });
 
   test('are lines of a worker that tells programs', async () => {
-    const { redis, worker } = await workerScene(RULES);
+    const { redis, worker } = await workerSceneAt(ownRedisServer(), RULES);
     const process = await worker(['--json']);
     await redis.kill();
     const why = `Redis at ${redis.socket} cannot be reached`;

@@ -3,13 +3,14 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { ownRedisServer, type RedisServer } from '../fakes/own-redis-server.js';
 import { type Line, type Rules, STREAM } from '../fakes/skein-process.js';
 import {
   backgroundTask,
   bash,
   HELPERS,
   type WorkerScene,
-  workerScene,
+  workerSceneAt,
 } from '../fakes/worker-scene.js';
 import { eventually } from '../host/processes.js';
 import { needs } from '../setup/needs.js';
@@ -45,22 +46,22 @@ const OUTAGES = [
   [
     'is killed and started again',
     {
-      begin: ({ redis }: WorkerScene) => redis.kill(),
-      end: ({ redis }: WorkerScene) => redis.start(),
+      begin: ({ redis }: WorkerScene<RedisServer>) => redis.kill(),
+      end: ({ redis }: WorkerScene<RedisServer>) => redis.start(),
     },
   ],
   [
     'says nothing for a while',
     {
-      begin: ({ redis }: WorkerScene) => redis.kill('SIGSTOP'),
-      end: ({ redis }: WorkerScene) => redis.kill('SIGCONT'),
+      begin: ({ redis }: WorkerScene<RedisServer>) => redis.kill('SIGSTOP'),
+      end: ({ redis }: WorkerScene<RedisServer>) => redis.kill('SIGCONT'),
     },
   ],
 ] as const;
 
-needs.describe('redis')('a run whose Redis', () => {
+needs.describe('own-redis')('a run whose Redis', () => {
   test.each(OUTAGES)('%s waits, says so, and comes to its end', async (_, outage) => {
-    const scene = await workerScene(RULES);
+    const scene = await workerSceneAt(ownRedisServer(), RULES);
     const worker = await scene.worker();
     const lead = scene.begin([...LEAD, ...FREE, ...STREAM]);
     await eventually('both are at work', () => logOf(scene).length === 2);

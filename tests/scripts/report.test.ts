@@ -1,35 +1,6 @@
 /** The end of a test run: what is said about skipped tests, and what counts as failed. */
-import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-
-/** Runs one test file in a project of its own, on a machine that has git and a shell but no tmux. */
-const runTests = (body: string, environment: Record<string, string> = {}) => {
-  const root = mkdtempSync(join(tmpdir(), 'project-'));
-  const bin = join(root, 'bin');
-  mkdirSync(bin);
-  writeFileSync(join(bin, 'git'), '#!/bin/sh\n', { mode: 0o755 });
-  symlinkSync(resolve('node_modules'), join(root, 'node_modules'));
-  const setup = (file: string) => JSON.stringify(resolve('tests/setup', file));
-  const config = `export default { test: {
-    globalSetup: [${setup('machine.ts')}],
-    setupFiles: [${setup('own-home.ts')}],
-    reporters: [${setup('reporter.ts')}],
-  } };`;
-  writeFileSync(join(root, 'vitest.config.mjs'), config);
-  const imports = `import { expect, test } from 'vitest'; import { needs } from ${setup('needs.ts')};`;
-  writeFileSync(join(root, 'one.test.ts'), `${imports}\n${body}`);
-  return new Promise<{ lines: string[]; code: number | null }>((done) => {
-    const vitest = execFile(
-      process.execPath,
-      [resolve('node_modules/vitest/vitest.mjs'), 'run', '--root', root],
-      { cwd: root, env: { ...process.env, ...environment, PATH: bin, NO_COLOR: '1' } },
-      (_, stdout) => done({ lines: stdout.trimEnd().split('\n'), code: vitest.exitCode }),
-    );
-  });
-};
+import { runTests } from './run-tests.js';
 
 describe('a test run', () => {
   test('ends with a plain line of counts', async () => {
@@ -45,7 +16,7 @@ describe('a test run', () => {
       test('asks', ({ skip }) => skip('not today'));
       test.skip('waits', () => {});`);
     const tmux =
-      'tmux is missing: install it, or run as root on Debian, where it is installed by itself';
+      'tmux is missing: install tmux, or run as root on Debian, where it is installed by itself';
     expect(lines.slice(lines.indexOf('Skipped:'))).toEqual([
       'Skipped:',
       `  one.test.ts > draws: ${tmux}`,
@@ -81,6 +52,7 @@ describe('a test run', () => {
         expect(process.env.GIT_CONFIG_GLOBAL).toBe('/dev/null');
         expect(process.env.GIT_DIR).toBeUndefined();
       });`,
+      {},
       {
         HOME: '/home/someone',
         ANTHROPIC_API_KEY: 'secret',

@@ -7,7 +7,7 @@
  * The reporter lists what was skipped, and .ci/run fails on any skip.
  */
 import { describe, inject, type TestFunction, test } from 'vitest';
-import type { ToolName } from './tools.js';
+import type { Need } from './tools.js';
 
 declare module 'vitest' {
   interface TaskMeta {
@@ -16,7 +16,7 @@ declare module 'vitest' {
   }
 }
 
-const skipOptions = (names: readonly ToolName[]) => {
+const skipOptions = (names: readonly Need[]) => {
   const missing = inject('missingTools');
   const reason = names.flatMap((name) => missing[name] ?? []).join('; ');
   return reason === '' ? {} : { skip: true, meta: { skipped: reason } };
@@ -25,14 +25,14 @@ const skipOptions = (names: readonly ToolName[]) => {
 type Needy<Body> = (title: string, body: Body, timeoutMs?: number) => void;
 
 export const needs = Object.assign(
-  (...names: readonly ToolName[]): Needy<TestFunction> =>
+  (...names: readonly Need[]): Needy<TestFunction> =>
     (title, body, timeoutMs) => {
       const timeout = timeoutMs === undefined ? {} : { timeout: timeoutMs };
       test(title, { ...skipOptions(names), ...timeout }, body);
     },
   {
     describe:
-      (...names: readonly ToolName[]): Needy<() => void> =>
+      (...names: readonly Need[]): Needy<() => void> =>
       (title, body) => {
         describe(title, skipOptions(names), body);
       },

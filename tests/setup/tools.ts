@@ -31,8 +31,8 @@ export const TOOLS = {
       'true',
     ],
   },
-  /** With persistence, and with a command to make clusters. */
-  redis: { packages: ['redis-server', 'redis-tools'], probe: ['redis-server', '--version'] },
+  /** A server of a test's own, with persistence, and with a command to make clusters. */
+  'own-redis': { packages: ['redis-server', 'redis-tools'], probe: ['redis-server', '--version'] },
   /** The right to have a host name of one's own: `unshare --uts`, as root. */
   'root-hostname': {
     packages: ['util-linux', 'hostname'],
@@ -47,8 +47,11 @@ export const TOOLS = {
 
 export type ToolName = keyof typeof TOOLS;
 
+/** `redis` is any server of that protocol: where no other can be had, Valkey is (tests/fakes/redis-server.ts). */
+export type Need = ToolName | 'redis';
+
 /** Why each missing tool is missing, in a sentence for the list of skipped tests. */
-export type Missing = Partial<Record<ToolName, string>>;
+export type Missing = Partial<Record<Need, string>>;
 
 const works = ({ probe: [command, ...args] }: Tool) =>
   spawnSync(command, args, { stdio: 'ignore', timeout: 10_000 }).status === 0;
@@ -72,8 +75,10 @@ export const prepareTools = (): Missing => {
   const wanted = absent();
   if (wanted.length === 0) return {};
   if (!mayInstall()) {
-    const how = 'install it, or run as root on Debian, where it is installed by itself';
-    return Object.fromEntries(wanted.map((name) => [name, `${name} is missing: ${how}`]));
+    const how = (name: ToolName) => `install ${TOOLS[name].packages[0]}, or run as root on Debian`;
+    const why = (name: ToolName) =>
+      `${name} is missing: ${how(name)}, where it is installed by itself`;
+    return Object.fromEntries(wanted.map((name) => [name, why(name)]));
   }
   const packages = wanted.flatMap((name) => TOOLS[name].packages);
   process.stderr.write(`Installing ${packages.join(', ')} for the tests (once)…\n`);

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Broker, openBroker } from '../../../src/store/redis/broker.js';
-import { redisServer } from '../../fakes/redis-server.js';
+import { ownRedisServer } from '../../fakes/own-redis-server.js';
 import {
   clusterServers,
   plainServer,
@@ -28,7 +28,7 @@ const openElsewhere = async (url: string, env: Record<string, string>): Promise<
   return stdout.trim();
 };
 
-needs.describe('redis')('a broker', () => {
+needs.describe('own-redis')('a broker', () => {
   test('reaches a server at a port', async () => {
     const { port } = await plainServer();
     const broker = await open(`redis://127.0.0.1:${port}/3`);
@@ -37,7 +37,7 @@ needs.describe('redis')('a broker', () => {
   });
 
   test('reaches a server at a socket', async () => {
-    const { url, socket } = await redisServer();
+    const { url, socket } = await ownRedisServer();
     const broker = await open(url);
     expect(await broker.call('PING')).toBe('PONG');
     expect(broker.shown).toBe(socket);

@@ -3,15 +3,15 @@ import type { TakenJob } from '../../../src/protocol/job-queue.js';
 import type { Broker } from '../../../src/store/redis/broker.js';
 import { BullQueue } from '../../../src/store/redis/bull-queue.js';
 import { queueKey } from '../../../src/store/redis/redis-keys.js';
-import { redisBroker } from '../../fakes/redis-server.js';
+import { ownRedisBroker } from '../../fakes/own-redis-server.js';
+import { type RedisBroker, type RedisPlace, redisBroker } from '../../fakes/redis-server.js';
 import { needs } from '../../setup/needs.js';
 import { bundled, startWorker } from '../child-program.js';
 import { job } from '../contracts/job-queue.js';
 
 const SOON = { timeout: 20_000 };
 
-const setUp = async () => {
-  const broker = await redisBroker();
+const setUpAt = async <Server extends RedisPlace>(broker: RedisBroker<Server>) => {
   const queue = new BullQueue(broker, { lockMs: 1_000, stalledMs: 300 });
   onTestFinished(() => queue.close());
   const program = await bundled('work-on-jobs');
@@ -23,6 +23,8 @@ const setUp = async () => {
   const listed = async () => (await queue.list('s_1')).map(({ id, worker }) => [id, worker]);
   return { broker, queue, start, addAll, listed, server: broker.server };
 };
+const setUp = async () => setUpAt(await redisBroker());
+const setUpOwn = async () => setUpAt(await ownRedisBroker());
 
 /** By id. */
 const countsOf = async (broker: Broker, key: string): Promise<ReadonlyMap<string, number>> => {
@@ -75,67 +77,6 @@ needs.describe('redis')('jobs of BullMQ', () => {
     expect(taken).toHaveLength(1);
   }, 30_000);
 
-  test('are all done, also when Redis is killed in the midst of them', async () => {
-    const { broker, server, start, addAll, listed } = await setUp();
-    for (const name of ['w_1', 'w_2']) start(name, 'drain', 5);
-    const adding = addAll(200);
-    const doneCount = async () => Number(await broker.call('HLEN', 'test:done'));
-    for (const count of [20, 100]) {
-      await expect.poll(doneCount, SOON).toBeGreaterThan(count);
-      await server.kill();
-      await server.start();
-    }
-    await adding;
-    await expect.poll(listed, SOON).toEqual([]);
-    expect(await doneCount()).toBe(200);
-  }, 60_000);
-
-  test('that are added while Redis is away arrive when it is back, once', async () => {
-    const { queue, server, listed } = await setUp();
-    await queue.add(job('a_0', 0));
-    await server.kill();
-    const adding = [queue.add(job('a_1', 1)), queue.add(job('a_1', 1))];
-    await server.start();
-    await Promise.all(adding);
-    expect(await listed()).toEqual([
-      ['a_0', undefined],
-      ['a_1', undefined],
-    ]);
-  });
-
-  test('are taken by a worker that began while Redis was away', async () => {
-    const { broker, server } = await setUp();
-    await server.kill();
-    const queue = new BullQueue(broker, { lockMs: 1_000, stalledMs: 300 });
-    onTestFinished(() => queue.close());
-    const taken: string[] = [];
-    const adding = queue.add(job('a_1'));
-    const hiring = queue.employ('w_1', { concurrency: 1 }, async ({ id }) => {
-      taken.push(id);
-      return 'done';
-    });
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    await server.start();
-    await Promise.all([adding, hiring]);
-    await expect.poll(() => taken, SOON).toEqual(['a_1']);
-  }, 30_000);
-
-  test('go on when Redis was away for longer than a worker may be silent', async () => {
-    const { queue, server, addAll, listed } = await setUp();
-    await addAll(2);
-    const taken: string[] = [];
-    await queue.employ('w_1', { concurrency: 1 }, async ({ id, signal }) => {
-      taken.push(id);
-      if (taken.length > 1) return 'done';
-      await server.kill();
-      await new Promise((resolve) => setTimeout(resolve, 1_500));
-      await server.start();
-      return signal.aborted ? { laterMs: 0 } : 'done';
-    });
-    await expect.poll(listed, SOON).toEqual([]);
-    expect(new Set(taken)).toEqual(new Set(['a_0', 'a_1']));
-  }, 30_000);
-
   test('that a worker loses and gets again are begun when its first work on them has ended', async () => {
     const { broker, queue, addAll, listed } = await setUp();
     await addAll(1);
@@ -154,9 +95,72 @@ needs.describe('redis')('jobs of BullMQ', () => {
     await expect.poll(listed, SOON).toEqual([]);
     expect(said).toEqual(['begun 0', 'ended', 'begun 2']);
   }, 30_000);
+});
+
+needs.describe('own-redis')('jobs of BullMQ', () => {
+  test('are all done, also when Redis is killed in the midst of them', async () => {
+    const { broker, server, start, addAll, listed } = await setUpOwn();
+    for (const name of ['w_1', 'w_2']) start(name, 'drain', 5);
+    const adding = addAll(200);
+    const doneCount = async () => Number(await broker.call('HLEN', 'test:done'));
+    for (const count of [20, 100]) {
+      await expect.poll(doneCount, SOON).toBeGreaterThan(count);
+      await server.kill();
+      await server.start();
+    }
+    await adding;
+    await expect.poll(listed, SOON).toEqual([]);
+    expect(await doneCount()).toBe(200);
+  }, 60_000);
+
+  test('that are added while Redis is away arrive when it is back, once', async () => {
+    const { queue, server, listed } = await setUpOwn();
+    await queue.add(job('a_0', 0));
+    await server.kill();
+    const adding = [queue.add(job('a_1', 1)), queue.add(job('a_1', 1))];
+    await server.start();
+    await Promise.all(adding);
+    expect(await listed()).toEqual([
+      ['a_0', undefined],
+      ['a_1', undefined],
+    ]);
+  });
+
+  test('are taken by a worker that began while Redis was away', async () => {
+    const { broker, server } = await setUpOwn();
+    await server.kill();
+    const queue = new BullQueue(broker, { lockMs: 1_000, stalledMs: 300 });
+    onTestFinished(() => queue.close());
+    const taken: string[] = [];
+    const adding = queue.add(job('a_1'));
+    const hiring = queue.employ('w_1', { concurrency: 1 }, async ({ id }) => {
+      taken.push(id);
+      return 'done';
+    });
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await server.start();
+    await Promise.all([adding, hiring]);
+    await expect.poll(() => taken, SOON).toEqual(['a_1']);
+  }, 30_000);
+
+  test('go on when Redis was away for longer than a worker may be silent', async () => {
+    const { queue, server, addAll, listed } = await setUpOwn();
+    await addAll(2);
+    const taken: string[] = [];
+    await queue.employ('w_1', { concurrency: 1 }, async ({ id, signal }) => {
+      taken.push(id);
+      if (taken.length > 1) return 'done';
+      await server.kill();
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      await server.start();
+      return signal.aborted ? { laterMs: 0 } : 'done';
+    });
+    await expect.poll(listed, SOON).toEqual([]);
+    expect(new Set(taken)).toEqual(new Set(['a_0', 'a_1']));
+  }, 30_000);
 
   test('are given up by a worker that closes while Redis is away', async () => {
-    const { queue, server, addAll } = await setUp();
+    const { queue, server, addAll } = await setUpOwn();
     await addAll(1);
     let isBegun = false;
     const workplace = await queue.employ('w_1', { concurrency: 1 }, async ({ signal }) => {

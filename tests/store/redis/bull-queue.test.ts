@@ -110,7 +110,9 @@ needs.describe('redis')('a queue of many machines', () => {
     const hiring = queue.employ('w_1', terms, async () => 'done');
     await expect(hiring).rejects.toMatchObject({ code: 'usage' });
   });
+});
 
+needs.describe('own-redis')('a queue of many machines', () => {
   test('works on a cluster', async () => {
     const { url } = await clusterServers();
     const broker = await openBroker(url);

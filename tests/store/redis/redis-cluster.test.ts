@@ -6,7 +6,7 @@ import { needs } from '../../setup/needs.js';
 import { all, created, createdFor, letter, meta } from '../contracts/records.js';
 import { redisSessions } from './redis-sessions.js';
 
-needs.describe('redis')('sessions in a cluster', () => {
+needs.describe('own-redis')('sessions in a cluster', () => {
   test('live as they do in one Redis, each on a server of its own', async () => {
     const { url } = await clusterServers();
     const broker = await openBroker(url);

@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type Clock, systemClock } from '../../../src/protocol/clock.js';
 import { type Broker, openBroker } from '../../../src/store/redis/broker.js';
 import { redisGovernor } from '../../../src/store/redis/redis-governor.js';
+import { ownRedisBroker } from '../../fakes/own-redis-server.js';
 import { redisBroker, redisServer } from '../../fakes/redis-server.js';
 import { clusterServers } from '../../fakes/redis-servers.js';
 import { settled, virtualClock } from '../../fakes/virtual-clock.js';
@@ -186,9 +187,11 @@ needs.describe('redis')('many processes', () => {
     expect(first).toMatch(/^\d+$/);
     expect(second).toBe(first);
   });
+});
 
+needs.describe('own-redis')('many processes', () => {
   test('wait while Redis is away, and go on when it is back', async () => {
-    const broker = await redisBroker();
+    const broker = await ownRedisBroker();
     const terms = { places: 1, organisation: 'org', holder: 'w_1' };
     const guard = redisGovernor(broker, systemClock, terms);
     const first = await guard.enter(never);
@@ -225,7 +228,7 @@ needs.describe('redis')('many processes', () => {
   }, 40_000);
 
   test('forget one that gave up while Redis was away', async () => {
-    const broker = await redisBroker();
+    const broker = await ownRedisBroker();
     const terms = { places: 1, organisation: 'org', holder: 'w_1' };
     const guard = redisGovernor(broker, systemClock, terms);
     await broker.server.kill();

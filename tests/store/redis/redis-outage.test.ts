@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { redisBroker } from '../../fakes/redis-server.js';
+import { ownRedisBroker } from '../../fakes/own-redis-server.js';
 import { needs } from '../../setup/needs.js';
 import { all, created, letter, meta } from '../contracts/records.js';
 import { redisSessions } from './redis-sessions.js';
 
-needs.describe('redis')('a session whose Redis is killed', () => {
+needs.describe('own-redis')('a session whose Redis is killed', () => {
   test('goes on when it is back, with nothing lost and nothing twice', async () => {
-    const broker = await redisBroker();
+    const broker = await ownRedisBroker();
     const store = redisSessions(broker);
     const session = await store.create(meta());
     const [lead, child] = [await session.journal('a_1', null), await session.journal('a_2', 'a_1')];
@@ -37,7 +37,7 @@ needs.describe('redis')('a session whose Redis is killed', () => {
   });
 
   test('is opened by the next with all that was acknowledged', async () => {
-    const broker = await redisBroker();
+    const broker = await ownRedisBroker();
     const store = redisSessions(broker);
     const session = await store.create(meta());
     const journal = await session.journal('a_1', null);
@@ -53,7 +53,7 @@ needs.describe('redis')('a session whose Redis is killed', () => {
   });
 
   test('is closed without waiting for it when nothing is left to write', async () => {
-    const broker = await redisBroker();
+    const broker = await ownRedisBroker();
     const session = await redisSessions(broker).create(meta());
     (await session.journal('a_1', null)).append(created);
     await session.readEvents();

@@ -6,7 +6,8 @@ import { openBroker } from '../../../src/store/redis/broker.js';
 import { swarmKeys } from '../../../src/store/redis/redis-keys.js';
 import { redisQuestions } from '../../../src/store/redis/redis-questions.js';
 import { echoingBroker } from '../../fakes/echoing-broker.js';
-import { redisBroker } from '../../fakes/redis-server.js';
+import { ownRedisBroker } from '../../fakes/own-redis-server.js';
+import { type RedisBroker, type RedisPlace, redisBroker } from '../../fakes/redis-server.js';
 import { needs } from '../../setup/needs.js';
 import { bundled, startWorker } from '../child-program.js';
 
@@ -23,14 +24,15 @@ const signed = (id: string, surface: string, reason = 'No.'): SignedAnswer => ({
   ...{ answer: { behavior: 'deny', reason }, signature: `of ${surface}` },
 });
 
-const setUp = async () => {
-  const broker = await redisBroker();
+const setUpAt = async <Server extends RedisPlace>(broker: RedisBroker<Server>) => {
   const desk = () => {
     const { verdicts, ...rest } = redisQuestions(echoingBroker(broker), 's_1');
     return { ...rest, verdicts: verdicts as Verdicts };
   };
   return { broker, server: broker.server, desk };
 };
+const setUp = async () => setUpAt(await redisBroker());
+const setUpOwn = async () => setUpAt(await ownRedisBroker());
 
 needs.describe('redis')('the questions of a swarm in Redis', () => {
   test('are seen by everybody, oldest first, until they are withdrawn', async () => {
@@ -157,39 +159,6 @@ needs.describe('redis')('the questions of a swarm in Redis', () => {
     expect(await waiting).toEqual(good);
   });
 
-  test('are waited for no longer than wanted', async () => {
-    const { server, desk } = await setUp();
-    const { verdicts } = desk();
-    const controller = new AbortController();
-    const waiting = verdicts.decided('q_a', controller.signal);
-    await server.kill();
-    const later = verdicts.decided('q_a', controller.signal);
-    controller.abort(new Error('never mind'));
-    for (const asked of [waiting, later, verdicts.decided('q_a', controller.signal)]) {
-      await expect(asked).rejects.toThrow('never mind');
-    }
-    await server.start();
-  });
-
-  test('are decided once while Redis is away, and whoever waits hears of it', async () => {
-    const { server, desk } = await setUp();
-    const [ann, bob] = [desk(), desk()];
-    const other = await openBroker(server.url);
-    onTestFinished(() => other.close());
-    const waiting = redisQuestions(other, 's_1').verdicts?.decided('q_a', never);
-    await ann.board.post(question('q_a'));
-    await server.kill();
-    const answers = [
-      ann.verdicts.decide(signed('q_a', 'ann')),
-      bob.verdicts.decide(signed('q_a', 'bob')),
-    ];
-    await server.start();
-    const [first, second] = await Promise.all(answers);
-    expect(first).toEqual(second);
-    expect(await waiting).toEqual(first);
-    expect((await bob.read()).questions).toEqual([]);
-  });
-
   test('tell those who watch when they come and go', async () => {
     const { desk } = await setUp();
     const { board, verdicts } = desk();
@@ -234,5 +203,40 @@ needs.describe('redis')('the questions of a swarm in Redis', () => {
     for (const told of heard) expect(ids.map((id) => told[id])).toEqual(winners);
     expect(winners.filter((name) => name !== 'ann' && name !== 'bob')).toEqual([]);
     expect(await read()).toEqual({ questions: [], leftOut: 0 });
+  });
+});
+
+needs.describe('own-redis')('the questions of a swarm in Redis', () => {
+  test('are waited for no longer than wanted', async () => {
+    const { server, desk } = await setUpOwn();
+    const { verdicts } = desk();
+    const controller = new AbortController();
+    const waiting = verdicts.decided('q_a', controller.signal);
+    await server.kill();
+    const later = verdicts.decided('q_a', controller.signal);
+    controller.abort(new Error('never mind'));
+    for (const asked of [waiting, later, verdicts.decided('q_a', controller.signal)]) {
+      await expect(asked).rejects.toThrow('never mind');
+    }
+    await server.start();
+  });
+
+  test('are decided once while Redis is away, and whoever waits hears of it', async () => {
+    const { server, desk } = await setUpOwn();
+    const [ann, bob] = [desk(), desk()];
+    const other = await openBroker(server.url);
+    onTestFinished(() => other.close());
+    const waiting = redisQuestions(other, 's_1').verdicts?.decided('q_a', never);
+    await ann.board.post(question('q_a'));
+    await server.kill();
+    const answers = [
+      ann.verdicts.decide(signed('q_a', 'ann')),
+      bob.verdicts.decide(signed('q_a', 'bob')),
+    ];
+    await server.start();
+    const [first, second] = await Promise.all(answers);
+    expect(first).toEqual(second);
+    expect(await waiting).toEqual(first);
+    expect((await bob.read()).questions).toEqual([]);
   });
 });

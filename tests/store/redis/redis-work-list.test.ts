@@ -3,7 +3,8 @@ import { systemClock } from '../../../src/protocol/clock.js';
 import { swarmKeys } from '../../../src/store/redis/redis-keys.js';
 import { RedisWorkList } from '../../../src/store/redis/redis-work-list.js';
 import { echoingBroker } from '../../fakes/echoing-broker.js';
-import { redisBroker } from '../../fakes/redis-server.js';
+import { ownRedisBroker } from '../../fakes/own-redis-server.js';
+import { type RedisBroker, type RedisPlace, redisBroker } from '../../fakes/redis-server.js';
 import { needs } from '../../setup/needs.js';
 import {
   addAndDie,
@@ -15,8 +16,10 @@ import { act, describeWorkList } from '../contracts/work-list.js';
 
 const keys = swarmKeys('s_1');
 
-const setUp = async (longest?: number) => {
-  const broker = await redisBroker();
+const setUpAt = async <Server extends RedisPlace>(
+  broker: RedisBroker<Server>,
+  longest?: number,
+) => {
   const open = () => new RedisWorkList(broker, 's_1', systemClock, longest);
   const add = async (...subjects: readonly string[]) => {
     for (const subject of subjects) await open().create({ subject, description: '' }, act('ann'));
@@ -24,6 +27,8 @@ const setUp = async (longest?: number) => {
   const subjects = async () => (await open().list()).map(({ subject }) => subject);
   return { broker, open, add, subjects };
 };
+const setUp = async (longest?: number) => setUpAt(await redisBroker(), longest);
+const setUpOwn = async (longest?: number) => setUpAt(await ownRedisBroker(), longest);
 
 needs.describe('redis')('the list of work in Redis', () => {
   describeWorkList('in Redis', setUp);
@@ -84,15 +89,17 @@ needs.describe('redis')('the list of work in Redis', () => {
     const late = open();
     await add('fly', 'land', 'rest');
     expect(await late.list()).toHaveLength(3);
-    await broker.call('FLUSHALL');
+    await broker.call('FLUSHDB');
     expect(await late.list()).toEqual([]);
     await add('swim', 'dive', 'run', 'hide');
     const names = (await late.list()).map(({ subject }) => subject);
     expect(names).toEqual(['swim', 'dive', 'run', 'hide']);
   });
+});
 
+needs.describe('own-redis')('the list of work in Redis', () => {
   test('keeps a change once that is made while Redis is away', async () => {
-    const { broker, open, add } = await setUp();
+    const { broker, open, add } = await setUpOwn();
     await add('fly');
     await broker.server.kill();
     const change = open().update('1', { status: 'in_progress' }, act('ann'));
@@ -114,9 +121,11 @@ needs.describe('redis')('processes that share a list of work in Redis', () => {
     const { broker, open } = await setUp();
     return { work: open(), start: await claimants('claim-redis-work', broker.server.url) };
   });
+});
 
+needs.describe('own-redis')('processes that share a list of work in Redis', () => {
   test('lose nothing that one was told it had added, whenever it or Redis is killed', async () => {
-    const { broker, open } = await setUp(4);
+    const { broker, open } = await setUpOwn(4);
     const start = await claimants('claim-redis-work', broker.server.url, '4');
     const told: string[] = [];
     for (const round of [1, 3, 8, 21]) {

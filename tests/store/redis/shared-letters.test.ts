@@ -2,13 +2,13 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { swarmKeys } from '../../../src/store/redis/redis-keys.js';
 import { RedisMailbox } from '../../../src/store/redis/redis-mailbox.js';
-import { redisBroker } from '../../fakes/redis-server.js';
+import { ownRedisBroker } from '../../fakes/own-redis-server.js';
+import { type RedisBroker, type RedisPlace, redisBroker } from '../../fakes/redis-server.js';
 import { needs } from '../../setup/needs.js';
 import { bundled, numbers, startWorker, type Worker } from '../child-program.js';
 import { nextOf, testSharedMailbox } from '../contracts/shared-mailbox.js';
 
-const setUp = async () => {
-  const broker = await redisBroker();
+const setUpAt = async <Server extends RedisPlace>(broker: RedisBroker<Server>) => {
   const box = new RedisMailbox(broker, 's_1', 'here');
   onTestFinished(() => box.close());
   const program = await bundled('exchange-redis-letters');
@@ -20,12 +20,16 @@ const setUp = async () => {
   const waiting = () => broker.call('XLEN', swarmKeys('s_1').mail('bob'));
   return { broker, server: broker.server, box, start, waiting };
 };
+const setUp = async () => setUpAt(await redisBroker());
+const setUpOwn = async () => setUpAt(await ownRedisBroker());
 
 needs.describe('redis')('processes that share letters in Redis', () => {
   testSharedMailbox(setUp);
+});
 
+needs.describe('own-redis')('processes that share letters in Redis', () => {
   test('get a thousand letters of three senders once and in order, though Redis is killed thrice', async () => {
-    const { server, box, start, waiting } = await setUp();
+    const { server, box, start, waiting } = await setUpOwn();
     let inbox = await box.open('bob');
     const nextOfAnother = async () => {
       await inbox.close();

@@ -1,0 +1,77 @@
+/** Which Redis the tests get, by what the machine has and what they are told. */
+import { resolve } from 'node:path';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { openBroker } from '../../src/store/redis/broker.js';
+import { ownRedisServer } from '../fakes/own-redis-server.js';
+import { redisBroker, redisServer } from '../fakes/redis-server.js';
+import { needs } from '../setup/needs.js';
+import { runTests } from './run-tests.js';
+
+const told = (url: string, process = '1') => {
+  vi.stubEnv('SKEIN_TEST_REDIS_URL', url);
+  vi.stubEnv('VITEST_POOL_ID', process);
+};
+afterEach(() => void vi.unstubAllEnvs());
+
+/** Whatever else is asked for it does not bring. */
+const APT = `case "$1" in install)
+  echo '#!/bin/sh' > "\${0%/*}/redis-server"
+  /bin/chmod +x "\${0%/*}/redis-server"
+esac`;
+
+const MISSING =
+  'own-redis is missing: install redis-server, or run as root on Debian, where it is installed by itself';
+
+describe('tests that can do with any Redis', () => {
+  test('have none on a cluster, because it has no databases', async () => {
+    told('redis+cluster://127.0.0.1:1');
+    await expect(redisServer()).rejects.toThrow('SKEIN_TEST_REDIS_URL names one server');
+  });
+
+  test('have one that is installed first, as root on Debian', async () => {
+    const asRoot = process.getuid?.() === 0;
+    const { lines } = await runTests("needs('own-redis')('own', () => {});", { 'apt-get': APT });
+    expect(lines.at(-1)).toBe(asRoot ? '1 passed, 0 failed' : '0 passed, 0 failed, 1 skipped');
+  });
+
+  test('have Valkey elsewhere, and those that need more are skipped', async () => {
+    told('');
+    const { lines } = await runTests(`
+      import { redisBroker } from ${JSON.stringify(resolve('tests/fakes/redis-server.ts'))};
+      needs('redis')('any', async () => {
+        const broker = await redisBroker();
+        expect(await broker.call('INFO', 'server')).toContain('server_name:valkey');
+      });
+      needs('own-redis')('own', () => {});`);
+    expect(lines.slice(lines.indexOf('Skipped:'))).toEqual([
+      ...['Skipped:', `  one.test.ts > own: ${MISSING}`, ''],
+      '1 passed, 0 failed, 1 skipped',
+    ]);
+  });
+});
+
+needs.describe('own-redis')('tests that can do with any Redis', () => {
+  test('have an empty database for each of their processes on a server that they are told of', async () => {
+    const { url } = await ownRedisServer();
+    const databases = await Promise.all([0, 1, 2, 3].map((db) => openBroker(`${url}?db=${db}`)));
+    onTestFinished(async () => {
+      for (const broker of databases) await broker.close();
+    });
+    for (const broker of databases) await broker.call('SET', 'theirs', '1');
+    const write = async () => (await redisBroker()).call('MSET', 'one', '1', 'two', '2');
+    const sizes = () => Promise.all(databases.map((broker) => broker.call('DBSIZE')));
+    told(url);
+    await write();
+    expect(await sizes()).toEqual([1, 2, 1, 1]);
+    told(`${url}?db=1`, '2');
+    await write();
+    expect(await sizes()).toEqual([1, 2, 1, 2]);
+    await redisServer();
+    expect(await sizes()).toEqual([1, 2, 1, 0]);
+  });
+
+  test('have a redis-server of their own when they are told of none', async () => {
+    told('');
+    expect((await redisServer()).url).toMatch(/^unix:/);
+  });
+});

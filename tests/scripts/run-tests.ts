@@ -1,0 +1,40 @@
+/** A test run of its own, for tests of what every test run does. */
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+/**
+ * Runs one test file in a project of its own, on a machine that has a shell, git and those commands, each a shell
+ * script, but no tmux and no Redis.
+ */
+export const runTests = (
+  body: string,
+  commands: Readonly<Record<string, string>> = {},
+  environment: Readonly<Record<string, string>> = {},
+) => {
+  const root = mkdtempSync(join(tmpdir(), 'project-'));
+  const bin = join(root, 'bin');
+  mkdirSync(bin);
+  for (const [name, script] of Object.entries({ git: '', ...commands })) {
+    writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  }
+  symlinkSync(resolve('node_modules'), join(root, 'node_modules'));
+  const house = (file: string) => JSON.stringify(resolve('tests', file));
+  const config = `export default { test: {
+    globalSetup: [${house('setup/machine.ts')}],
+    setupFiles: [${house('setup/own-home.ts')}],
+    reporters: [${house('setup/reporter.ts')}],
+  } };`;
+  writeFileSync(join(root, 'vitest.config.mjs'), config);
+  const imports = `import { expect, test } from 'vitest'; import { needs } from ${house('setup/needs.ts')};`;
+  writeFileSync(join(root, 'one.test.ts'), `${imports}\n${body}`);
+  return new Promise<{ lines: string[]; code: number | null }>((done) => {
+    const vitest = execFile(
+      process.execPath,
+      [resolve('node_modules/vitest/vitest.mjs'), 'run', '--root', root],
+      { cwd: root, env: { ...process.env, ...environment, PATH: bin, NO_COLOR: '1' } },
+      (_, stdout) => done({ lines: stdout.trimEnd().split('\n'), code: vitest.exitCode }),
+    );
+  });
+};
