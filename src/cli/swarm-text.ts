@@ -80,6 +80,7 @@ const doingOf = ({
   state,
   waitsFor,
   refusal,
+  hasLostWorker,
   stop,
   description,
   status,
@@ -92,6 +93,7 @@ const doingOf = ({
   }
   if (call !== undefined) return `${plainText(call.description)}${more(calls.length)}`;
   if (refusal !== null) return `waits: ${plainText(refusal)}`;
+  if (hasLostWorker) return 'waits for another worker: the one that had it is gone';
   if (state === 'waiting') return `waits for ${waitWords(waitsFor)}`;
   const isOver = status === 'ended' || status === 'stopped';
   if (stop !== null && isOver && stop.reason !== 'end_turn') {

@@ -31,6 +31,8 @@ export interface AgentView {
   readonly worker: string | null;
   /** Why the worker that was given it last could not work on it; null unless its status is `queued`. */
   readonly refusal: string | null;
+  /** It was at work on a worker that is gone, and waits for another one. */
+  readonly hasLostWorker: boolean;
   readonly turns: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -137,6 +139,7 @@ export class SwarmFold {
       waitsFor: isOver ? null : agent.waitsFor,
       worker: isOver ? null : (worker ?? null),
       refusal: status === 'queued' ? agent.refusal : null,
+      hasLostWorker: status === 'queued' && isWorked === false && agent.state !== 'queued',
       ...{ turns, inputTokens: read, outputTokens: usage.output },
       cacheReadPercent: read === 0 ? null : Math.round((usage.cacheRead / read) * 1_000) / 10,
       costUsd: cost,

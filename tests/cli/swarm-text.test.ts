@@ -13,6 +13,7 @@ const agent = (id: string, depth: number, more: Partial<AgentView> = {}): AgentV
     state: 'streaming',
     waitsFor: null,
     refusal: null,
+    hasLostWorker: false,
     worker: null,
     turns: 3,
   },
@@ -66,6 +67,13 @@ describe('a swarm in columns', () => {
     const waiting = agent('a_0', 0, { state: 'waiting', waitsFor: 'requests', description: 'x' });
     expect(shown(swarm(waiting), 120)[2]).toMatch(
       /^lead a_0 +waiting .* waits for a place among the requests in flight$/,
+    );
+  });
+
+  test('says of an agent whose worker is gone that it waits for another', () => {
+    const left = { status: 'queued', state: 'queued', hasLostWorker: true } as const;
+    expect(shown(swarm(agent('a_0', 0, { ...left, description: 'x' })), 140)[2]).toMatch(
+      /^lead a_0 +queued .* waits for another worker: the one that had it is gone$/,
     );
   });
 

@@ -31,7 +31,8 @@ needs.describe('redis')('an agent in the background', () => {
     const lead = scene.begin(LEAD);
     await eventually('the lead says that there is none', () => lead.stderr.includes(NONE));
     const [waiting] = await scene.agents('one', 'it waits', ([agent]) => agent !== undefined);
-    expect(waiting).toMatchObject({ status: 'queued', state: 'queued', worker: null });
+    const none = { status: 'queued', state: 'queued', worker: null };
+    expect(waiting).toMatchObject({ ...none, hasLostWorker: false });
     expect((await scene.run(['ps'])).stdout).toContain('1 waits for a worker (`skein worker`)');
     const first = await scene.worker();
     const name = first.stderr.split(' takes up to')[0];
@@ -45,7 +46,8 @@ needs.describe('redis')('an agent in the background', () => {
     const [left] = await scene.agents('one', 'it is without a worker', ([agent]) => {
       return agent?.status !== 'running';
     });
-    expect(left).toMatchObject({ status: 'queued', worker: null, calls: [] });
+    expect(left).toMatchObject({ ...none, calls: [], hasLostWorker: true });
+    expect((await scene.run(['ps', 'one'])).stdout).toContain('waits for another worker: the');
     await writeFile(join(scene.workspace, 'go'), '');
     await scene.worker();
     expect(await lead.ended).toMatchObject({ code: 0 });

@@ -215,6 +215,20 @@ describe('an agent that workers take', () => {
     expect(agentsAfter(facts, true, jobs)[1]).toMatchObject({ state: 'queued', calls: [] });
   });
 
+  test('has lost its worker if it was at work and none has it', () => {
+    const lostBy = (more: readonly Fact[], worker?: string) =>
+      agentsAfter([...facts, ...more], true, [{ ...job, worker }]).map((it) => it.hasLostWorker);
+    expect(lostBy([])).toEqual([false, true, true]);
+    expect(lostBy([], 'w_1')).toEqual([false, false, false]);
+    const queued = {
+      type: 'agent.queued',
+      reason: 'It waits.',
+      agent: 'a_2',
+      parent: 'a_1',
+    } as const;
+    expect(lostBy([queued])).toEqual([false, false, true]);
+  });
+
   test('has ended when it says so, though its job is still there', () => {
     const stopped = {
       type: 'agent.stopped',
