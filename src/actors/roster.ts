@@ -29,6 +29,8 @@ export interface Entry {
   counted: number;
   /** What it has used up itself. */
   spent: Spending;
+  /** Turns that the index tells of, where another process works on it. */
+  turns: number;
   /** By it, as far as is known; undefined where its journal has more. */
   changedFiles: ReadonlySet<string> | undefined;
   /** A call of its parent waits for it; else its parent is told in a letter. */
@@ -64,7 +66,7 @@ export class Roster {
   add(tag: AgentTag, status: ChildStatus, now: number): Entry {
     const entry: Entry = {
       ...{ tag, status, child: undefined, report: undefined, isAwaited: false, lastActive: now },
-      ...{ run: 0, counted: 0, spent: new Spending(), changedFiles: new Set<string>() },
+      ...{ run: 0, counted: 0, spent: new Spending(), turns: 0, changedFiles: new Set<string>() },
       ...{ isEnding: false, halting: undefined },
       listeners: new Set(),
     };
@@ -205,6 +207,7 @@ export class Roster {
     entry.counted = event.cites.seq;
     const spent = spendingOf(event);
     if (spent !== undefined) entry.spent.count(spent);
+    if (event.type === 'turn.ended') entry.turns += 1;
   }
 }
 
@@ -231,10 +234,16 @@ export const tagOf = (
 });
 
 /** As one sees it that it works for, directly or not. */
-export const viewOf = ({ tag, status, child, report, run }: Entry, asker: string): ChildView => ({
-  ...{ agent: tag, status, state: child?.agent?.state ?? 'stopped' },
-  turns: child?.deps.notebook.history.turns ?? report?.turns ?? 0,
-  cost: child?.tree.cost ?? report?.cost ?? null,
-  ...(report !== undefined && child === undefined && { report }),
-  ...(report !== undefined && tag.parent === asker && { letter: letterOf(tag.id, run) }),
-});
+export const viewOf = (entry: Entry, asker: string): ChildView => {
+  const { tag, status, child, report, run, spent, turns } = entry;
+  return {
+    ...{ agent: tag, status, state: child?.agent?.state ?? ELSEWHERE },
+    turns: child?.deps.notebook.history.turns ?? report?.turns ?? turns,
+    cost: child === undefined ? (report ?? spent).cost : child.tree.cost,
+    ...(report !== undefined && child === undefined && { report }),
+    ...(report !== undefined && tag.parent === asker && { letter: letterOf(tag.id, run) }),
+  };
+};
+
+/** What its machine does is not seen from here. */
+const ELSEWHERE = 'on a worker';

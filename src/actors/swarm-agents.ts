@@ -39,6 +39,7 @@ export const agentsOf = (swarm: () => Swarm, id: string): Agents => {
     async untilEnded(child, timeoutMs, signal) {
       const entry = meant(child);
       if (entry === undefined) return;
+      if (entry.child === undefined) await swarm().remotes?.look();
       if (!isLive(entry)) await swarm().recollect(entry);
       if (!isLive(entry) || timeoutMs === 0) return;
       const { employment, lead } = swarm();

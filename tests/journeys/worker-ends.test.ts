@@ -82,4 +82,21 @@ needs.describe('redis')('a lead', () => {
     expect(again).toMatchObject({ code: 0, stdout: 'I see.\n' });
     expect(tellings(scene)).toBe(1);
   });
+
+  test('that asks how an agent is doing is told what it has done where it is', async () => {
+    const asks = { name: 'TaskOutput', input: { task_id: 'scout', block: false } };
+    const waits = bash('while [ ! -e begun ]; do sleep 0.05; done');
+    const scene = await workerScene([
+      ...BEGINS,
+      { match: { firstUser: 'Begin', turn: 1 }, reply: { tool_use: waits } },
+      { match: { firstUser: 'Begin', turn: 2 }, reply: { tool_use: asks } },
+      { match: { firstUser: 'Begin', turn: 3 }, reply: { tool_use: bash('touch go') } },
+      { match: { firstUser: 'Begin' }, reply: 'I see.' },
+      ...LOOKS,
+    ]);
+    await scene.worker();
+    expect(await scene.run(LEAD)).toMatchObject({ code: 0, stdout: 'I see.\n' });
+    const told = JSON.stringify(scene.bodies().at(-1)?.messages);
+    expect(told).toMatch(/scout \S+ \S+ is running \(on a worker\): 1 turn, \$0\.00\d+ so far/);
+  });
 });
