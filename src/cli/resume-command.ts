@@ -1,7 +1,7 @@
 /** `skein resume`: a session that nobody runs goes on here; an agent of one that runs, where it is. */
 import { UsageError } from '../protocol/errors.js';
 import { findSession } from '../sdk/session-choice.js';
-import { commandSwarm } from '../sdk/swarm-remote.js';
+import { commandSwarm, refuseUnlessLive } from '../sdk/swarm-remote.js';
 import type { Machine } from './machine.js';
 import { runAgent } from './run-agent.js';
 import type { RunFlags } from './run-flags.js';
@@ -25,12 +25,13 @@ export const resume = async (
       return session;
     }
     const { swarm, agent } = await runningAgent(store, wanted, machine);
+    const { id } = swarm.session;
+    await refuseUnlessLive(store, id);
     if (prompt !== undefined) {
       throw new UsageError(
         `Its session runs already: \`skein send ${agent.id} "…"\` tells it something, and without a text \`skein resume ${agent.id}\` lets it go on.`,
       );
     }
-    const { id } = swarm.session;
     const reply = await commandSwarm(store, id, { type: 'resume', agent: agent.id });
     return tellReply(reply, { session: id }, flags, machine);
   });

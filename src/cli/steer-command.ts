@@ -6,8 +6,13 @@ import type { CommandReply, SwarmCommand } from '../protocol/swarm-commands.js';
 import { addressedBy } from '../sdk/session-archive.js';
 import { steerElsewhere } from '../sdk/steer-elsewhere.js';
 import type { StoreFlags } from '../sdk/store-choice.js';
-import { commandSwarm, liveSwarms, refuseUnlessLive } from '../sdk/swarm-remote.js';
-import { type AgentHit, agentNamed, agentsNamed, LEAD } from '../sdk/swarm-view.js';
+import {
+  commandSwarm,
+  liveSwarms,
+  refuseUnlessLive,
+  sessionsThatQueue,
+} from '../sdk/swarm-remote.js';
+import { type AgentHit, agentNamed, agentsNamed, LEAD, viewsOfSwarms } from '../sdk/swarm-view.js';
 import { EXIT } from './exit-code.js';
 import { plainText } from './harmless-text.js';
 import { leftOut } from './left-out.js';
@@ -52,7 +57,7 @@ const steer = (
   withSessions(machine, flags, async (store) => {
     const { swarm, agent } = await runningAgent(store, wanted, machine);
     const { id } = swarm.session;
-    // Workers may have agents of a session whose lead is gone.
+    // Workers may have agents of a session whose lead is gone, or get them yet.
     const hasLead = (await store.holder(id)) !== undefined;
     const reply = hasLead
       ? await commandSwarm(store, id, command(agent.id))
@@ -60,7 +65,7 @@ const steer = (
     return tellReply(reply, { session: swarm.session.id }, flags, machine);
   });
 
-/** Of a running swarm. Throws a UsageError that says what to do instead. */
+/** Of a running swarm, or one that waits for a worker. Throws a UsageError that says what to do instead. */
 export const runningAgent = async (
   store: SessionStore,
   wanted: string,
@@ -70,8 +75,10 @@ export const runningAgent = async (
   const swarms = await liveSwarms(store, tell);
   // `lead` is that of a swarm that runs, and of no other.
   if (wanted !== LEAD && agentsNamed(swarms, wanted).length === 0) {
-    const [former] = await addressedBy(store, wanted, tell);
-    if (former !== undefined) await refuseUnlessLive(store, former.session.id);
+    const former = await addressedBy(store, wanted, tell);
+    const waiting = await sessionsThatQueue(store, former);
+    if (waiting.length > 0) return agentNamed(await viewsOfSwarms(store, waiting, tell), wanted);
+    for (const { session } of former.slice(0, 1)) await refuseUnlessLive(store, session.id);
   }
   return agentNamed(swarms, wanted);
 };

@@ -1,4 +1,4 @@
-/** Steers an agent on a worker whose lead is gone: what the lead would tell it, told by the person's own command. */
+/** Steers an agent on a worker, or in the queue, whose lead is gone: what the lead would tell it, told by the person's own command. */
 import { BY_PERSON } from '../actors/child-stops.js';
 import type { AgentMail } from '../protocol/agent-mail.js';
 import { systemClock } from '../protocol/clock.js';
@@ -37,7 +37,7 @@ export const steerElsewhere = async (
   }
   if (job.worker === undefined && (await store.jobs.withdraw(job))) {
     await endUnbegun(store, session, agent);
-    return says(true, `${agent} is stopped; it had not begun.`);
+    return says(true, `${agent} is stopped; no worker had it.`);
   }
   const at = job.at === undefined ? {} : { at: job.at };
   await post(store, job, `stop_${randomIds('letter')}`, { type: 'stop', ...at, ...BY_PERSON });

@@ -11,7 +11,7 @@ import {
   commandAnswer,
   type SwarmCommand,
 } from '../protocol/swarm-commands.js';
-import { newestFirst } from './session-archive.js';
+import { type Addressed, newestFirst } from './session-archive.js';
 import { type LeaveOut, type SwarmView, viewsOfSwarms } from './swarm-view.js';
 
 /** Those that a process works on now, newest first. */
@@ -31,6 +31,21 @@ export const isWorkedOn = async (
   if ((await store.holder(session)) !== undefined) return true;
   if (store.jobs.own !== undefined) return false;
   return (await store.jobs.list(session)).some(({ worker }) => worker !== undefined);
+};
+
+/** Those of agents that wait in the queue: whoever takes one begins it, also when nobody leads its session. */
+export const sessionsThatQueue = async (
+  store: Pick<SessionStore, 'jobs'>,
+  found: readonly Addressed[],
+): Promise<readonly SessionMeta[]> => {
+  if (store.jobs.own !== undefined) return [];
+  const waiting = new Map<string, SessionMeta>();
+  for (const { session, agent } of found) {
+    if (agent === undefined || waiting.has(session.id)) continue;
+    const jobs = await store.jobs.list(session.id);
+    if (jobs.some(({ id }) => id === agent)) waiting.set(session.id, session);
+  }
+  return [...waiting.values()];
 };
 
 export const liveSwarms = async (

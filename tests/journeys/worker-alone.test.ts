@@ -62,3 +62,42 @@ needs.describe('redis')('an agent on a worker whose lead is gone', () => {
     await expect.poll(last, WHILE).toMatchObject({ type: 'run.ended', reason: 'stopped' });
   });
 });
+
+needs.describe('redis')('an agent in the queue whose lead is gone', () => {
+  test.each([
+    ['waits for a worker', {}],
+    ['is not to begin yet', { SKEIN_QUEUE_DELAY_MS: '3600000' }],
+  ])('is stopped while it %s, and nobody begins it', async (_, more) => {
+    const task = backgroundTask('Wait', { subagent_type: 'helper', name: 'scout' });
+    const scene = await workerScene(
+      [{ match: { firstUser: 'Begin', turn: 0 }, reply: { tool_use: task } }, { reply: 'I see.' }],
+      { ...SOON, ...more },
+    );
+    const lead = scene.begin([...LEAD, ...FREE]);
+    const store = await scene.store();
+    const queued = async () => (await store.jobs.list('one')).map(({ id }) => id);
+    await expect.poll(async () => (await queued()).length, WHILE).toBe(1);
+    const [agent = ''] = await queued();
+    lead.kill('SIGKILL');
+    await lead.ended;
+    await scene.left('one');
+    expect(await scene.run(['resume', agent])).toMatchObject({
+      ...{ code: 2, stderr: expect.stringContaining('Nobody runs session one; ') },
+    });
+    expect(await scene.run(['send', 'scout', 'Land now'])).toMatchObject({ code: 0, stderr: '' });
+    expect(await scene.run(['stop', agent])).toMatchObject({
+      ...{ code: 0, stderr: '', stdout: `${agent} is stopped; no worker had it.\n` },
+    });
+    expect(await queued()).toEqual([]);
+    const { records } = await store.peek('one', agent);
+    expect(records.at(-1)).toMatchObject({ type: 'run.ended', reason: 'stopped', final: true });
+    await scene.worker();
+    const next = await scene.run(['-p', 'And now?', '--resume', 'one', ...LEAD.slice(4), ...FREE]);
+    expect(next).toMatchObject({ code: 0, stdout: 'I see.\n' });
+    const prompts = scene.bodies().map(({ messages }) => JSON.stringify(messages[0]));
+    expect(prompts.filter((prompt) => !prompt.includes('Begin'))).toEqual([]);
+    expect(await scene.run(['stop', agent])).toMatchObject({
+      ...{ code: 2, stderr: expect.stringContaining('Nobody runs session one; ') },
+    });
+  });
+});
