@@ -24,10 +24,11 @@ export const MOST_WAITING_LETTERS = 1_000;
 /** Dead letters that are kept at one address; the oldest make room for newer ones. */
 export const MOST_DEAD_LETTERS = 1_000;
 
-/** Who may write for a part of a swarm: the process that has it under this epoch, and none before it. */
+/** Who may write for a part of a swarm: the process that has it under this claim, and no other. */
 export interface Fence {
   readonly scope: string;
-  readonly epoch: number;
+  /** Nobody else ever has the same. */
+  readonly claim: string;
 }
 
 export interface Mailbox {

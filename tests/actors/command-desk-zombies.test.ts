@@ -45,8 +45,8 @@ const processOf = async (url: string, pid: number) => {
   return {
     ...{ mailbox, begun, notices },
     async lead(): Promise<Fence> {
-      const { name, epoch } = await keeper.adopt('s_1', 'lead');
-      return { scope: name, epoch };
+      const { name, claim } = await keeper.adopt('s_1', 'lead');
+      return { scope: name, claim };
     },
     /** What is begun from now on ends with the call of what it returns. */
     slowDown() {

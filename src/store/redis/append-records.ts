@@ -3,7 +3,7 @@
  * whole or refused whole: a verdict each, in order.
  *
  *   OK      it is there, now or since the last time this was sent
- *   LOST n  the scope is not this writer's any more, but that of epoch n
+ *   LOST c  the scope is not this writer's any more, but that of claim c
  *   FENCED  somebody with a newer epoch has opened the journal
  *   GAP n   Redis has only n of those before it
  */
@@ -15,7 +15,7 @@ export interface JournalAddition {
   readonly agent: string;
   readonly parent: string | null;
   readonly scope: string;
-  readonly epoch: number;
+  readonly claim: string;
   /** The place of its first record in the list, counted from 1. */
   readonly first: number;
 }
@@ -38,8 +38,8 @@ export const appendRecords = async (
   records: readonly AddedRecord[],
 ): Promise<readonly string[]> => {
   const lists = journals.map(({ agent }) => keys.journal(agent));
-  const additions = journals.flatMap(({ agent, parent, scope, epoch, first }) => [
-    ...[agent, parent ?? '', scope, epoch, first],
+  const additions = journals.flatMap(({ agent, parent, scope, claim, first }) => [
+    ...[agent, parent ?? '', scope, claim, first],
   ]);
   const lines = records.flatMap(({ journal, line, event }) => [journal + 1, line, event]);
   return (await broker.run(
@@ -65,15 +65,15 @@ const APPEND = {
     local verdicts, isNew, anyNew = {}, {}, false
     for journal = 1, journals do
       local at = 5 + (journal - 1) * 5
-      local agent, parent, scope, epoch = ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4]
+      local agent, parent, scope, claim = ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4]
       local first, own, list = tonumber(ARGV[at + 5]), lines[journal], KEYS[4 + journal]
       local now = redis.call('HGET', scopes, scope)
       local fence = redis.call('HGET', fences, agent)
       local length = redis.call('LLEN', list)
       local verdict = 'FENCED'
-      if now ~= epoch then
+      if now ~= claim then
         verdict = 'LOST ' .. (now or '')
-      elseif fence and tonumber(fence) > tonumber(epoch) then
+      elseif fence and tonumber(fence) > tonumber(string.match(claim, '^%d+')) then
         verdict = 'FENCED'
       elseif length < first - 1 then
         verdict = 'GAP ' .. length

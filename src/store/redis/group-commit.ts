@@ -109,7 +109,7 @@ export class GroupCommit {
 
   private async send(parts: Parts, waiting: readonly Waiting[]): Promise<readonly string[]> {
     const journals = [...parts].map(([{ agent, parent, scope }, { first }]): JournalAddition => {
-      return { agent, parent, scope: scope.name, epoch: scope.epoch, first };
+      return { agent, parent, scope: scope.name, claim: scope.claim, first };
     });
     const records: AddedRecord[] = [];
     for (const { writer, line, event } of waiting) {

@@ -9,7 +9,7 @@ const GROUP = 'readers';
 /**
  * KEYS: stream, ids, senders, addresses, scopes. ARGV: sender, number, most that may wait, how long things
  * are kept, how long senders are, channel, address; then of each letter its id, its text, and the scope and
- * epoch of whoever it speaks for, if that matters.
+ * claim of whoever it speaks for, if that matters.
  *
  * A sender counts what it sends to anybody, and sends to one address one after another: so a number that
  * is known was sent before, and what was said then is said again, whatever became of the letters since.
@@ -26,8 +26,8 @@ export const SEND: Script = {
     local said = ''
     for at = 8, #ARGV, 4 do
       local place = redis.call('HGET', KEYS[2], ARGV[at])
-      local scope, epoch = ARGV[at + 2], ARGV[at + 3]
-      if scope ~= '' and redis.call('HGET', KEYS[5], scope) ~= epoch then
+      local scope, claim = ARGV[at + 2], ARGV[at + 3]
+      if scope ~= '' and redis.call('HGET', KEYS[5], scope) ~= claim then
         said = said .. 'x'
       elseif place and #redis.pcall('XRANGE', KEYS[1], place, place) > 0 then
         said = said .. '='
@@ -49,7 +49,7 @@ export const SEND: Script = {
 
 /**
  * Every script of a reader begins with these: KEYS: stream, readers, scopes. ARGV: address, reader, and the
- * scope and epoch of whoever it is read for, if that matters. One who has the scope no more is told so, also
+ * scope and claim of whoever it is read for, if that matters. One who has the scope no more is told so, also
  * where nobody has come in its place yet.
  */
 const FENCED = `

@@ -25,7 +25,7 @@ export const openList = async (
   const reply = await broker.run(
     OPEN,
     [keys.scopes, keys.fences, list, keys.lease(agent)],
-    [scope.name, scope.epoch, agent, KEEP_MS],
+    [scope.name, scope.claim, agent, KEEP_MS],
   );
   const [word, said] = reply as [string, string];
   switch (word) {
@@ -69,9 +69,10 @@ export const readList = async (
 const OPEN = {
   name: 'skeinOpen',
   lua: `
-    local scope, epoch, agent = ARGV[1], ARGV[2], ARGV[3]
+    local scope, claim, agent = ARGV[1], ARGV[2], ARGV[3]
     local now = redis.call('HGET', KEYS[1], scope)
-    if now ~= epoch then return {'LOST', now or ''} end
+    if now ~= claim then return {'LOST', now or ''} end
+    local epoch = string.match(claim, '^%d+')
     local held = scope ~= agent and redis.call('HGET', KEYS[1], agent) and redis.call('GET', KEYS[4])
     if held then return {'HELD', held} end
     local fence = redis.call('HGET', KEYS[2], agent)

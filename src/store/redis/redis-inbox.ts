@@ -221,7 +221,7 @@ export class RedisInbox implements Inbox {
     args: readonly Argument[],
   ): Promise<Reply> {
     const { broker, address, reader, fence } = this.terms;
-    const claim = [address, reader, fence?.scope ?? '', fence?.epoch ?? 0];
+    const claim = [address, reader, fence?.scope ?? '', fence?.claim ?? ''];
     try {
       return await broker.run(script, keys, [...claim, ...args]);
     } catch (error) {

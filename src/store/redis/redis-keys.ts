@@ -27,7 +27,7 @@ export const swarmKeys = (swarm: string) => {
     terms: `${own}terms`,
     /** The highest epoch that was ever given. */
     epoch: `${own}epoch`,
-    /** By scope, `lead` or an agent: the epoch that may write. */
+    /** By scope, `lead` or an agent: the claim that may write, an epoch and a token. */
     scopes: `${own}scopes`,
     /** Who holds a scope; expires with its owner. */
     lease: (scope: string) => `${own}lease:${scope}`,

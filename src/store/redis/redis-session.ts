@@ -115,7 +115,7 @@ export class RedisSession implements VisitedSession {
   /** What the lead's process says goes by its own lease, whoever it speaks for. */
   fenceOf(agent: string): Fence | undefined {
     const scope = this.options.lead ?? this.scopes.get(agent);
-    return scope && { scope: scope.name, epoch: scope.epoch };
+    return scope && { scope: scope.name, claim: scope.claim };
   }
 
   async readEvents(from = 1, to = Number.POSITIVE_INFINITY): Promise<readonly SwarmEvent[]> {

@@ -1,7 +1,9 @@
 /**
  * Who may write for a part of a swarm: for its lead (`lead`), or for an agent that was handed to a worker.
- * `scopes` says under which epoch, and every write is held against that. A lease beside it is the sign of
- * life of who has it: it goes by the time of Redis, and is renewed for as long as the process lives.
+ * `scopes` says under which claim, and every write is held against that. A claim is an epoch and a token
+ * that nobody else has: a Redis that has lost its last moments gives the same epoch again. A lease beside it
+ * is the sign of life of who has it: it goes by the time of Redis, and is renewed for as long as the process
+ * lives.
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -18,6 +20,8 @@ export const LEAD = 'lead';
 export interface Scope extends Lease {
   readonly swarm: string;
   readonly name: string;
+  /** What `scopes` says for as long as nobody else has it. */
+  readonly claim: string;
   /** Aborts with a StorageError when it is somebody else's. */
   readonly lost: AbortSignal;
   /** Somebody who was refused knows it first. */
@@ -92,9 +96,10 @@ export class ScopeKeeper {
     );
     if (typeof reply === 'string') return reply;
     const epoch = Number(reply);
+    const claim = `${epoch} ${token}`;
     const lost = new AbortController();
     const scope: HeldScope = {
-      ...{ swarm, name, epoch, lease: `${start},"epoch":${epoch}}` },
+      ...{ swarm, name, epoch, claim, lease: `${start},"epoch":${epoch}}` },
       lost: lost.signal,
       lose: (why) => {
         this.forget(scope);
@@ -102,7 +107,7 @@ export class ScopeKeeper {
       },
       release: async () => {
         this.forget(scope);
-        await this.broker.run(RELEASE, [keys.scopes, keys.lease(name)], [name, epoch]);
+        await this.broker.run(RELEASE, [keys.scopes, keys.lease(name)], [name, claim]);
       },
     };
     this.held.add(scope);
@@ -111,14 +116,14 @@ export class ScopeKeeper {
   }
 
   private async renewOne(scope: HeldScope): Promise<void> {
-    const { swarm, name, epoch, lease } = scope;
+    const { swarm, name, claim, lease } = scope;
     const keys = swarmKeys(swarm);
     const now = await this.broker.run(
       RENEW,
       [keys.epoch, keys.scopes, keys.lease(name)],
-      [name, epoch, lease, this.leaseMs, KEEP_MS],
+      [name, claim, lease, this.leaseMs, KEEP_MS],
     );
-    if (now !== String(epoch) && this.held.has(scope)) scope.lose(lostTo(scope, String(now)));
+    if (now !== claim && this.held.has(scope)) scope.lose(lostTo(scope, String(now)));
   }
 
   private forget(scope: HeldScope): void {
@@ -132,11 +137,11 @@ export class ScopeKeeper {
   }
 }
 
-/** `epoch` is the one that may write now, or nothing. */
-export const lostTo = ({ swarm, name }: Scope, epoch: string): StorageError => {
+/** `claim` is the one that may write now, or nothing. */
+export const lostTo = ({ swarm, name }: Scope, claim: string): StorageError => {
   const what = name === LEAD ? `session ${swarm}` : `agent ${name} of session ${swarm}`;
   return new StorageError(
-    epoch === ''
+    claim === ''
       ? `Another process has had ${what} since, or it was removed, or Redis has lost its data; nothing more is written here.`
       : `Another process has taken over ${what}; nothing more is written here.`,
   );
@@ -159,11 +164,11 @@ const CLAIM = {
   lua: `
     local scope, token, start, since = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
     local held = redis.call('GET', KEYS[3])
-    local now = tonumber(redis.call('HGET', KEYS[2], scope) or 0)
+    local now = tonumber(string.match(redis.call('HGET', KEYS[2], scope) or '', '^%d+') or 0)
     if held and string.find(held, token, 1, true) then return now end
     if held and now > since then return held end
     local epoch = redis.call('INCR', KEYS[1])
-    redis.call('HSET', KEYS[2], scope, epoch)
+    redis.call('HSET', KEYS[2], scope, epoch .. ' ' .. token)
     redis.call('SET', KEYS[3], start .. ',"epoch":' .. epoch .. '}', 'PX', ARGV[5])
     redis.call('PEXPIRE', KEYS[1], ARGV[6])
     redis.call('PEXPIRE', KEYS[2], ARGV[6])

@@ -29,11 +29,11 @@ export const putArtifact = async (
     NAME_ARTIFACT,
     [keys.scopes, keys.artifacts],
     [
-      ...[scope.name, scope.epoch, name, `${digest}:${bytes.length}`],
+      ...[scope.name, scope.claim, name, `${digest}:${bytes.length}`],
       ...[KEEP_MS, keys.hints, ARTIFACTS_HINT],
     ],
   );
-  if (now === String(scope.epoch)) return;
+  if (now === scope.claim) return;
   const why = lostTo(scope, String(now));
   scope.lose(why);
   throw why;

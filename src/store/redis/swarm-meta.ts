@@ -46,9 +46,9 @@ export const writeMeta = async (broker: Broker, lead: Scope, meta: SessionMeta):
   const now = await broker.run(
     UPDATE,
     [keys.scopes, keys.meta],
-    [lead.name, lead.epoch, textOf(meta), KEEP_MS, keys.hints, META_HINT],
+    [lead.name, lead.claim, textOf(meta), KEEP_MS, keys.hints, META_HINT],
   );
-  if (now === String(lead.epoch)) return listMeta(broker, meta);
+  if (now === lead.claim) return listMeta(broker, meta);
   const why = lostTo(lead, String(now));
   lead.lose(why);
   throw why;

@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { Session } from '../../../src/protocol/store.js';
 import { appendRecords } from '../../../src/store/redis/append-records.js';
 import type { Broker } from '../../../src/store/redis/broker.js';
 import { swarmKeys } from '../../../src/store/redis/redis-keys.js';
+import { RedisMailbox } from '../../../src/store/redis/redis-mailbox.js';
 import { redisBroker } from '../../fakes/redis-server.js';
 import { needs } from '../../setup/needs.js';
 import { all, created, createdFor, letter, meta } from '../contracts/records.js';
@@ -82,12 +83,55 @@ needs.describe('redis')('a lead that was taken over', () => {
   });
 });
 
+/** Redis has fallen back to what it had before the last claim, which its owner knows nothing of. */
+const forgetClaim = async (broker: Broker, { epoch }: Session): Promise<void> => {
+  await broker.call('DECR', keys.epoch);
+  await broker.call('HDEL', keys.scopes, 'lead');
+  await broker.call('DEL', keys.lease('lead'));
+  await broker.call('HSET', keys.fences, 'a_1', epoch - 1);
+};
+
+needs.describe('redis')('a lead whose epoch Redis gives once more after a failover', () => {
+  test.each<[string, (session: Session, mailbox: RedisMailbox) => Promise<unknown>]>([
+    ['writes to a journal', async (session) => (await wroteTo(session)).sync()],
+    ['opens a journal', (session) => session.journal('a_2', 'a_1')],
+    ['changes what is known', (session) => session.updateMeta({ title: 'Lead' })],
+    ['keeps an artifact', (session) => session.putArtifact('z.txt', Buffer.from('z'))],
+    ['sends a letter', (session, mailbox) => mailbox.send(mail, session.fenceOf('a_1'))],
+    ['reads letters', (session, mailbox) => mailbox.open('user', session.fenceOf('a_1'))],
+  ])('no longer %s, and the next one does', async (_what, act) => {
+    const broker = await redisBroker();
+    const mailbox = new RedisMailbox(broker, 's_1', 'here');
+    onTestFinished(() => mailbox.close());
+    const zombie = await redisSessions(broker, { pid: 1 }).create(meta());
+    await zombie.journal('a_1', null);
+    await forgetClaim(broker, zombie);
+    const store = redisSessions(broker, { pid: 2 });
+    const next = await store.open('s_1');
+    expect(next.epoch).toBe(zombie.epoch);
+    await expect(act(zombie, mailbox)).rejects.toMatchObject(storage('has taken over'));
+    await act(next, mailbox);
+    await zombie.close();
+    expect(next.lost.aborted).toBe(false);
+    expect(await store.holder('s_1')).toMatchObject({ pid: 2 });
+  });
+});
+
+const wroteTo = async (session: Session) => {
+  const journal = await session.journal('a_1', null);
+  journal.append(created);
+  return journal;
+};
+
+const mail = { id: 'l_1', from: 'a_1', to: 'user', sentAt: 0, body: {} };
+
 needs.describe('redis')('records that are on their way', () => {
   test('are there once when they are sent twice', async () => {
     const broker = await redisBroker();
     const session = await redisSessions(broker).create(meta());
     await session.journal('a_1', null);
-    const addition = { agent: 'a_1', parent: null, scope: 'lead', epoch: 1, first: 1 };
+    const claim = session.fenceOf('a_1')?.claim ?? '';
+    const addition = { agent: 'a_1', parent: null, scope: 'lead', claim, first: 1 };
     const records = ['one', 'two'].map((line) => ({ journal: 0, line, event: `,"${line}":1}` }));
     for (let time = 0; time < 2; time += 1) {
       expect(await appendRecords(broker, keys, [addition], records)).toEqual(['OK']);

@@ -38,7 +38,7 @@ const take = async (inbox: Inbox, count: number): Promise<string[]> => {
 };
 
 const fenceOf = (scope: Scope | undefined): Fence => ({
-  ...{ scope: scope?.name ?? '', epoch: scope?.epoch ?? 0 },
+  ...{ scope: scope?.name ?? '', claim: scope?.claim ?? '' },
 });
 
 /** What nobody will take away one day. */

@@ -16,7 +16,7 @@ needs.describe('redis')('a scope', () => {
     const lease = JSON.parse(String(await broker.call('GET', keys.lease('lead'))));
     expect(lease).toMatchObject({ pid: 1, marker: 'm-1', epoch: 1, host: expect.any(String) });
     expect(await broker.call('PTTL', keys.lease('lead'))).toBeGreaterThan(0);
-    expect(await broker.call('HGET', keys.scopes, 'lead')).toBe('1');
+    expect(await broker.call('HGET', keys.scopes, 'lead')).toBe(`1 ${lease.token}`);
   });
 
   test('whose lease ran out is kept by its owner when nobody took it', async () => {
@@ -42,6 +42,19 @@ needs.describe('redis')('a scope', () => {
       message: 'Another process has taken over session s_1; nothing more is written here.',
     });
     expect(kept.lost.aborted).toBe(false);
+    expect(JSON.parse(String(await broker.call('GET', keys.lease('lead')))).pid).toBe(2);
+  });
+
+  test('is found lost also when a failover has made its epoch that of another', async () => {
+    const broker = await redisBroker();
+    const [keeper, other] = [keeperOf(broker), keeperOf(broker, 2)];
+    const lost = await keeper.take('s_1');
+    await broker.call('DEL', keys.epoch, keys.scopes, keys.lease('lead'));
+    const kept = await other.take('s_1');
+    expect(kept.epoch).toBe(lost.epoch);
+    await Promise.all([keeper.renew(), other.renew()]);
+    expect([lost.lost.aborted, kept.lost.aborted]).toEqual([true, false]);
+    await lost.release();
     expect(JSON.parse(String(await broker.call('GET', keys.lease('lead')))).pid).toBe(2);
   });
 
