@@ -32,7 +32,10 @@ export const redisBroker = async (): Promise<RedisBroker> => {
   return Object.assign(broker, { server });
 };
 
-/** Files run side by side, so each process of vitest has a database: those behind the one that is named. */
+/**
+ * Files run side by side, so each process of vitest has a database: those behind the one that is named. Channels
+ * are not of a database: what others say there are hints, and a wrong hint does no harm.
+ */
 const ownDatabase = (given: string): string => {
   const { kind, db = 0 } = parseAddress(given);
   const own = String(db + Number(process.env.VITEST_POOL_ID));

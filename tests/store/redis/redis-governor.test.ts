@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type Clock, systemClock } from '../../../src/protocol/clock.js';
 import { type Broker, openBroker } from '../../../src/store/redis/broker.js';
 import { redisGovernor } from '../../../src/store/redis/redis-governor.js';
+import { governorKeys } from '../../../src/store/redis/redis-keys.js';
 import { ownRedisBroker } from '../../fakes/own-redis-server.js';
 import { redisBroker, redisServer } from '../../fakes/redis-server.js';
 import { clusterServers } from '../../fakes/redis-servers.js';
@@ -186,6 +187,29 @@ needs.describe('redis')('many processes', () => {
     const [first, second] = untils as [string, string];
     expect(first).toMatch(/^\d+$/);
     expect(second).toBe(first);
+  });
+});
+
+needs.describe('redis')('a process that shares its channel with strangers', () => {
+  test('starts when Redis says so, whatever they say', async () => {
+    const broker = await redisBroker();
+    const terms = { places: 1, organisation: 'org', holder: 'w_1' };
+    const guard = redisGovernor(broker, systemClock, terms);
+    onTestFinished(() => guard.close());
+    const first = await guard.enter(never);
+    let isIn = false;
+    const second = guard.enter(never).then((leave) => {
+      isIn = true;
+      return leave;
+    });
+    for (const hint of [`hold ${TEN_MINUTES_MS}`, 'in w_1 w_1/0/2', 'hold', '']) {
+      await broker.call('PUBLISH', governorKeys('org').hints, hint);
+    }
+    await overAndHeard([broker]);
+    expect(isIn).toBe(false);
+    first();
+    (await second)();
+    (await guard.enter(never))();
   });
 });
 
