@@ -23,7 +23,6 @@ test('the keys of a swarm', () => {
     prefix: 'skein:1:{s_1}:',
     meta: 'skein:1:{s_1}:meta',
     creation: 'skein:1:{s_1}:creation',
-    terms: 'skein:1:{s_1}:terms',
     epoch: 'skein:1:{s_1}:epoch',
     scopes: 'skein:1:{s_1}:scopes',
     lease: 'skein:1:{s_1}:lease:x',
@@ -44,7 +43,6 @@ test('the keys of a swarm', () => {
     verdict: 'skein:1:{s_1}:verdict:x',
     work: 'skein:1:{s_1}:work',
     workGeneration: 'skein:1:{s_1}:work-generation',
-    pool: 'skein:1:{s_1}:pool',
     hints: 'skein:1:{s_1}:hints',
   });
 });

@@ -23,8 +23,6 @@ export const swarmKeys = (swarm: string) => {
     meta: `${own}meta`,
     /** Who has just created it; goes soon. */
     creation: `${own}creation`,
-    /** How its lead was started: what a worker must know to do as it does. */
-    terms: `${own}terms`,
     /** The highest epoch that was ever given. */
     epoch: `${own}epoch`,
     /** By scope, `lead` or an agent: the claim that may write, an epoch and a token. */
@@ -62,13 +60,43 @@ export const swarmKeys = (swarm: string) => {
     work: `${own}work`,
     /** Another mark whenever they are put together. */
     workGeneration: `${own}work-generation`,
-    /** What all of a swarm have set aside and used up. */
-    pool: `${own}pool`,
     /** A channel: something is new, and what. */
     hints: `${own}hints`,
   };
 };
 export type SwarmKeys = ReturnType<typeof swarmKeys>;
+
+/**
+ * Of each key of a swarm: whether it stays for as long as somebody has the session open, and where the names
+ * are of those that are many. The others go by themselves, also then.
+ */
+export const STAY = {
+  meta: true,
+  creation: false,
+  epoch: true,
+  scopes: true,
+  lease: false,
+  fences: true,
+  agents: true,
+  journal: 'agents',
+  events: true,
+  artifacts: true,
+  blob: 'blobs',
+  blobs: true,
+  mail: 'addresses',
+  mailIds: 'addresses',
+  mailSenders: false,
+  mailReaders: true,
+  addresses: true,
+  deadLetters: 'addresses',
+  questions: false,
+  verdict: false,
+  work: true,
+  workGeneration: true,
+} as const satisfies { readonly [Name in keyof Stored]: Stay<Stored[Name]> };
+
+type Stored = Omit<SwarmKeys, 'prefix' | 'hints'>;
+type Stay<Key> = false | (Key extends string ? true : 'agents' | 'blobs' | 'addresses');
 
 // What all swarms share has a dot in its tag, which no id of a swarm has.
 

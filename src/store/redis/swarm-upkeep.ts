@@ -1,6 +1,6 @@
 /** Keys expire some time after they were written. While a session is open all of it stays, also what is old. */
 import type { Broker } from './broker.js';
-import { KEEP_MS, swarmKeys } from './redis-keys.js';
+import { KEEP_MS, STAY, SWARMS, type SwarmKeys, swarmKeys } from './redis-keys.js';
 
 const EVERY_MS = 24 * 60 * 60 * 1_000;
 
@@ -12,15 +12,19 @@ export const startUpkeep = (broker: Broker, swarm: string): (() => void) => {
   return () => clearInterval(timer);
 };
 
-const keepSwarm = async (broker: Broker, swarm: string): Promise<void> => {
+export const keepSwarm = async (broker: Broker, swarm: string): Promise<void> => {
   const keys = swarmKeys(swarm);
-  const agents = (await broker.call('HKEYS', keys.agents)) as string[];
-  const blobs = (await broker.call('SMEMBERS', keys.blobs)) as string[];
-  const all = [
-    ...[keys.meta, keys.epoch, keys.scopes, keys.fences, keys.agents, keys.events],
-    ...[keys.artifacts, keys.blobs],
-    ...agents.map(keys.journal),
-    ...blobs.map(keys.blob),
-  ];
-  await Promise.all(all.map((key) => broker.call('PEXPIRE', key, KEEP_MS)));
+  const names = {
+    agents: (await broker.call('HKEYS', keys.agents)) as string[],
+    blobs: (await broker.call('SMEMBERS', keys.blobs)) as string[],
+    addresses: (await broker.call('SMEMBERS', keys.addresses)) as string[],
+  };
+  const staying = (Object.keys(STAY) as (keyof typeof STAY)[]).flatMap((name) => {
+    const how = STAY[name];
+    const key: SwarmKeys[typeof name] = keys[name];
+    if (typeof key === 'string') return how === true ? [key] : [];
+    return typeof how === 'string' ? names[how].map(key) : [];
+  });
+  // The list has another slot in a cluster than they.
+  await Promise.all([SWARMS, ...staying].map((key) => broker.call('PEXPIRE', key, KEEP_MS)));
 };
