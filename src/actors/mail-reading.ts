@@ -2,6 +2,7 @@
  * Reads what comes for an agent. That agents of its own have ended is taken in side by side: a thousand may
  * end at once, and each has a journal to be read. All else is taken in alone, in the order in which it came.
  */
+import type { z } from 'zod';
 import { type AgentMail, agentMail } from '../protocol/agent-mail.js';
 import { SkeinError, StorageError } from '../protocol/errors.js';
 import type { Inbox, MailLetter } from '../protocol/mailbox.js';
@@ -60,7 +61,7 @@ const deliver = async (inbox: Inbox, letter: MailLetter, receive: TakeIn): Promi
 /** Why it cannot be delivered; undefined when it was. */
 const taken = async (body: unknown, receive: TakeIn): Promise<string | undefined> => {
   const mail = agentMail.safeParse(body);
-  if (!mail.success) return 'It is nothing that agents write to each other.';
+  if (!mail.success) return whyNot(mail.error);
   try {
     await receive(mail.data);
     return undefined;
@@ -70,3 +71,7 @@ const taken = async (body: unknown, receive: TakeIn): Promise<string | undefined
     return error.message;
   }
 };
+
+const whyNot = ({ issues }: z.ZodError): string =>
+  issues.find(({ code }) => code === 'custom')?.message ??
+  'It is nothing that agents write to each other.';

@@ -1,6 +1,7 @@
 /** What processes write to each other about agents that one of them works on, at the address of an agent. */
 import { z } from 'zod';
 import { STOP_REASONS } from './agent.js';
+import { isWords } from './letter-words.js';
 
 export const agentMail = z.discriminatedUnion('type', [
   /** To a parent: this child of it has ended a run. What came of it is in the child's journal. */
@@ -11,7 +12,7 @@ export const agentMail = z.discriminatedUnion('type', [
     to: z.string().exactOptional(),
     letter: z.string(),
     from: z.string(),
-    raw: z.string(),
+    raw: z.string().refine(isWords, 'What it says is not made of words, as letters are.'),
     trace: z.string().exactOptional(),
   }),
   /** To an agent: it ends, with all below it. */

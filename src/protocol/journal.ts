@@ -10,6 +10,7 @@ import { STOP_REASONS } from './agent.js';
 import { CACHE_CAUSES, CHANGES } from './cache-causes.js';
 import { attempt, callRuled, hookRan, questionAnswered, questionAsked } from './control-records.js';
 import { FILE_RECORDS } from './file-records.js';
+import { isPrompt } from './letter-words.js';
 import { origin, SWARM_RECORDS } from './swarm-records.js';
 import { todo } from './todos.js';
 
@@ -263,7 +264,11 @@ export const parseRecord = (line: string): JournalRecord | undefined => {
     return undefined;
   }
   if (typeof value !== 'object' || value === null) return undefined;
-  if ('raw' in value) value.raw = JSON.stringify(value.raw);
+  if ('raw' in value) {
+    if ('type' in value && value.type === 'letter.received' && !isPrompt(value.raw))
+      return undefined;
+    value.raw = JSON.stringify(value.raw);
+  }
   const head = journalHead.safeParse(value);
   const body = journalBody.safeParse(value);
   // A new object of every shape that there is would take longer than all else here.

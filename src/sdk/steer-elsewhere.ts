@@ -30,6 +30,9 @@ export const steerElsewhere = async (
   }
   const says = (ok: boolean, sentence: string): CommandReply => ({ ok, sentence, agent });
   if (command.type === 'send') {
+    if (command.text.trim() === '') {
+      return says(false, `${agent} was sent nothing: the message is empty.`);
+    }
     const raw = `[${rawText(command.text)}]`;
     const letter = randomIds('letter');
     await post(store, job, letter, { type: 'letter', letter, from: 'user', raw });

@@ -14,7 +14,9 @@ import { settled, virtualClock } from '../fakes/virtual-clock.js';
 import { needs } from '../setup/needs.js';
 
 const refused = () => new StorageError('Redis has refused it: OOM command not allowed');
-const words = (letter: string): AgentMail => ({ type: 'letter', letter, from: 'a_0', raw: '[]' });
+const words = (letter: string): AgentMail => ({
+  ...{ type: 'letter', letter, from: 'a_0', raw: '[{"type":"text","text":"Hello"}]' },
+});
 
 /** What a process of the swarm `s_1` has to do with agents elsewhere. */
 const dispatchBy = (mailbox: Mailbox) => {

@@ -5,7 +5,8 @@ import { UsageError } from '../../src/protocol/errors.js';
 import type { Inbox, MailLetter } from '../../src/protocol/mailbox.js';
 
 const ended = (agent: string) => ({ type: 'ended', agent, run: 1 });
-const words = (letter: string) => ({ type: 'letter', letter, from: 'a_1', raw: '[]' });
+const HELLO = '[{"type":"text","text":"Hello"}]';
+const words = (letter: string, raw = HELLO) => ({ type: 'letter', letter, from: 'a_1', raw });
 
 /** Gives these, then waits for the signal, and notes what becomes of them. */
 const inboxWith = (...bodies: readonly unknown[]) => {
@@ -79,6 +80,49 @@ describe('what comes for an agent', () => {
       'l0 buried: It is nothing that agents write to each other.',
       'l1 buried: It is about nobody.',
     ]);
+  });
+
+  test.each([
+    ['nothing', ''],
+    ['no JSON', '{bad'],
+    ['no list', '{"type":"text","text":"x"}'],
+    ['no blocks', '[]'],
+    ['words that are no blocks', '["x"]'],
+    ['what a tool said', '[{"type":"tool_result","tool_use_id":"x","content":"y"}]'],
+    ['an image', '[{"type":"image","source":{"type":"url","url":"https://x.example"}}]'],
+    ['a block without words', '[{"type":"text","text":" \\n"}]'],
+    ['a block with more in it', '[{"type":"text","text":"x","cache_control":null}]'],
+    ['a block that is written otherwise', '[{"type": "text", "text": "x"}]'],
+    ['a block whose key comes twice', '[{"type":"text","text":"x","text":"x"}]'],
+    ['half a character', '[{"type":"text","text":"\\ud800"}]'],
+    ['more after its end', `${HELLO},"seq":7`],
+    ['another line', `${HELLO}\n{"v":1}`],
+    ['a list without end', '['.repeat(50_000)],
+  ])('is buried where a letter is made of %s', async (_, raw) => {
+    const { inbox, notes } = inboxWith(words('x', raw), words('y'));
+    const over = new AbortController();
+    const heard: AgentMail[] = [];
+    const reading = readMail(inbox, async (mail) => void heard.push(mail), over.signal);
+    await settled();
+    over.abort();
+    await reading;
+    expect(notes).toEqual([
+      'l0 buried: What it says is not made of words, as letters are.',
+      'l1 acknowledged',
+    ]);
+    expect(heard).toEqual([words('y')]);
+  });
+
+  test('may be made of several blocks, and of any characters', async () => {
+    const texts = ['\u2028 "\\ \0 🦢', 'x'.repeat(100_000)];
+    const raw = JSON.stringify(texts.map((text) => ({ type: 'text', text })));
+    const { inbox, notes } = inboxWith(words('x', raw));
+    const over = new AbortController();
+    const reading = readMail(inbox, async () => {}, over.signal);
+    await settled();
+    over.abort();
+    await reading;
+    expect(notes).toEqual(['l0 acknowledged']);
   });
 
   test('is read no further after a defect, which is thrown', async () => {

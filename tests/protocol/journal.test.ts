@@ -45,6 +45,10 @@ describe('a record', () => {
     ['another version', JSON.stringify({ ...head, v: 2, type: 'run.started', run: 1 })],
     ['no head', JSON.stringify({ type: 'run.started', run: 1 })],
     ['a stop reason of nobody', runEnded('bored')],
+    ['a letter that is no list', formatRecord(letter('{"type":"text","text":"x"}'))],
+    ['a letter of bare words', formatRecord(letter('["x"]'))],
+    ['a letter that speaks as a tool', formatRecord(letter('[{"type":"tool_result"}]'))],
+    ['a letter that speaks as the model', formatRecord(letter('[{"type":"tool_use"}]'))],
   ])('is not made of %s', (_, line) => {
     expect(parseRecord(line)).toBeUndefined();
   });
