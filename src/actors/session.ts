@@ -37,6 +37,8 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
   swarm.employment.countSpawns(used.agents);
   await swarm.recall();
   let agent: Agent | undefined;
+  /** When those that worked for a lead that is over have ended too. */
+  let ended: Promise<void> | undefined;
   let settle: (report: Promise<AgentReport>) => void;
   const stopped = new Promise<AgentReport>((resolve) => {
     settle = resolve;
@@ -63,11 +65,14 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
       swarm.lead.agent = agent;
       void swarm.start();
       settle(agent.stopped);
-      const endAll = () => {
+      const endAll = async (report?: AgentReport) => {
         void jobs.end();
-        void swarm.employment.haltBelow(swarm.lead, stops.INTERRUPTED);
+        // What cannot be written here is no reason to end those that others work on: the next lead finds them.
+        if (report?.stop.reason === 'storage_failed') await swarm.close();
+        else await swarm.employment.haltBelow(swarm.lead, stops.INTERRUPTED);
       };
-      agent.stopped.then(endAll, endAll);
+      ended = agent.stopped.then(endAll, () => endAll());
+      ended.catch(() => {});
     }
     return agent;
   };
@@ -171,9 +176,7 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
       await terms.end();
       gate.interrupt();
       // Those whose lead has ended end with it; else the next owner of the session goes on with them.
-      if (agent?.state === 'stopped') {
-        await swarm.employment.haltBelow(swarm.lead, stops.INTERRUPTED);
-      }
+      if (agent?.state === 'stopped') await ended;
       await swarm.close();
       agent?.dismiss();
       notebook.end();
