@@ -19,7 +19,6 @@ import {
 } from '../fakes/worker-scene.js';
 import { eventually } from '../host/processes.js';
 import { needs } from '../setup/needs.js';
-import { bundled, startWorker } from '../store/child-program.js';
 
 const LEAD = ['--agents', HELPERS, '--session-id', 'one'];
 const ASKING = ['-p', 'Begin', ...LEAD, '--ask'];
@@ -188,53 +187,6 @@ needs.describe('redis', 'tmux')('a question of an agent on a worker', () => {
     await screen.shows(/done[^>]*I see\.\n+>$/);
     screen.press('C-d');
     expect(await screen.ended()).toBe(0);
-  });
-});
-
-const MANY = 50;
-
-needs.describe('redis')('two who answer the questions of agents on workers', () => {
-  test('decide each once between them, and who was late hears who was first', async () => {
-    const commands = Array.from({ length: MANY }, (_, at) => `touch ${at}.txt`);
-    const scene = await workerScene(wants(...commands));
-    await scene.worker();
-    const lead = scene.begin(ASKING);
-    await asked(scene, MANY);
-    const program = await bundled('answer-questions');
-    const people = [1, 2].map(() => startWorker(program, scene.skeinHome, scene.redis.url));
-    const tell = async (at: number, order: unknown) => {
-      people[at]?.tell(JSON.stringify(order));
-      return JSON.parse((await people[at]?.answer()) ?? '') as readonly Line[];
-    };
-    await Promise.all([tell(0, { do: 'list' }), tell(1, { do: 'list' })]);
-    const reason = 'That is for others.';
-    const [yes, no] = await Promise.all([
-      tell(0, { do: 'answer', answer: { behavior: 'allow', scope: 'once' } }),
-      tell(1, { do: 'answer', answer: { behavior: 'deny', reason } }),
-    ]);
-    expect(await lead.ended).toMatchObject({ code: 0 });
-    const refused = new Map(no.map(({ question, ...heard }) => [question, heard]));
-    expect(yes).toHaveLength(MANY);
-    const [, records = []] = await scene.journals('one');
-    const rulings = records.filter(({ type, by }) => type === 'call.ruled' && by !== undefined);
-    const asks = new Map(
-      records.flatMap(({ type, question, call }) =>
-        type === 'question.asked' ? [[question, call]] : [],
-      ),
-    );
-    for (const { question, ok, sentence } of yes) {
-      const other = refused.get(question);
-      expect([ok, other?.ok]).toContain(true);
-      expect([ok, other?.ok]).toContain(false);
-      const word = ok ? 'allowed' : 'denied';
-      expect(ok ? other?.sentence : sentence).toBe(
-        `Too late: somebody in another terminal has ${word} it already.`,
-      );
-      const ruled = rulings.filter(({ call }) => call === asks.get(question));
-      expect(ruled).toMatchObject([{ behavior: ok ? 'allow' : 'deny', by: 'inbox' }]);
-    }
-    const allowed = rulings.filter(({ behavior }) => behavior === 'allow');
-    expect(commands.filter((_, at) => isMade(scene, `${at}.txt`))).toHaveLength(allowed.length);
   });
 });
 

@@ -1,9 +1,10 @@
 /** Law 6 with real processes: a thousand questions of a swarm, and two who answer every one of them. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { PermissionAnswer } from '../../src/protocol/permission.js';
-import { type Line, type Rules, setScene } from '../fakes/skein-process.js';
+import { type Line, type Rules, type Scene, setScene } from '../fakes/skein-process.js';
+import { workerScene } from '../fakes/worker-scene.js';
 import { bundled, startWorker } from '../store/child-program.js';
 
 const AGENTS = 20;
@@ -13,13 +14,13 @@ const QUESTIONS = 1_000;
 const parts = Array.from({ length: AGENTS }, (_, at) => `p${at}`);
 const files = (part: string) => Array.from({ length: CALLS }, (_, at) => `${part}-${at}.txt`);
 
-const RULES: Rules = [
+const rules = (terms: Readonly<Record<string, unknown>>): Rules => [
   {
     match: { lastUser: 'Begin', turn: 0 },
     reply: {
       tool_use: parts.map((part) => ({
         name: 'Task',
-        input: { description: part, prompt: `Write ${part}.`, subagent_type: 'writer' },
+        input: { description: part, prompt: `Write ${part}.`, subagent_type: 'writer', ...terms },
       })),
     },
   },
@@ -52,21 +53,66 @@ interface Heard {
   readonly sentence: string;
 }
 
-/** What two who answered everything heard, and what is on record. */
-const race = async () => {
-  const scene = await setScene(RULES);
+/** A swarm that asks, wherever its agents work. */
+interface Stage {
+  readonly scene: Scene;
+  /** Of the store that answers go to; none for files. */
+  readonly url?: string;
+  asked(): Promise<number>;
+  /** Of all agents, each with the journal that it is in. */
+  records(): Promise<readonly Line[]>;
+}
+
+const ofJournal = (journal: string | number, records: readonly Line[]) =>
+  records.map((record): Line => ({ journal, ...record }));
+
+/** All agents work in the process of their lead. */
+const inOneProcess = async (): Promise<Stage> => {
+  const scene = await setScene(rules({}));
   const session = join(scene.skeinHome, 'sessions', 'race');
+  const folder = join(session, 'questions');
+  return {
+    scene,
+    asked: async () => (existsSync(folder) ? readdirSync(folder).length : 0),
+    records: async () =>
+      readdirSync(join(session, 'agents')).flatMap((name) => {
+        const lines = readFileSync(join(session, 'agents', name), 'utf8')
+          .trimEnd()
+          .split('\n');
+        return ofJournal(
+          name,
+          lines.map((line) => JSON.parse(line) as Line),
+        );
+      }),
+  };
+};
+
+/** Half of the agents work on each of two workers. */
+const onWorkers = async (): Promise<Stage> => {
+  const scene = await workerScene(rules({ run_in_background: true }));
+  await Promise.all([1, 2].map(() => scene.worker(['--concurrency', String(AGENTS / 2)])));
+  const store = await scene.store();
+  return {
+    ...{ scene, url: scene.redis.url },
+    async asked() {
+      const read = await store.questions('race').read();
+      return read.questions.length + read.leftOut;
+    },
+    records: async () =>
+      (await scene.journals('race')).flatMap((records, at) => ofJournal(at, records)),
+  };
+};
+
+/** What two who answered everything heard, and what is on record. */
+const race = async ({ scene, url, asked, records }: Stage) => {
   const flags = ['--ask', '--allowed-tools', 'Bash', '--agents', WRITER, '--session-id', 'race'];
   const run = scene.start(['-p', 'Begin', ...flags]);
   run.endInput();
-  const folder = join(session, 'questions');
   // For as long as the test may take: a busy machine needs its time for so many.
-  while (!existsSync(folder) || readdirSync(folder).length < QUESTIONS) {
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+  while ((await asked()) < QUESTIONS) await new Promise((resolve) => setTimeout(resolve, 100));
   const program = await bundled('answer-questions');
   const answerer = async (answer: PermissionAnswer) => {
-    const worker = startWorker(program, scene.skeinHome);
+    const worker = startWorker(program, scene.skeinHome, ...(url === undefined ? [] : [url]));
     worker.tell(JSON.stringify({ do: 'list' }));
     expect(JSON.parse(await worker.answer())).toHaveLength(QUESTIONS);
     return async () => {
@@ -81,18 +127,13 @@ const race = async () => {
   const [allowed, denied] = await Promise.all([allow(), deny()]);
   writeFileSync(join(scene.workspace, 'heard'), '');
   const ended = await run.ended;
-  const records = readdirSync(join(session, 'agents')).flatMap((name) =>
-    readFileSync(join(session, 'agents', name), 'utf8')
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line): Line => ({ journal: name, ...(JSON.parse(line) as Line) })),
-  );
-  return { allowed, denied, ended, records, workspace: scene.workspace };
+  return { allowed, denied, ended, records: await records(), workspace: scene.workspace };
 };
 
-test('a thousand questions that two processes answer at once have one decision each', async () => {
-  const { allowed, denied, ended, records, workspace } = await race();
-  expect(ended).toMatchObject({ code: 0, stdout: 'Done.\n' });
+/** Also for those who asked: what each does is what was decided. */
+const expectOneDecisionEach = async (stage: Stage): Promise<void> => {
+  const { allowed, denied, ended, records, workspace } = await race(stage);
+  expect(ended).toMatchObject({ code: 0 });
   const of = (type: string) => records.filter((record) => record.type === type);
   const asked = of('question.asked');
   expect(asked).toHaveLength(QUESTIONS);
@@ -128,4 +169,14 @@ test('a thousand questions that two processes answer at once have one decision e
       won === 'allow',
     );
   }
-}, 180_000);
+};
+
+describe('a thousand questions that two processes answer at once', () => {
+  test('have one decision each', async () => {
+    await expectOneDecisionEach(await inOneProcess());
+  }, 180_000);
+
+  test('have one decision each where agents on two workers ask', async () => {
+    await expectOneDecisionEach(await onWorkers());
+  }, 180_000);
+});
