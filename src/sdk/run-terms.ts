@@ -35,8 +35,11 @@ const termFlags = z.object({
   ...{ trust: isSet, ask: isSet },
 });
 
+/** Raised whenever a worker that reads the former ones would get these wrong. */
+const VERSION = 2;
+
 const claims = z.object({
-  v: z.literal(1),
+  v: z.literal(VERSION),
   session: z.string(),
   /** When the session was created, since another may have had its name before. */
   createdAt: z.number(),
@@ -57,7 +60,8 @@ const claims = z.object({
 });
 export type RunTerms = z.infer<typeof claims>;
 
-const signedTerms = claims.extend({ signature: z.string() });
+/** What any version writes. */
+const statement = z.looseObject({ v: z.number(), signature: z.string() });
 
 export const signTerms = (terms: RunTerms, key: KeyObject): Uint8Array => {
   const signature = sign(null, bytesOf(terms), key).toString('base64url');
@@ -81,7 +85,7 @@ export const termsFor = (
       key ??= openPersonKey(stateLayout(skeinHome).keys).privateKey;
       edition += 1;
       const terms = claims.parse({
-        ...{ v: 1, session, createdAt, epoch, edition, mode: mode.mode },
+        ...{ v: VERSION, session, createdAt, epoch, edition, mode: mode.mode },
         ...{ cwd, host: hostname(), ...where, flags: { ...flags, ask: asks } },
       });
       return { name: TERMS, bytes: signTerms(terms, key) };
@@ -105,22 +109,38 @@ export const readTerms = (
   session: string,
   publicKeys: readonly string[],
 ): RunTerms => {
-  const parsed = signedTerms.safeParse(parse(bytes));
-  if (!parsed.success) throw new UsageError(`What session ${session} was started with is damaged.`);
-  const { signature, ...terms } = parsed.data;
+  const { data } = statement.safeParse(parse(bytes));
+  if (data === undefined) throw damaged(session);
+  // Ahead of all else: what another version has signed looks damaged, or as if nobody had.
+  if (data.v !== VERSION) throw otherVersion(session, data.v < VERSION ? 'an older' : 'a newer');
+  const { signature, ...said } = data;
   const isSigned = publicKeys.some((key) =>
-    verify(null, bytesOf(terms), publicKey(key), Buffer.from(signature, 'base64url')),
+    verify(null, bytesOf(said), publicKey(key), Buffer.from(signature, 'base64url')),
   );
-  if (!isSigned || terms.session !== session) {
+  if (!isSigned || said.session !== session) {
     throw new UsageError(
       `Session ${session} was started by somebody whose key this worker does not know: add the key that \`skein config\` shows there to skein.personKeys (SKEIN_PERSON_KEYS) here.`,
     );
   }
+  const terms = claims.safeParse(said).data;
+  // What is not understood here may forbid something.
+  if (terms === undefined || canonicalJson(terms) !== canonicalJson(said)) {
+    throw otherVersion(session, 'another');
+  }
   return terms;
 };
 
+const damaged = (session: string): UsageError =>
+  new UsageError(`What session ${session} was started with is damaged.`);
+
+const otherVersion = (session: string, which: string): UsageError =>
+  new UsageError(
+    `Session ${session} was started with ${which} version of skein than this worker has: both need the same one.`,
+  );
+
 /** The first line keeps the key from ever signing another kind of statement. */
-const bytesOf = (terms: RunTerms): Buffer => Buffer.from(`skein terms 1\n${canonicalJson(terms)}`);
+const bytesOf = (terms: Readonly<Record<string, unknown>>): Buffer =>
+  Buffer.from(`skein terms\n${canonicalJson(terms)}`);
 
 const publicKey = (key: string): KeyObject =>
   createPublicKey({ key: Buffer.from(key, 'base64url'), format: 'der', type: 'spki' });
