@@ -56,15 +56,19 @@ const numberOf = (text: string | undefined, flag: string): number | undefined =>
 
 const tell = (news: WorkerNews, { json }: WorkerFlags, machine: Machine): void => {
   if (json === true) machine.out(`${JSON.stringify(news)}\n`);
-  // People who read the errors of a program should know why nothing happens.
-  if (!('agent' in news)) machine.notify(outageText('why' in news ? news.why : undefined));
-  else if (json !== true) tellOfAgent(news, machine);
+  if ('agent' in news) {
+    if (json !== true) tellOfAgent(news, machine);
+  } else if (news.what === 'put aside') {
+    const line = `${plainText(news.job, 80)} is put aside: ${plainText(news.why, 300)}\n`;
+    if (json !== true) machine.err(line);
+    // People who read the errors of a program should know why nothing happens.
+  } else machine.notify(outageText('why' in news ? news.why : undefined));
 };
 
 const tellOfAgent = (news: AgentNews, machine: Machine): void => {
   const { swarm, agent, what } = news;
   const more =
-    what === 'given back'
+    what === 'given back' || what === 'put aside'
       ? `: ${plainText(news.why, 300)}`
       : what === 'begun' && news.attempts > 0
         ? ` once more, after ${count(news.attempts)} that did not end it`

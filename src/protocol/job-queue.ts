@@ -64,10 +64,15 @@ export interface WorkTerms {
   readonly concurrency: number;
   /** So many jobs are begun in so many milliseconds, by all workers together. */
   readonly rate?: { readonly most: number; readonly perMs: number };
+  /** Told of what lies in the queue and is no job, by its name there. Nobody is given that. */
+  readonly putAside?: (name: string, why: string) => void;
 }
 
-/** `later`: it goes back into the queue, after a while if one is said. Rejects: the same. */
-export type Work = (job: TakenJob) => Promise<'done' | { readonly laterMs: number }>;
+/** Rejects: it goes back into the queue. */
+export type Work = (job: TakenJob) => Promise<JobEnd>;
+
+/** `laterMs`: it goes back into the queue, after a while if one is said. `never`: why nobody can ever do it. */
+export type JobEnd = 'done' | { readonly laterMs: number } | { readonly never: string };
 
 export interface TakenJob extends QueuedJob {
   /** How often it was begun before, by whomever. */

@@ -1,6 +1,6 @@
 /** Works on the jobs of a queue that hands them out one by one: looks again and again whether there is one. */
 import { UsageError } from '../protocol/errors.js';
-import type { QueuedJob, Work, Workplace, WorkTerms } from '../protocol/job-queue.js';
+import type { JobEnd, QueuedJob, Work, Workplace, WorkTerms } from '../protocol/job-queue.js';
 import { checkWorker } from './job-names.js';
 
 /** What hands do with a queue. */
@@ -42,9 +42,9 @@ export const employHands = (
   };
   const begin = async ({ job, attempts }: HandedJob): Promise<void> => {
     const progress = async () => {};
-    const pause = () => ({ laterMs: PAUSE_MS });
+    const pause = (): JobEnd => ({ laterMs: PAUSE_MS });
     const end = await work({ ...job, attempts, signal, progress }).catch(pause);
-    if (end === 'done') await jobs.complete(job.id, worker);
+    if (end === 'done' || 'never' in end) await jobs.complete(job.id, worker);
     else if (end.laterMs === 0) await jobs.release(job.id, worker);
     else await jobs.release(job.id, worker, Date.now() + end.laterMs);
   };

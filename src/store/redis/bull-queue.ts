@@ -3,29 +3,30 @@
  * the process that runs a swarm takes none itself.
  *
  * Who gives up on a job that ends badly is the caller's business: as far as BullMQ knows no job fails,
- * but for what is none.
+ * but for what is none, or can never be done.
  */
 import { randomBytes } from 'node:crypto';
 import type { EventEmitter } from 'node:events';
 import { hostname } from 'node:os';
 import { type Job, Queue, UnrecoverableError, WaitingError, Worker } from 'bullmq';
-import { z } from 'zod';
 import { UsageError } from '../../protocol/errors.js';
-import {
-  type JobQueue,
-  type ListedJob,
-  type QueuedJob,
-  queuedJob,
-  type TakenJob,
-  type Work,
-  type Workplace,
-  type WorkTerms,
+import type {
+  JobEnd,
+  JobQueue,
+  ListedJob,
+  QueuedJob,
+  TakenJob,
+  Work,
+  Workplace,
+  WorkTerms,
 } from '../../protocol/job-queue.js';
-import { checkJob, checkWorker, inOrderOfAge } from '../job-names.js';
+import { checkJob, checkWorker } from '../job-names.js';
 import { checkSessionId } from '../session-meta.js';
 import type { Broker } from './broker.js';
+import { bullId, readBullJob } from './bull-job.js';
 import { type Hold, JobHolds } from './job-holds.js';
-import { IDS_OF_SWARM, JOBS_BY_ID, WITHDRAW, WITHDRAWN } from './job-scripts.js';
+import { listJobs } from './job-listing.js';
+import { WITHDRAW, WITHDRAWN } from './job-scripts.js';
 import { QUEUE_NAME, QUEUE_PREFIX, queueKey } from './redis-keys.js';
 import { insist } from './refusals.js';
 import { type LiveWorker, SAY_EVERY_MS, WorkerRegister } from './worker-register.js';
@@ -48,8 +49,8 @@ const PAUSE_MS = 1_000;
  * several of them a process that works on hundreds does not wait for each.
  */
 const MOST_IN_ONE_HAND = 25;
-/** Of so many jobs one script tells. */
-const BATCH = 500;
+/** Of the name of what is no job so much is told. */
+const LONGEST_NAME = 200;
 
 export class BullQueue implements JobQueue {
   readonly own = undefined;
@@ -88,20 +89,8 @@ export class BullQueue implements JobQueue {
     return (await this.broker.run(WITHDRAW, keys, [id, Date.now(), how])) === 1;
   }
 
-  async list(swarm: string): Promise<readonly ListedJob[]> {
-    const places = ['wait', 'prioritized', 'delayed', 'active'];
-    const keys = places.map(queueKey);
-    const ids = await this.broker.run(IDS_OF_SWARM, keys, [`${checkSessionId(swarm)}.`]);
-    const jobs: ListedJob[] = [];
-    for (const batch of inBatches(ids as readonly string[])) {
-      const each = batch.flatMap((id) => [queueKey(id), queueKey(`${id}:lock`)]);
-      const found = (await this.broker.run(JOBS_BY_ID, each, [])) as readonly [string, string][];
-      for (const [text, worker] of found) {
-        const { data } = queuedJob.safeParse(parsed(text));
-        if (data !== undefined) jobs.push({ ...data, worker: worker === '' ? undefined : worker });
-      }
-    }
-    return jobs.sort(inOrderOfAge);
+  list(swarm: string): Promise<readonly ListedJob[]> {
+    return listJobs(this.broker, swarm);
   }
 
   async employ(worker: string, terms: WorkTerms, work: Work): Promise<Workplace> {
@@ -229,22 +218,21 @@ class BullWorkplace implements Workplace {
     await this.deps.register.hear(this.name, state);
   }
 
-  /** Returns: the job is done. Throws a WaitingError: BullMQ does nothing more about it. */
+  /** Returns: the job is done. Throws a WaitingError: BullMQ does nothing more about it. Else it has failed for good. */
   private async process(job: Job, token: string): Promise<void> {
-    const { data, error } = queuedJob.safeParse(job.data);
-    if (error !== undefined) {
-      throw new UnrecoverableError(`This is no job of an agent. ${z.prettifyError(error)}`);
-    }
+    const data = this.read(job);
     const hold = await this.holds.begin({ id: job.id ?? '', token, begun: job.attemptsStarted });
     try {
-      const laterMs = await this.laterMs(job, data, hold);
+      const end = await this.endOf(job, data, hold);
       await this.holds.makeSure();
       // Of a job that is somebody else's nothing is said.
       if (hold.isLost) throw new WaitingError();
-      if (laterMs === undefined) return;
-      if (laterMs === 0) await job.moveToWait(token);
-      else await job.moveToDelayed(Date.now() + laterMs, token);
-    } catch {
+      if (end === 'done') return;
+      if ('never' in end) throw new UnrecoverableError(end.never);
+      if (end.laterMs === 0) await job.moveToWait(token);
+      else await job.moveToDelayed(Date.now() + end.laterMs, token);
+    } catch (error) {
+      if (error instanceof UnrecoverableError) throw error;
       // Who cannot give it back has lost it, or will: its lock runs out.
     } finally {
       hold.end();
@@ -252,9 +240,19 @@ class BullWorkplace implements Workplace {
     throw new WaitingError();
   }
 
-  /** Undefined when it is done. */
-  private async laterMs(job: Job, data: QueuedJob, hold: Hold): Promise<number | undefined> {
-    if (this.closing !== undefined || hold.isLost) return 0;
+  private read(job: Job): QueuedJob {
+    const name = job.id ?? '';
+    try {
+      return readBullJob(name, job.data);
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      this.terms.putAside?.(name.slice(0, LONGEST_NAME), error.message);
+      throw new UnrecoverableError(error.message);
+    }
+  }
+
+  private async endOf(job: Job, data: QueuedJob, hold: Hold): Promise<JobEnd> {
+    if (this.closing !== undefined || hold.isLost) return { laterMs: 0 };
     const taken: TakenJob = {
       ...data,
       attempts: job.attemptsStarted - 1,
@@ -262,17 +260,12 @@ class BullWorkplace implements Workplace {
       progress: (said) => job.updateProgress({ ...said }).catch(() => {}),
     };
     try {
-      const end = await this.work(taken);
-      return end === 'done' ? undefined : end.laterMs;
+      return await this.work(taken);
     } catch {
-      return PAUSE_MS;
+      return { laterMs: PAUSE_MS };
     }
   }
 }
-
-/** BullMQ takes no `:` in an id. */
-const bullId = ({ swarm, id, at = 0 }: Pick<QueuedJob, 'id' | 'swarm' | 'at'>): string =>
-  `${swarm}.${id}.${at}`;
 
 const placeOf = (broker: Broker) => ({
   connection: broker.connection('commands'),
@@ -282,17 +275,4 @@ const placeOf = (broker: Broker) => ({
 /** The broker says when Redis is away. An error that nobody listens to would end the process. */
 const ignoreErrors = (emitter: EventEmitter): void => {
   emitter.on('error', () => {});
-};
-
-const inBatches = (ids: readonly string[]): readonly (readonly string[])[] =>
-  Array.from({ length: Math.ceil(ids.length / BATCH) }, (_, at) =>
-    ids.slice(at * BATCH, (at + 1) * BATCH),
-  );
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 };

@@ -229,6 +229,19 @@ export const describeJobQueue = (
       expect(await listed()).toEqual([]);
     });
 
+    test('that nobody can ever do are not begun again, and not added again', async () => {
+      const { queue, employ, listed } = await setUp(job('a_1', 1), job('a_2', 2));
+      const ids: string[] = [];
+      await employ(async ({ id }) => {
+        ids.push(id);
+        return id === 'a_1' ? { never: 'There is no such swarm.' } : 'done';
+      });
+      await expect.poll(() => listed()).toEqual([]);
+      await queue.add(job('a_1', 1));
+      await queue.add(job('a_3', 3));
+      await expect.poll(() => ids).toEqual(['a_1', 'a_2', 'a_3']);
+    });
+
     test('are begun no faster than the rate that is agreed', async () => {
       const { employ } = await setUp(job('a_1', 1), job('a_2', 2), job('a_3', 3));
       const { ids, work } = recorder();

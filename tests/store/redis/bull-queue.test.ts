@@ -62,20 +62,45 @@ needs.describe('redis')('a queue of many machines', () => {
     expect(await queue.workers()).toEqual([]);
   });
 
-  test('puts aside what is no job, with a sentence', async () => {
+  test.each([
+    ['{"id":7}', 'This is no job of an agent. '],
+    ['"text"', 'This is no job of an agent. '],
+    ['{"id":"../../x","swarm":"s_1","addedAt":1}', '"../../x" cannot be a job: '],
+    ['{"id":"__proto__","swarm":"s_1","addedAt":1}', '"__proto__" cannot be a job: '],
+    [`{"id":"${'x'.repeat(1_000_000)}","swarm":"s_1","addedAt":1}`, 'xxxx" cannot be a job: '],
+    ['{"id":"a_1","swarm":"../../etc","addedAt":1}', '"../../etc" cannot be a session id: '],
+    ['{"id":"a_9","swarm":"s_1","addedAt":1}', 'that would be called s_1.a_9.0.'],
+    ['{"id":"a_1","swarm":"s_1","addedAt":-1}', '"a_1" cannot be a job: '],
+  ])('puts aside for good what is no job, with a sentence: %.50s', async (data, why) => {
     const { broker, queue } = await setUp();
     for (const [age, id] of ['a_1', 'a_2'].entries()) await queue.add(job(id, age));
     const key = `${QUEUE_PREFIX}:${QUEUE_NAME}:s_1.a_1.0`;
-    await broker.call('HSET', key, 'data', '{"id":7}');
+    await broker.call('HSET', key, 'data', data);
     const ids: string[] = [];
-    await queue.employ('w_1', { concurrency: 1 }, async ({ id }) => {
+    const odd: string[][] = [];
+    const putAside = (name: string, reason: string) => void odd.push([name, reason]);
+    await queue.employ('w_1', { concurrency: 1, putAside }, async ({ id }) => {
       ids.push(id);
       return 'done';
     });
     await expect.poll(() => ids).toEqual(['a_2']);
-    const reason = await broker.call('HGET', key, 'failedReason');
-    expect(reason).toContain('This is no job of an agent.');
+    const reason = String(await broker.call('HGET', key, 'failedReason'));
+    expect(reason).toContain(why);
+    expect(reason.length).toBeLessThan(1_000);
+    expect(odd).toEqual([['s_1.a_1.0', reason]]);
+    expect(await broker.call('HGET', key, 'ats')).toBe('1');
     expect(await queue.list('s_1')).toEqual([]);
+  });
+
+  test('keeps why nobody can ever do a job', async () => {
+    const { broker, queue } = await setUp();
+    await queue.add(job('a_1'));
+    await queue.employ('w_1', { concurrency: 1 }, async () => ({ never: 'There is no swarm.' }));
+    const key = `${QUEUE_PREFIX}:${QUEUE_NAME}`;
+    await expect.poll(() => broker.call('ZRANGE', `${key}:failed`, 0, -1)).toEqual(['s_1.a_1.0']);
+    expect(await broker.call('HGET', `${key}:s_1.a_1.0`, 'failedReason')).toBe(
+      'There is no swarm.',
+    );
   });
 
   test('lists the many of one swarm among the many of others', async () => {

@@ -1,0 +1,78 @@
+/** What workers do with jobs that they cannot do. */
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { openBroker } from '../../src/store/redis/broker.js';
+import { queueKey } from '../../src/store/redis/redis-keys.js';
+import type { Rules } from '../fakes/skein-process.js';
+import { backgroundTask, HELPERS, type WorkerScene, workerScene } from '../fakes/worker-scene.js';
+import { eventually } from '../host/processes.js';
+import { needs } from '../setup/needs.js';
+
+const FREE = ['--permission-mode', 'bypassPermissions', '--agents', HELPERS];
+const LEAD = ['-p', 'Begin', '--session-id', 'one', ...FREE];
+const WHILE = { timeout: 20_000 };
+const look = backgroundTask('Look', { subagent_type: 'helper' });
+const RULES: Rules = [
+  { match: { firstUser: 'Begin', turn: 0 }, reply: { tool_use: look } },
+  { match: { firstUser: 'Begin' }, reply: 'I see.' },
+  { reply: 'There is a goose.' },
+];
+
+const redisOf = async ({ redis }: WorkerScene) => {
+  const broker = await openBroker(redis.url);
+  onTestFinished(() => broker.close());
+  return broker;
+};
+
+const linesWith = (text: string, part: string) =>
+  text.split('\n').filter((line) => line.includes(part));
+
+needs.describe('redis')('a worker', () => {
+  test('puts aside for good, and says once, what nobody can ever do', async () => {
+    const scene = await workerScene(RULES);
+    const { jobs } = await scene.store();
+    for (const id of ['a_1', 'a_2', 'a_3']) await jobs.add({ id, swarm: 'nosuch', addedAt: 1 });
+    const redis = await redisOf(scene);
+    const odd = '{"id":"../../x","swarm":"nosuch","addedAt":1}';
+    await redis.call('HSET', queueKey('nosuch.a_3.0'), 'data', odd);
+    const worker = await scene.worker();
+    expect(await scene.run(LEAD)).toMatchObject({ code: 0, stdout: 'I see.\n' });
+    const failed = async () => (await redis.call('ZRANGE', queueKey('failed'), 0, -1)) as string[];
+    await expect
+      .poll(async () => (await failed()).sort(), WHILE)
+      .toEqual(['nosuch.a_1.0', 'nosuch.a_2.0', 'nosuch.a_3.0']);
+    const why = 'There is no session "nosuch".';
+    expect(await redis.call('HGET', queueKey('nosuch.a_1.0'), 'failedReason')).toBe(why);
+    expect(linesWith(worker.stderr, 'put aside').sort()).toEqual([
+      `a_1 of nosuch is put aside: ${why}`,
+      `a_2 of nosuch is put aside: ${why}`,
+      expect.stringMatching(/^nosuch\.a_3\.0 is put aside: "\.\.\/\.\.\/x" cannot be a job: /),
+    ]);
+    worker.kill('SIGTERM');
+    expect((await worker.ended).code).toBe(0);
+  });
+
+  test('tries an agent again after a growing pause, and says each time why it cannot', async () => {
+    const scene = await workerScene(RULES);
+    // Somebody else's, who does not know the lead's person.
+    const home = join(scene.root, 'stranger');
+    const env = { HOME: home, SKEIN_HOME: join(home, '.skein') };
+    const worker = await scene.worker([], { env });
+    const lead = scene.begin(LEAD);
+    const redis = await redisOf(scene);
+    const { jobs } = await scene.store();
+    const pause = async () => {
+      const [job] = await jobs.list('one');
+      return job && redis.call('HGET', queueKey(`one.${job.id}.${job.at ?? 0}`), 'delay');
+    };
+    await expect.poll(pause, { ...WHILE, interval: 100 }).toBe('8000');
+    const why = 'was started by somebody whose key this worker does not know';
+    expect(linesWith(worker.stderr, why)).toHaveLength(4);
+    expect(linesWith(worker.stderr, ' is begun')).toHaveLength(1);
+    worker.kill('SIGTERM');
+    await worker.ended;
+    await scene.worker();
+    await eventually('it goes on', () => scene.bodies().length > 2);
+    expect(await lead.ended).toMatchObject({ code: 0, stdout: 'I see.\n' });
+  });
+});
