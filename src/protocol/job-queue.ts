@@ -72,7 +72,14 @@ export interface WorkTerms {
 export type Work = (job: TakenJob) => Promise<JobEnd>;
 
 /** `laterMs`: it goes back into the queue, after a while if one is said. `never`: why nobody can ever do it. */
-export type JobEnd = 'done' | { readonly laterMs: number } | { readonly never: string };
+export type JobEnd =
+  | 'done'
+  | {
+      readonly laterMs: number;
+      /** Nothing came of it: it does not count for the rate. */
+      readonly isUnbegun?: boolean;
+    }
+  | { readonly never: string };
 
 export interface TakenJob extends QueuedJob {
   /** How often it was begun before, by whomever. */

@@ -65,7 +65,7 @@ export const openWorker = async (options: WorkerOptions): Promise<Worker> => {
       return { laterMs: pauses.next(name) };
     };
     const refused = async (why: string): ReturnType<Work> => {
-      if (!(await isUnknown(sessions, swarm))) return putOff(why);
+      if (!(await isUnknown(sessions, swarm))) return { ...putOff(why), isUnbegun: true };
       const never = `There is no session "${swarm}".`;
       options.said({ swarm, agent, what: 'put aside', why: never });
       return { never };

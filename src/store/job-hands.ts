@@ -43,7 +43,12 @@ export const employHands = (
   const begin = async ({ job, attempts }: HandedJob): Promise<void> => {
     const progress = async () => {};
     const pause = (): JobEnd => ({ laterMs: PAUSE_MS });
+    const begunAt = Date.now();
+    recent.push(begunAt);
     const end = await work({ ...job, attempts, signal, progress }).catch(pause);
+    const isUnbegun = end !== 'done' && ('never' in end || end.isUnbegun === true);
+    const at = isUnbegun ? recent.indexOf(begunAt) : -1;
+    if (at >= 0) recent.splice(at, 1);
     if (end === 'done' || 'never' in end) await jobs.complete(job.id, worker);
     else if (end.laterMs === 0) await jobs.release(job.id, worker);
     else await jobs.release(job.id, worker, Date.now() + end.laterMs);
@@ -52,7 +57,6 @@ export const employHands = (
     while (mayBegin()) {
       const handed = await jobs.hand(swarm, worker);
       if (handed === undefined) return;
-      recent.push(Date.now());
       // What could not be written stays this worker's, until it ends and others take it.
       const done: Promise<void> = begin(handed)
         .catch(() => {})

@@ -24,6 +24,12 @@ const redisOf = async ({ redis }: WorkerScene) => {
   return broker;
 };
 
+/** Of somebody who does not know the first person. */
+const strangers = ({ root }: WorkerScene) => {
+  const home = join(root, 'stranger');
+  return { env: { HOME: home, SKEIN_HOME: join(home, '.skein') } };
+};
+
 const linesWith = (text: string, part: string) =>
   text.split('\n').filter((line) => line.includes(part));
 
@@ -54,10 +60,7 @@ needs.describe('redis')('a worker', () => {
 
   test('tries an agent again after a growing pause, and says each time why it cannot', async () => {
     const scene = await workerScene(RULES);
-    // Somebody else's, who does not know the lead's person.
-    const home = join(scene.root, 'stranger');
-    const env = { HOME: home, SKEIN_HOME: join(home, '.skein') };
-    const worker = await scene.worker([], { env });
+    const worker = await scene.worker([], strangers(scene));
     const lead = scene.begin(LEAD);
     const redis = await redisOf(scene);
     const { jobs } = await scene.store();
@@ -65,9 +68,9 @@ needs.describe('redis')('a worker', () => {
       const [job] = await jobs.list('one');
       return job && redis.call('HGET', queueKey(`one.${job.id}.${job.at ?? 0}`), 'delay');
     };
-    await expect.poll(pause, { ...WHILE, interval: 100 }).toBe('8000');
+    await expect.poll(pause, { ...WHILE, interval: 100 }).toBe('4000');
     const why = 'was started by somebody whose key this worker does not know';
-    expect(linesWith(worker.stderr, why)).toHaveLength(4);
+    expect(linesWith(worker.stderr, why)).toHaveLength(3);
     expect(linesWith(worker.stderr, ' is begun')).toHaveLength(1);
     worker.kill('SIGTERM');
     await worker.ended;
@@ -75,4 +78,26 @@ needs.describe('redis')('a worker', () => {
     await eventually('it goes on', () => scene.bodies().length > 2);
     expect(await lead.ended).toMatchObject({ code: 0, stdout: 'I see.\n' });
   });
+
+  test('has its whole rate for those that it can work on', async () => {
+    const many = {
+      match: { firstUser: 'Begin', turn: 0 },
+      reply: { tool_use: [look, look, look] },
+    };
+    const other = { match: { firstUser: 'Other', turn: 0 }, reply: { tool_use: look } };
+    const scene = await workerScene([many, other, ...RULES.slice(1)]);
+    const lead = scene.begin(LEAD);
+    const { jobs } = await scene.store();
+    await expect.poll(async () => (await jobs.list('one')).length, WHILE).toBe(3);
+    const worker = await scene.worker(['--rate', '3'], strangers(scene));
+    const refusals = () => new Set(linesWith(worker.stderr, 'does not know').map(agentIn)).size;
+    await eventually('it has refused them all', () => refusals() === 3);
+    // Long before the minute is over that they would count for.
+    const run = ['-p', 'Other', '--session-id', 'two', ...FREE];
+    expect(await scene.run(run, strangers(scene))).toMatchObject({ code: 0 });
+    lead.kill('SIGKILL');
+    await lead.ended;
+  }, 40_000);
 });
+
+const agentIn = (line: string) => line.split(' ')[0];

@@ -26,7 +26,7 @@ import type { Broker } from './broker.js';
 import { bullId, readBullJob } from './bull-job.js';
 import { type Hold, JobHolds } from './job-holds.js';
 import { listJobs } from './job-listing.js';
-import { WITHDRAW, WITHDRAWN } from './job-scripts.js';
+import { UNCOUNT, WITHDRAW, WITHDRAWN } from './job-scripts.js';
 import { QUEUE_NAME, QUEUE_PREFIX, queueKey } from './redis-keys.js';
 import { insist } from './refusals.js';
 import { type LiveWorker, SAY_EVERY_MS, WorkerRegister } from './worker-register.js';
@@ -49,6 +49,8 @@ const PAUSE_MS = 1_000;
  * several of them a process that works on hundreds does not wait for each.
  */
 const MOST_IN_ONE_HAND = 25;
+/** Between the time that a job has for when it was taken and when Redis was told. */
+const LATE_MS = 1_000;
 /** Of the name of what is no job so much is told. */
 const LONGEST_NAME = 200;
 
@@ -169,6 +171,8 @@ class BullWorkplace implements Workplace {
       ...(rate !== undefined && { limiter: { max: rate.most, duration: rate.perMs } }),
       ...{ skipLockRenewal: true, maxStalledCount: Number.MAX_SAFE_INTEGER, autorun: false },
       ...{ removeOnComplete: KEPT, removeOnFail: KEPT, runRetryDelay: PAUSE_MS },
+      // Jobs that nobody begins are taken off the count.
+      maximumRateLimitDelay: PAUSE_MS,
     });
     ignoreErrors(worker);
     try {
@@ -220,7 +224,7 @@ class BullWorkplace implements Workplace {
 
   /** Returns: the job is done. Throws a WaitingError: BullMQ does nothing more about it. Else it has failed for good. */
   private async process(job: Job, token: string): Promise<void> {
-    const data = this.read(job);
+    const data = await this.read(job);
     const hold = await this.holds.begin({ id: job.id ?? '', token, begun: job.attemptsStarted });
     try {
       const end = await this.endOf(job, data, hold);
@@ -228,6 +232,7 @@ class BullWorkplace implements Workplace {
       // Of a job that is somebody else's nothing is said.
       if (hold.isLost) throw new WaitingError();
       if (end === 'done') return;
+      if ('never' in end || end.isUnbegun === true) await this.uncount(job);
       if ('never' in end) throw new UnrecoverableError(end.never);
       if (end.laterMs === 0) await job.moveToWait(token);
       else await job.moveToDelayed(Date.now() + end.laterMs, token);
@@ -240,15 +245,27 @@ class BullWorkplace implements Workplace {
     throw new WaitingError();
   }
 
-  private read(job: Job): QueuedJob {
+  private async read(job: Job): Promise<QueuedJob> {
     const name = job.id ?? '';
     try {
       return readBullJob(name, job.data);
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
       this.terms.putAside?.(name.slice(0, LONGEST_NAME), error.message);
+      await this.uncount(job);
       throw new UnrecoverableError(error.message);
     }
+  }
+
+  /** Never rejects: then it counts. */
+  private async uncount({ id = '', attemptsStarted, processedOn = 0 }: Job): Promise<void> {
+    const { rate } = this.terms;
+    if (rate === undefined) return;
+    const keys = [queueKey('limiter'), queueKey(id)];
+    // It was taken a little later than BullMQ says.
+    const ageMs = Math.max(0, Date.now() - processedOn - LATE_MS);
+    const args = [attemptsStarted, rate.perMs, ageMs];
+    await this.deps.broker.run(UNCOUNT, keys, args).catch(() => {});
   }
 
   private async endOf(job: Job, data: QueuedJob, hold: Hold): Promise<JobEnd> {

@@ -98,3 +98,21 @@ end
 return lost
 `,
 };
+
+/**
+ * A job that was taken and not begun counts no more for the rate, if what counts now began before it was
+ * taken.
+ *
+ *   KEYS: what counts, the job's hash
+ *   ARGV: how often the job was taken, how long it counts, how long ago it was taken
+ */
+export const UNCOUNT: Script = {
+  name: 'skeinUncount',
+  lua: `
+if redis.call('EXISTS', KEYS[2]) == 0 or redis.call('HGET', KEYS[2], 'uncounted') == ARGV[1] then return end
+redis.call('HSET', KEYS[2], 'uncounted', ARGV[1])
+local left = redis.call('PTTL', KEYS[1])
+if left < 0 or ARGV[2] - left < tonumber(ARGV[3]) then return end
+if tonumber(redis.call('GET', KEYS[1])) > 0 then redis.call('DECR', KEYS[1]) end
+`,
+};

@@ -252,6 +252,20 @@ export const describeJobQueue = (
       expect(ids()).toEqual(['a_1', 'a_2']);
     });
 
+    test('that were not begun do not count for the rate', async () => {
+      const { employ } = await setUp(...[1, 2, 3, 4, 5, 6].map((age) => job(`a_${age}`, age)));
+      const { ids, work } = recorder();
+      const choosy: Work = async (each) => {
+        if (each.id === 'a_1') return { never: 'There is no such swarm.' };
+        return each.id < 'a_4' ? { laterMs: 3_600_000, isUnbegun: true } : work(each);
+      };
+      await employ(choosy, { concurrency: 5, rate: { most: 2, perMs: 600_000 } });
+      await expect.poll(ids, { timeout: 8_000 }).toEqual(['a_4', 'a_5']);
+      // Who would begin a third had time enough for it.
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      expect(ids()).toEqual(['a_4', 'a_5']);
+    }, 20_000);
+
     test('are never worked on by two', async () => {
       const many = Array.from({ length: 40 }, (_, age) => job(`a_${age}`, age));
       const { backend, employ, listed } = await setUp(...many);
