@@ -1,6 +1,7 @@
 /** Leaves word for the lead's person that a worker was given an agent and cannot work on it. */
 import { SkeinError, UsageError } from '../protocol/errors.js';
 import type { TakenJob } from '../protocol/job-queue.js';
+import type { JournalRecord } from '../protocol/journal.js';
 import type { SessionStore } from '../protocol/store.js';
 import { WorktreeRefusal } from '../protocol/worktree.js';
 
@@ -8,7 +9,13 @@ import { WorktreeRefusal } from '../protocol/worktree.js';
 const isRefusal = (error: unknown): error is SkeinError =>
   error instanceof UsageError || error instanceof WorktreeRefusal;
 
-/** Once for each reason. Never rejects: whoever cannot say it gives the agent back all the same. */
+/** Reasons that name what changes all the time: so many are enough. */
+const MOST_NOTES = 20;
+
+/**
+ * Once for each reason, which names the machine where that matters: several refuse by turns. Never rejects:
+ * whoever cannot say it gives the agent back all the same.
+ */
 export const noteRefusal = async (
   sessions: Pick<SessionStore, 'visit' | 'peek'>,
   { swarm, id, signal }: Pick<TakenJob, 'swarm' | 'id' | 'signal'>,
@@ -20,8 +27,8 @@ export const noteRefusal = async (
     const { records } = await sessions.peek(swarm, id);
     const created = records.find((record) => record.type === 'agent.created');
     if (created?.type !== 'agent.created') return;
-    const last = records.findLast(({ type }) => type === 'agent.queued' || type === 'epoch.began');
-    if (last?.type === 'agent.queued' && last.reason === error.message) return;
+    const reasons = refusalsIn(records);
+    if (reasons.includes(error.message) || reasons.length >= MOST_NOTES) return;
     const session = await sessions.visit(swarm);
     try {
       await session.adopt(id);
@@ -34,4 +41,16 @@ export const noteRefusal = async (
   } catch (trouble) {
     if (!(trouble instanceof SkeinError)) throw trouble;
   }
+};
+
+/** Since it was queued, or somebody worked on it. */
+const refusalsIn = (records: readonly JournalRecord[]): readonly string[] => {
+  const since = records.findLastIndex(
+    (record) =>
+      record.type === 'epoch.began' ||
+      (record.type === 'agent.queued' && record.worker === undefined),
+  );
+  return records
+    .slice(since + 1)
+    .flatMap((record) => (record.type === 'agent.queued' ? [record.reason] : []));
 };

@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { StorageError, UsageError } from '../../src/protocol/errors.js';
+import { noteRefusal } from '../../src/sdk/refusal-note.js';
+import { redisBroker } from '../fakes/redis-server.js';
+import { needs } from '../setup/needs.js';
+import { createdFor, meta } from '../store/contracts/records.js';
+import { redisSessions } from '../store/redis/redis-sessions.js';
+
+const FOR_WORKER = 'It waits for a worker.';
+
+/** An agent that its lead has handed over. */
+const setUp = async () => {
+  const store = redisSessions(await redisBroker());
+  const lead = await store.create(meta());
+  const queue = async () => {
+    await lead.reclaim('a_2');
+    const journal = await lead.journal('a_2', 'a_1');
+    if (journal.past.records.length === 0) journal.append(createdFor('a_2', 'a_1'));
+    journal.append({ type: 'agent.queued', reason: FOR_WORKER });
+    await lead.closeJournal('a_2');
+  };
+  const begin = async () => {
+    const visit = await store.visit('s_1');
+    await visit.adopt('a_2');
+    (await visit.journal('a_2', 'a_1')).append({ type: 'epoch.began', owner: 'w_9' });
+    await visit.close();
+  };
+  const job = { swarm: 's_1', id: 'a_2', signal: new AbortController().signal };
+  const refuse = (reason: string, worker = 'w_1') =>
+    noteRefusal(store, job, new UsageError(reason), worker);
+  const reasons = async () => {
+    const { records } = await store.peek('s_1', 'a_2');
+    return records.flatMap((record) => (record.type === 'agent.queued' ? [record.reason] : []));
+  };
+  await queue();
+  return { store, job, queue, begin, refuse, reasons };
+};
+
+needs.describe('redis')('a note that an agent cannot be worked on', () => {
+  test('is made once for each reason, also when machines refuse by turns', async () => {
+    const { refuse, reasons } = await setUp();
+    for (let round = 0; round < 3; round += 1) {
+      await refuse('It is not on field.', 'w_1');
+      await refuse('It is not on barn.', 'w_2');
+      await refuse('It is not on barn.', 'w_3');
+    }
+    expect(await reasons()).toEqual([FOR_WORKER, 'It is not on field.', 'It is not on barn.']);
+  });
+
+  test('is made again when somebody has worked on it since, or it was queued again', async () => {
+    const { queue, begin, refuse, reasons } = await setUp();
+    await refuse('No.');
+    await begin();
+    await refuse('No.');
+    await queue();
+    await refuse('No.');
+    expect(await reasons()).toEqual([FOR_WORKER, 'No.', 'No.', FOR_WORKER, 'No.']);
+  });
+
+  test('is not made for ever, though each reason is another', async () => {
+    const { refuse, reasons } = await setUp();
+    for (let round = 0; round < 25; round += 1) await refuse(`It took ${round} ms.`);
+    expect(await reasons()).toHaveLength(21);
+  });
+
+  test('is not made of what was said elsewhere', async () => {
+    const { store, job, reasons } = await setUp();
+    await noteRefusal(store, job, new StorageError('Redis is full.'), 'w_1');
+    expect(await reasons()).toEqual([FOR_WORKER]);
+  });
+});
