@@ -14,5 +14,6 @@ export const echoingBroker = (broker: Broker): Broker => ({
   subscribe: (channel, heard, missed) => broker.subscribe(channel, heard, missed),
   listen: (listener) => broker.listen(listener),
   connection: (kind) => broker.connection(kind),
+  refused: (why) => broker.refused(why),
   close: () => broker.close(),
 });

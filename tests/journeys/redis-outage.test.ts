@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { type Argument, openBroker } from '../../src/store/redis/broker.js';
 import { ownRedisServer, type RedisServer } from '../fakes/own-redis-server.js';
 import { type Line, type Rules, STREAM } from '../fakes/skein-process.js';
 import {
@@ -39,6 +40,12 @@ const logOf = ({ workspace }: WorkerScene): readonly string[] => {
   }
 };
 
+const tell = async ({ url }: RedisServer, ...command: readonly [string, ...Argument[]]) => {
+  const broker = await openBroker(url);
+  await broker.call(...command);
+  await broker.close();
+};
+
 const AWAY = /Redis .*: everybody waits where they are\./;
 const BACK = 'Redis is back: everybody goes on.';
 
@@ -55,6 +62,13 @@ const OUTAGES = [
     {
       begin: ({ redis }: WorkerScene<RedisServer>) => redis.kill('SIGSTOP'),
       end: ({ redis }: WorkerScene<RedisServer>) => redis.kill('SIGCONT'),
+    },
+  ],
+  [
+    'has no room for a while',
+    {
+      begin: ({ redis }: WorkerScene<RedisServer>) => tell(redis, 'CONFIG', 'SET', 'maxmemory', 1),
+      end: ({ redis }: WorkerScene<RedisServer>) => tell(redis, 'CONFIG', 'SET', 'maxmemory', 0),
     },
   ],
 ] as const;
@@ -76,7 +90,12 @@ needs.describe('own-redis')('a run whose Redis', () => {
     await outage.end(scene);
     const { code, result } = await lead.ended;
     expect({ code, result: result.result }).toEqual({ code: 0, result: 'I see.' });
-    for (const process of [lead, worker]) expect(process.stderr).toContain(BACK);
+    for (const process of [lead, worker]) {
+      await eventually('it says that it goes on', () => process.stderr.includes(BACK));
+      expect(process.stderr.split(': everybody waits')).toHaveLength(2);
+      expect(process.stderr.split(BACK)).toHaveLength(2);
+      expect(process.stderr).not.toContain('Warning');
+    }
     expect(scene.bodies().length).toBeGreaterThan(sent);
     expect([...logOf(scene)].sort()).toEqual(['begun', 'begun', 'gone', 'gone']);
     const journals = await scene.journals('one');

@@ -2,15 +2,17 @@
  * The connections of a process to Redis, and the one door to ioredis. One connection carries the commands
  * of everybody, in order; one listens to channels; whoever blocks gets one of its own.
  *
- * While Redis is away commands wait, and are sent when it is back. One that was sent and not answered is
- * sent again: so every script has to be one that may run twice.
+ * While Redis is away, or refuses things for now, commands wait, and are sent when it is back. One that was
+ * sent and not answered is sent again: so every script has to be one that may run twice.
  */
 import { Cluster, type ClusterNode, Redis } from 'ioredis';
 import { UsageError } from '../../protocol/errors.js';
 import type { Outages } from '../../protocol/store.js';
 import { type BrokerAddress, parseAddress, shownAddress } from './broker-address.js';
+import { BrokerTrouble } from './broker-trouble.js';
 import { gatherWrites } from './gathered-writes.js';
-import { insist, isPassing } from './refusals.js';
+import { inTime } from './in-time.js';
+import { insist, passingRefusal } from './refusals.js';
 
 export type Connection = Redis | Cluster;
 export type Reply = unknown;
@@ -32,6 +34,8 @@ export interface Broker extends Outages {
   subscribe(channel: string, heard: (message: string) => void, missed: () => void): () => void;
   /** For a library that brings its own commands; closed with the broker. */
   connection(kind: 'commands' | 'blocking'): Connection;
+  /** Somebody waits because Redis refuses something for now, until what it returns is called. */
+  refused(why: string): () => void;
   close(): Promise<void>;
 }
 
@@ -62,11 +66,10 @@ export const openBroker = async (url: string, limitMs = START_LIMIT_MS): Promise
 
 class RedisBroker implements Broker {
   readonly shown: string;
-  trouble: string | undefined;
+  private readonly troubles = new BrokerTrouble();
   private readonly address: BrokerAddress;
   private readonly commands: Connection;
   private readonly others: Connection[] = [];
-  private readonly listeners = new Set<(trouble: string | undefined) => void>();
   private readonly scripts = new Set<string>();
   private ears: Ears | undefined;
   private watch: NodeJS.Timeout | undefined;
@@ -76,6 +79,10 @@ class RedisBroker implements Broker {
     this.address = address;
     this.shown = shown;
     this.commands = connect(address);
+  }
+
+  get trouble(): string | undefined {
+    return this.troubles.trouble;
   }
 
   async begin(limitMs: number): Promise<void> {
@@ -90,8 +97,10 @@ class RedisBroker implements Broker {
     } catch (error) {
       throw why ?? error;
     }
-    this.commands.on('close', () => this.say(`Redis at ${this.shown} cannot be reached`));
-    this.commands.on('ready', () => this.say(undefined));
+    this.commands.on('close', () =>
+      this.troubles.reach(`Redis at ${this.shown} cannot be reached`),
+    );
+    this.commands.on('ready', () => this.troubles.reach(undefined));
     this.watch = setInterval(() => this.look(), LOOK_EVERY_MS).unref();
   }
 
@@ -129,38 +138,36 @@ class RedisBroker implements Broker {
   }
 
   listen(listener: (trouble: string | undefined) => void): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+    return this.troubles.listen(listener);
+  }
+
+  refused(why: string): () => void {
+    return this.troubles.refused(why);
   }
 
   async close(): Promise<void> {
     if (this.isClosed) return;
     this.isClosed = true;
     clearInterval(this.watch);
-    this.listeners.clear();
+    this.troubles.close();
     for (const connection of [...this.others, this.commands]) connection.disconnect();
-  }
-
-  private say(trouble: string | undefined): void {
-    if (this.isClosed || (trouble === undefined) === (this.trouble === undefined)) return;
-    this.trouble = trouble;
-    for (const listener of [...this.listeners]) listener(trouble);
   }
 
   /** A server that hangs closes no connection. */
   private look(): void {
     const silence = setTimeout(
-      () => this.say(`Redis at ${this.shown} does not answer`),
+      () => this.troubles.reach(`Redis at ${this.shown} does not answer`),
       SILENCE_MS,
     ).unref();
     this.commands.ping().then(
       () => {
         clearTimeout(silence);
-        this.say(undefined);
+        this.troubles.reach(undefined);
       },
       (error: unknown) => {
         clearTimeout(silence);
-        if (isPassing(error)) this.say(`Redis at ${this.shown} is busy`);
+        const why = passingRefusal(this, error);
+        if (why !== undefined) this.troubles.reach(why);
       },
     );
   }
@@ -261,18 +268,6 @@ const connectionTo = (address: BrokerAddress): Connection => {
         clusterRetryStrategy: () => LONGEST_PAUSE_MS,
       });
     }
-  }
-};
-
-const inTime = async <Result>(work: Promise<Result>, limitMs: number): Promise<Result> => {
-  let limit: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    limit = setTimeout(() => reject(new Error('no answer in time')), limitMs);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(limit);
   }
 };
 

@@ -1,32 +1,62 @@
 /** What Redis answers instead of doing what it was told: not just now, or not at all. */
 import { StorageError } from '../../protocol/errors.js';
 
-/** It is there and cannot do it just now: a script of somebody else runs, or it is still reading its files. */
-const PASSING = /^(?:LOADING|BUSY|TRYAGAIN|CLUSTERDOWN|MASTERDOWN|NOREPLICAS)\b/;
+/** It is there, and has no room, no disk or not enough replicas just now; or it is one since a failover. */
+const NO_WRITES = /^(?:OOM|MISCONF|NOREPLICAS|READONLY)\b/;
+/** A script of somebody else runs, or it is still reading its files, or others look for a master. */
+const NOTHING = /^(?:LOADING|BUSY|TRYAGAIN|CLUSTERDOWN|MASTERDOWN)\b/;
+/** Between two attempts: at first, and after a while. */
 const PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 2_000;
 
-export const isPassing = (error: unknown): boolean => PASSING.test((error as Error).message);
+/** Of what Redis says so much is told. */
+const LONGEST_SENTENCE = 200;
+
+interface Refusing {
+  readonly shown: string;
+  /** Somebody waits because of that, until what it returns is called. */
+  refused(why: string): () => void;
+}
+
+/** What people hear when it passes by itself, or when somebody mends Redis; undefined when it does not. */
+export const passingRefusal = (
+  { shown }: Pick<Refusing, 'shown'>,
+  error: unknown,
+): string | undefined => {
+  const { message } = error as Error;
+  const [sentence = ''] = message.split(/\.(?:\s|$)/);
+  const said = sentence.slice(0, LONGEST_SENTENCE);
+  if (NO_WRITES.test(message)) return `Redis at ${shown} refuses writes: ${said}`;
+  return NOTHING.test(message) ? `Redis at ${shown} refuses commands: ${said}` : undefined;
+};
 
 /**
  * Whoever waits for Redis waits for that too: nothing was done, so it is asked again. Rejects with a
  * StorageError when it refuses for good.
  */
 export const insist = async <Result>(
-  broker: { readonly shown: string },
+  broker: Refusing,
   ask: () => Promise<Result>,
 ): Promise<Result> => {
-  for (;;) {
-    try {
-      return await ask();
-    } catch (error) {
-      if (!isPassing(error)) throw refusedBy(broker, error);
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  let goOn: (() => void) | undefined;
+  try {
+    for (let pauseMs = PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+      try {
+        return await ask();
+      } catch (error) {
+        const why = passingRefusal(broker, error);
+        if (why === undefined) throw refusedBy(broker, error);
+        goOn ??= broker.refused(why);
+      }
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
+  } finally {
+    goOn?.();
   }
 };
 
 /** For whoever must know that it is not kept. */
-export const refusedBy = ({ shown }: { readonly shown: string }, error: unknown): StorageError =>
+export const refusedBy = ({ shown }: Pick<Refusing, 'shown'>, error: unknown): StorageError =>
   error instanceof StorageError
     ? error
     : new StorageError(`Redis at ${shown} has refused it: ${(error as Error).message}`, {

@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 import { StorageError } from '../../../src/protocol/errors.js';
-import { openBroker } from '../../../src/store/redis/broker.js';
+import { type Broker, openBroker } from '../../../src/store/redis/broker.js';
 import { ownRedisBroker } from '../../fakes/own-redis-server.js';
 import { redisBroker } from '../../fakes/redis-server.js';
 import { needs } from '../../setup/needs.js';
@@ -48,10 +50,9 @@ needs.describe('own-redis')('a broker', () => {
 
   test('a script runs under its name, also when Redis has forgotten it', async () => {
     const broker = await ownRedisBroker();
-    const script = { name: 'addTo', lua: 'return redis.call("INCRBY", KEYS[1], ARGV[1])' };
-    expect(await broker.run(script, ['sum'], [2])).toBe(2);
+    expect(await broker.run(ADD_TO, ['sum'], [2])).toBe(2);
     await broker.call('SCRIPT', 'FLUSH');
-    expect(await broker.run(script, ['sum'], [3])).toBe(5);
+    expect(await broker.run(ADD_TO, ['sum'], [3])).toBe(5);
   });
 
   test('commands wait while a script of somebody else runs, and people hear of it', async () => {
@@ -64,7 +65,7 @@ needs.describe('own-redis')('a broker', () => {
     const killed = slow.catch((error: unknown) => error);
     await expect
       .poll(() => said, { timeout: 10_000 })
-      .toEqual([expect.stringMatching(/ is busy$/)]);
+      .toEqual([expect.stringMatching(/ refuses commands: BUSY Redis is busy running a script$/)]);
     const waiting = broker.call('INCR', 'one');
     await broker.connection('commands').script('KILL');
     expect(await waiting).toBe(1);
@@ -72,4 +73,59 @@ needs.describe('own-redis')('a broker', () => {
     await other.close();
     await expect.poll(() => said.at(-1), { timeout: 10_000 }).toBeUndefined();
   });
+
+  /** How Redis comes to refuse writes, what it says then, and how that ends. */
+  const REFUSALS = [
+    ['OOM', "OOM command not allowed when used memory > 'maxmemory'", ['maxmemory', 1, 0]],
+    ['NOREPLICAS', 'NOREPLICAS Not enough good replicas to write', ['min-replicas-to-write', 1, 0]],
+  ] as const;
+
+  test.each(REFUSALS)(
+    'writes wait while Redis says %s, and people hear of it once',
+    async (_, ...how) => {
+      const [why, [option, begun, over]] = how;
+      const broker = await ownRedisBroker();
+      const said: (string | undefined)[] = [];
+      broker.listen((trouble) => said.push(trouble));
+      await broker.call('CONFIG', 'SET', option, begun);
+      const writes = [broker.call('INCR', 'one'), broker.run(ADD_TO, ['sum'], [2])];
+      await expect.poll(() => said).toEqual([`Redis at ${broker.shown} refuses writes: ${why}`]);
+      expect(await broker.call('GET', 'one')).toBeNull();
+      expect(broker.trouble).toBe(said[0]);
+      await broker.call('CONFIG', 'SET', option, over);
+      expect(await Promise.all(writes)).toEqual([1, 2]);
+      expect(said).toEqual([expect.any(String), undefined]);
+    },
+  );
+
+  test('writes wait while Redis cannot write its files, and people hear of it once', async () => {
+    const broker = await ownRedisBroker();
+    const said: (string | undefined)[] = [];
+    broker.listen((trouble) => said.push(trouble));
+    await broker.call('CONFIG', 'SET', 'save', '100000 100000');
+    // A folder is where its file should be.
+    await mkdir(join(dirname(broker.server.socket), 'dump.rdb'));
+    await broker.call('BGSAVE');
+    await expect.poll(() => statusOf(broker)).toBe('err');
+    const write = broker.call('INCR', 'one');
+    await expect.poll(() => said).toEqual([expect.stringContaining(' refuses writes: MISCONF ')]);
+    await broker.call('CONFIG', 'SET', 'stop-writes-on-bgsave-error', 'no');
+    expect(await write).toBe(1);
+    await expect.poll(() => said, { timeout: 10_000 }).toEqual([expect.any(String), undefined]);
+  });
+
+  test('what Redis refuses for good is not waited for', async () => {
+    const broker = await ownRedisBroker();
+    const other = await openBroker(broker.server.url);
+    onTestFinished(() => other.close());
+    await other.call('ACL', 'SETUSER', 'admin', 'on', 'nopass', '~*', '&*', '+@all');
+    await other.call('ACL', 'SETUSER', 'default', 'resetkeys');
+    await expect(broker.call('INCR', 'one')).rejects.toThrow(/ has refused it: NOPERM /);
+    expect(broker.trouble).toBeUndefined();
+  });
 });
+
+const ADD_TO = { name: 'addTo', lua: 'return redis.call("INCRBY", KEYS[1], ARGV[1])' };
+
+const statusOf = async (broker: Broker): Promise<string | undefined> =>
+  /rdb_last_bgsave_status:(\w+)/.exec(String(await broker.call('INFO', 'persistence')))?.[1];
