@@ -71,6 +71,13 @@ const OUTAGES = [
       end: ({ redis }: WorkerScene<RedisServer>) => tell(redis, 'CONFIG', 'SET', 'maxmemory', 0),
     },
   ],
+  [
+    'takes no writes after a failover',
+    {
+      begin: ({ redis }: WorkerScene<RedisServer>) => tell(redis, 'REPLICAOF', '127.0.0.1', 1),
+      end: ({ redis }: WorkerScene<RedisServer>) => tell(redis, 'REPLICAOF', 'NO', 'ONE'),
+    },
+  ],
 ] as const;
 
 needs.describe('own-redis')('a run whose Redis', () => {

@@ -73,12 +73,16 @@ class RedisBroker implements Broker {
   private readonly scripts = new Set<string>();
   private ears: Ears | undefined;
   private watch: NodeJS.Timeout | undefined;
+  /** The connection was just left to look for whoever is the master now. */
+  private isMoving = false;
   private isClosed = false;
 
   constructor(address: BrokerAddress, shown: string) {
     this.address = address;
     this.shown = shown;
-    this.commands = connect(address);
+    this.commands = connect(address, () => {
+      this.isMoving = true;
+    });
   }
 
   get trouble(): string | undefined {
@@ -97,9 +101,11 @@ class RedisBroker implements Broker {
     } catch (error) {
       throw why ?? error;
     }
-    this.commands.on('close', () =>
-      this.troubles.reach(`Redis at ${this.shown} cannot be reached`),
-    );
+    this.commands.on('close', () => {
+      // One that cannot be reached then closes the next one too.
+      if (!this.isMoving) this.troubles.reach(`Redis at ${this.shown} cannot be reached`);
+      this.isMoving = false;
+    });
     this.commands.on('ready', () => this.troubles.reach(undefined));
     this.watch = setInterval(() => this.look(), LOOK_EVERY_MS).unref();
   }
@@ -129,7 +135,7 @@ class RedisBroker implements Broker {
 
   connection(kind: 'commands' | 'blocking'): Connection {
     if (kind === 'commands') return this.commands;
-    const another = connect(this.address);
+    const another = connect(this.address, () => {});
     // What goes wrong is said once, by the connection that everybody uses.
     another.on('error', () => {});
     another.connect().catch(() => {});
@@ -219,8 +225,9 @@ interface Listener {
   readonly missed: () => void;
 }
 
-const connect = (address: BrokerAddress): Connection => {
-  const connection = connectionTo(address);
+/** `moving` is called whenever it is left to look for another master. */
+const connect = (address: BrokerAddress, moving: () => void): Connection => {
+  const connection = connectionTo(address, moving);
   if (connection instanceof Cluster) connection.on('+node', gatherOn);
   else gatherOn(connection);
   return connection;
@@ -231,7 +238,19 @@ const gatherOn = (node: Redis): void => {
   node.on('connect', () => gatherWrites(node.stream));
 };
 
-const connectionTo = (address: BrokerAddress): Connection => {
+/** What was the master before a failover takes no writes any more; there may be no other one yet. */
+const leaveReplica = (moving: () => void): ((error: Error) => 1 | false) => {
+  let leftAt = 0;
+  return ({ message }) => {
+    const now = Date.now();
+    if (!message.startsWith('READONLY') || now - leftAt < LONGEST_PAUSE_MS) return false;
+    leftAt = now;
+    moving();
+    return 1;
+  };
+};
+
+const connectionTo = (address: BrokerAddress, moving: () => void): Connection => {
   const { username, password, db, tls } = address;
   const options = {
     ...(username !== undefined && { username }),
@@ -242,8 +261,7 @@ const connectionTo = (address: BrokerAddress): Connection => {
     // Whoever waits for Redis waits for as long as it takes.
     maxRetriesPerRequest: null,
     retryStrategy: (times: number) => Math.min(50 * 2 ** Math.min(times, 10), LONGEST_PAUSE_MS),
-    // What was the master before a failover takes no writes any more.
-    reconnectOnError: ({ message }: Error) => (message.startsWith('READONLY') ? 2 : false),
+    reconnectOnError: leaveReplica(moving),
   };
   switch (address.kind) {
     case 'single':

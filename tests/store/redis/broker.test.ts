@@ -114,6 +114,22 @@ needs.describe('own-redis')('a broker', () => {
     await expect.poll(() => said, { timeout: 10_000 }).toEqual([expect.any(String), undefined]);
   });
 
+  test('writes wait for a master while Redis is a replica, and people hear of it once', async () => {
+    const broker = await ownRedisBroker();
+    const said: (string | undefined)[] = [];
+    broker.listen((trouble) => said.push(trouble));
+    const other = await openBroker(broker.server.url);
+    onTestFinished(() => other.close());
+    await other.call('REPLICAOF', '127.0.0.1', 1);
+    const writes = ['one', 'two', 'three'].map((key) => broker.call('INCR', key));
+    // It looks elsewhere for a master meanwhile, several times.
+    await expect.poll(() => connectionsOf(other), { timeout: 20_000 }).toBeGreaterThan(5);
+    expect(said).toEqual([expect.stringContaining(' refuses writes: READONLY ')]);
+    await other.call('REPLICAOF', 'NO', 'ONE');
+    expect(await Promise.all(writes)).toEqual([1, 1, 1]);
+    expect(said).toEqual([expect.any(String), undefined]);
+  });
+
   test('what Redis refuses for good is not waited for', async () => {
     const broker = await ownRedisBroker();
     const other = await openBroker(broker.server.url);
@@ -129,3 +145,6 @@ const ADD_TO = { name: 'addTo', lua: 'return redis.call("INCRBY", KEYS[1], ARGV[
 
 const statusOf = async (broker: Broker): Promise<string | undefined> =>
   /rdb_last_bgsave_status:(\w+)/.exec(String(await broker.call('INFO', 'persistence')))?.[1];
+
+const connectionsOf = async (broker: Broker): Promise<number> =>
+  Number(/total_connections_received:(\d+)/.exec(String(await broker.call('INFO', 'stats')))?.[1]);
