@@ -28,12 +28,18 @@ const PROGRESS_EVERY_MS = 1_000;
 /** After so long somebody tries again to go on with one whose records were refused. */
 const REFUSED_MS = 1_000;
 
+/** Somebody else may go on with it. */
+export interface GivenBack {
+  readonly laterMs: number;
+  readonly why: string;
+}
+
 export interface Outpost {
   readonly swarm: string;
   /** Agents that are at work here now. */
   readonly busy: number;
   /** Works on it until it has ended, or is somebody else's. Rejects with a SkeinError. */
-  work(job: TakenJob): Promise<'done' | { readonly laterMs: number }>;
+  work(job: TakenJob): Promise<'done' | GivenBack>;
   /** As a visited session has it. */
   heedArtifacts(listener: () => void): () => void;
   /** What was begun is given back. */
@@ -94,7 +100,7 @@ class OpenOutpost implements Outpost {
     return this.working.size;
   }
 
-  async work(job: TakenJob): Promise<'done' | { readonly laterMs: number }> {
+  async work(job: TakenJob): Promise<'done' | GivenBack> {
     const { id } = job;
     const entry = await this.entryOf(id);
     if (entry === undefined) return 'done';
@@ -111,7 +117,8 @@ class OpenOutpost implements Outpost {
       const isOver = await this.untilOver(entry, job, lost);
       if (isOver) return 'done';
       await this.giveUp(entry, adoption.lost);
-      return { laterMs: job.signal.aborted ? 0 : REFUSED_MS };
+      const { message: why } = lost.reason as Error;
+      return { laterMs: job.signal.aborted ? 0 : REFUSED_MS, why };
     } finally {
       this.working.delete(id);
       this.told.delete(id);

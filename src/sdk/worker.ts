@@ -75,11 +75,10 @@ export const openWorker = async (options: WorkerOptions): Promise<Worker> => {
     options.said({ swarm, agent, what: 'begun', attempts });
     try {
       const end = await outposts.work(job);
-      const why = 'the worker ends or was replaced';
-      if (end !== 'done' && end.laterMs > 0) return putOff(why);
+      if (end !== 'done' && end.laterMs > 0) return putOff(end.why);
       pauses.forget(name);
       if (end === 'done') options.said({ swarm, agent, what: 'ended' });
-      else options.said({ swarm, agent, what: 'given back', why });
+      else options.said({ swarm, agent, what: 'given back', why: end.why });
       return end;
     } catch (error) {
       await noteRefusal(sessions, job, error, store.owner);

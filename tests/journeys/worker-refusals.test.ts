@@ -1,10 +1,18 @@
 /** What workers do with jobs that they cannot do. */
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openBroker } from '../../src/store/redis/broker.js';
-import { queueKey } from '../../src/store/redis/redis-keys.js';
+import { queueKey, swarmKeys } from '../../src/store/redis/redis-keys.js';
 import type { Rules } from '../fakes/skein-process.js';
-import { backgroundTask, HELPERS, type WorkerScene, workerScene } from '../fakes/worker-scene.js';
+import {
+  backgroundTask,
+  bash,
+  HELPERS,
+  type WorkerScene,
+  workerScene,
+} from '../fakes/worker-scene.js';
 import { eventually } from '../host/processes.js';
 import { needs } from '../setup/needs.js';
 
@@ -98,6 +106,43 @@ needs.describe('redis')('a worker', () => {
     lead.kill('SIGKILL');
     await lead.ended;
   }, 40_000);
+
+  test('says what happened when Redis refuses its records', async () => {
+    const command = 'touch begun; while [ ! -e go ]; do sleep 0.05; done';
+    const rules: Rules = [
+      ...RULES.slice(0, 2),
+      { match: { turn: 0 }, reply: { tool_use: bash(command) } },
+      ...RULES.slice(2),
+    ];
+    const scene = await workerScene(rules);
+    const worker = await scene.worker();
+    const lead = scene.begin(LEAD);
+    await eventually('it is in a call', () => existsSync(join(scene.workspace, 'begun')));
+    const [agent] = await scene.agents('one', 'it is there', ({ length }) => length === 1);
+    const id = String(agent?.id);
+    // As a failover may do.
+    await (await redisOf(scene)).call('RPOP', swarmKeys('one').journal(id));
+    await writeFile(join(scene.workspace, 'go'), '');
+    await eventually('it is given back', () => worker.stderr.includes(' is given back: '));
+    const why = `Redis has lost 1 records of agent ${id} that it had taken; `;
+    expect(worker.stderr).toContain(`${id} of one is given back: ${why}`);
+    lead.kill('SIGKILL');
+    await lead.ended;
+  });
+
+  test('says that it ends when it gives back what it has', async () => {
+    const scene = await workerScene([
+      ...RULES.slice(0, 2),
+      { reply: { text: 'There', stall: { afterEvents: 3 } } },
+    ]);
+    const worker = await scene.worker();
+    const lead = scene.begin(LEAD);
+    await eventually('it is in an answer', () => scene.bodies().length === 3);
+    worker.kill('SIGTERM');
+    expect((await worker.ended).stderr).toContain(' is given back: The worker is closed.');
+    lead.kill('SIGKILL');
+    await lead.ended;
+  });
 });
 
 const agentIn = (line: string) => line.split(' ')[0];
