@@ -1,8 +1,9 @@
 /** `skein sessions prune`: takes old sessions away, and says what it kept and why. */
 import { createInterface } from 'node:readline/promises';
-import { StorageError, UsageError } from '../protocol/errors.js';
+import { UsageError } from '../protocol/errors.js';
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
 import { sweepCheckpoints } from '../sdk/checkpoint-retention.js';
+import { atAGlance, glanceAt } from '../sdk/job-glance.js';
 import { openArchive } from '../sdk/open-store.js';
 import { summarise } from '../sdk/session-summary.js';
 import { settingsFor } from '../sdk/workbench-settings.js';
@@ -110,9 +111,10 @@ const planOf = async (
 ): Promise<Plan> => {
   const old = new Map<string, SessionMeta>();
   const kept: Kept[] = [];
+  const source = atAGlance(store);
   for (const meta of sessions) {
     if (meta.updatedAt >= oldest) continue;
-    const { state, pid, lastActiveAt } = await summarise(store, meta);
+    const { state, pid, lastActiveAt } = await summarise(source, meta);
     const who = pid === null ? 'on workers' : `pid ${pid}`;
     if (state === 'running') kept.push({ id: meta.id, reason: `it is running (${who})` });
     else if (lastActiveAt < oldest) old.set(meta.id, meta);
@@ -152,22 +154,28 @@ const isAgreed = async ({ yes, json }: PruneFlags, machine: Machine): Promise<bo
 };
 
 const removeAll = async (store: SessionStore, sessions: readonly SessionMeta[]) => {
+  const ids = sessions.map(({ id }) => id);
+  await withdrawJobs(store, ids);
   const removed: string[] = [];
   const refused: Kept[] = [];
   let freed = 0;
-  for (const { id } of sessions) {
-    try {
-      // A worker would find nothing of a job whose session is gone.
-      if (store.jobs.own === undefined) {
-        for (const job of await store.jobs.list(id)) await store.jobs.withdraw(job);
-      }
-      freed += await store.remove(id);
+  for (const [at, end] of (await store.removeAll(ids)).entries()) {
+    const id = ids[at] ?? '';
+    // Somebody opened it meanwhile, or the disk refuses: the others go nevertheless.
+    if (typeof end !== 'number') refused.push({ id, reason: end.message });
+    else {
+      freed += end;
       removed.push(id);
-    } catch (error) {
-      // Somebody opened it meanwhile, or the disk refuses: the others go nevertheless.
-      if (!(error instanceof UsageError || error instanceof StorageError)) throw error;
-      refused.push({ id, reason: error.message });
     }
   }
   return { removed, freed, refused };
+};
+
+/** A worker would find nothing of a job whose session is gone. */
+const withdrawJobs = async (store: SessionStore, ids: readonly string[]): Promise<void> => {
+  if (store.jobs.own !== undefined) return;
+  const seen = glanceAt(store.jobs);
+  for (const id of ids) {
+    for (const job of await seen.list(id)) await store.jobs.withdraw(job);
+  }
 };

@@ -1,5 +1,6 @@
 /** `skein ps`: the swarms of this machine as trees of agents, with what each is doing now. */
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
+import { atAGlance } from '../sdk/job-glance.js';
 import { newestFirst, sessionNamed } from '../sdk/session-archive.js';
 import type { StoreFlags } from '../sdk/store-choice.js';
 import { isWorkedOn } from '../sdk/swarm-remote.js';
@@ -68,8 +69,9 @@ const runningOrRecent = async (
 ): Promise<readonly SessionMeta[]> => {
   const running: SessionMeta[] = [];
   const former: SessionMeta[] = [];
+  const source = atAGlance(store);
   for (const session of newestFirst(await store.list())) {
-    if (await isWorkedOn(store, session.id)) running.push(session);
+    if (await isWorkedOn(source, session.id)) running.push(session);
     else if (isAll && former.length < MOST_FORMER) former.push(session);
   }
   return [...running, ...former];

@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { UsageError } from '../protocol/errors.js';
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
+import { atAGlance } from '../sdk/job-glance.js';
 import { newestFirst } from '../sdk/session-archive.js';
 import { type SearchHit, searchPattern, searchSession } from '../sdk/session-search.js';
 import { type SessionSummary, summarise } from '../sdk/session-summary.js';
@@ -39,7 +40,8 @@ const showSessions = async (
   const wanted = newestFirst(flags.all ? sessions : sessions.filter((it) => it.cwd === cwd));
   const found = await search(store, wanted, flags);
   const shown: Shown[] = [];
-  for (const { meta, match } of found) shown.push({ ...(await summarise(store, meta)), match });
+  const source = atAGlance(store);
+  for (const { meta, match } of found) shown.push({ ...(await summarise(source, meta)), match });
   shown.sort((a, b) => b.lastActiveAt - a.lastActiveAt);
   const elsewhere = sessions.length - wanted.length;
   if (flags.json === true) {

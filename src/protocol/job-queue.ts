@@ -38,6 +38,8 @@ export interface JobQueue {
   withdraw(job: Pick<QueuedJob, 'id' | 'swarm' | 'at'>): Promise<boolean>;
   /** Of a swarm, oldest first. */
   list(swarm: string): Promise<readonly ListedJob[]>;
+  /** Of all swarms that have any, by swarm; left out where the process that runs a swarm takes its jobs itself. */
+  all?(): Promise<ReadonlyMap<string, readonly ListedJob[]>>;
   /** Works on jobs until it is closed. */
   employ(worker: string, terms: WorkTerms, work: Work): Promise<Workplace>;
   /** Workers that live, by name; left out where the process that runs a swarm takes its jobs itself. */

@@ -1,4 +1,5 @@
 /** What outlives a process: sessions, their journals, their event index, artifacts, mailboxes, jobs, work. */
+import type { SkeinError } from './errors.js';
 import type { SwarmEvent } from './events.js';
 import type { JobQueue } from './job-queue.js';
 import type { JournalBody, JournalRecord } from './journal.js';
@@ -49,6 +50,8 @@ export interface SessionStore {
   records(id: string, agent: string): AsyncIterable<JournalRecord>;
   /** Takes a session away, and says how many bytes that freed; rejects when somebody holds it. */
   remove(id: string): Promise<number>;
+  /** The same with many: in order, the bytes of each, or why it stays. */
+  removeAll(ids: readonly string[]): Promise<readonly Removal[]>;
   /** A journal as it stands, without the lease; up to and with the record `upTo` if it is said. */
   peek(id: string, agent: string, upTo?: number): Promise<JournalContents>;
   peekArtifact(id: string, name: string): Promise<Uint8Array>;
@@ -75,6 +78,8 @@ export interface Outages {
   /** Told of each change: a reason, or undefined when it is back. Returns what ends that. */
   listen(listener: (trouble: string | undefined) => void): () => void;
 }
+
+export type Removal = number | SkeinError;
 
 export interface SessionSurvey {
   readonly sessions: readonly SessionMeta[];

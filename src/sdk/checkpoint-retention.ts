@@ -5,6 +5,7 @@ import type { Blobs, FileState } from '../protocol/checkpoint.js';
 import type { JournalRecord } from '../protocol/journal.js';
 import type { SessionStore } from '../protocol/store.js';
 import { type Swept, sweepBlobs } from '../store/checkpoint-blobs.js';
+import { atAGlance } from './job-glance.js';
 import { blobsOf } from './session-checkpoints.js';
 import type { Surroundings } from './surroundings.js';
 import { isWorkedOn } from './swarm-remote.js';
@@ -29,8 +30,9 @@ export const sweepCheckpoints = async (
   const cited = new Citations(blobsOf(skeinHome));
   const oldest = Date.now() - days * DAY_MS;
   for (const [at, store] of stores.entries()) {
+    const source = atAGlance(store);
     for (const { id, updatedAt } of surveys[at]?.sessions ?? []) {
-      const isRunning = await isWorkedOn(store, id);
+      const isRunning = await isWorkedOn(source, id);
       if (updatedAt < oldest && !isRunning) continue;
       for (const agent of await store.agents(id)) {
         for await (const record of store.records(id, agent)) cited.take(record);

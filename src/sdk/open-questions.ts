@@ -11,6 +11,7 @@ import type { PostedQuestion } from '../protocol/question-board.js';
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
 import type { CommandReply } from '../protocol/swarm-commands.js';
 import { openPersonKey } from '../store/person-key.js';
+import { atAGlance } from './job-glance.js';
 import { newestFirst } from './session-archive.js';
 import type { Surroundings } from './surroundings.js';
 import { commandSwarm, liveSessions } from './swarm-remote.js';
@@ -46,13 +47,14 @@ export const openQuestions = async (
     store.jobs.own === undefined ? newestFirst(await store.list()) : await liveSessions(store);
   const questions: OpenQuestion[] = [];
   let leftOut = 0;
+  const source = atAGlance(store);
   for (const live of sessions) {
     if (session !== undefined && live.id !== session.id) continue;
     const posted = await store.questions(live.id).read();
     leftOut += posted.leftOut;
     if (posted.questions.length === 0) continue;
     // A question can be answered without knowing more of who asks it.
-    const [swarm] = await viewsOfSwarms(store, [live], () => {});
+    const [swarm] = await viewsOfSwarms(source, [live], () => {});
     const byId = new Map(swarm?.agents.map((agent) => [agent.id, agent]));
     for (const question of posted.questions) {
       const agent = byId.get(question.agent);

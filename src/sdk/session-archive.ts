@@ -1,6 +1,7 @@
 /** Which of the sessions in a store somebody means. */
 import { UsageError } from '../protocol/errors.js';
 import type { SessionMeta, SessionStore } from '../protocol/store.js';
+import { atAGlance } from './job-glance.js';
 import { findSession } from './session-choice.js';
 import { agentsNamed, LEAD, type LeaveOut, viewsOfSwarms } from './swarm-view.js';
 
@@ -93,6 +94,7 @@ const agentsCalled = async (
   const running: Addressed[] = [];
   let former: readonly Addressed[] = [];
   let left = MOST_LOOKED_THROUGH;
+  const source = atAGlance(store);
   for (const session of sessions) {
     // Whoever is alone is a lead, and has no other name.
     if (wanted !== LEAD && (await store.agents(session.id)).length < 2) continue;
@@ -100,7 +102,7 @@ const agentsCalled = async (
     if (!isRunning && former.length > 0) continue;
     left -= 1;
     if (left < 0) break;
-    const swarms = await viewsOfSwarms(store, [session], leaveOut);
+    const swarms = await viewsOfSwarms(source, [session], leaveOut);
     const hits = agentsNamed(swarms, wanted).map(({ agent }) => ({ session, agent: agent.id }));
     if (isRunning) running.push(...hits);
     else former = hits;

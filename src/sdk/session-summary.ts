@@ -1,8 +1,9 @@
 /** One session in a listing: what is known of it, and what its events say of its state. */
 import { SkeinError } from '../protocol/errors.js';
 import type { EventType } from '../protocol/events.js';
-import type { SessionMeta, SessionStore } from '../protocol/store.js';
+import type { SessionMeta } from '../protocol/store.js';
 import { CostLedger } from './cost-ledger.js';
+import type { SwarmSource } from './job-glance.js';
 import { isWorkedOn } from './swarm-remote.js';
 
 /**
@@ -35,10 +36,7 @@ const OUTSIDE: ReadonlySet<EventType> = new Set([
   ...(['rewind.began', 'session.rewound'] as const),
 ]);
 
-export const summarise = async (
-  store: SessionStore,
-  meta: SessionMeta,
-): Promise<SessionSummary> => {
+export const summarise = async (store: SwarmSource, meta: SessionMeta): Promise<SessionSummary> => {
   const ledger = new CostLedger();
   const holder = await store.holder(meta.id);
   const isLive = holder !== undefined || (await isWorkedOn(store, meta.id));

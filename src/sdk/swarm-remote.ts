@@ -11,21 +11,23 @@ import {
   commandAnswer,
   type SwarmCommand,
 } from '../protocol/swarm-commands.js';
+import { atAGlance, glanceAt, type SwarmSource } from './job-glance.js';
 import { type Addressed, newestFirst } from './session-archive.js';
 import { type LeaveOut, type SwarmView, viewsOfSwarms } from './swarm-view.js';
 
 /** Those that a process works on now, newest first. */
 export const liveSessions = async (store: SessionStore): Promise<readonly SessionMeta[]> => {
   const live: SessionMeta[] = [];
+  const source = atAGlance(store);
   for (const session of newestFirst(await store.list())) {
-    if (await isWorkedOn(store, session.id)) live.push(session);
+    if (await isWorkedOn(source, session.id)) live.push(session);
   }
   return live;
 };
 
 /** By its lead, or by a worker that has an agent of it. */
 export const isWorkedOn = async (
-  store: Pick<SessionStore, 'holder' | 'jobs'>,
+  store: Pick<SwarmSource, 'holder' | 'jobs'>,
   session: string,
 ): Promise<boolean> => {
   if ((await store.holder(session)) !== undefined) return true;
@@ -40,9 +42,10 @@ export const sessionsThatQueue = async (
 ): Promise<readonly SessionMeta[]> => {
   if (store.jobs.own !== undefined) return [];
   const waiting = new Map<string, SessionMeta>();
+  const seen = glanceAt(store.jobs);
   for (const { session, agent } of found) {
     if (agent === undefined || waiting.has(session.id)) continue;
-    const jobs = await store.jobs.list(session.id);
+    const jobs = await seen.list(session.id);
     if (jobs.some(({ id }) => id === agent)) waiting.set(session.id, session);
   }
   return [...waiting.values()];

@@ -8,10 +8,11 @@ import type { SwarmEvent } from '../protocol/events.js';
 import type { ListedJob } from '../protocol/job-queue.js';
 import type { LeaseHolder } from '../protocol/leases.js';
 import type { WaitReason } from '../protocol/queueing.js';
-import type { SessionMeta, SessionStore } from '../protocol/store.js';
+import type { SessionMeta } from '../protocol/store.js';
 import type { ChildKind, ChildStatus } from '../protocol/swarm.js';
 import { windowTokens } from '../protocol/usage.js';
 import { AgentFold, type SeenCall, type SeenQuestion, type SeenState } from './agent-fold.js';
+import { atAGlance, type SwarmSource } from './job-glance.js';
 
 export interface AgentView {
   readonly id: string;
@@ -164,9 +165,6 @@ export class SwarmFold {
   }
 }
 
-/** What is looked at to see a swarm. */
-export type SwarmSource = Pick<SessionStore, 'events' | 'holder' | 'jobs'>;
-
 /** Of one session; who holds it is asked first, so that nobody is called lost who has just ended. */
 export const viewOfSwarm = async (store: SwarmSource, session: SessionMeta): Promise<SwarmView> => {
   const holder = await store.holder(session.id);
@@ -190,9 +188,10 @@ export const viewsOfSwarms = async (
   leaveOut: LeaveOut,
 ): Promise<readonly SwarmView[]> => {
   const swarms: SwarmView[] = [];
+  const source = atAGlance(store);
   for (const session of sessions) {
     try {
-      swarms.push(await viewOfSwarm(store, session));
+      swarms.push(await viewOfSwarm(source, session));
     } catch (error) {
       if (!(error instanceof SkeinError)) throw error;
       leaveOut(session.id, error.message);

@@ -7,6 +7,7 @@ import { resolveSkeinHome, stateLayout } from '../config/state-directory.js';
 import { childEnvironment } from '../host/child-environment.js';
 import { leftWorktrees, sweepWorktree } from '../host/worktree-sweep.js';
 import type { SessionStore } from '../protocol/store.js';
+import { glanceAt } from './job-glance.js';
 import type { Surroundings } from './surroundings.js';
 import { isWorkedOn } from './swarm-remote.js';
 
@@ -28,11 +29,15 @@ export const sweepWorktrees = async (
   const { worktrees: folder } = stateLayout(skeinHome);
   const environment = childEnvironment(machine.env, '', tmpdir());
   const home = { folder, without: [realPath(skeinHome)], environment };
+  const sources = stores.map((store) => ({
+    holder: (id: string) => store.holder(id),
+    jobs: glanceAt(store.jobs),
+  }));
   const lists = await Promise.all(stores.map((store) => store.list()));
   const isLive = async (session: string) => {
-    for (const [at, store] of stores.entries()) {
+    for (const [at, source] of sources.entries()) {
       const isKnown = lists[at]?.some(({ id }) => id === session) === true;
-      if (isKnown && (await isWorkedOn(store, session))) return true;
+      if (isKnown && (await isWorkedOn(source, session))) return true;
     }
     return false;
   };

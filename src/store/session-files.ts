@@ -12,6 +12,7 @@ import type { QuestionDesk } from '../protocol/question-board.js';
 import type {
   EventWatch,
   JournalContents,
+  Removal,
   Session,
   SessionMeta,
   SessionStore,
@@ -31,7 +32,7 @@ import { OwnedSession, readArtifact } from './owned-session.js';
 import { questionBoard, readQuestions } from './question-files.js';
 import { checkSessionId, notVisited } from './session-meta.js';
 import { eventsOf, readMeta, surveySessions, watchEvents } from './session-reading.js';
-import { removeFolder, sweepRemoved } from './session-removal.js';
+import { removeEach, removeFolder, sweepRemoved } from './session-removal.js';
 import { WorkFiles } from './work-files.js';
 import { writeAtomically } from './write-atomically.js';
 
@@ -117,6 +118,10 @@ export class SessionFiles implements SessionStore {
     if (!this.isSwept) sweepRemoved(this.options.root);
     this.isSwept = true;
     return removeFolder(this.options.root, id);
+  }
+
+  removeAll(ids: readonly string[]): Promise<readonly Removal[]> {
+    return removeEach(ids, (id) => this.remove(id));
   }
 
   async peek(id: string, agent: string, upTo?: number): Promise<JournalContents> {

@@ -18,6 +18,7 @@ import type {
   EventWatch,
   Journal,
   JournalContents,
+  Removal,
   Session,
   SessionMeta,
   SessionStore,
@@ -32,6 +33,7 @@ import { readJournal } from './journal-lines.js';
 import { LeaseMemory } from './lease-memory.js';
 import { MailMemory } from './mail-memory.js';
 import { checkSessionId, notVisited } from './session-meta.js';
+import { removeEach } from './session-removal.js';
 import { WorkMemory } from './work-memory.js';
 
 interface MemoryFolder {
@@ -119,6 +121,10 @@ export class SessionMemory implements SessionStore {
     this.folders.delete(id);
     await lease.release();
     return [...journals.values(), events].flat().reduce((sum, line) => sum + line.length + 1, 0);
+  }
+
+  removeAll(ids: readonly string[]): Promise<readonly Removal[]> {
+    return removeEach(ids, (id) => this.remove(id));
   }
 
   async peek(id: string, agent: string, upTo?: number): Promise<JournalContents> {

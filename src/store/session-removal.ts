@@ -1,6 +1,8 @@
 /** Takes a session away: out of sight in one step, and then off the disk. Links are not followed. */
 import fs from 'node:fs';
 import { join } from 'node:path';
+import { SkeinError } from '../protocol/errors.js';
+import type { Removal } from '../protocol/store.js';
 import { storageError } from './line-file.js';
 
 /** No session has such a name, so a removal that was cut short leaves no half of one to be listed. */
@@ -15,6 +17,28 @@ export const removeFolder = (root: string, id: string): number => {
     return freed;
   } catch (error) {
     throw storageError(error, join(root, id));
+  }
+};
+
+/** One by one, where that costs no more than together. */
+export const removeEach = async (
+  ids: readonly string[],
+  remove: (id: string) => Promise<number>,
+): Promise<readonly Removal[]> => {
+  const ends: Removal[] = [];
+  for (const id of ids) ends.push(await orRefusal(() => remove(id)));
+  return ends;
+};
+
+/** Somebody has it, or it is not there, or the store refuses: that is said, and keeps nobody from the others. */
+export const orRefusal = async <Result>(
+  act: () => Promise<Result>,
+): Promise<Result | SkeinError> => {
+  try {
+    return await act();
+  } catch (error) {
+    if (error instanceof SkeinError) return error;
+    throw error;
   }
 };
 

@@ -25,7 +25,7 @@ import { checkSessionId } from '../session-meta.js';
 import type { Broker } from './broker.js';
 import { bullId, readBullJob } from './bull-job.js';
 import { type Hold, JobHolds } from './job-holds.js';
-import { listJobs } from './job-listing.js';
+import { allJobs, listJobs } from './job-listing.js';
 import { UNCOUNT, WITHDRAW, WITHDRAWN } from './job-scripts.js';
 import { QUEUE_NAME, QUEUE_PREFIX, queueKey } from './redis-keys.js';
 import { insist } from './refusals.js';
@@ -93,6 +93,10 @@ export class BullQueue implements JobQueue {
 
   list(swarm: string): Promise<readonly ListedJob[]> {
     return listJobs(this.broker, swarm);
+  }
+
+  all(): Promise<ReadonlyMap<string, readonly ListedJob[]>> {
+    return allJobs(this.broker);
   }
 
   async employ(worker: string, terms: WorkTerms, work: Work): Promise<Workplace> {

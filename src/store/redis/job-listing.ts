@@ -1,4 +1,4 @@
-/** The jobs of one swarm that have not ended, out of the keys of BullMQ. */
+/** The jobs that have not ended, as they are in the queue: of one swarm, or of all. */
 import { type ListedJob, queuedJob } from '../../protocol/job-queue.js';
 import { inOrderOfAge } from '../job-names.js';
 import { checkSessionId } from '../session-meta.js';
@@ -10,12 +10,29 @@ import { queueKey } from './redis-keys.js';
 const BATCH = 500;
 
 /** The oldest first. */
-export const listJobs = async (broker: Broker, swarm: string): Promise<readonly ListedJob[]> => {
-  const places = ['wait', 'prioritized', 'delayed', 'active'];
-  const keys = places.map(queueKey);
-  const ids = await broker.run(IDS_OF_SWARM, keys, [`${checkSessionId(swarm)}.`]);
+export const listJobs = async (broker: Broker, swarm: string): Promise<readonly ListedJob[]> =>
+  jobsThatBegin(broker, `${checkSessionId(swarm)}.`);
+
+/** By swarm, the oldest first. */
+export const allJobs = async (
+  broker: Broker,
+): Promise<ReadonlyMap<string, readonly ListedJob[]>> => {
+  const bySwarm = new Map<string, ListedJob[]>();
+  for (const job of await jobsThatBegin(broker, '')) {
+    const own = bySwarm.get(job.swarm);
+    if (own === undefined) bySwarm.set(job.swarm, [job]);
+    else own.push(job);
+  }
+  return bySwarm;
+};
+
+/** Those whose ids begin so. */
+const jobsThatBegin = async (broker: Broker, beginning: string): Promise<readonly ListedJob[]> => {
+  const keys = ['wait', 'prioritized', 'delayed', 'active'].map(queueKey);
+  const ids = (await broker.run(IDS_OF_SWARM, keys, [beginning])) as readonly string[];
   const jobs: ListedJob[] = [];
-  for (const batch of inBatches(ids as readonly string[])) {
+  for (let at = 0; at < ids.length; at += BATCH) {
+    const batch = ids.slice(at, at + BATCH);
     const each = batch.flatMap((id) => [queueKey(id), queueKey(`${id}:lock`)]);
     const found = (await broker.run(JOBS_BY_ID, each, [])) as readonly [string, string][];
     for (const [text, worker] of found) {
@@ -25,11 +42,6 @@ export const listJobs = async (broker: Broker, swarm: string): Promise<readonly 
   }
   return jobs.sort(inOrderOfAge);
 };
-
-const inBatches = (ids: readonly string[]): readonly (readonly string[])[] =>
-  Array.from({ length: Math.ceil(ids.length / BATCH) }, (_, at) =>
-    ids.slice(at * BATCH, (at + 1) * BATCH),
-  );
 
 const parsed = (text: string): unknown => {
   try {

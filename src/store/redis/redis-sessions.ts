@@ -2,6 +2,7 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../protocol/clock.js';
+import { SkeinError } from '../../protocol/errors.js';
 import type { SwarmEvent } from '../../protocol/events.js';
 import type { JobQueue } from '../../protocol/job-queue.js';
 import type { JournalRecord } from '../../protocol/journal.js';
@@ -12,6 +13,7 @@ import type {
   EventWatch,
   JournalContents,
   Outages,
+  Removal,
   Session,
   SessionMeta,
   SessionStore,
@@ -25,18 +27,18 @@ import { journalPath } from '../journal-place.js';
 import type { LeaseOwner } from '../lease-file.js';
 import { refuseFiles } from '../mirror-marker.js';
 import { checkSessionId } from '../session-meta.js';
-import { removeFolder } from '../session-removal.js';
+import { orRefusal, removeFolder } from '../session-removal.js';
 import type { Broker } from './broker.js';
 import { readList } from './open-list.js';
 import { type SwarmKeys, swarmKeys } from './redis-keys.js';
 import { RedisLeases } from './redis-leases.js';
 import { RedisSession } from './redis-session.js';
-import { ScopeKeeper } from './scope-keeper.js';
+import { type Scope, ScopeKeeper } from './scope-keeper.js';
 import { startMirror } from './session-mirror.js';
 import { readArtifact } from './swarm-artifacts.js';
 import { piecesOf } from './swarm-lines.js';
-import { createMeta, listMeta, readMeta, surveyMetas } from './swarm-meta.js';
-import { removeSwarm } from './swarm-scan.js';
+import { createMeta, listMeta, noSession, readMeta, surveyMetas } from './swarm-meta.js';
+import { removeSwarms } from './swarm-scan.js';
 import { startUpkeep } from './swarm-upkeep.js';
 
 export interface RedisStoreOptions {
@@ -159,10 +161,24 @@ export class RedisSessions implements SessionStore {
   }
 
   async remove(id: string): Promise<number> {
-    const folder = this.folder(id);
-    await readMeta(this.broker, id);
-    const freed = await removeSwarm(this.broker, await this.keeper.take(id));
-    return freed + (fs.existsSync(folder) ? removeFolder(this.options.folder, id) : 0);
+    const [end = 0] = await this.removeAll([id]);
+    if (typeof end === 'number') return end;
+    throw end;
+  }
+
+  async removeAll(ids: readonly string[]): Promise<readonly Removal[]> {
+    const leads = await Promise.all(ids.map((id) => orRefusal(() => this.takeAny(id))));
+    const taken = leads.filter((lead): lead is Scope => !(lead instanceof SkeinError));
+    const ends = await removeSwarms(this.broker, taken);
+    const complete = async (lead: Scope | SkeinError): Promise<number> => {
+      if (lead instanceof SkeinError) throw lead;
+      const end = ends.get(lead.swarm) ?? 0;
+      if (typeof end !== 'number') throw end;
+      const { folder } = this.options;
+      const hasFolder = fs.existsSync(join(folder, lead.swarm));
+      return end + (hasFolder ? removeFolder(folder, lead.swarm) : 0);
+    };
+    return Promise.all(leads.map((lead) => orRefusal(() => complete(lead))));
   }
 
   mailbox(id: string): Mailbox {
@@ -214,6 +230,13 @@ export class RedisSessions implements SessionStore {
       await lead.release();
       throw error;
     }
+  }
+
+  /** Also one of which nothing can be read. */
+  private async takeAny(id: string): Promise<Scope> {
+    const { meta } = swarmKeys(checkSessionId(id));
+    if ((await this.broker.call('EXISTS', meta)) !== 1) throw noSession(id);
+    return this.keeper.take(id);
   }
 
   /** What was written here is there before it is looked for. */

@@ -34,11 +34,12 @@ export const createMeta = async (broker: Broker, meta: SessionMeta): Promise<voi
 export const readMeta = async (broker: Broker, id: string): Promise<SessionMeta> => {
   const { meta: key } = swarmKeys(id);
   const text = await broker.call('GET', key);
-  if (typeof text !== 'string') {
-    throw new UsageError(`There is no session "${id}"; \`skein sessions --all\` lists them.`);
-  }
+  if (typeof text !== 'string') throw noSession(id);
   return parseMeta(text, key);
 };
+
+export const noSession = (id: string): UsageError =>
+  new UsageError(`There is no session "${id}"; \`skein sessions --all\` lists them.`);
 
 /** Only for the lead. */
 export const writeMeta = async (broker: Broker, lead: Scope, meta: SessionMeta): Promise<void> => {
@@ -57,6 +58,16 @@ export const writeMeta = async (broker: Broker, lead: Scope, meta: SessionMeta):
 /** Has another slot in a cluster than the session itself, so it comes after it. */
 export const listMeta = async (broker: Broker, { id, updatedAt }: SessionMeta): Promise<void> => {
   await broker.run(LIST, [SWARMS], [updatedAt, id, KEEP_MS]);
+};
+
+/** By swarm, as it is in the list: when it was last changed. */
+export const listedChanges = async (broker: Broker): Promise<ReadonlyMap<string, number>> => {
+  const pairs = await broker.call('ZRANGE', SWARMS, 0, -1, 'WITHSCORES');
+  // Pairs, or all in a row: that is up to the server.
+  const flat = (pairs as string[]).flat();
+  const changes = new Map<string, number>();
+  for (let at = 0; at < flat.length; at += 2) changes.set(flat[at] ?? '', Number(flat[at + 1]));
+  return changes;
 };
 
 export const surveyMetas = async (broker: Broker): Promise<SessionSurvey> => {

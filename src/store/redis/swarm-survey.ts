@@ -4,7 +4,8 @@
  */
 import type { JobQueue } from '../../protocol/job-queue.js';
 import type { Broker, Connection } from './broker.js';
-import { ALL_KEYS, isShared, ownerOfKey, SWARMS } from './redis-keys.js';
+import { ALL_KEYS, isShared, ownerOfKey } from './redis-keys.js';
+import { listedChanges } from './swarm-meta.js';
 
 export interface SwarmLeft {
   readonly swarm: string;
@@ -44,7 +45,7 @@ type Tally = { -readonly [Key in keyof SwarmLeft]: SwarmLeft[Key] };
 
 export const surveyRedis = async (
   broker: Broker,
-  jobs: Pick<JobQueue, 'list'>,
+  jobs: Pick<JobQueue, 'all'>,
   signal?: AbortSignal,
 ): Promise<RedisSurvey> => {
   const tallies = new Map<string, Tally>();
@@ -76,11 +77,12 @@ export const surveyRedis = async (
       left -= keys.length;
     }
   }
+  const changes = await listedChanges(broker);
+  const all = await jobs.all?.();
   for (const tally of tallies.values()) {
-    const score = await broker.call('ZSCORE', SWARMS, tally.swarm);
-    tally.changedAt = typeof score === 'string' ? Number(score) : null;
-    const waiting = await jobs.list(tally.swarm);
-    tally.waitingJobs = waiting.filter(({ worker }) => worker === undefined).length;
+    tally.changedAt = changes.get(tally.swarm) ?? null;
+    const waiting = all?.get(tally.swarm)?.filter(({ worker }) => worker === undefined);
+    tally.waitingJobs = waiting?.length ?? 0;
   }
   const swarms = [...tallies.values()].sort(
     (a, b) => (b.changedAt ?? 0) - (a.changedAt ?? 0) || (a.swarm < b.swarm ? -1 : 1),

@@ -127,6 +127,18 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     await expect(store.remove('../s_2')).rejects.toMatchObject({ code: 'usage' });
   });
 
+  test('are removed together, but for those that cannot be', async () => {
+    const store = await open();
+    for (const id of ['s_1', 's_2']) await (await store.create(meta({ id }))).close();
+    await store.create(meta({ id: 's_3' }));
+    const ends = await store.removeAll(['s_1', 's_3', 's_none', '../s_2', 's_2']);
+    expect(ends.map((end) => (typeof end === 'number' ? 'removed' : end.code))).toEqual([
+      ...['removed', 'usage', 'usage', 'usage', 'removed'],
+    ]);
+    expect((await store.list()).map(({ id }) => id)).toEqual(['s_3']);
+    expect(await store.removeAll([])).toEqual([]);
+  });
+
   test('have a mailbox each', async () => {
     const store = await open();
     for (const id of ['s_1', 's_2']) await store.create(meta({ id }));

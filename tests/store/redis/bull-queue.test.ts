@@ -52,6 +52,25 @@ needs.describe('redis')('a queue of many machines', () => {
     expect(await queue.workers()).toEqual([{ ...state, heardAt, name }]);
   });
 
+  test('tells the jobs of all swarms at once, the oldest first', async () => {
+    const { queue } = await setUp();
+    expect(await queue.all()).toEqual(new Map());
+    for (const each of [job('a_2', 2), job('a_1', 1), job('a_1', 3, 's_2')]) await queue.add(each);
+    const worker = undefined;
+    expect(await queue.all()).toEqual(
+      new Map([
+        [
+          's_1',
+          [
+            { ...job('a_1', 1), worker },
+            { ...job('a_2', 2), worker },
+          ],
+        ],
+        ['s_2', [{ ...job('a_1', 3, 's_2'), worker }]],
+      ]),
+    );
+  });
+
   test('takes nothing for a worker that somebody else has written there', async () => {
     const { broker, queue } = await setUp();
     const [seconds] = (await broker.call('TIME')) as string[];
