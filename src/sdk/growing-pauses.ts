@@ -35,4 +35,8 @@ export class GrowingPauses {
   forget(name: string): void {
     this.pauses.delete(name);
   }
+
+  forgetAll(): void {
+    this.pauses.clear();
+  }
 }

@@ -1,7 +1,7 @@
 /** A worker: takes background agents of any swarm from the queue, and works on them as their leads would. */
 import { systemClock } from '../protocol/clock.js';
 import { SkeinError, UsageError } from '../protocol/errors.js';
-import type { Work, WorkTerms } from '../protocol/job-queue.js';
+import type { JobQueue, Work, WorkTerms } from '../protocol/job-queue.js';
 import type { SessionStore } from '../protocol/store.js';
 import { GrowingPauses } from './growing-pauses.js';
 import { openStore } from './open-store.js';
@@ -57,6 +57,7 @@ export const openWorker = async (options: WorkerOptions): Promise<Worker> => {
     options.said(why === undefined ? { what: 'going on' } : { what: 'waiting', why }),
   );
   const pauses = new GrowingPauses(systemClock);
+  const hasNewcomer = newcomersTo(sessions.jobs);
   const work: Work = async (job) => {
     const { swarm, id: agent, attempts } = job;
     const name = `${swarm} ${agent}`;
@@ -65,7 +66,10 @@ export const openWorker = async (options: WorkerOptions): Promise<Worker> => {
       return { laterMs: pauses.next(name) };
     };
     const refused = async (why: string): ReturnType<Work> => {
-      if (!(await isUnknown(sessions, swarm))) return { ...putOff(why), isUnbegun: true };
+      if (!(await isUnknown(sessions, swarm))) {
+        if (await hasNewcomer()) pauses.forgetAll();
+        return { ...putOff(why), isUnbegun: true };
+      }
       const never = `There is no session "${swarm}".`;
       options.said({ swarm, agent, what: 'put aside', why: never });
       return { never };
@@ -100,6 +104,17 @@ export const openWorker = async (options: WorkerOptions): Promise<Worker> => {
       forget?.();
       await sessions.close();
     },
+  };
+};
+
+/** Whether a worker has come since it was last asked, who may be able to do what this one cannot. */
+const newcomersTo = (jobs: Pick<JobQueue, 'workers'>): (() => Promise<boolean>) => {
+  let known: ReadonlySet<string> = new Set();
+  return async () => {
+    const now = (await jobs.workers?.()) ?? [];
+    const hasNew = now.some(({ name }) => !known.has(name));
+    known = new Set(now.map(({ name }) => name));
+    return hasNew;
   };
 };
 

@@ -37,6 +37,8 @@ describe('pauses', () => {
     expect(row('a', 2)).toEqual([1, 2]);
     wait(60_001);
     expect(row('a', 2)).toEqual([1, 2]);
+    pauses.forgetAll();
+    expect(row('a', 2)).toEqual([1, 2]);
   });
 
   test('are forgotten, the oldest first, when there are too many', () => {

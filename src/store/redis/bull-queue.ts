@@ -10,15 +10,16 @@ import type { EventEmitter } from 'node:events';
 import { hostname } from 'node:os';
 import { type Job, Queue, UnrecoverableError, WaitingError, Worker } from 'bullmq';
 import { UsageError } from '../../protocol/errors.js';
-import type {
-  JobEnd,
-  JobQueue,
-  ListedJob,
-  QueuedJob,
-  TakenJob,
-  Work,
-  Workplace,
-  WorkTerms,
+import {
+  type JobEnd,
+  type JobQueue,
+  type ListedJob,
+  type QueuedJob,
+  queuedJob,
+  type TakenJob,
+  type Work,
+  type Workplace,
+  type WorkTerms,
 } from '../../protocol/job-queue.js';
 import { checkJob, checkWorker } from '../job-names.js';
 import { checkSessionId } from '../session-meta.js';
@@ -26,7 +27,8 @@ import type { Broker } from './broker.js';
 import { bullId, readBullJob } from './bull-job.js';
 import { type Hold, JobHolds } from './job-holds.js';
 import { allJobs, listJobs } from './job-listing.js';
-import { UNCOUNT, WITHDRAW, WITHDRAWN } from './job-scripts.js';
+import { uncount } from './job-rate.js';
+import { WITHDRAW, WITHDRAWN } from './job-scripts.js';
 import { QUEUE_NAME, QUEUE_PREFIX, queueKey } from './redis-keys.js';
 import { insist } from './refusals.js';
 import { type LiveWorker, SAY_EVERY_MS, WorkerRegister } from './worker-register.js';
@@ -49,8 +51,6 @@ const PAUSE_MS = 1_000;
  * several of them a process that works on hundreds does not wait for each.
  */
 const MOST_IN_ONE_HAND = 25;
-/** Between the time that a job has for when it was taken and when Redis was told. */
-const LATE_MS = 1_000;
 /** Of the name of what is no job so much is told. */
 const LONGEST_NAME = 200;
 
@@ -110,7 +110,17 @@ export class BullQueue implements JobQueue {
     });
     this.workplaces.add(workplace);
     await workplace.open();
+    await this.promotePutOff().catch(() => {});
     return workplace;
+  }
+
+  /** Who is new may be able to do what others have put off. */
+  private async promotePutOff(): Promise<void> {
+    for (const job of await this.queue.getDelayed()) {
+      const { notBefore = 0 } = queuedJob.safeParse(job.data).data ?? {};
+      // Somebody else may have taken it meanwhile.
+      if (notBefore <= Date.now()) await job.promote().catch(() => {});
+    }
   }
 
   /** Those who live, by name. */
@@ -236,7 +246,8 @@ class BullWorkplace implements Workplace {
       // Of a job that is somebody else's nothing is said.
       if (hold.isLost) throw new WaitingError();
       if (end === 'done') return;
-      if ('never' in end || end.isUnbegun === true) await this.uncount(job);
+      if ('never' in end || end.isUnbegun === true)
+        await uncount(this.deps.broker, job, this.terms.rate);
       if ('never' in end) throw new UnrecoverableError(end.never);
       if (end.laterMs === 0) await job.moveToWait(token);
       else await job.moveToDelayed(Date.now() + end.laterMs, token);
@@ -256,20 +267,9 @@ class BullWorkplace implements Workplace {
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
       this.terms.putAside?.(name.slice(0, LONGEST_NAME), error.message);
-      await this.uncount(job);
+      await uncount(this.deps.broker, job, this.terms.rate);
       throw new UnrecoverableError(error.message);
     }
-  }
-
-  /** Never rejects: then it counts. */
-  private async uncount({ id = '', attemptsStarted, processedOn = 0 }: Job): Promise<void> {
-    const { rate } = this.terms;
-    if (rate === undefined) return;
-    const keys = [queueKey('limiter'), queueKey(id)];
-    // It was taken a little later than BullMQ says.
-    const ageMs = Math.max(0, Date.now() - processedOn - LATE_MS);
-    const args = [attemptsStarted, rate.perMs, ageMs];
-    await this.deps.broker.run(UNCOUNT, keys, args).catch(() => {});
   }
 
   private async endOf(job: Job, data: QueuedJob, hold: Hold): Promise<JobEnd> {

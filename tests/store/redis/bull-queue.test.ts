@@ -9,6 +9,8 @@ import { clusterServers } from '../../fakes/redis-servers.js';
 import { needs } from '../../setup/needs.js';
 import { describeJobQueue, job } from '../contracts/job-queue.js';
 
+const HUGE = 'x'.repeat(1_000_000);
+
 needs.describe('redis')('a queue of many machines', () => {
   describeJobQueue('of BullMQ', async () => {
     const server = await redisServer();
@@ -82,15 +84,15 @@ needs.describe('redis')('a queue of many machines', () => {
   });
 
   test.each([
-    ['{"id":7}', 'This is no job of an agent. '],
-    ['"text"', 'This is no job of an agent. '],
-    ['{"id":"../../x","swarm":"s_1","addedAt":1}', '"../../x" cannot be a job: '],
-    ['{"id":"__proto__","swarm":"s_1","addedAt":1}', '"__proto__" cannot be a job: '],
-    [`{"id":"${'x'.repeat(1_000_000)}","swarm":"s_1","addedAt":1}`, 'xxxx" cannot be a job: '],
-    ['{"id":"a_1","swarm":"../../etc","addedAt":1}', '"../../etc" cannot be a session id: '],
-    ['{"id":"a_9","swarm":"s_1","addedAt":1}', 'that would be called s_1.a_9.0.'],
-    ['{"id":"a_1","swarm":"s_1","addedAt":-1}', '"a_1" cannot be a job: '],
-  ])('puts aside for good what is no job, with a sentence: %.50s', async (data, why) => {
+    ['a number for an id', '{"id":7}', 'This is no job of an agent. '],
+    ['a text', '"text"', 'This is no job of an agent. '],
+    ['a path', '{"id":"../../x","swarm":"s_1","addedAt":1}', '"../../x" cannot be a job: '],
+    ['a trap', '{"id":"__proto__","swarm":"s_1","addedAt":1}', '"__proto__" cannot be a job: '],
+    ['a huge id', `{"id":"${HUGE}","swarm":"s_1","addedAt":1}`, 'xxxx" cannot be a job: '],
+    ['a path for a swarm', '{"id":"a_1","swarm":"../etc","addedAt":1}', '"../etc" cannot be a'],
+    ['another job', '{"id":"a_9","swarm":"s_1","addedAt":1}', 'would be called s_1.a_9.0.'],
+    ['no time', '{"id":"a_1","swarm":"s_1","addedAt":-1}', '"a_1" cannot be a job: '],
+  ])('puts %s aside for good, with a sentence', async (_, data, why) => {
     const { broker, queue } = await setUp();
     for (const [age, id] of ['a_1', 'a_2'].entries()) await queue.add(job(id, age));
     const key = `${QUEUE_PREFIX}:${QUEUE_NAME}:s_1.a_1.0`;
@@ -120,6 +122,26 @@ needs.describe('redis')('a queue of many machines', () => {
     expect(await broker.call('HGET', `${key}:s_1.a_1.0`, 'failedReason')).toBe(
       'There is no swarm.',
     );
+  });
+
+  test('has a worker who is new try what others have put off, and nothing before its time', async () => {
+    const { queue } = await setUp();
+    await queue.add(job('a_1', 1));
+    await queue.add({ ...job('a_2', 2), notBefore: Date.now() + 3_600_000 });
+    const tried: string[] = [];
+    const hire = (name: string) =>
+      queue.employ(name, { concurrency: 1 }, async ({ id }) => {
+        tried.push(`${name} ${id}`);
+        return name === 'w_1' ? { laterMs: 3_600_000 } : 'done';
+      });
+    const first = await hire('w_1');
+    await expect.poll(() => tried).toEqual(['w_1 a_1']);
+    await expect.poll(() => first.busy).toBe(0);
+    await first.close();
+    await hire('w_2');
+    await expect.poll(() => tried).toEqual(['w_1 a_1', 'w_2 a_1']);
+    await expect.poll(async () => (await queue.list('s_1')).map(({ id }) => id)).toEqual(['a_2']);
+    expect(tried).toHaveLength(2);
   });
 
   test('lists the many of one swarm among the many of others', async () => {
