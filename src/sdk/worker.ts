@@ -1,6 +1,6 @@
 /** A worker: takes background agents of any swarm from the queue, and works on them as their leads would. */
 import { systemClock } from '../protocol/clock.js';
-import { SkeinError, UsageError } from '../protocol/errors.js';
+import { SkeinError, StorageError, UsageError } from '../protocol/errors.js';
 import type { JobQueue, Work, WorkTerms } from '../protocol/job-queue.js';
 import type { SessionStore } from '../protocol/store.js';
 import { GrowingPauses } from './growing-pauses.js';
@@ -42,7 +42,7 @@ export interface Worker {
   close(): Promise<void>;
 }
 
-/** Rejects with a UsageError when there is no queue to take anything from. */
+/** Rejects with a UsageError when there is no queue to take anything from, or it may not be written. */
 export const openWorker = async (options: WorkerOptions): Promise<Worker> => {
   const store = await openStore(options.machine, options.flags);
   const { sessions, choice } = store;
@@ -92,7 +92,21 @@ export const openWorker = async (options: WorkerOptions): Promise<Worker> => {
   const { concurrency, rate } = options;
   const putAside = (odd: string, why: string) => options.said({ what: 'put aside', job: odd, why });
   const terms = { concurrency, putAside, ...(rate !== undefined && { rate }) };
-  const workplace = await sessions.jobs.employ(store.owner, terms, work);
+  const letGo = async () => {
+    await outposts.close();
+    forget?.();
+    await sessions.close();
+  };
+  const begin = async () => {
+    try {
+      return await sessions.jobs.employ(store.owner, terms, work);
+    } catch (error) {
+      await letGo();
+      if (!(error instanceof StorageError)) throw error;
+      throw new UsageError(`No worker can begin here. ${error.message}`, { cause: error });
+    }
+  };
+  const workplace = await begin();
   return {
     name: store.owner,
     get busy() {
@@ -100,9 +114,7 @@ export const openWorker = async (options: WorkerOptions): Promise<Worker> => {
     },
     async close() {
       await workplace.close();
-      await outposts.close();
-      forget?.();
-      await sessions.close();
+      await letGo();
     },
   };
 };
