@@ -7,7 +7,6 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { EventEmitter } from 'node:events';
-import { hostname } from 'node:os';
 import { type Job, Queue, UnrecoverableError, WaitingError, Worker } from 'bullmq';
 import { UsageError } from '../../protocol/errors.js';
 import {
@@ -31,7 +30,9 @@ import { uncount } from './job-rate.js';
 import { WITHDRAW, WITHDRAWN } from './job-scripts.js';
 import { QUEUE_NAME, QUEUE_PREFIX, queueKey } from './redis-keys.js';
 import { insist } from './refusals.js';
-import { type LiveWorker, SAY_EVERY_MS, WorkerRegister } from './worker-register.js';
+import { restOnRefusal } from './rest-on-refusal.js';
+import { SignOfLife } from './sign-of-life.js';
+import { type LiveWorker, WorkerRegister } from './worker-register.js';
 
 export interface QueueTerms {
   /** A worker that says nothing for so long loses its jobs. */
@@ -145,9 +146,9 @@ class BullWorkplace implements Workplace {
   private readonly work: Work;
   private readonly deps: WorkplaceDeps;
   private readonly holds: JobHolds;
+  private readonly sign: SignOfLife;
   private readonly forget: () => void;
   private readonly hands: Worker[] = [];
-  private timer: NodeJS.Timeout | undefined;
   private closing: Promise<void> | undefined;
 
   constructor(name: string, terms: WorkTerms, work: Work, deps: WorkplaceDeps, forget: () => void) {
@@ -157,6 +158,8 @@ class BullWorkplace implements Workplace {
     this.deps = deps;
     this.forget = forget;
     this.holds = new JobHolds(deps.broker, deps.lockMs);
+    const { concurrency } = terms;
+    this.sign = new SignOfLife(deps.register, name, () => ({ busy: this.busy, concurrency }));
   }
 
   get busy(): number {
@@ -164,8 +167,7 @@ class BullWorkplace implements Workplace {
   }
 
   async open(): Promise<void> {
-    await this.say();
-    this.timer = setInterval(() => void this.say().catch(() => {}), SAY_EVERY_MS).unref();
+    await this.sign.begin();
     const { concurrency } = this.terms;
     const hands = Math.ceil(concurrency / MOST_IN_ONE_HAND);
     const share = (hand: number) =>
@@ -189,6 +191,7 @@ class BullWorkplace implements Workplace {
       maximumRateLimitDelay: PAUSE_MS,
     });
     ignoreErrors(worker);
+    restOnRefusal(worker, () => this.sign.give());
     try {
       await worker.waitUntilReady();
     } catch {
@@ -208,7 +211,7 @@ class BullWorkplace implements Workplace {
 
   private async finish(): Promise<void> {
     const { broker, register } = this.deps;
-    clearInterval(this.timer);
+    this.sign.end();
     const closed = Promise.all(this.hands.map((hand) => hand.close()));
     this.holds.abortAll();
     await Promise.race([closed, this.untilNothingIsHeld()]);
@@ -227,13 +230,6 @@ class BullWorkplace implements Workplace {
         resolve();
       }, lockMs).unref();
     });
-  }
-
-  private async say(): Promise<void> {
-    const { busy } = this;
-    const { concurrency } = this.terms;
-    const state = { host: hostname(), pid: process.pid, busy, concurrency };
-    await this.deps.register.hear(this.name, state);
   }
 
   /** Returns: the job is done. Throws a WaitingError: BullMQ does nothing more about it. Else it has failed for good. */
