@@ -6,14 +6,14 @@ import type { Stop } from '../protocol/agent.js';
 import type { AgentMail } from '../protocol/agent-mail.js';
 import type { Clock } from '../protocol/clock.js';
 import { SkeinError } from '../protocol/errors.js';
-import type { JobQueue, Queueing } from '../protocol/job-queue.js';
+import type { JobQueue, QueuedJob, Queueing } from '../protocol/job-queue.js';
 import type { Fence, Mailbox } from '../protocol/mailbox.js';
 import type { Session, SessionStore } from '../protocol/store.js';
 import { type Receive, readMail } from './mail-reading.js';
 
 export class Dispatch {
-  /** Agents that were handed to this process, which works on them itself: each with how long its journal was then. */
-  readonly ours = new Map<string, number | undefined>();
+  /** Agents that were handed to this process, which works on them itself. */
+  readonly ours = new Map<string, Pick<QueuedJob, 'at' | 'handover'>>();
   private readonly jobs: JobQueue;
   private readonly mailbox: Mailbox;
   private readonly session: Pick<Session, 'meta' | 'fenceOf' | 'reclaim'>;
@@ -21,6 +21,7 @@ export class Dispatch {
   private readonly worker: string;
   private readonly clock: Clock;
   private readonly queueing: Queueing;
+  private readonly sign: Sign | undefined;
   /** By agent that this process handed over: how long its journal was then. */
   private readonly handedAt = new Map<string, number>();
   /** By agent: what reads its mail here. */
@@ -32,8 +33,10 @@ export class Dispatch {
     worker: string,
     clock: Clock,
     queueing: Queueing = AT_ONCE,
+    sign?: Sign,
   ) {
     this.queueing = queueing;
+    this.sign = sign;
     this.jobs = store.jobs;
     this.session = session;
     this.mailbox = store.mailbox(session.meta.id);
@@ -42,12 +45,17 @@ export class Dispatch {
     this.clock = clock;
   }
 
-  /** Somebody will go on with it where its journal ends; the same again changes nothing. Waits for the store. */
-  async hand(id: string, at: number): Promise<void> {
+  /**
+   * Somebody will go on with it where its journal ends; the same again changes nothing. `above`: an agent of
+   * ours that it works for, where its lead is elsewhere. Waits for the store.
+   */
+  async hand(id: string, at: number, above?: string): Promise<void> {
     const { priority, delayMs } = this.queueing;
     const addedAt = this.clock.now();
+    const handover = this.sign?.(id, at) ?? this.ours.get(above ?? '')?.handover;
     await this.jobs.add({
       ...{ id, swarm: this.swarm, addedAt, at, priority },
+      ...(handover !== undefined && { handover }),
       ...(delayMs > 0 && { notBefore: addedAt + delayMs }),
     });
     this.handedAt.set(id, at);
@@ -201,6 +209,9 @@ const speakerOf = (mail: AgentMail): string | undefined => {
       return undefined;
   }
 };
+
+/** As the lead hands over an agent whose journal is so long; undefined where nobody asks for it. */
+type Sign = (agent: string, at: number) => string | undefined;
 
 const AT_ONCE: Queueing = { priority: 0, delayMs: 0 };
 

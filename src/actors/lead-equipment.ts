@@ -87,7 +87,7 @@ export const equipLead = async (
       ...{ session, store: options.store, worker: options.owner, hooks: given },
       ...{ capabilities, requestSettings, betas, checkpoints },
       ...{ usage, carry: (used) => grant.carry(used) },
-      setup: options.swarm,
+      ...{ setup: options.swarm, terms: options.terms },
     },
     lead,
     { spent, isElsewhere, isLimited },

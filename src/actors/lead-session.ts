@@ -56,6 +56,8 @@ export interface SharedTerms {
     readonly name: string;
     readonly bytes: Uint8Array;
   };
+  /** Says, for whoever works on an agent that is handed over, which of them hold for it, or later ones. */
+  handover(lead: Pick<Session, 'meta' | 'epoch'>, agent: string, at: number): string;
   /** Told when they have changed, until what it returns is called. */
   listen(listener: () => void): () => void;
 }

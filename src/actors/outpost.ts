@@ -36,6 +36,8 @@ export interface GivenBack {
 
 export interface Outpost {
   readonly swarm: string;
+  /** Of the newest record of its lead, when it was opened. */
+  readonly leadEpoch: number;
   /** Agents that are at work here now. */
   readonly busy: number;
   /** Works on it until it has ended, or is somebody else's. Rejects with a SkeinError. */
@@ -56,7 +58,7 @@ export const openOutpost = async (options: SessionOptions, swarm: string): Promi
     const equipped = await equipLead(options, { ...lead, session, checkpoints, isElsewhere: true });
     await equipped.swarm.roster.recall(options.store, swarm);
     await equipped.swarm.start();
-    return new OpenOutpost(options, session, equipped);
+    return new OpenOutpost(options, session, equipped, lead.epoch);
   } catch (error) {
     await session.close();
     throw error;
@@ -74,11 +76,13 @@ const readLead = async ({ store, modelName }: SessionOptions, session: VisitedSe
   const prompt = newestPrompt(past.records) ?? created.prompt;
   const head = await readHead(prompt, (name) => session.readArtifact(name));
   const notebook = new Notebook(onlyRead(past), past.records);
-  return { head, notebook, model: modelName ?? model };
+  const epoch = past.records.at(-1)?.epoch ?? 0;
+  return { head, notebook, model: modelName ?? model, epoch };
 };
 
 class OpenOutpost implements Outpost {
   readonly swarm: string;
+  readonly leadEpoch: number;
   private readonly options: SessionOptions;
   private readonly session: VisitedSession;
   private readonly lead: EquippedLead;
@@ -87,8 +91,14 @@ class OpenOutpost implements Outpost {
   private readonly told = new Map<string, number>();
   private readonly endProgress: () => void;
 
-  constructor(options: SessionOptions, session: VisitedSession, lead: EquippedLead) {
+  constructor(
+    options: SessionOptions,
+    session: VisitedSession,
+    lead: EquippedLead,
+    leadEpoch: number,
+  ) {
     this.swarm = session.meta.id;
+    this.leadEpoch = leadEpoch;
     this.options = options;
     this.session = session;
     this.lead = lead;
@@ -110,7 +120,7 @@ class OpenOutpost implements Outpost {
       await this.lead.swarm.remotes?.look();
     }
     const { dispatch } = this.lead.swarm.house;
-    dispatch?.ours.set(id, job.at);
+    dispatch?.ours.set(id, job);
     this.working.set(id, job);
     try {
       const lost = AbortSignal.any([adoption.lost, job.signal]);

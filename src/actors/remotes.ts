@@ -87,8 +87,16 @@ export class Remotes {
 
   /** What is on record of it is stored: somebody else works on it from now on. */
   async hand(entry: Entry, at: number): Promise<void> {
-    await this.deps.dispatch.hand(entry.tag.id, at);
+    await this.deps.dispatch.hand(entry.tag.id, at, this.oursAbove(entry));
     this.follow(entry);
+  }
+
+  /** The nearest above it that was handed to this process. */
+  private oursAbove({ tag }: Entry): string | undefined {
+    const { dispatch, roster } = this.deps;
+    if (dispatch.ours.has(tag.parent)) return tag.parent;
+    const above = roster.get(tag.parent);
+    return above !== undefined && above.tag.depth < tag.depth ? this.oursAbove(above) : undefined;
   }
 
   /** Somebody was given it, and has not given it back. */
@@ -198,7 +206,7 @@ export class Remotes {
 
   /** A stop that nobody read may be about a run that is over. */
   private isMeant(id: string, { at }: { readonly at?: number }): boolean {
-    return at === undefined || this.deps.dispatch.ours.get(id) === at;
+    return at === undefined || this.deps.dispatch.ours.get(id)?.at === at;
   }
 
   /** What one that has ended has changed can be rewound from now on. */

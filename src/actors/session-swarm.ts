@@ -9,6 +9,7 @@ import { departing } from './child-sharing.js';
 import { Dispatch } from './dispatch.js';
 import { editDesk } from './edit-desk.js';
 import type { Household } from './household.js';
+import type { SharedTerms } from './lead-session.js';
 import type { Member } from './member.js';
 import { subtreeBelow } from './subtree.js';
 import { Swarm } from './swarm.js';
@@ -19,6 +20,7 @@ import { workNames } from './work-names.js';
 type Given = 'warmth' | 'agentsFor' | 'below' | 'checkpoints' | 'kept' | 'dispatch';
 type Shared = Omit<Household, Given> & {
   readonly checkpoints: Checkpointer | undefined;
+  readonly terms: SharedTerms | undefined;
 };
 
 interface LeadTerms {
@@ -64,10 +66,12 @@ export const openSwarm = (
   const below = (agent: string) =>
     subtreeBelow(agent, swarm.roster, shared.store, shared.session.meta.id);
   const kept = new Map();
-  const { store, session, worker } = shared;
+  const { store, session, worker, terms } = shared;
+  const sign = (agent: string, at: number) =>
+    isElsewhere ? undefined : terms?.handover(session, agent, at);
   const dispatch =
     store.jobs.own === undefined
-      ? new Dispatch(store, session, worker, clock, shared.setup.queueing)
+      ? new Dispatch(store, session, worker, clock, shared.setup.queueing, sign)
       : undefined;
   const house = { ...shared, warmth, agentsFor, below, checkpoints, kept, dispatch };
   const swarm: Swarm = new Swarm(house, member);

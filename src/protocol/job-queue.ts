@@ -11,6 +11,8 @@ export const queuedJob = z.object({
   addedAt: z.number(),
   /** How long its journal was when it was handed over: one that goes on after it had ended is another job. */
   at: z.int().min(0).exactOptional(),
+  /** What the lead has signed about it, where others work on it. */
+  handover: z.string().max(2_000).exactOptional(),
   /** Lower ones first, 0 ahead of all. */
   priority: z.int().min(0).max(1_000_000).exactOptional(),
   /** Nobody begins it earlier; milliseconds since 1970. */

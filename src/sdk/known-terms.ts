@@ -2,8 +2,9 @@
  * What a worker knows of how leads were started: of each swarm the newest terms that it has seen, signed by
  * somebody whose key it knows. Whoever can write to the store may put older ones back; they do not count.
  */
-import { SkeinError } from '../protocol/errors.js';
-import { isOlder, type RunTerms, readTerms } from './run-terms.js';
+import { SkeinError, UsageError } from '../protocol/errors.js';
+import { type RunTerms, readTerms } from './run-terms.js';
+import { isOlder, type TermsOrder } from './terms-order.js';
 
 /** Those that were looked for longest ago are forgotten. */
 const MOST_SWARMS = 1_000;
@@ -13,10 +14,15 @@ interface Known {
   readonly terms: RunTerms;
 }
 
+/** There are newer ones, which are not where they should be, or not yet. */
+export class OutdatedTerms extends UsageError {}
+
 export class KnownTerms {
   private readonly read: (swarm: string) => Promise<Uint8Array>;
   private readonly keys: () => readonly string[];
   private readonly newest = new Map<string, Known>();
+  /** There are such, or later ones. */
+  private readonly needed = new Map<string, TermsOrder>();
   private readonly followers = new Map<string, Set<(terms: RunTerms) => void>>();
 
   /** `keys`: of people whose swarms may be worked on here. */
@@ -33,11 +39,25 @@ export class KnownTerms {
     const found = isSeen ? seen : { bytes, terms: readTerms(bytes, swarm, this.keys()) };
     const isOutdated = seen !== undefined && isOlder(found.terms, seen.terms);
     const known = isOutdated ? seen : found;
-    this.keep(swarm, known);
+    keepNewest(this.newest, swarm, known);
     if (known !== seen) {
       for (const tell of [...(this.followers.get(swarm) ?? [])]) tell(known.terms);
     }
     return known.terms;
+  }
+
+  /** What was said before that counts no more. Throws OutdatedTerms where these were. */
+  demand(terms: RunTerms, order: TermsOrder): void {
+    const { session } = terms;
+    const { createdAt, epoch, edition } = order;
+    const known = this.needed.get(session);
+    const needed =
+      known !== undefined && isOlder(order, known) ? known : { createdAt, epoch, edition };
+    keepNewest(this.needed, session, needed);
+    if (!isOlder(terms, needed)) return;
+    throw new OutdatedTerms(
+      `Session ${session} has been led in another way since: what lies in the store is older, and does not count.`,
+    );
   }
 
   /**
@@ -69,14 +89,14 @@ export class KnownTerms {
       if (!(error instanceof SkeinError)) throw error;
     }
   }
-
-  private keep(swarm: string, known: Known): void {
-    this.newest.delete(swarm);
-    this.newest.set(swarm, known);
-    const [oldest] = this.newest.keys();
-    if (this.newest.size > MOST_SWARMS && oldest !== undefined) this.newest.delete(oldest);
-  }
 }
+
+const keepNewest = <Value>(all: Map<string, Value>, swarm: string, value: Value): void => {
+  all.delete(swarm);
+  all.set(swarm, value);
+  const [oldest] = all.keys();
+  if (all.size > MOST_SWARMS && oldest !== undefined) all.delete(oldest);
+};
 
 /** Asked for while it is under way, it is done once more after that. */
 const oneByOne = (work: () => Promise<void>): (() => void) => {

@@ -3,10 +3,11 @@ import { hash } from 'node:crypto';
 import { type Outpost, openOutpost } from '../actors/outpost.js';
 import { resolveSkeinHome, stateLayout } from '../config/state-directory.js';
 import { canonicalJson } from '../protocol/canonical-json.js';
-import { SkeinError } from '../protocol/errors.js';
+import { SkeinError, UsageError } from '../protocol/errors.js';
 import type { TakenJob } from '../protocol/job-queue.js';
 import { openPersonKey } from '../store/person-key.js';
-import { KnownTerms } from './known-terms.js';
+import { handedUnder } from './handover.js';
+import { KnownTerms, OutdatedTerms } from './known-terms.js';
 import type { OpenedStore } from './open-store.js';
 import { outpostPlace } from './outpost-place.js';
 import type { RunOptions } from './run-options.js';
@@ -41,6 +42,7 @@ export class Outposts {
   /** By swarm: why it could not be opened a moment ago. */
   private readonly refused = new Map<string, string>();
   private readonly known: KnownTerms;
+  private trusted: readonly string[] = [];
 
   constructor(options: OutpostsOptions, store: OpenedStore) {
     this.options = options;
@@ -60,6 +62,7 @@ export class Outposts {
   async work(job: TakenJob): ReturnType<Outpost['work']> {
     const { swarm } = job;
     const terms = await this.termsOf(swarm);
+    this.known.demand(terms, await this.handedUnder(job));
     const key = `${swarm} ${setupOf(terms)}`;
     clearTimeout(this.idle.get(key));
     this.busy.set(key, (this.busy.get(key) ?? 0) + 1);
@@ -92,7 +95,26 @@ export class Outposts {
   private keys(): readonly string[] {
     const { machine, flags } = this.options;
     const { publicKey } = openPersonKey(stateLayout(resolveSkeinHome(machine)).keys);
-    return [publicKey, ...settingsFor(machine, flags, machine.cwd).skein.personKeys];
+    this.trusted = [publicKey, ...settingsFor(machine, flags, machine.cwd).skein.personKeys];
+    return this.trusted;
+  }
+
+  private async handedUnder(job: TakenJob): ReturnType<typeof handedUnder> {
+    const parentOf = (agent: string) => this.parentOf(job.swarm, agent);
+    try {
+      return await handedUnder(job, this.trusted, parentOf);
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      // Somebody may be known by now: settings are read anew only then, as there may be many jobs.
+      return handedUnder(job, this.keys(), parentOf);
+    }
+  }
+
+  private async parentOf(swarm: string, agent: string): Promise<string | undefined> {
+    for await (const record of this.store.sessions.records(swarm, agent)) {
+      if (record.type === 'agent.created') return record.parent ?? undefined;
+    }
+    return undefined;
   }
 
   private begin(key: string, swarm: string, terms: RunTerms): Promise<Opened> {
@@ -100,7 +122,8 @@ export class Outposts {
     this.opened.set(key, opened);
     opened.catch((error: unknown) => {
       this.opened.delete(key);
-      this.refuse(swarm, error);
+      // A newer lead may just have begun.
+      if (!(error instanceof OutdatedTerms)) this.refuse(swarm, error);
     });
     return opened;
   }
@@ -159,6 +182,7 @@ export class Outposts {
     try {
       const setup = { ...options.swarm, limits: roomy };
       const opened = await openOutpost({ ...options, ...kept, swarm: setup }, swarm);
+      await this.heedLead(opened, terms);
       const heed = (heard: () => void) => opened.heedArtifacts(heard);
       const forget = this.known.follow(swarm, heed, ({ mode }) => bench.mode.follow(mode));
       const release = () => {
@@ -168,6 +192,16 @@ export class Outposts {
       return { outpost: opened, release };
     } catch (error) {
       bench.release();
+      throw error;
+    }
+  }
+
+  /** Each lead says how it was started before it writes anything. Rejects with OutdatedTerms. */
+  private async heedLead(opened: Outpost, terms: RunTerms): Promise<void> {
+    try {
+      this.known.demand(terms, { ...terms, epoch: opened.leadEpoch, edition: 0 });
+    } catch (error) {
+      await opened.close();
       throw error;
     }
   }

@@ -3,7 +3,7 @@
  * Signed with the person's key, so that nobody who can only write to the store can tell a worker what to
  * allow, and in an order, so that nobody can take back what the person has forbidden since.
  */
-import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { hostname } from 'node:os';
 import { z } from 'zod';
 import type { ModeSwitch } from '../actors/mode-switch.js';
@@ -13,8 +13,10 @@ import { canonicalJson } from '../protocol/canonical-json.js';
 import { UsageError } from '../protocol/errors.js';
 import { PERMISSION_MODES } from '../protocol/permission.js';
 import { openPersonKey } from '../store/person-key.js';
+import { signHandover } from './handover.js';
 import type { OpenedStore } from './open-store.js';
 import type { RunOptions } from './run-options.js';
+import { isSigned, signStatement } from './signed-statement.js';
 import { workspaceTerms } from './workspace-remote.js';
 
 /** Where a session keeps it. */
@@ -63,10 +65,10 @@ export type RunTerms = z.infer<typeof claims>;
 /** What any version writes. */
 const statement = z.looseObject({ v: z.number(), signature: z.string() });
 
-export const signTerms = (terms: RunTerms, key: KeyObject): Uint8Array => {
-  const signature = sign(null, bytesOf(terms), key).toString('base64url');
-  return Buffer.from(JSON.stringify({ ...terms, signature }));
-};
+const KIND = 'terms';
+
+export const signTerms = (terms: RunTerms, key: KeyObject): Uint8Array =>
+  Buffer.from(signStatement(KIND, terms, key));
 
 /** For a session whose agents workers run; undefined where there are none. `asks`: there is somebody to put questions to. */
 export const termsFor = (
@@ -78,30 +80,26 @@ export const termsFor = (
 ): SessionOptions['terms'] => {
   if (sessions.jobs.own !== undefined) return undefined;
   const { asks, ...where } = place;
-  let key: KeyObject | undefined;
+  let opened: KeyObject | undefined;
+  const key = (): KeyObject => {
+    opened ??= openPersonKey(stateLayout(skeinHome).keys).privateKey;
+    return opened;
+  };
   let edition = 0;
   return {
     write({ meta: { id: session, cwd, createdAt }, epoch }) {
-      key ??= openPersonKey(stateLayout(skeinHome).keys).privateKey;
       edition += 1;
       const terms = claims.parse({
         ...{ v: VERSION, session, createdAt, epoch, edition, mode: mode.mode },
         ...{ cwd, host: hostname(), ...where, flags: { ...flags, ask: asks } },
       });
-      return { name: TERMS, bytes: signTerms(terms, key) };
+      return { name: TERMS, bytes: signTerms(terms, key()) };
     },
+    handover: ({ meta: { id: session, createdAt }, epoch }, agent, at) =>
+      signHandover({ session, createdAt, epoch, edition, agent, at }, key()),
     listen: (listener) => mode.listen(listener),
   };
 };
-
-/** Both of one session's name: the second was said after the first. */
-export const isOlder = (first: RunTerms, second: RunTerms): boolean => {
-  const gaps = ORDER.map((name) => first[name] - second[name]);
-  return (gaps.find((gap) => gap !== 0) ?? 0) < 0;
-};
-
-/** The first that differs decides. */
-const ORDER = ['createdAt', 'epoch', 'edition'] as const;
 
 /** Throws a UsageError that says why they do not count. */
 export const readTerms = (
@@ -113,11 +111,8 @@ export const readTerms = (
   if (data === undefined) throw damaged(session);
   // Ahead of all else: what another version has signed looks damaged, or as if nobody had.
   if (data.v !== VERSION) throw otherVersion(session, data.v < VERSION ? 'an older' : 'a newer');
-  const { signature, ...said } = data;
-  const isSigned = publicKeys.some((key) =>
-    verify(null, bytesOf(said), publicKey(key), Buffer.from(signature, 'base64url')),
-  );
-  if (!isSigned || said.session !== session) {
+  const { signature: _signature, ...said } = data;
+  if (!isSigned(KIND, data, publicKeys) || said.session !== session) {
     throw new UsageError(
       `Session ${session} was started by somebody whose key this worker does not know: add the key that \`skein config\` shows there to skein.personKeys (SKEIN_PERSON_KEYS) here.`,
     );
@@ -137,13 +132,6 @@ const otherVersion = (session: string, which: string): UsageError =>
   new UsageError(
     `Session ${session} was started with ${which} version of skein than this worker has: both need the same one.`,
   );
-
-/** The first line keeps the key from ever signing another kind of statement. */
-const bytesOf = (terms: Readonly<Record<string, unknown>>): Buffer =>
-  Buffer.from(`skein terms\n${canonicalJson(terms)}`);
-
-const publicKey = (key: string): KeyObject =>
-  createPublicKey({ key: Buffer.from(key, 'base64url'), format: 'der', type: 'spki' });
 
 const parse = (bytes: Uint8Array): unknown => {
   try {

@@ -19,7 +19,7 @@ const words = (letter: string): AgentMail => ({
 });
 
 /** What a process of the swarm `s_1` has to do with agents elsewhere. */
-const dispatchBy = (mailbox: Mailbox) => {
+const dispatchBy = (mailbox: Mailbox, sign?: (agent: string, at: number) => string) => {
   const clock = virtualClock();
   const session = {
     meta: { id: 's_1', lead: 'a_0' } as SessionMeta,
@@ -27,13 +27,13 @@ const dispatchBy = (mailbox: Mailbox) => {
     reclaim: async () => {},
   };
   const store = { jobs: new JobMemory(), mailbox: () => mailbox };
-  const dispatch = new Dispatch(store, session, 'w_1', clock);
+  const dispatch = new Dispatch(store, session, 'w_1', clock, undefined, sign);
   onTestFinished(() => dispatch.close());
   const heard: string[] = [];
   const receive: Receive = async (mail) => {
     if (mail.type === 'letter') heard.push(mail.letter);
   };
-  return { dispatch, clock, heard, receive };
+  return { dispatch, clock, heard, receive, jobs: store.jobs };
 };
 
 /** `troubles` says what a store refuses now. */
@@ -163,6 +163,21 @@ describe('the mail of an agent', () => {
     await dispatch.post('a_1', 'l_2', words('l_2'));
     await clock.advance(1_000);
     expect(heard).toEqual(['l_2']);
+  });
+});
+
+describe('an agent that is handed over', () => {
+  test('goes with what its lead signs about it', async () => {
+    const { dispatch, jobs } = dispatchBy(new MailMemory(), (agent, at) => `${agent} at ${at}`);
+    await dispatch.hand('a_1', 7);
+    expect(await jobs.list('s_1')).toMatchObject([{ id: 'a_1', at: 7, handover: 'a_1 at 7' }]);
+  });
+
+  test('goes with what was signed about one that it works for, where its lead is elsewhere', async () => {
+    const { dispatch, jobs } = dispatchBy(new MailMemory());
+    dispatch.ours.set('a_1', { at: 7, handover: 'a_1 at 7' });
+    await dispatch.hand('a_2', 3, 'a_1');
+    expect(await jobs.list('s_1')).toMatchObject([{ id: 'a_2', at: 3, handover: 'a_1 at 7' }]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { KnownTerms } from '../../src/sdk/known-terms.js';
+import { KnownTerms, OutdatedTerms } from '../../src/sdk/known-terms.js';
 import { type RunTerms, signTerms } from '../../src/sdk/run-terms.js';
 
 const person = generateKeyPairSync('ed25519');
@@ -59,6 +59,18 @@ describe('what a worker knows of how a lead was started', () => {
     await known.look('s_1');
     put({ ...change, mode: 'plan' });
     expect(await known.look('s_1')).toMatchObject({ mode: 'plan' });
+  });
+
+  test('does not count where the person has said something since', async () => {
+    const { known, put } = worker();
+    const terms = await known.look('s_1');
+    known.demand(terms, { createdAt: 100, epoch: 2, edition: 9 });
+    known.demand(terms, TERMS);
+    expect(() => known.demand(terms, { ...TERMS, edition: 3 })).toThrow(OutdatedTerms);
+    // Whatever else is asked for, what was said has been said.
+    expect(() => known.demand(terms, TERMS)).toThrow(OutdatedTerms);
+    put({ epoch: 4, edition: 1 });
+    known.demand(await known.look('s_1'), TERMS);
   });
 
   test('is not what a stranger has signed, or what was meant for another swarm', async () => {
