@@ -1,11 +1,12 @@
 /** `skein sessions prune`: takes old sessions away, and says what it kept and why. */
 import { createInterface } from 'node:readline/promises';
 import { UsageError } from '../protocol/errors.js';
-import type { SessionMeta, SessionStore } from '../protocol/store.js';
+import type { SessionMeta, SessionStore, SessionSurvey } from '../protocol/store.js';
 import { sweepCheckpoints } from '../sdk/checkpoint-retention.js';
 import { atAGlance, glanceAt } from '../sdk/job-glance.js';
 import { openArchive } from '../sdk/open-store.js';
 import { summarise } from '../sdk/session-summary.js';
+import { isWorkedOn } from '../sdk/swarm-remote.js';
 import { settingsFor } from '../sdk/workbench-settings.js';
 import { sweepWorktrees } from '../sdk/worktree-retention.js';
 import { ago, DAY, parseAge } from './ages.js';
@@ -28,8 +29,10 @@ interface Kept {
   readonly reason: string;
 }
 
+type Old = Pick<SessionMeta, 'id' | 'updatedAt' | 'title'>;
+
 interface Plan {
-  readonly old: readonly SessionMeta[];
+  readonly old: readonly Old[];
   readonly kept: readonly Kept[];
 }
 
@@ -42,9 +45,7 @@ const pruneIn = async (
   machine: Machine,
 ): Promise<number> => {
   const oldest = Date.now() - ageOf(flags, machine);
-  const { sessions, unreadable } = await store.survey();
-  const plan = await planOf(store, sessions, oldest);
-  const left = unreadable.map(({ id, reason }) => ({ id, reason }));
+  const plan = await planOf(store, await store.survey(), oldest);
   const say = flags.json === true ? () => undefined : machine.out;
   if (flags.dryRun === true || plan.old.length > 0) {
     const would = flags.dryRun === true ? 'would be removed' : 'to remove';
@@ -60,7 +61,7 @@ const pruneIn = async (
     return EXIT.done;
   }
   const { removed, freed, refused } = await removeAll(store, flags.dryRun === true ? [] : plan.old);
-  const kept = [...plan.kept, ...refused, ...left];
+  const kept = [...plan.kept, ...refused];
   const { skein } = settingsFor(machine, flags, machine.cwd);
   // Files of this machine belong to sessions of either store.
   const stores = [store, await openArchive(machine, { store: 'embedded' })];
@@ -103,13 +104,16 @@ const ageOf = (flags: PruneFlags, machine: Machine): number =>
     ? settingsFor(machine, flags, machine.cwd).skein.sessionRetentionDays * DAY
     : parseAge(flags.olderThan);
 
-/** A session that lives stays, and so does one whose files a younger fork still names. */
+/**
+ * A session that lives stays, and so does one whose files a younger fork still names. Of one that cannot be
+ * read nobody will need anything, if it is known to be old.
+ */
 const planOf = async (
   store: SessionStore,
-  sessions: readonly SessionMeta[],
+  { sessions, unreadable }: SessionSurvey,
   oldest: number,
 ): Promise<Plan> => {
-  const old = new Map<string, SessionMeta>();
+  const old = new Map<string, Old>();
   const kept: Kept[] = [];
   const source = atAGlance(store);
   for (const meta of sessions) {
@@ -119,13 +123,18 @@ const planOf = async (
     if (state === 'running') kept.push({ id: meta.id, reason: `it is running (${who})` });
     else if (lastActiveAt < oldest) old.set(meta.id, meta);
   }
+  for (const { id, reason, updatedAt } of unreadable) {
+    if (updatedAt === undefined || updatedAt >= oldest) kept.push({ id, reason });
+    else if (await isWorkedOn(source, id)) kept.push({ id, reason: `it is running; ${reason}` });
+    else old.set(id, { id, updatedAt, title: 'It cannot be read, so nobody can go on with it.' });
+  }
   // Grows while it is gone through: a parent that stays may have a parent of its own.
   const staying = sessions.filter(({ id }) => !old.has(id));
   for (const { id, parentId } of staying) {
     const parent = parentId === null ? undefined : old.get(parentId);
     if (parent === undefined) continue;
     old.delete(parent.id);
-    staying.push(parent);
+    staying.push(...sessions.filter((session) => session.id === parent.id));
     kept.push({ id: parent.id, reason: `${id} was forked from it and may name its files` });
   }
   return { old: [...old.values()].sort((a, b) => a.updatedAt - b.updatedAt), kept };
@@ -153,7 +162,7 @@ const isAgreed = async ({ yes, json }: PruneFlags, machine: Machine): Promise<bo
   }
 };
 
-const removeAll = async (store: SessionStore, sessions: readonly SessionMeta[]) => {
+const removeAll = async (store: SessionStore, sessions: readonly Old[]) => {
   const ids = sessions.map(({ id }) => id);
   await withdrawJobs(store, ids);
   const removed: string[] = [];

@@ -45,7 +45,8 @@ const showSessions = async (
   shown.sort((a, b) => b.lastActiveAt - a.lastActiveAt);
   const elsewhere = sessions.length - wanted.length;
   if (flags.json === true) {
-    const document = { sessions: shown.map(forPrograms), elsewhere, unreadable };
+    const left = unreadable.map(({ id, reason }) => ({ id, reason }));
+    const document = { sessions: shown.map(forPrograms), elsewhere, unreadable: left };
     machine.out(`${JSON.stringify(document, null, 2)}\n`);
     return EXIT.done;
   }

@@ -83,7 +83,14 @@ export type Removal = number | SkeinError;
 
 export interface SessionSurvey {
   readonly sessions: readonly SessionMeta[];
-  readonly unreadable: readonly { readonly id: string; readonly reason: string }[];
+  readonly unreadable: readonly UnreadableSession[];
+}
+
+export interface UnreadableSession {
+  readonly id: string;
+  readonly reason: string;
+  /** Milliseconds since 1970; left out where nobody knows. */
+  readonly updatedAt?: number;
 }
 
 export interface EventWatch {

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/protocol/clock.js';
 import type { PostedQuestion } from '../../src/protocol/question-board.js';
+import { openBroker } from '../../src/store/redis/broker.js';
+import { SWARMS, swarmKeys } from '../../src/store/redis/redis-keys.js';
 import { openRedisStore } from '../../src/store/redis/redis-store.js';
 import { ownRedisServer } from '../fakes/own-redis-server.js';
 import { type RedisPlace, redisServer } from '../fakes/redis-server.js';
@@ -153,6 +155,44 @@ needs.describe('redis')('a session in Redis', () => {
       found: expect.stringMatching(/^0 swarms in Redis/),
     });
   });
+
+  test.each([
+    ['SET', '{'],
+    ['RPUSH', 'x'],
+  ])(
+    'that cannot be read (%s %s) stays until it is old, and then prune says so and removes it',
+    async (...put) => {
+      const { run, json, redis } = await sceneInRedis();
+      await run('-p', 'hello', '--session-id', 'one');
+      await run('-p', 'hello', '--session-id', 'two');
+      const broker = await openBroker(redis.url);
+      onTestFinished(() => broker.close());
+      const [command, text] = put;
+      const { meta, prefix } = swarmKeys('one');
+      await broker.call('DEL', meta);
+      await broker.call(command, meta, text);
+      const { removed, kept } = await json('sessions', 'prune', '--older-than', '1d', '--yes');
+      expect({ removed, kept }).toEqual({
+        ...{
+          removed: [],
+          kept: [{ id: 'one', reason: expect.stringContaining('not valid JSON') }],
+        },
+      });
+      await broker.call('ZADD', SWARMS, Date.now() - 3 * 24 * 60 * 60 * 1_000, 'one');
+      const { stdout, stderr, code } = await run(
+        'sessions',
+        'prune',
+        '--older-than',
+        '1d',
+        '--yes',
+      );
+      expect({ stderr, code }).toEqual({ stderr: '', code: 0 });
+      expect(stdout).toMatch(/one +3 days ago +It cannot be read, so nobody can go on with it\./);
+      expect(stdout).toContain('1 session removed');
+      expect(await broker.call('KEYS', `${prefix}*`)).toEqual([]);
+      expect((await json('sessions')).sessions).toMatchObject([{ id: 'two' }]);
+    },
+  );
 
   test('and one in files keep their file versions when the other store is pruned', async () => {
     const { run, plain, json, workspace, skeinHome } = await sceneInRedis([

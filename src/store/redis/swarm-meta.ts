@@ -1,7 +1,7 @@
 /** What is known of the sessions in Redis without reading their journals: the same text as in a `session.json`. */
 import { randomUUID } from 'node:crypto';
 import { UsageError } from '../../protocol/errors.js';
-import type { SessionMeta, SessionSurvey } from '../../protocol/store.js';
+import type { SessionMeta, SessionSurvey, UnreadableSession } from '../../protocol/store.js';
 import { isSessionId, parseMeta } from '../session-meta.js';
 import type { Broker } from './broker.js';
 import { KEEP_MS, SWARMS, swarmKeys } from './redis-keys.js';
@@ -32,10 +32,20 @@ export const createMeta = async (broker: Broker, meta: SessionMeta): Promise<voi
 
 /** Rejects with a UsageError when there is none, or one that cannot be read. */
 export const readMeta = async (broker: Broker, id: string): Promise<SessionMeta> => {
-  const { meta: key } = swarmKeys(id);
-  const text = await broker.call('GET', key);
-  if (typeof text !== 'string') throw noSession(id);
-  return parseMeta(text, key);
+  const text = await metaText(broker, id);
+  if (text === undefined) throw noSession(id);
+  return parseMeta(text, swarmKeys(id).meta);
+};
+
+/** Undefined when there is none. What is no text of ours, but another thing, is one that nobody can read. */
+const metaText = async (broker: Broker, id: string): Promise<string | undefined> => {
+  try {
+    const text = await broker.call('GET', swarmKeys(id).meta);
+    return typeof text === 'string' ? text : undefined;
+  } catch (error) {
+    if (!/\bWRONGTYPE\b/.test((error as Error).message)) throw error;
+    return '';
+  }
 };
 
 export const noSession = (id: string): UsageError =>
@@ -72,36 +82,33 @@ export const listedChanges = async (broker: Broker): Promise<ReadonlyMap<string,
 
 export const surveyMetas = async (broker: Broker): Promise<SessionSurvey> => {
   const sessions: SessionMeta[] = [];
-  const unreadable: { id: string; reason: string }[] = [];
-  const ids = ((await broker.call('ZRANGE', SWARMS, 0, -1)) as string[]).filter(isSessionId);
-  for (let at = 0; at < ids.length; at += PIECE) {
-    const piece = ids.slice(at, at + PIECE);
-    const texts = await Promise.all(piece.map((id) => broker.call('GET', swarmKeys(id).meta)));
-    for (const [index, text] of texts.entries()) {
-      const id = piece[index] ?? '';
+  const unreadable: UnreadableSession[] = [];
+  const listed = [...(await listedChanges(broker))].filter(([id]) => isSessionId(id));
+  for (let at = 0; at < listed.length; at += PIECE) {
+    const piece = listed.slice(at, at + PIECE);
+    const texts = await Promise.all(piece.map(([id]) => metaText(broker, id)));
+    for (const [index, [id, updatedAt]] of piece.entries()) {
+      const text = texts[index];
       // It has expired, and nobody lists it again.
-      if (typeof text !== 'string') await broker.call('ZREM', SWARMS, id);
-      else addTo({ sessions, unreadable }, id, text);
+      if (text === undefined) await broker.call('ZREM', SWARMS, id);
+      else {
+        const known = knownFrom(id, text);
+        if (typeof known === 'string') unreadable.push({ id, reason: known, updatedAt });
+        else sessions.push(known);
+      }
     }
   }
   return { sessions, unreadable };
 };
 
-const addTo = (
-  {
-    sessions,
-    unreadable,
-  }: { sessions: SessionMeta[]; unreadable: { id: string; reason: string }[] },
-  id: string,
-  text: string,
-): void => {
+/** Or why it cannot be read. */
+const knownFrom = (id: string, text: string): SessionMeta | string => {
   try {
     const meta = parseMeta(text, swarmKeys(id).meta);
     // Whoever lists it opens it by this id next.
-    if (meta.id !== id) throw new UsageError(`What is known of it is that of another session.`);
-    sessions.push(meta);
+    return meta.id === id ? meta : 'What is known of it is that of another session.';
   } catch (error) {
-    unreadable.push({ id, reason: (error as Error).message });
+    return (error as Error).message;
   }
 };
 
