@@ -1,8 +1,13 @@
 /** Law 8 between processes: one that was stopped, and wakes when others have what it had, changes nothing more. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import type { JobEnd } from '../../src/protocol/job-queue.js';
 import type { MailLetter } from '../../src/protocol/mailbox.js';
+import { openBroker } from '../../src/store/redis/broker.js';
+import { BullQueue, type QueueTerms } from '../../src/store/redis/bull-queue.js';
+import { queueKey } from '../../src/store/redis/redis-keys.js';
+import { redisBroker } from '../fakes/redis-server.js';
 import type { Ended, Line, Rules } from '../fakes/skein-process.js';
 import {
   backgroundTask,
@@ -155,7 +160,73 @@ needs.describe('redis')('law 8, zombies', () => {
     await mailbox.close();
     await Promise.all([zombie.close(), heir.close()]);
   });
+
+  test.each([
+    ['is done', 'done'],
+    ['goes back', { laterMs: 0 }],
+    ['goes back for a while', { laterMs: 1 }],
+    ['can never be done', { never: 'There is no such swarm.' }],
+  ] as const)('a worker that says that a job %s which another has is refused', async (_, end) => {
+    const { broker, zombie, heir } = await twoWithOneJob();
+    const hash = () => broker.call('HGETALL', queueKey(JOB));
+    const before = [await hash(), await broker.call('GET', queueKey(`${JOB}:lock`))];
+    await zombie.settle(end);
+    expect([await hash(), await broker.call('GET', queueKey(`${JOB}:lock`))]).toEqual(before);
+    expect((await heir.queue.list('s_1')).map(({ worker }) => worker)).toEqual(['w_2']);
+    await heir.settle('done');
+    expect(await broker.call('HGET', queueKey(JOB), 'pb')).toBe('w_2');
+    expect(await broker.call('ZRANGE', queueKey('completed'), 0, -1)).toEqual([JOB]);
+    expect(await broker.call('ZCARD', queueKey('failed'))).toBe(0);
+    expect(await heir.queue.list('s_1')).toEqual([]);
+  });
+
+  test('catches a result that counts for another: planted, the lock of the zombie is put back', async () => {
+    const { broker, zombie, heir } = await twoWithOneJob();
+    await broker.call('SET', queueKey(`${JOB}:lock`), zombie.token);
+    await zombie.settle('done');
+    expect(await heir.queue.list('s_1')).toEqual([]);
+  });
 });
+
+const JOB = 's_1.a_1.0';
+
+/** The first has been silent for too long, and does not know that the second has its job. */
+const twoWithOneJob = async () => {
+  const broker = await redisBroker();
+  const hire = async (name: string, terms: QueueTerms) => {
+    const own = await openBroker(broker.server.url);
+    onTestFinished(() => own.close());
+    const queue = new BullQueue(own, terms);
+    let settle: (end: JobEnd) => void = () => {};
+    const end = new Promise<JobEnd>((resolve) => {
+      settle = resolve;
+    });
+    let isBegun = false;
+    const workplace = await queue.employ(name, { concurrency: 1 }, () => {
+      isBegun = true;
+      return end;
+    });
+    return {
+      queue,
+      begun: () => expect.poll(() => isBegun, { timeout: 10_000 }).toBe(true),
+      /** Resolves when Redis was told, whatever it said. */
+      async settle(how: JobEnd) {
+        settle(how);
+        // Before it is closed: then the signal would have it given back.
+        await expect.poll(() => workplace.busy).toBe(0);
+        await workplace.close();
+      },
+    };
+  };
+  // It would notice after twenty seconds.
+  const zombie = await hire('w_1', { lockMs: 60_000, stalledMs: 200 });
+  await zombie.queue.add({ id: 'a_1', swarm: 's_1', addedAt: 1 });
+  await zombie.begun();
+  const token = String(await broker.call('GETDEL', queueKey(`${JOB}:lock`)));
+  const heir = await hire('w_2', { lockMs: 60_000, stalledMs: 200 });
+  await heir.begun();
+  return { broker, zombie: { ...zombie, token }, heir };
+};
 
 const NEVER = new AbortController().signal;
 
