@@ -3,13 +3,24 @@ import type { Outages } from '../../protocol/store.js';
 
 type Listener = (trouble: string | undefined) => void;
 
+/** Of one whom Redis refuses something for now. */
+export interface Waiting {
+  /** Resolves after so long, or as soon as another one need not wait any more. */
+  pause(ms: number): Promise<void>;
+  end(): void;
+}
+
+interface Waiter {
+  readonly why: string;
+  wake(): void;
+}
+
 export class BrokerTrouble implements Outages {
   trouble: string | undefined;
   private readonly listeners = new Set<Listener>();
   /** Why it cannot be talked to. */
   private silence: string | undefined;
-  /** Of each who was refused and waits: why. */
-  private readonly refusals = new Map<symbol, string>();
+  private readonly waiters = new Set<Waiter>();
 
   listen(listener: Listener): () => void {
     this.listeners.add(listener);
@@ -22,13 +33,25 @@ export class BrokerTrouble implements Outages {
     this.say();
   }
 
-  /** Somebody waits because Redis refuses something for now, until what it returns is called. */
-  refused(why: string): () => void {
-    const one = Symbol(why);
-    this.refusals.set(one, why);
+  /** Somebody waits because Redis refuses something for now, until that is ended. */
+  refused(why: string): Waiting {
+    const one: Waiter = { why, wake: () => {} };
+    this.waiters.add(one);
     this.say();
-    return () => {
-      if (this.refusals.delete(one)) this.say();
+    return {
+      pause: (ms) =>
+        new Promise((resolve) => {
+          const timer = setTimeout(resolve, ms);
+          one.wake = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        }),
+      end: () => {
+        this.waiters.delete(one);
+        for (const { wake } of this.waiters) wake();
+        this.say();
+      },
     };
   }
 
@@ -38,8 +61,8 @@ export class BrokerTrouble implements Outages {
   }
 
   private say(): void {
-    const [refusal] = this.refusals.values();
-    const trouble = this.silence ?? refusal;
+    const [first] = this.waiters;
+    const trouble = this.silence ?? first?.why;
     const isNews = (trouble === undefined) !== (this.trouble === undefined);
     // What else goes wrong meanwhile is no news: everybody waits already.
     if (!isNews) return;

@@ -9,7 +9,7 @@ import { Cluster, type ClusterNode, Redis } from 'ioredis';
 import { UsageError } from '../../protocol/errors.js';
 import type { Outages } from '../../protocol/store.js';
 import { type BrokerAddress, parseAddress, shownAddress } from './broker-address.js';
-import { BrokerTrouble } from './broker-trouble.js';
+import { BrokerTrouble, type Waiting } from './broker-trouble.js';
 import { gatherWrites } from './gathered-writes.js';
 import { inTime } from './in-time.js';
 import { insist, passingRefusal } from './refusals.js';
@@ -34,8 +34,8 @@ export interface Broker extends Outages {
   subscribe(channel: string, heard: (message: string) => void, missed: () => void): () => void;
   /** For a library that brings its own commands; closed with the broker. */
   connection(kind: 'commands' | 'blocking'): Connection;
-  /** Somebody waits because Redis refuses something for now, until what it returns is called. */
-  refused(why: string): () => void;
+  /** Somebody waits because Redis refuses something for now, until that is ended. */
+  refused(why: string): Waiting;
   close(): Promise<void>;
 }
 
@@ -147,7 +147,7 @@ class RedisBroker implements Broker {
     return this.troubles.listen(listener);
   }
 
-  refused(why: string): () => void {
+  refused(why: string): Waiting {
     return this.troubles.refused(why);
   }
 

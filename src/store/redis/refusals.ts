@@ -1,5 +1,6 @@
 /** What Redis answers instead of doing what it was told: not just now, or not at all. */
 import { StorageError } from '../../protocol/errors.js';
+import type { Waiting } from './broker-trouble.js';
 
 /** It is there, and has no room, no disk or not enough replicas just now; or it is one since a failover. */
 const NO_WRITES = /^(?:OOM|MISCONF|NOREPLICAS|READONLY)\b/;
@@ -14,8 +15,7 @@ const LONGEST_SENTENCE = 200;
 
 interface Refusing {
   readonly shown: string;
-  /** Somebody waits because of that, until what it returns is called. */
-  refused(why: string): () => void;
+  refused(why: string): Waiting;
 }
 
 /** What people hear when it passes by itself, or when somebody mends Redis; undefined when it does not. */
@@ -38,7 +38,7 @@ export const insist = async <Result>(
   broker: Refusing,
   ask: () => Promise<Result>,
 ): Promise<Result> => {
-  let goOn: (() => void) | undefined;
+  let waiting: Waiting | undefined;
   try {
     for (let pauseMs = PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       try {
@@ -46,12 +46,12 @@ export const insist = async <Result>(
       } catch (error) {
         const why = passingRefusal(broker, error);
         if (why === undefined) throw refusedBy(broker, error);
-        goOn ??= broker.refused(why);
+        waiting ??= broker.refused(why);
       }
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      await waiting.pause(pauseMs);
     }
   } finally {
-    goOn?.();
+    waiting?.end();
   }
 };
 

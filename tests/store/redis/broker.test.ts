@@ -130,6 +130,22 @@ needs.describe('own-redis')('a broker', () => {
     expect(said).toEqual([expect.any(String), undefined]);
   });
 
+  test('everybody goes on with the first who can', async () => {
+    const broker = await ownRedisBroker();
+    await broker.call('CONFIG', 'SET', 'maxmemory', 1);
+    const early = broker.call('INCR', 'one');
+    await expect.poll(() => broker.trouble).toBeDefined();
+    // One that has asked often pauses for long.
+    const other = broker.refused('another reason');
+    const paused = other.pause(100_000);
+    await broker.call('CONFIG', 'SET', 'maxmemory', 0);
+    expect(await early).toBe(1);
+    await paused;
+    expect(broker.trouble).toBeDefined();
+    other.end();
+    expect(broker.trouble).toBeUndefined();
+  });
+
   test('what Redis refuses for good is not waited for', async () => {
     const broker = await ownRedisBroker();
     const other = await openBroker(broker.server.url);
