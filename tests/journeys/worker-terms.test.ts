@@ -57,6 +57,8 @@ const stricter = async () => {
   const [old, was] = [await peer.call('HGET', artifacts, TERMS), await linesOf(peer, scene)];
   const lead = scene.begin(['-p', 'Again', '--resume', 'one', ...LEAD]);
   const job = await jobOf(scene);
+  // It writes nothing more until it hears of its helper.
+  await eventually('the lead waits', () => lead.stderr.includes('Waiting for'));
   const now = await peer.call('HGET', artifacts, TERMS);
   expect(now).not.toBe(old);
   await peer.call('HSET', artifacts, TERMS, String(old));
