@@ -61,6 +61,7 @@ const pruneIn = async (
     return EXIT.done;
   }
   const { removed, freed, refused } = await removeAll(store, flags.dryRun === true ? [] : plan.old);
+  if (flags.dryRun !== true) await store.jobs.tidy?.();
   const kept = [...plan.kept, ...refused];
   const { skein } = settingsFor(machine, flags, machine.cwd);
   // Files of this machine belong to sessions of either store.

@@ -44,6 +44,8 @@ export interface JobQueue {
   all?(): Promise<ReadonlyMap<string, readonly ListedJob[]>>;
   /** Works on jobs until it is closed. */
   employ(worker: string, terms: WorkTerms, work: Work): Promise<Workplace>;
+  /** Takes away what has ended so long ago that nobody will add it again; left out where nothing is kept of it. */
+  tidy?(): Promise<void>;
   /** Workers that live, by name; left out where the process that runs a swarm takes its jobs itself. */
   workers?(): Promise<readonly { readonly name: string }[]>;
   /** Undefined where workers take the jobs: the process that runs a swarm takes none itself. */

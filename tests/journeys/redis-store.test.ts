@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/protocol/clock.js';
 import type { PostedQuestion } from '../../src/protocol/question-board.js';
 import { openBroker } from '../../src/store/redis/broker.js';
-import { SWARMS, swarmKeys } from '../../src/store/redis/redis-keys.js';
+import { queueKey, SWARMS, swarmKeys } from '../../src/store/redis/redis-keys.js';
 import { openRedisStore } from '../../src/store/redis/redis-store.js';
 import { ownRedisServer } from '../fakes/own-redis-server.js';
 import { type RedisPlace, redisServer } from '../fakes/redis-server.js';
@@ -143,11 +143,15 @@ needs.describe('redis')('a session in Redis', () => {
     });
   });
 
-  test('is removed by prune, with all its keys', async () => {
-    const { run, json } = await sceneInRedis();
+  test('is removed by prune, with all its keys and jobs that ended long ago', async () => {
+    const { run, json, redis } = await sceneInRedis();
     await run('-p', 'hello', '--session-id', 'one');
+    const broker = await openBroker(redis.url);
+    onTestFinished(() => broker.close());
+    await broker.call('ZADD', queueKey('completed'), 1, 'one.a_1.0');
     const { removed, freedBytes } = await json('sessions', 'prune', '--older-than', '0h', '--yes');
     expect(removed).toEqual(['one']);
+    expect(await broker.call('EXISTS', queueKey('completed'))).toBe(0);
     expect(freedBytes).toBeGreaterThan(0);
     expect((await json('sessions')).sessions).toEqual([]);
     const { checks } = await json('doctor');

@@ -9,25 +9,26 @@ import { randomBytes } from 'node:crypto';
 import type { EventEmitter } from 'node:events';
 import { type Job, Queue, UnrecoverableError, WaitingError, Worker } from 'bullmq';
 import { UsageError } from '../../protocol/errors.js';
-import {
-  type JobEnd,
-  type JobQueue,
-  type ListedJob,
-  type QueuedJob,
-  queuedJob,
-  type TakenJob,
-  type Work,
-  type Workplace,
-  type WorkTerms,
+import type {
+  JobEnd,
+  JobQueue,
+  ListedJob,
+  QueuedJob,
+  TakenJob,
+  Work,
+  Workplace,
+  WorkTerms,
 } from '../../protocol/job-queue.js';
 import { checkJob, checkWorker } from '../job-names.js';
 import { checkSessionId } from '../session-meta.js';
 import type { Broker } from './broker.js';
 import { bullId, readBullJob } from './bull-job.js';
+import { forgetEnded, KEPT } from './ended-jobs.js';
 import { type Hold, JobHolds } from './job-holds.js';
 import { allJobs, listJobs } from './job-listing.js';
 import { uncount } from './job-rate.js';
 import { WITHDRAW, WITHDRAWN } from './job-scripts.js';
+import { promotePutOff } from './put-off-jobs.js';
 import { QUEUE_NAME, QUEUE_PREFIX, queueKey } from './redis-keys.js';
 import { insist } from './refusals.js';
 import { restOnRefusal } from './rest-on-refusal.js';
@@ -41,8 +42,6 @@ export interface QueueTerms {
   readonly stalledMs?: number;
 }
 
-/** Jobs that have ended are kept, so that they are not added again: seconds, and how many. */
-const KEPT = { age: 7 * 24 * 60 * 60, count: 20_000 };
 /** What people can follow of the queue itself. */
 const MOST_EVENTS = 1_000;
 /** After work that rejected. */
@@ -105,23 +104,19 @@ export class BullQueue implements JobQueue {
     if (terms.swarm !== undefined) {
       throw new UsageError('Workers on Redis take the jobs of all swarms: name none.');
     }
-    const deps = { ...this.terms, broker: this.broker, register: this.register };
+    const { broker, register, queue } = this;
+    const deps = { ...this.terms, broker, register, queue };
     const workplace = new BullWorkplace(worker, terms, work, deps, () => {
       this.workplaces.delete(workplace);
     });
     this.workplaces.add(workplace);
     await workplace.open();
-    await this.promotePutOff().catch(() => {});
+    await this.tidy().catch(() => {});
     return workplace;
   }
 
-  /** Who is new may be able to do what others have put off. */
-  private async promotePutOff(): Promise<void> {
-    for (const job of await this.queue.getDelayed()) {
-      const { notBefore = 0 } = queuedJob.safeParse(job.data).data ?? {};
-      // Somebody else may have taken it meanwhile.
-      if (notBefore <= Date.now()) await job.promote().catch(() => {});
-    }
+  tidy(): Promise<void> {
+    return forgetEnded(this.broker);
   }
 
   /** Those who live, by name. */
@@ -138,6 +133,7 @@ export class BullQueue implements JobQueue {
 interface WorkplaceDeps extends Required<QueueTerms> {
   readonly broker: Broker;
   readonly register: WorkerRegister;
+  readonly queue: Queue;
 }
 
 class BullWorkplace implements Workplace {
@@ -168,6 +164,8 @@ class BullWorkplace implements Workplace {
 
   async open(): Promise<void> {
     await this.sign.begin();
+    // Before it takes any: what it puts off itself is not meant.
+    await promotePutOff(this.deps.queue);
     const { concurrency } = this.terms;
     const hands = Math.ceil(concurrency / MOST_IN_ONE_HAND);
     const share = (hand: number) =>
