@@ -24,7 +24,7 @@ export const openRemotes = (
   });
   const changes = new RemoteChanges(store, id, roster, lead);
   const open = () => remotes.open;
-  const workers = new WorkerWatch({ jobs: store.jobs, clock, feed, open });
+  const workers = new WorkerWatch({ jobs: store.jobs, outages: store.outages, clock, feed, open });
   const remotes: Remotes = new Remotes({ ...shared, dispatch, watch, changes, workers });
   return remotes;
 };

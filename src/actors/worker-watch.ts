@@ -3,6 +3,7 @@ import type { Clock } from '../protocol/clock.js';
 import { SkeinError } from '../protocol/errors.js';
 import type { Feed } from '../protocol/feed.js';
 import type { JobQueue } from '../protocol/job-queue.js';
+import type { Outages } from '../protocol/store.js';
 
 /** One that was just started says so first. */
 const FIRST_LOOK_MS = 1_000;
@@ -10,6 +11,7 @@ const LOOK_EVERY_MS = 5_000;
 
 export interface WorkerWatchDeps {
   readonly jobs: Pick<JobQueue, 'workers'>;
+  readonly outages: Outages | undefined;
   readonly clock: Clock;
   readonly feed: Feed;
   /** Agents elsewhere that have not ended. */
@@ -21,9 +23,15 @@ export class WorkerWatch {
   private forget: (() => void) | undefined;
   private isOver = false;
   private isTold = false;
+  /** Since the last look there was a time when no worker could say that it lives. */
+  private isDoubtful = false;
+  private readonly unheed: (() => void) | undefined;
 
   constructor(deps: WorkerWatchDeps) {
     this.deps = deps;
+    this.unheed = deps.outages?.listen(() => {
+      this.isDoubtful = true;
+    });
   }
 
   /** Somebody is to take an agent: looks until none waits any more. */
@@ -33,6 +41,7 @@ export class WorkerWatch {
 
   end(): void {
     this.isOver = true;
+    this.unheed?.();
     this.forget?.();
   }
 
@@ -42,20 +51,26 @@ export class WorkerWatch {
   }
 
   private async look(): Promise<void> {
-    const { jobs, feed, open } = this.deps;
+    const { jobs, open, outages } = this.deps;
     const many = open();
     this.forget = undefined;
     if (many === 0) return;
     try {
       const workers = (await jobs.workers?.()) ?? [];
       const isAlone = workers.length === 0;
-      if (isAlone && !this.isTold && !this.isOver) feed.emit({ type: 'notice', text: alone(many) });
-      this.isTold = isAlone;
+      if (!isAlone || !this.isDoubtful) this.tell(isAlone, many);
+      this.isDoubtful = outages?.trouble !== undefined;
     } catch (error) {
       // A store that is away is said elsewhere.
       if (!(error instanceof SkeinError)) throw error;
     }
     if (this.forget === undefined) this.lookIn(LOOK_EVERY_MS);
+  }
+
+  private tell(isAlone: boolean, many: number): void {
+    const isNews = isAlone && !this.isTold && !this.isOver;
+    this.isTold = isAlone;
+    if (isNews) this.deps.feed.emit({ type: 'notice', text: alone(many) });
   }
 }
 
