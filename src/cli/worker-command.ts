@@ -23,6 +23,8 @@ export const runWorker = async (flags: WorkerFlags, machine: Machine): Promise<n
   const perMinute = numberOf(flags.rate, '--rate');
   makeRoomForMany();
   let isEnding = false;
+  let isOpen = false;
+  let isKeptOut = false;
   let end: () => void = () => {};
   const ended = new Promise<void>((resolve) => {
     end = resolve;
@@ -31,11 +33,19 @@ export const runWorker = async (flags: WorkerFlags, machine: Machine): Promise<n
   const forget = machine.onInterrupt(() => {
     isEnding = true;
     end();
+    // It has nothing yet, and would wait for as long as Redis does not let it begin.
+    if (isKeptOut) machine.quit(EXIT.done);
   });
+  const said = (news: WorkerNews) => {
+    isKeptOut = !isOpen && news.what === 'waiting';
+    tell(news, flags, machine);
+  };
   const worker = await openWorker({
-    ...{ machine, flags, concurrency, said: (news) => tell(news, flags, machine) },
+    ...{ machine, flags, concurrency, said },
     ...(perMinute !== undefined && { rate: { most: perMinute, perMs: 60_000 } }),
   });
+  isOpen = true;
+  isKeptOut = false;
   const many = `up to ${count(concurrency)} agents at once`;
   machine.err(`${worker.name} takes ${many}; Ctrl-C ends it and gives back what it has.\n`);
   if (!isEnding) await ended;

@@ -35,4 +35,13 @@ needs.describe('own-redis')('a worker', () => {
     worker.kill('SIGTERM');
     expect(await worker.ended).toMatchObject({ code: 0 });
   });
+
+  test('that waits to begin can be ended', async () => {
+    const { scene, redis } = await setUp();
+    await redis.call('CONFIG', 'SET', 'maxmemory', 1);
+    const worker = scene.start(['worker']);
+    await eventually('it says that it waits', () => worker.stderr.includes('refuses writes: OOM '));
+    worker.kill('SIGTERM');
+    expect(await worker.ended).toMatchObject({ code: 0 });
+  });
 });
