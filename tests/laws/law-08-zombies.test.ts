@@ -208,7 +208,9 @@ const twoWithOneJob = async () => {
     });
     return {
       queue,
-      begun: () => expect.poll(() => isBegun, { timeout: 10_000 }).toBe(true),
+      async begun() {
+        await expect.poll(() => isBegun, { timeout: 10_000 }).toBe(true);
+      },
       /** Resolves when Redis was told, whatever it said. */
       async settle(how: JobEnd) {
         settle(how);
