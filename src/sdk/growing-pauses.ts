@@ -2,7 +2,7 @@
 import type { Clock } from '../protocol/clock.js';
 
 const FIRST_MS = 1_000;
-const LONGEST_MS = 60_000;
+const LONGEST_MS = 16_000;
 /** Those that were tried longest ago are forgotten. */
 const MOST = 10_000;
 
