@@ -258,6 +258,8 @@ const connectionTo = (address: BrokerAddress, moving: () => void): Connection =>
     ...(db !== undefined && { db }),
     ...(tls && { tls: {} }),
     lazyConnect: true,
+    // Ears do it, and mind what becomes of it.
+    autoResubscribe: false,
     // Whoever waits for Redis waits for as long as it takes.
     maxRetriesPerRequest: null,
     retryStrategy: (times: number) => Math.min(50 * 2 ** Math.min(times, 10), LONGEST_PAUSE_MS),

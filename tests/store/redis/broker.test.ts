@@ -1,9 +1,10 @@
 import { mkdir } from 'node:fs/promises';
+import net from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { StorageError } from '../../../src/protocol/errors.js';
 import { type Broker, openBroker } from '../../../src/store/redis/broker.js';
-import { ownRedisBroker } from '../../fakes/own-redis-server.js';
+import { ownRedisBroker, ownRedisServer } from '../../fakes/own-redis-server.js';
 import { redisBroker } from '../../fakes/redis-server.js';
 import { needs } from '../../setup/needs.js';
 
@@ -36,6 +37,22 @@ needs.describe('redis')('a broker', () => {
 });
 
 needs.describe('own-redis')('a broker', () => {
+  test('leaves nothing unminded when it is closed while it begins to listen again', async () => {
+    const unminded: unknown[] = [];
+    const note = (reason: unknown) => unminded.push(reason);
+    process.on('unhandledRejection', note);
+    onTestFinished(() => void process.off('unhandledRejection', note));
+    const way = await wayTo((await ownRedisServer()).socket);
+    const broker = await openBroker(way.url);
+    await new Promise<void>((ready) => void broker.subscribe('news', () => {}, ready));
+    const asked = way.holdBack('subscribe');
+    way.cut();
+    await asked;
+    await broker.close();
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(unminded).toEqual([]);
+  });
+
   test('commands wait while Redis is away, and people hear of it', async () => {
     const broker = await ownRedisBroker();
     const said: (string | undefined)[] = [];
@@ -164,3 +181,35 @@ const statusOf = async (broker: Broker): Promise<string | undefined> =>
 
 const connectionsOf = async (broker: Broker): Promise<number> =>
   Number(/total_connections_received:(\d+)/.exec(String(await broker.call('INFO', 'stats')))?.[1]);
+
+/** A way to a server that can be cut, and on which what names a word does not arrive. */
+const wayTo = async (socket: string) => {
+  const clients = new Set<net.Socket>();
+  let heldBack = (_words: Buffer) => false;
+  const proxy = net.createServer((client) => {
+    const server = net.connect(socket);
+    clients.add(client);
+    client.on('data', (words) => void (heldBack(words) || server.write(words)));
+    server.pipe(client);
+    for (const end of [client, server]) end.on('error', () => {});
+    client.on('close', () => server.destroy());
+  });
+  await new Promise<void>((ready) => void proxy.listen(0, '127.0.0.1', ready));
+  onTestFinished(() => void proxy.close());
+  const { port } = proxy.address() as net.AddressInfo;
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    cut() {
+      for (const client of clients) client.destroy();
+    },
+    /** Resolves when it was said the first time. */
+    holdBack: (word: string) =>
+      new Promise<void>((resolve) => {
+        heldBack = (words) => {
+          const isMeant = words.includes(word);
+          if (isMeant) resolve();
+          return isMeant;
+        };
+      }),
+  };
+};
