@@ -19,7 +19,7 @@ import { tagOf } from './roster.js';
 import { newestPrompt } from './session-begin.js';
 
 /** An agent ends whose workers have died so often in a row before it got anywhere: it may be what kills them. */
-export const MOST_IN_VAIN = 5;
+export const MOST_IN_VAIN = 10;
 /** How long calls that are under way may go on when the worker has to end, and a parent may have no room for letters. */
 const GRACE_MS = 10_000;
 const LOOK_EVERY_MS = 50;

@@ -195,7 +195,7 @@ export class Roster {
       entry.run = Number(event.run);
     } else if (entry?.tag.kind === 'teammate' && event.type === 'run.ended') {
       entry.status = 'idle';
-    } else if (entry !== undefined && !isLive(entry) && CALLS_BACK.has(event.type)) {
+    } else if (entry !== undefined && !isLive(entry) && callsBack(event)) {
       // Nobody has begun it yet, or has read it.
       entry.status = 'lost';
     } else if (entry !== undefined && event.type === 'agent.stopped') {
@@ -211,8 +211,9 @@ export class Roster {
   }
 }
 
-/** What comes to one that rests or has ended when it is to go on. */
-const CALLS_BACK: ReadonlySet<string> = new Set(['letter.delivered', 'agent.queued']);
+/** What comes to one that rests or has ended when it is to go on; a worker that names itself only refuses it. */
+const callsBack = ({ type, worker }: SwarmEvent): boolean =>
+  type === 'letter.delivered' || (type === 'agent.queued' && typeof worker !== 'string');
 
 /** A teammate owns its name, whatever it does now. Of others those that are there go before those that have ended. */
 const namesakes = (named: readonly Entry[]): readonly Entry[] => {

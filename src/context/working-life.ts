@@ -45,7 +45,8 @@ export class WorkingLife {
         if (record.from !== JOB_SENDER && record.from !== HOOK_SENDER) this.callBack();
         break;
       case 'agent.queued':
-        this.callBack();
+        // A worker that names itself has only said why it cannot work on it.
+        if (record.worker === undefined) this.callBack();
         break;
       case 'agent.restarted':
         this.pause(ts);
@@ -54,6 +55,11 @@ export class WorkingLife {
       default:
         break;
     }
+  }
+
+  /** It has ended for good, and nobody wants more of it. */
+  get isOver(): boolean {
+    return this.hasEnded && !this.isCalledBack;
   }
 
   /** Milliseconds, with those before a crash. */

@@ -1,4 +1,5 @@
 /** Leaves word for the lead's person that a worker was given an agent and cannot work on it. */
+import { WorkingLife } from '../context/working-life.js';
 import { SkeinError, UsageError } from '../protocol/errors.js';
 import type { TakenJob } from '../protocol/job-queue.js';
 import type { JournalRecord } from '../protocol/journal.js';
@@ -26,7 +27,7 @@ export const noteRefusal = async (
   try {
     const { records } = await sessions.peek(swarm, id);
     const created = records.find((record) => record.type === 'agent.created');
-    if (created?.type !== 'agent.created') return;
+    if (created?.type !== 'agent.created' || isOver(records)) return;
     const reasons = refusalsIn(records);
     if (reasons.includes(error.message) || reasons.length >= MOST_NOTES) return;
     const session = await sessions.visit(swarm);
@@ -41,6 +42,13 @@ export const noteRefusal = async (
   } catch (trouble) {
     if (!(trouble instanceof SkeinError)) throw trouble;
   }
+};
+
+/** Whoever had it died before the queue heard of its end: nothing is left to refuse. */
+const isOver = (records: readonly JournalRecord[]): boolean => {
+  const life = new WorkingLife();
+  for (const record of records) life.apply(record);
+  return life.isOver;
 };
 
 /** Since it was queued, or somebody worked on it. */

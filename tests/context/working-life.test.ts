@@ -67,6 +67,10 @@ describe('an agent that has ended', () => {
     expect(isCalledBack(started, ended, { ...letter, from: 'job' })).toBe(false);
   });
 
+  test('is not by a worker that says why it cannot work on it', () => {
+    expect(isCalledBack(started, ended, { ...queued, worker: 'w_1' })).toBe(false);
+  });
+
   test('is none while it only rests', () => {
     expect(isCalledBack(started, { ...ended, final: false }, letter)).toBe(false);
   });

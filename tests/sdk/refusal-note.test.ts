@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { StorageError, UsageError } from '../../src/protocol/errors.js';
+import type { JournalBody } from '../../src/protocol/journal.js';
 import { noteRefusal } from '../../src/sdk/refusal-note.js';
 import { redisBroker } from '../fakes/redis-server.js';
 import { needs } from '../setup/needs.js';
@@ -19,10 +20,13 @@ const setUp = async () => {
     journal.append({ type: 'agent.queued', reason: FOR_WORKER });
     await lead.closeJournal('a_2');
   };
-  const begin = async () => {
+  const begin = async (...bodies: readonly JournalBody[]) => {
     const visit = await store.visit('s_1');
     await visit.adopt('a_2');
-    (await visit.journal('a_2', 'a_1')).append({ type: 'epoch.began', owner: 'w_9' });
+    const journal = await visit.journal('a_2', 'a_1');
+    for (const body of [{ type: 'epoch.began', owner: 'w_9' } as const, ...bodies]) {
+      journal.append(body);
+    }
     await visit.close();
   };
   const job = { swarm: 's_1', id: 'a_2', signal: new AbortController().signal };
@@ -55,6 +59,19 @@ needs.describe('redis')('a note that an agent cannot be worked on', () => {
     await queue();
     await refuse('No.');
     expect(await reasons()).toEqual([FOR_WORKER, 'No.', 'No.', FOR_WORKER, 'No.']);
+  });
+
+  test('is not made of one whose end is on record, and is again when it is to go on', async () => {
+    const { queue, begin, refuse, reasons } = await setUp();
+    await begin(
+      { type: 'run.started', run: 1 },
+      { type: 'run.ended', reason: 'end_turn', detail: null, turns: 1, final: true },
+    );
+    await refuse('No.');
+    expect(await reasons()).toEqual([FOR_WORKER]);
+    await queue();
+    await refuse('No.');
+    expect(await reasons()).toEqual([FOR_WORKER, FOR_WORKER, 'No.']);
   });
 
   test('is not made for ever, though each reason is another', async () => {
