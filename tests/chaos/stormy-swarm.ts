@@ -2,6 +2,7 @@
  * A swarm of real processes with a Redis of its own, and what can happen to it: workers, the lead and Redis
  * are killed, or stopped for longer than anybody waits for them. Somebody else takes over each time.
  */
+import { lstatSync } from 'node:fs';
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Broker, openBroker } from '../../src/store/redis/broker.js';
@@ -149,10 +150,12 @@ export class StormySwarm {
   /** What can be looked at later: what Redis has, what is on disk, and what everybody said. */
   async keep(folder: string): Promise<void> {
     await mkdir(folder, { recursive: true });
-    await cp(dirname(this.redis.socket), join(folder, 'redis'), {
-      ...{ recursive: true, filter: (path) => path !== this.redis.socket },
-    });
-    await cp(this.scene.root, join(folder, 'scene'), { recursive: true });
+    // Sockets and pipes cannot be copied.
+    const filter = (path: string) => !lstatSync(path).isSocket() && !lstatSync(path).isFIFO();
+    const places = { redis: dirname(this.redis.socket), scene: this.scene.root };
+    for (const [name, from] of Object.entries(places)) {
+      await cp(from, join(folder, name), { recursive: true, filter });
+    }
     const said = this.started.map(
       ({ args, process }) => `${process.pid} ${args.slice(0, 3).join(' ')}\n${process.stderr}`,
     );

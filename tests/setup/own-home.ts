@@ -1,8 +1,10 @@
-/** Before each test file: an empty home of its own, so that files can run side by side. */
+/** Before each test file: an empty home of its own, whatever those before it in the same process have changed. */
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 
-const home = mkdtempSync(join(inject('runDirectory'), 'home-'));
+const run = inject('runDirectory');
+const home = mkdtempSync(join(run, 'home-'));
 process.env.HOME = home;
 process.env.SKEIN_HOME = join(home, '.skein');
+process.env.TMPDIR = run;
