@@ -62,9 +62,11 @@ export class Farewell {
   /** Of one that does nothing now. It ends also when a disk is full, or its journal is what has crashed. */
   record(child: Child, { reason, detail }: Stop): void {
     const { notebook } = child.deps;
-    if (notebook.history.ended?.final === true) return;
+    const { ended, life, run } = notebook.history;
+    // Also of one that had ended, was called back, and comes to nothing.
+    if (ended?.final === true && !life.isCalledBack) return;
     try {
-      const { turns } = notebook.history.run;
+      const { turns } = run;
       notebook.record({ type: 'run.ended', reason, detail, turns, final: true });
     } catch (error) {
       this.complain(child, error);

@@ -202,5 +202,13 @@ needs.describe('redis')(
       for (const job of await jobs.list('one')) expect(await jobs.withdraw(job)).toBe(true);
       await expectTold(scene);
     });
+
+    test('is waited for no more when a person has stopped it', async () => {
+      const scene = await calledBack();
+      expect((await scene.run(['stop', 'scout'])).stdout).toContain('is stopped');
+      const next = await scene.run(['resume', 'one', '-p', 'Go on.', ...FREE]);
+      expect(next).toMatchObject({ code: 0, stdout: 'I see.\n', stderr: '' });
+      expect((await scene.json('ps', 'one', '--all')).swarms[0].agents[1].status).toBe('stopped');
+    });
   },
 );
