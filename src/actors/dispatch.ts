@@ -188,12 +188,13 @@ const isSound = (written: Written, signal: AbortSignal): Promise<boolean> =>
     () => false,
   );
 
+/** What becomes of the work later is minded all the same. */
 const orAborted = async (work: Promise<void>, signal: AbortSignal): Promise<void> => {
-  if (signal.aborted) return;
   let leave = () => {};
   const aborted = new Promise<void>((resolve) => {
     leave = resolve;
     signal.addEventListener('abort', leave, { once: true });
+    if (signal.aborted) leave();
   });
   await Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', leave));
 };

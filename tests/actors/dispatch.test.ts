@@ -129,6 +129,20 @@ describe('the mail of an agent', () => {
     expect(await left(mail)).toEqual([]);
   });
 
+  test('leaves nothing unminded of one that is left when nothing can be written for it', async () => {
+    const unminded: unknown[] = [];
+    const note = (reason: unknown) => unminded.push(reason);
+    process.on('unhandledRejection', note);
+    onTestFinished(() => void process.off('unhandledRejection', note));
+    const { mailbox, troubles } = moodyMail();
+    const { dispatch, receive } = dispatchBy(mailbox);
+    troubles.add('open');
+    dispatch.host('a_1', receive, () => Promise.reject(refused()));
+    await dispatch.leave('a_1');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(unminded).toEqual([]);
+  });
+
   test('is left to whoever has it next where nothing can be written for it', async () => {
     const { mail, mailbox } = moodyMail();
     const { dispatch, clock } = dispatchBy(mailbox);
