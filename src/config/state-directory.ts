@@ -72,7 +72,12 @@ const openFolder = (folder: string) => {
 const makeFolder = (folder: string): void => {
   if (existsSync(folder)) return;
   if (dirname(folder) !== folder) makeFolder(dirname(folder));
-  mkdirSync(folder, { mode: 0o700 });
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Several processes may begin at once.
+    if (!existsSync(folder)) throw error;
+  }
 };
 
 const why = (cause: unknown) => {
