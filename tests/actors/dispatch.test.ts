@@ -10,6 +10,7 @@ import { MailMemory } from '../../src/store/mail-memory.js';
 import { swarmKeys } from '../../src/store/redis/redis-keys.js';
 import { RedisMailbox } from '../../src/store/redis/redis-mailbox.js';
 import { redisBroker } from '../fakes/redis-server.js';
+import { unmindedRejections } from '../fakes/unminded.js';
 import { settled, virtualClock } from '../fakes/virtual-clock.js';
 import { needs } from '../setup/needs.js';
 
@@ -130,17 +131,13 @@ describe('the mail of an agent', () => {
   });
 
   test('leaves nothing unminded of one that is left when nothing can be written for it', async () => {
-    const unminded: unknown[] = [];
-    const note = (reason: unknown) => unminded.push(reason);
-    process.on('unhandledRejection', note);
-    onTestFinished(() => void process.off('unhandledRejection', note));
+    const unminded = unmindedRejections();
     const { mailbox, troubles } = moodyMail();
     const { dispatch, receive } = dispatchBy(mailbox);
     troubles.add('open');
     dispatch.host('a_1', receive, () => Promise.reject(refused()));
     await dispatch.leave('a_1');
-    await new Promise((resolve) => setTimeout(resolve, 10));
-    expect(unminded).toEqual([]);
+    expect(await unminded()).toEqual([]);
   });
 
   test('is left to whoever has it next where nothing can be written for it', async () => {

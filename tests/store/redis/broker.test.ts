@@ -6,6 +6,7 @@ import { StorageError } from '../../../src/protocol/errors.js';
 import { type Broker, openBroker } from '../../../src/store/redis/broker.js';
 import { ownRedisBroker, ownRedisServer } from '../../fakes/own-redis-server.js';
 import { redisBroker } from '../../fakes/redis-server.js';
+import { unmindedRejections } from '../../fakes/unminded.js';
 import { needs } from '../../setup/needs.js';
 
 test('a broker that is not there is said in one sentence', async () => {
@@ -38,10 +39,7 @@ needs.describe('redis')('a broker', () => {
 
 needs.describe('own-redis')('a broker', () => {
   test('leaves nothing unminded when it is closed while it begins to listen again', async () => {
-    const unminded: unknown[] = [];
-    const note = (reason: unknown) => unminded.push(reason);
-    process.on('unhandledRejection', note);
-    onTestFinished(() => void process.off('unhandledRejection', note));
+    const unminded = unmindedRejections();
     const way = await wayTo((await ownRedisServer()).socket);
     const broker = await openBroker(way.url);
     await new Promise<void>((ready) => void broker.subscribe('news', () => {}, ready));
@@ -49,8 +47,7 @@ needs.describe('own-redis')('a broker', () => {
     way.cut();
     await asked;
     await broker.close();
-    await new Promise((resolve) => setTimeout(resolve, 10));
-    expect(unminded).toEqual([]);
+    expect(await unminded()).toEqual([]);
   });
 
   test('commands wait while Redis is away, and people hear of it', async () => {
