@@ -26,13 +26,14 @@ const ZSH = String.raw`#compdef skein
 _skein() {
   local line
   local -a values texts
-  while IFS= read -r line; do
+  for line in "\${(@f)$("\${words[1]}" __complete "\${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
     case $line in
+      '') ;;
       :files) _files ;;
       :directories) _files -/ ;;
       *) values+=("\${line%%$'\t'*}"); texts+=("\${line/$'\t'/  -- }") ;;
     esac
-  done < <("\${words[1]}" __complete "\${(@)words[2,CURRENT]}" 2>/dev/null)
+  done
   (( \${#values} )) && compadd -l -d texts -a values
 }
 if [[ $funcstack[1] == _skein ]]; then _skein "$@"; else compdef _skein skein; fi

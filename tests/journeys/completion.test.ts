@@ -27,7 +27,8 @@ const sceneOfShell = async () => {
     const script = join(scene.root, `completion.${shell}`);
     await writeFile(script, (await scene.run(['completion', shell])).stdout);
     const args = shell === 'fish' ? ['--no-config'] : [];
-    const options = { cwd: workspace, env };
+    // A shell that waits for something is named in the failure.
+    const options = { cwd: workspace, env, timeout: 30_000 };
     const { stdout, stderr } = await promisify(execFile)(
       shell,
       [...args, '-c', code(script), shell === 'fish' ? '--' : 'skein', ...words],
