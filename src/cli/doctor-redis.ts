@@ -30,6 +30,8 @@ const urlOf = (flags: StoreFlags, machine: Machine): string | undefined => {
   }
 };
 
+const NO_EVICTION = 'noeviction';
+
 const checkServer: Check = {
   name: 'redis',
   async run(machine, signal) {
@@ -45,8 +47,14 @@ const checkAnswer = (url: string): Check => ({
     const { openBroker } = await import('../store/redis/broker.js');
     try {
       const broker = await openBroker(url, ANSWER_LIMIT_MS);
-      await broker.close();
-      return { status: 'ok', found: `${plainText(broker.shown, 80)} answers` };
+      try {
+        return answerFinding(
+          plainText(broker.shown, 80),
+          String(await broker.call('INFO', 'memory')),
+        );
+      } finally {
+        await broker.close();
+      }
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
       const fix = 'Mend what is named, or keep sessions in files: --store embedded.';
@@ -54,6 +62,18 @@ const checkAnswer = (url: string): Check => ({
     }
   },
 });
+
+/** One that is full and throws keys away of its own accord loses work; one that refuses more of it does not. */
+const answerFinding = (shown: string, memory: string): Finding => {
+  const found = `${shown} answers`;
+  const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1] ?? NO_EVICTION;
+  if (policy === NO_EVICTION) return { status: 'ok', found };
+  return {
+    status: 'warn',
+    found: `${found}, but throws keys away when its memory is full (${plainText(policy, 40)})`,
+    fix: `What it throws away of a swarm is lost: set maxmemory-policy to ${NO_EVICTION}.`,
+  };
+};
 
 const checkSwarms = (url: string): Check => ({
   name: 'swarms',

@@ -3,7 +3,7 @@ import type { SessionMeta, SessionStore } from '../protocol/store.js';
 import { atAGlance } from '../sdk/job-glance.js';
 import { newestFirst, sessionNamed } from '../sdk/session-archive.js';
 import type { StoreFlags } from '../sdk/store-choice.js';
-import { isWorkedOn } from '../sdk/swarm-remote.js';
+import { isUnderWay } from '../sdk/swarm-remote.js';
 import { type AgentView, type SwarmView, viewOfSwarm, viewsOfSwarms } from '../sdk/swarm-view.js';
 import { isoTime } from './ages.js';
 import { chartStyle } from './bar-chart.js';
@@ -71,7 +71,7 @@ const runningOrRecent = async (
   const former: SessionMeta[] = [];
   const source = atAGlance(store);
   for (const session of newestFirst(await store.list())) {
-    if (await isWorkedOn(source, session.id)) running.push(session);
+    if (await isUnderWay(source, session.id)) running.push(session);
     else if (isAll && former.length < MOST_FORMER) former.push(session);
   }
   return [...running, ...former];

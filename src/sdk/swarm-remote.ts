@@ -35,6 +35,15 @@ export const isWorkedOn = async (
   return (await store.jobs.list(session)).some(({ worker }) => worker !== undefined);
 };
 
+/** Worked on, or some agent of it waits for a worker. */
+export const isUnderWay = async (
+  store: Pick<SwarmSource, 'holder' | 'jobs'>,
+  session: string,
+): Promise<boolean> => {
+  if ((await store.holder(session)) !== undefined) return true;
+  return store.jobs.own === undefined && (await store.jobs.list(session)).length > 0;
+};
+
 /** Those of agents that wait in the queue: whoever takes one begins it, also when nobody leads its session. */
 export const sessionsThatQueue = async (
   store: Pick<SessionStore, 'jobs'>,

@@ -215,4 +215,15 @@ needs.describe('own-redis')('the doctor at a real Redis', () => {
       ],
     });
   });
+
+  test('warns of one that throws keys away when it is full', async () => {
+    const { port } = await plainServer('--maxmemory-policy', 'allkeys-lru');
+    const { look } = await examine({ SKEIN_REDIS_URL: `redis://127.0.0.1:${port}` });
+    const { of } = await look();
+    expect(of.redis).toMatchObject({
+      status: 'warn',
+      found: `127.0.0.1:${port} answers, but throws keys away when its memory is full (allkeys-lru)`,
+      fix: expect.stringContaining('maxmemory-policy'),
+    });
+  });
 });

@@ -81,6 +81,8 @@ needs.describe('redis')('an agent in the queue whose lead is gone', () => {
     lead.kill('SIGKILL');
     await lead.ended;
     await scene.left('one');
+    const { swarms } = await scene.json('ps');
+    expect(swarms).toMatchObject([{ session: 'one', isRunning: false }]);
     expect(await scene.run(['resume', agent])).toMatchObject({
       ...{ code: 2, stderr: expect.stringContaining('Nobody runs session one; ') },
     });
