@@ -10,6 +10,8 @@ import { bundled, startWorker } from '../store/child-program.js';
 const AGENTS = 20;
 const CALLS = 50;
 const QUESTIONS = 1_000;
+/** Both begin again with so many, at the same time. */
+const IN_A_ROUND = 50;
 
 const parts = Array.from({ length: AGENTS }, (_, at) => `p${at}`);
 const files = (part: string) => Array.from({ length: CALLS }, (_, at) => `${part}-${at}.txt`);
@@ -115,8 +117,8 @@ const race = async ({ scene, url, asked, records }: Stage) => {
     const worker = startWorker(program, scene.skeinHome, ...(url === undefined ? [] : [url]));
     worker.tell(JSON.stringify({ do: 'list' }));
     expect(JSON.parse(await worker.answer())).toHaveLength(QUESTIONS);
-    return async () => {
-      worker.tell(JSON.stringify({ do: 'answer', answer }));
+    return async (from: number) => {
+      worker.tell(JSON.stringify({ do: 'answer', answer, from, to: from + IN_A_ROUND }));
       return JSON.parse(await worker.answer()) as readonly Heard[];
     };
   };
@@ -124,7 +126,16 @@ const race = async ({ scene, url, asked, records }: Stage) => {
     answerer({ behavior: 'allow', scope: 'once' }),
     answerer({ behavior: 'deny', reason: 'No.' }),
   ]);
-  const [allowed, denied] = await Promise.all([allow(), deny()]);
+  const allowed: Heard[] = [];
+  const denied: Heard[] = [];
+  for (let from = 0; from < QUESTIONS; from += IN_A_ROUND) {
+    // A busy machine may let the first one do it all: each is the first in turn.
+    const isTurned = (from / IN_A_ROUND) % 2 === 1;
+    const [one, other] = isTurned ? [deny, allow] : [allow, deny];
+    const [first, second] = await Promise.all([one(from), other(from)]);
+    allowed.push(...(isTurned ? second : first));
+    denied.push(...(isTurned ? first : second));
+  }
   writeFileSync(join(scene.workspace, 'heard'), '');
   const ended = await run.ended;
   return { allowed, denied, ended, records: await records(), workspace: scene.workspace };
