@@ -1,4 +1,5 @@
 /** A scene whose sessions are in Redis, with workers that take its background agents. */
+import { readFileSync } from 'node:fs';
 import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -42,6 +43,15 @@ export interface WorkerScene<Redis extends RedisPlace = RedisPlace> extends Scen
   /** The records of all agents of a session, the lead's first. */
   journals(session: string): Promise<readonly (readonly Line[])[]>;
 }
+
+/** What commands have appended to the file `log`, line by line. */
+export const logOf = ({ workspace }: Scene): readonly string[] => {
+  try {
+    return readFileSync(join(workspace, 'log'), 'utf8').split('\n').filter(Boolean);
+  } catch {
+    return [];
+  }
+};
 
 /** A process that is killed is missed so soon; one that has much to do must still be heard of. */
 export const SOON = { SKEIN_LEASE_MS: '3000' };
@@ -134,16 +144,3 @@ const read = ({ stdout, stderr, code }: Ended): Line => {
   if (stdout === '') throw new Error(`It printed nothing and ended with ${code}. ${stderr}`);
   return JSON.parse(stdout) as Line;
 };
-
-/** One call of Task for an agent in the background, as a script has it. */
-export const backgroundTask = (prompt: string, more: Record<string, unknown> = {}) => ({
-  name: 'Task',
-  input: { description: prompt, prompt, run_in_background: true, ...more },
-});
-
-/** Agents that a lead is told of with `--agents`. */
-export const HELPERS = JSON.stringify({
-  helper: { description: 'Helps', prompt: 'You help.', tools: 'Bash, Read, SendMessage' },
-});
-
-export const bash = (command: string) => ({ name: 'Bash', input: { command } });

@@ -6,19 +6,15 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openBroker } from '../../src/store/redis/broker.js';
 import { swarmKeys } from '../../src/store/redis/redis-keys.js';
 import type { Rules } from '../fakes/skein-process.js';
-import { backgroundTask, bash, HELPERS, SOON, workerScene } from '../fakes/worker-scene.js';
+import { bash, begins, FREE, helper, LEAD } from '../fakes/worker-lead.js';
+import { SOON, workerScene } from '../fakes/worker-scene.js';
 import { eventually } from '../host/processes.js';
 import { needs } from '../setup/needs.js';
 
-const LEAD = ['--agents', HELPERS, '--permission-mode', 'bypassPermissions'];
 const WAITS = 'touch begun; while [ ! -e go ]; do sleep 0.05; done';
 
 const RULES: Rules = [
-  {
-    match: { firstUser: 'Begin', turn: 0 },
-    reply: { tool_use: backgroundTask('Look', { subagent_type: 'helper' }) },
-  },
-  { match: { firstUser: 'Begin' }, reply: 'I see.' },
+  ...begins(helper('Look')),
   { match: { turn: 0 }, reply: { tool_use: bash(WAITS) } },
   { reply: 'All is well.' },
 ];
@@ -35,7 +31,7 @@ needs.describe('redis')('letters that are none', () => {
   test('are put aside with the reason, and the session goes on for good', async () => {
     const scene = await workerScene(RULES, SOON);
     await scene.worker();
-    const lead = scene.begin(['-p', 'Begin', '--session-id', 'one', ...LEAD]);
+    const lead = scene.begin(LEAD);
     await eventually('it is at work', () => existsSync(join(scene.workspace, 'begun')));
     const store = await scene.store();
     const addresses = await store.agents('one');
@@ -59,7 +55,7 @@ needs.describe('redis')('letters that are none', () => {
       );
     await writeFile(join(scene.workspace, 'go'), '');
     expect(await lead.ended).toMatchObject({ code: 0 });
-    const next = await scene.run(['-p', 'Go on', '--resume', 'one', ...LEAD]);
+    const next = await scene.run(['-p', 'Go on', '--resume', 'one', ...FREE]);
     expect(next).toMatchObject({ code: 0, stdout: 'I see.\n' });
     expect(scene.simulator.requests.map(({ status }) => status)).not.toContain(400);
   });

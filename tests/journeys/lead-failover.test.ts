@@ -1,48 +1,23 @@
 /** A lead that dies or is taken for dead, and the process that goes on in its place. */
-import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DRIVEN, type Line, type Rules, userLine } from '../fakes/skein-process.js';
-import {
-  backgroundTask,
-  bash,
-  HELPERS,
-  SOON,
-  type WorkerScene,
-  workerScene,
-} from '../fakes/worker-scene.js';
+import { bash, begins, FREE, helper, LEAD } from '../fakes/worker-lead.js';
+import { logOf, SOON, type WorkerScene, workerScene } from '../fakes/worker-scene.js';
 import { eventually } from '../host/processes.js';
 import { firstBreak } from '../laws/prompts.js';
 import { needs } from '../setup/needs.js';
 
-const FREE = ['--permission-mode', 'bypassPermissions', '--agents', HELPERS];
-const LEAD = ['-p', 'Begin', '--session-id', 'one', ...FREE];
 const WAITS = 'echo begun >> log; while [ ! -e go ]; do sleep 0.05; done; echo gone >> log';
 const PLACES = ['the reeds', 'the river', 'the meadow'];
 
 const RULES: Rules = [
-  {
-    match: { firstUser: 'Begin', turn: 0 },
-    reply: {
-      tool_use: PLACES.map((place) =>
-        backgroundTask(`Look in ${place}`, { subagent_type: 'helper' }),
-      ),
-    },
-  },
-  { match: { firstUser: 'Begin' }, reply: 'I see.' },
+  ...begins(PLACES.map((place) => helper(`Look in ${place}`))),
   { match: { turn: 0, firstUser: 'meadow' }, reply: 'Nothing in the meadow.' },
   { match: { turn: 0 }, reply: { tool_use: bash(WAITS) } },
   { reply: 'There is a goose.' },
 ];
-
-const logOf = ({ workspace }: WorkerScene): readonly string[] => {
-  try {
-    return readFileSync(join(workspace, 'log'), 'utf8').split('\n').filter(Boolean);
-  } catch {
-    return [];
-  }
-};
 
 const leadBodies = ({ simulator }: WorkerScene): readonly Buffer[] =>
   simulator.requests
@@ -148,11 +123,7 @@ needs.describe('redis')('a session whose lead is killed', () => {
 });
 
 const CALLED: Rules = [
-  {
-    match: { firstUser: 'Begin', turn: 0 },
-    reply: { tool_use: backgroundTask('Look', { subagent_type: 'helper', name: 'scout' }) },
-  },
-  { match: { firstUser: 'Begin' }, reply: 'I see.' },
+  ...begins(helper('Look', { name: 'scout' })),
   { match: { lastUser: 'And the swans?' }, reply: 'They are there.' },
   { reply: 'There is a goose.' },
 ];

@@ -1,5 +1,4 @@
 /** Where people and programs are told that Redis is away, and that it is back. */
-import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import net from 'node:net';
 import { join } from 'node:path';
@@ -7,7 +6,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { SkeinMessage } from '../../src/sdk/messages.js';
 import { ownRedisServer, type RedisServer } from '../fakes/own-redis-server.js';
 import { DRIVEN, type Line, type Rules, STREAM, userLine } from '../fakes/skein-process.js';
-import { bash, type WorkerScene, workerSceneAt } from '../fakes/worker-scene.js';
+import { bash } from '../fakes/worker-lead.js';
+import { logOf, type WorkerScene, workerSceneAt } from '../fakes/worker-scene.js';
 import { eventually } from '../host/processes.js';
 import { all, openSession, query } from '../sdk/program.js';
 import { needs } from '../setup/needs.js';
@@ -22,14 +22,6 @@ const RULES: Rules = [
   { match: { turn: 0 }, reply: { tool_use: bash(WAITS) } },
   { reply: 'There is a goose.' },
 ];
-
-const begun = ({ workspace }: WorkerScene): number => {
-  try {
-    return readFileSync(join(workspace, 'log'), 'utf8').split('\n').length - 1;
-  } catch {
-    return 0;
-  }
-};
 
 const noticesIn = (messages: readonly (SkeinMessage | Line)[]): string =>
   messages
@@ -125,7 +117,7 @@ needs.describe('own-redis')('an outage of Redis, and its end,', () => {
       'a program': hosted.said,
       'a program whose agents have processes of their own': apart.said,
     };
-    await eventually('all are at work', () => begun(scene) === 7);
+    await eventually('all are at work', () => logOf(scene).length === 7);
     await scene.redis.kill();
     for (const [surface, said] of Object.entries(surfaces)) {
       await eventually(`it is told: ${surface}`, () => AWAY.test(said()));

@@ -1,44 +1,23 @@
 /** Redis that goes away while a lead and a worker are at work, and comes back. */
-import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Argument, openBroker } from '../../src/store/redis/broker.js';
 import { ownRedisServer, type RedisServer } from '../fakes/own-redis-server.js';
 import { type Line, type Rules, STREAM } from '../fakes/skein-process.js';
-import {
-  backgroundTask,
-  bash,
-  HELPERS,
-  type WorkerScene,
-  workerSceneAt,
-} from '../fakes/worker-scene.js';
+import { bash, begins, helper, LEAD } from '../fakes/worker-lead.js';
+import { logOf, type WorkerScene, workerSceneAt } from '../fakes/worker-scene.js';
 import { eventually } from '../host/processes.js';
 import { needs } from '../setup/needs.js';
 
-const LEAD = ['-p', 'Begin', '--session-id', 'one', '--agents', HELPERS];
-const FREE = ['--permission-mode', 'bypassPermissions'];
 const WAITS = 'echo begun >> log; while [ ! -e go ]; do sleep 0.05; done; echo gone >> log';
 
 const RULES: Rules = [
-  {
-    match: { firstUser: 'Begin', turn: 0 },
-    reply: { tool_use: backgroundTask('Look', { subagent_type: 'helper' }) },
-  },
   // The lead is in a call of its own when it happens.
-  { match: { firstUser: 'Begin', turn: 1 }, reply: { tool_use: bash(WAITS) } },
-  { match: { firstUser: 'Begin' }, reply: 'I see.' },
+  ...begins(helper('Look'), { tool_use: bash(WAITS) }),
   { match: { turn: 0 }, reply: { tool_use: bash(WAITS) } },
   { reply: 'There is a goose.' },
 ];
-
-const logOf = ({ workspace }: WorkerScene): readonly string[] => {
-  try {
-    return readFileSync(join(workspace, 'log'), 'utf8').split('\n').filter(Boolean);
-  } catch {
-    return [];
-  }
-};
 
 const tell = async ({ url }: RedisServer, ...command: readonly [string, ...Argument[]]) => {
   const broker = await openBroker(url);
@@ -84,7 +63,7 @@ needs.describe('own-redis')('a run whose Redis', () => {
   test.each(OUTAGES)('%s waits, says so, and comes to its end', async (_, outage) => {
     const scene = await workerSceneAt(ownRedisServer(), RULES);
     const worker = await scene.worker();
-    const lead = scene.begin([...LEAD, ...FREE, ...STREAM]);
+    const lead = scene.begin([...LEAD, ...STREAM]);
     await eventually('both are at work', () => logOf(scene).length === 2);
     await outage.begin(scene);
     // Their calls end meanwhile, and nobody can write that down.

@@ -1,44 +1,23 @@
 /** A lead whose writes Redis refuses for good, while agents of it are at work on a worker. */
-import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Broker, openBroker } from '../../src/store/redis/broker.js';
 import { ownRedisServer, type RedisServer } from '../fakes/own-redis-server.js';
 import type { Rules } from '../fakes/skein-process.js';
-import {
-  backgroundTask,
-  bash,
-  HELPERS,
-  SOON,
-  type WorkerScene,
-  workerSceneAt,
-} from '../fakes/worker-scene.js';
+import { bash, begins, FREE, helper, LEAD } from '../fakes/worker-lead.js';
+import { logOf, SOON, workerSceneAt } from '../fakes/worker-scene.js';
 import { eventually } from '../host/processes.js';
 import { needs } from '../setup/needs.js';
 
-const FREE = ['--agents', HELPERS, '--permission-mode', 'bypassPermissions'];
 const until = (file: string) =>
   `echo begun >> log; while [ ! -e ${file} ]; do sleep 0.05; done; echo ${file} >> log`;
 
 const RULES: Rules = [
-  {
-    match: { firstUser: 'Begin', turn: 0 },
-    reply: { tool_use: backgroundTask('Look', { subagent_type: 'helper' }) },
-  },
-  { match: { firstUser: 'Begin', turn: 1 }, reply: { tool_use: bash(until('lead')) } },
-  { match: { firstUser: 'Begin' }, reply: 'I see.' },
+  ...begins(helper('Look'), { tool_use: bash(until('lead')) }),
   { match: { turn: 0 }, reply: { tool_use: bash(until('agent')) } },
   { reply: 'There is a goose.' },
 ];
-
-const logOf = ({ workspace }: WorkerScene): readonly string[] => {
-  try {
-    return readFileSync(join(workspace, 'log'), 'utf8').split('\n').filter(Boolean);
-  } catch {
-    return [];
-  }
-};
 
 const OWN = 'skein:1:{one}:';
 /** Letters it may write, and records not. */
@@ -75,7 +54,7 @@ needs.describe('own-redis')('a lead whose log', () => {
     onTestFinished(() => redis.close());
     await redis.call('ACL', 'SETUSER', 'lead', 'on', '>secret', '~*', '&*', '+@all');
     await scene.worker();
-    const lead = scene.begin(['-p', 'Begin', '--session-id', 'one', ...FREE], asLead(scene.redis));
+    const lead = scene.begin(LEAD, asLead(scene.redis));
     await eventually('both are at work', () => logOf(scene).length === 2);
     await refusal.begin(redis);
     await writeFile(join(scene.workspace, 'lead'), '');

@@ -1,32 +1,25 @@
 /** Agents on workers whose lead is gone: people still reach them. */
 import { expect, test } from 'vitest';
 import type { Line } from '../fakes/skein-process.js';
-import { backgroundTask, bash, HELPERS, SOON, workerScene } from '../fakes/worker-scene.js';
+import { bash, begins, FREE, helper, LEAD } from '../fakes/worker-lead.js';
+import { SOON, workerScene } from '../fakes/worker-scene.js';
 import { needs } from '../setup/needs.js';
 
-const LEAD = ['-p', 'Begin', '--session-id', 'one', '--agents', HELPERS];
 const WHILE = { timeout: 20_000 };
-const FREE = ['--permission-mode', 'bypassPermissions'];
 
 /** Two agents at work on one worker, one that waits for a place there, and no lead. */
 const orphans = async () => {
   const prompts = ['Fly', 'Swim', 'Wait'];
   const scene = await workerScene(
     [
-      {
-        match: { firstUser: 'Begin', turn: 0 },
-        reply: {
-          tool_use: prompts.map((prompt) => backgroundTask(prompt, { subagent_type: 'helper' })),
-        },
-      },
-      { match: { firstUser: 'Begin' }, reply: 'I see.' },
+      ...begins(prompts.map((prompt) => helper(prompt))),
       { match: { lastUser: 'Land now' }, reply: 'I have landed.' },
       { reply: { tool_use: bash('sleep 0.3; echo {{turn}}') } },
     ],
     SOON,
   );
   await scene.worker(['--concurrency', '2']);
-  const lead = scene.begin([...LEAD, ...FREE]);
+  const lead = scene.begin(LEAD);
   const store = await scene.store();
   await expect.poll(async () => (await store.list()).length, WHILE).toBe(1);
   const atWork = (agents: readonly Line[]) =>
@@ -68,12 +61,12 @@ needs.describe('redis')('an agent in the queue whose lead is gone', () => {
     ['waits for a worker', {}],
     ['is not to begin yet', { SKEIN_QUEUE_DELAY_MS: '3600000' }],
   ])('is stopped while it %s, and nobody begins it', async (_, more) => {
-    const task = backgroundTask('Wait', { subagent_type: 'helper', name: 'scout' });
+    const task = helper('Wait', { name: 'scout' });
     const scene = await workerScene(
       [{ match: { firstUser: 'Begin', turn: 0 }, reply: { tool_use: task } }, { reply: 'I see.' }],
       { ...SOON, ...more },
     );
-    const lead = scene.begin([...LEAD, ...FREE]);
+    const lead = scene.begin(LEAD);
     const store = await scene.store();
     const queued = async () => (await store.jobs.list('one')).map(({ id }) => id);
     await expect.poll(async () => (await queued()).length, WHILE).toBe(1);
@@ -94,7 +87,7 @@ needs.describe('redis')('an agent in the queue whose lead is gone', () => {
     const { records } = await store.peek('one', agent);
     expect(records.at(-1)).toMatchObject({ type: 'run.ended', reason: 'stopped', final: true });
     await scene.worker();
-    const next = await scene.run(['-p', 'And now?', '--resume', 'one', ...LEAD.slice(4), ...FREE]);
+    const next = await scene.run(['-p', 'And now?', '--resume', 'one', ...FREE]);
     expect(next).toMatchObject({ code: 0, stdout: 'I see.\n' });
     const prompts = scene.bodies().map(({ messages }) => JSON.stringify(messages[0]));
     expect(prompts.filter((prompt) => !prompt.includes('Begin'))).toEqual([]);

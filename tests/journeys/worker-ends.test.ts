@@ -4,27 +4,14 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Line, Rules } from '../fakes/skein-process.js';
-import {
-  backgroundTask,
-  bash,
-  HELPERS,
-  SOON,
-  type WorkerScene,
-  workerScene,
-} from '../fakes/worker-scene.js';
+import { bash, begins, FREE, helper, LEAD } from '../fakes/worker-lead.js';
+import { SOON, type WorkerScene, workerScene } from '../fakes/worker-scene.js';
 import { eventually } from '../host/processes.js';
 import { needs } from '../setup/needs.js';
 
-const FREE = ['--permission-mode', 'bypassPermissions', '--agents', HELPERS];
-const LEAD = ['-p', 'Begin', '--session-id', 'one', ...FREE];
 const WAITS = 'touch begun; while [ ! -e go ]; do sleep 0.05; done';
 
-const BEGINS: Rules = [
-  {
-    match: { firstUser: 'Begin', turn: 0 },
-    reply: { tool_use: backgroundTask('Look', { subagent_type: 'helper', name: 'scout' }) },
-  },
-];
+const SCOUT = helper('Look', { name: 'scout' });
 const LOOKS: Rules = [
   { match: { turn: 0 }, reply: { tool_use: bash(WAITS) } },
   { reply: 'There is a goose.' },
@@ -40,10 +27,7 @@ const tellings = ({ bodies }: WorkerScene): number => {
 
 needs.describe('redis')('a lead', () => {
   test('hears of the end of an agent also when no letter says so', async () => {
-    const scene = await workerScene(
-      [...BEGINS, { match: { firstUser: 'Begin' }, reply: 'I see.' }, ...LOOKS],
-      SOON,
-    );
+    const scene = await workerScene([...begins(SCOUT), ...LOOKS], SOON);
     await scene.worker();
     const lead = scene.begin(LEAD);
     await eventually('it is in a call', () => existsSync(join(scene.workspace, 'begun')));
@@ -66,12 +50,7 @@ needs.describe('redis')('a lead', () => {
 
   test('that waits for the output of an agent is told once what that says', async () => {
     const asks = { name: 'TaskOutput', input: { task_id: 'scout', block: true, timeout: 60_000 } };
-    const scene = await workerScene([
-      ...BEGINS,
-      { match: { firstUser: 'Begin', turn: 1 }, reply: { tool_use: asks } },
-      { match: { firstUser: 'Begin' }, reply: 'I see.' },
-      ...LOOKS,
-    ]);
+    const scene = await workerScene([...begins(SCOUT, { tool_use: asks }), ...LOOKS]);
     await scene.worker();
     const lead = scene.begin(LEAD);
     await eventually('it is in a call', () => existsSync(join(scene.workspace, 'begun')));
@@ -87,11 +66,7 @@ needs.describe('redis')('a lead', () => {
     const asks = { name: 'TaskOutput', input: { task_id: 'scout', block: false } };
     const waits = bash('while [ ! -e begun ]; do sleep 0.05; done');
     const scene = await workerScene([
-      ...BEGINS,
-      { match: { firstUser: 'Begin', turn: 1 }, reply: { tool_use: waits } },
-      { match: { firstUser: 'Begin', turn: 2 }, reply: { tool_use: asks } },
-      { match: { firstUser: 'Begin', turn: 3 }, reply: { tool_use: bash('touch go') } },
-      { match: { firstUser: 'Begin' }, reply: 'I see.' },
+      ...begins(SCOUT, ...[waits, asks, bash('touch go')].map((call) => ({ tool_use: call }))),
       ...LOOKS,
     ]);
     await scene.worker();

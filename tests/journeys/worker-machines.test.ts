@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { otherMachine } from '../fakes/other-machine.js';
 import { calls, type Line, type Rules, type RunOptions, STREAM } from '../fakes/skein-process.js';
-import { backgroundTask, bash, SOON, workerScene } from '../fakes/worker-scene.js';
+import { backgroundTask, bash, begins } from '../fakes/worker-lead.js';
+import { SOON, workerScene } from '../fakes/worker-scene.js';
 import { needs } from '../setup/needs.js';
 
 const task = (more: Record<string, unknown>) =>
@@ -24,8 +25,7 @@ const leading = (rules: Rules, more: Record<string, unknown>): Rules => [
     match: { lastUser: '/sessions/one/artifacts/', firstUser: 'Begin' },
     reply: calls('Read', { file_path: '{{lastUser}}' }),
   },
-  { match: { firstUser: 'Begin', turn: 0 }, reply: { tool_use: [task(more)] } },
-  { match: { firstUser: 'Begin' }, reply: 'I see.' },
+  ...begins(task(more)),
   ...rules,
 ];
 

@@ -5,14 +5,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Line, type Rules, resultsIn } from '../fakes/skein-process.js';
 import { openScreen, type Screen } from '../fakes/tmux-screen.js';
-import {
-  backgroundTask,
-  bash,
-  HELPERS,
-  SOON,
-  type WorkerScene,
-  workerScene,
-} from '../fakes/worker-scene.js';
+import { bash, begins, HELPERS, helper } from '../fakes/worker-lead.js';
+import { SOON, type WorkerScene, workerScene } from '../fakes/worker-scene.js';
 import { eventually } from '../host/processes.js';
 import { needs } from '../setup/needs.js';
 
@@ -22,11 +16,7 @@ const WAITS = 'touch begun.txt; while [ ! -e go ]; do sleep 0.05; done';
 
 /** A helper that makes one file, waits until it may go, and makes another. */
 const RULES: Rules = [
-  {
-    match: { firstUser: 'Begin', turn: 0 },
-    reply: { tool_use: backgroundTask('Make it', { subagent_type: 'helper' }) },
-  },
-  { match: { firstUser: 'Begin' }, reply: 'I see.' },
+  ...begins(helper('Make it')),
   { match: { turn: 0 }, reply: { tool_use: bash(WAITS) } },
   { match: { turn: 1 }, reply: { tool_use: bash('touch second.txt') } },
   { reply: 'That is all.' },

@@ -9,14 +9,8 @@ import type { AnswerClaims } from '../../src/protocol/answer.js';
 import { openPersonKey } from '../../src/store/person-key.js';
 import { DRIVEN, type Line, type Rules, resultsIn, userLine } from '../fakes/skein-process.js';
 import { openScreen } from '../fakes/tmux-screen.js';
-import {
-  backgroundTask,
-  bash,
-  HELPERS,
-  SOON,
-  type WorkerScene,
-  workerScene,
-} from '../fakes/worker-scene.js';
+import { bash, begins, HELPERS, helper } from '../fakes/worker-lead.js';
+import { SOON, type WorkerScene, workerScene } from '../fakes/worker-scene.js';
 import { eventually } from '../host/processes.js';
 import { needs } from '../setup/needs.js';
 
@@ -25,11 +19,7 @@ const ASKING = ['-p', 'Begin', ...LEAD, '--ask'];
 
 /** A helper that wants to run these commands, in one message. */
 const wants = (...commands: readonly string[]): Rules => [
-  {
-    match: { firstUser: 'Begin', turn: 0 },
-    reply: { tool_use: backgroundTask('Make it', { subagent_type: 'helper' }) },
-  },
-  { match: { firstUser: 'Begin' }, reply: 'I see.' },
+  ...begins(helper('Make it')),
   { match: { turn: 0 }, reply: { tool_use: commands.map(bash) } },
   { reply: 'I have made it.' },
 ];

@@ -6,25 +6,14 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openBroker } from '../../src/store/redis/broker.js';
 import { queueKey, swarmKeys } from '../../src/store/redis/redis-keys.js';
 import type { Rules } from '../fakes/skein-process.js';
-import {
-  backgroundTask,
-  bash,
-  HELPERS,
-  type WorkerScene,
-  workerScene,
-} from '../fakes/worker-scene.js';
+import { bash, begins, FREE, helper, LEAD } from '../fakes/worker-lead.js';
+import { type WorkerScene, workerScene } from '../fakes/worker-scene.js';
 import { eventually } from '../host/processes.js';
 import { needs } from '../setup/needs.js';
 
-const FREE = ['--permission-mode', 'bypassPermissions', '--agents', HELPERS];
-const LEAD = ['-p', 'Begin', '--session-id', 'one', ...FREE];
 const WHILE = { timeout: 20_000 };
-const look = backgroundTask('Look', { subagent_type: 'helper' });
-const RULES: Rules = [
-  { match: { firstUser: 'Begin', turn: 0 }, reply: { tool_use: look } },
-  { match: { firstUser: 'Begin' }, reply: 'I see.' },
-  { reply: 'There is a goose.' },
-];
+const look = helper('Look');
+const RULES: Rules = [...begins(look), { reply: 'There is a goose.' }];
 
 const redisOf = async ({ redis }: WorkerScene) => {
   const broker = await openBroker(redis.url);
@@ -88,12 +77,8 @@ needs.describe('redis')('a worker', () => {
   });
 
   test('has its whole rate for those that it can work on', async () => {
-    const many = {
-      match: { firstUser: 'Begin', turn: 0 },
-      reply: { tool_use: [look, look, look] },
-    };
     const other = { match: { firstUser: 'Other', turn: 0 }, reply: { tool_use: look } };
-    const scene = await workerScene([many, other, ...RULES.slice(1)]);
+    const scene = await workerScene([...begins([look, look, look]), other, ...RULES]);
     const lead = scene.begin(LEAD);
     const { jobs } = await scene.store();
     await expect.poll(async () => (await jobs.list('one')).length, WHILE).toBe(3);

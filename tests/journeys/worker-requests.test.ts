@@ -1,17 +1,17 @@
 /** The requests of all processes that use an organisation's key: one bound for them together, and one rate limit. */
 import { expect, test } from 'vitest';
 import type { Line, Reply } from '../fakes/skein-process.js';
-import { backgroundTask, HELPERS, type WorkerScene, workerScene } from '../fakes/worker-scene.js';
+import { begins, HELPERS, helper } from '../fakes/worker-lead.js';
+import { type WorkerScene, workerScene } from '../fakes/worker-scene.js';
 import { eventually } from '../host/processes.js';
 import { needs } from '../setup/needs.js';
 
 /** An agent on a worker has sent a request, and the lead of another session wants to. */
 const bothAtWork = async (reply: Reply, places: number, more: Record<string, string> = {}) => {
-  const goose = backgroundTask('Count geese', { subagent_type: 'helper', name: 'goose' });
+  const goose = helper('Count geese', { name: 'goose' });
   const scene = await workerScene(
     [
-      { match: { firstUser: 'Begin', turn: 0 }, reply: { tool_use: goose } },
-      { match: { firstUser: 'Begin' }, reply: 'Noted.' },
+      ...begins(goose),
       { match: { firstUser: 'Count geese' }, reply },
       { match: { firstUser: 'Hello' }, reply: 'Good day.' },
     ],

@@ -3,22 +3,15 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Rules } from '../fakes/skein-process.js';
-import { backgroundTask, bash, HELPERS, SOON, workerScene } from '../fakes/worker-scene.js';
+import { bash, begins, helper, LEAD } from '../fakes/worker-lead.js';
+import { SOON, workerScene } from '../fakes/worker-scene.js';
 import { eventually } from '../host/processes.js';
 import { needs } from '../setup/needs.js';
 
-const LEAD = [
-  ...['-p', 'Begin', '--session-id', 'one', '--agents', HELPERS],
-  ...['--permission-mode', 'bypassPermissions'],
-];
 const WAITS = 'while [ ! -e go ]; do sleep 0.05; done';
 
 const RULES: Rules = [
-  {
-    match: { firstUser: 'Begin', turn: 0 },
-    reply: { tool_use: backgroundTask('Look', { subagent_type: 'helper' }) },
-  },
-  { match: { firstUser: 'Begin' }, reply: 'I see.' },
+  ...begins(helper('Look')),
   { match: { turn: 0 }, reply: { tool_use: bash(WAITS) } },
   { reply: 'There is a goose.' },
 ];

@@ -5,25 +5,17 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openBroker } from '../../src/store/redis/broker.js';
 import { DRIVEN, type Line, type Rules, type Running, userLine } from '../fakes/skein-process.js';
-import {
-  backgroundTask,
-  bash,
-  HELPERS,
-  type WorkerScene,
-  workerScene,
-} from '../fakes/worker-scene.js';
+import { bash, begins, FREE, helper, LEAD } from '../fakes/worker-lead.js';
+import { type WorkerScene, workerScene } from '../fakes/worker-scene.js';
 import { eventually } from '../host/processes.js';
 import { firstBreak } from '../laws/prompts.js';
 import { needs } from '../setup/needs.js';
 
-const LEAD = ['--permission-mode', 'bypassPermissions', '--agents', HELPERS, '--session-id', 'one'];
 const WAITS = 'touch begun; while [ ! -e go ]; do sleep 0.05; done; echo gone';
-const scout = (prompt: string, name = 'scout') =>
-  backgroundTask(prompt, { subagent_type: 'helper', name });
+const scout = (prompt: string, name = 'scout') => helper(prompt, { name });
 
 const RULES: Rules = [
-  { match: { firstUser: 'Begin', turn: 0 }, reply: { tool_use: scout('Find the geese') } },
-  { match: { firstUser: 'Begin' }, reply: 'I see.' },
+  ...begins(scout('Find the geese')),
   { match: { lastUser: 'And the swans?' }, reply: 'They are there.' },
   { match: { turn: 0 }, reply: { text: 'I look around.', tool_use: bash(WAITS) } },
   { reply: 'They are here.' },
@@ -31,7 +23,7 @@ const RULES: Rules = [
 
 /** A lead that stays. */
 const driven = (scene: WorkerScene): Running => {
-  const lead = scene.start([...DRIVEN, ...LEAD]);
+  const lead = scene.start([...DRIVEN, '--session-id', 'one', ...FREE]);
   lead.say(userLine('Begin'));
   return lead;
 };
@@ -107,7 +99,7 @@ needs.describe('redis')('an agent on a worker', () => {
       ...RULES,
     ]);
     await scene.worker();
-    const { code, result } = await scene.run(['-p', 'Begin', ...LEAD, '--output-format', 'json']);
+    const { code, result } = await scene.run([...LEAD, '--output-format', 'json']);
     expect({ code, result: result.result }).toEqual({ code: 0, result: 'I see.' });
     const [told] = scene.bodies().filter(({ messages }) => messages.length === 7);
     expect(JSON.stringify(told?.messages.at(-1))).toContain('I look around.');
@@ -192,7 +184,7 @@ needs.describe('redis')('agents on two workers', () => {
       scene.worker(['--concurrency', '1']),
       scene.worker(['--concurrency', '1']),
     ]);
-    expect(await scene.run(['-p', 'Begin', ...LEAD])).toMatchObject({ code: 0 });
+    expect(await scene.run(LEAD)).toMatchObject({ code: 0 });
     for (const { stderr } of workers) expect(times(stderr, 'is begun')).toBeGreaterThan(0);
     const last = (prompt: string) => bodiesFor(scene, prompt).at(-1)?.toString() ?? '';
     expect(times(last('Wait and see'), 'Where are the geese?')).toBe(1);

@@ -5,14 +5,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type Broker, openBroker } from '../../src/store/redis/broker.js';
 import { queueKey, swarmKeys } from '../../src/store/redis/redis-keys.js';
 import type { Rules } from '../fakes/skein-process.js';
-import {
-  backgroundTask,
-  bash,
-  HELPERS,
-  SOON,
-  type WorkerScene,
-  workerScene,
-} from '../fakes/worker-scene.js';
+import { bash, HELPERS, helper } from '../fakes/worker-lead.js';
+import { SOON, type WorkerScene, workerScene } from '../fakes/worker-scene.js';
 import { eventually } from '../host/processes.js';
 import { needs } from '../setup/needs.js';
 
@@ -21,11 +15,11 @@ const FREE = ['--permission-mode', 'bypassPermissions'];
 const TERMS = 'run-terms.json';
 const { artifacts, journal } = swarmKeys('one');
 
-const helper = backgroundTask('Make it', { subagent_type: 'helper' });
+const task = helper('Make it');
 
 /** A lead that does nothing at first, and whose helper makes a file. */
 const RULES: Rules = [
-  { match: { lastUser: 'Again' }, reply: { tool_use: helper } },
+  { match: { lastUser: 'Again' }, reply: { tool_use: task } },
   { match: { firstUser: 'Begin' }, reply: 'I see.' },
   { match: { turn: 0 }, reply: { tool_use: bash('touch made.txt') } },
   { reply: 'That is all.' },
@@ -103,7 +97,7 @@ needs.describe('redis')('what the person at a lead had allowed before', () => {
 
   test('does not hold for one that was handed over before, once another lead has begun', async () => {
     const scene = await workerScene(
-      [{ match: { firstUser: 'Begin', turn: 0 }, reply: { tool_use: helper } }, ...RULES],
+      [{ match: { firstUser: 'Begin', turn: 0 }, reply: { tool_use: task } }, ...RULES],
       SOON,
     );
     const peer = await peerOf(scene);

@@ -1,33 +1,13 @@
 /** Background agents on workers: their reports, their money, and what becomes of them when a worker ends. */
-import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type Line, type Reply, type Rules, STREAM, setScene } from '../fakes/skein-process.js';
-import {
-  backgroundTask,
-  bash,
-  HELPERS,
-  SOON,
-  type WorkerScene,
-  workerScene,
-} from '../fakes/worker-scene.js';
+import { type Line, type Reply, STREAM, setScene } from '../fakes/skein-process.js';
+import { bash, begins, HELPERS, helper, LEAD } from '../fakes/worker-lead.js';
+import { logOf, SOON, type WorkerScene, workerScene } from '../fakes/worker-scene.js';
 import { eventually } from '../host/processes.js';
 import { firstBreak } from '../laws/prompts.js';
 import { needs } from '../setup/needs.js';
-
-const FREE = ['--permission-mode', 'bypassPermissions', '--agents', HELPERS];
-const LEAD = ['-p', 'Begin', '--session-id', 'one', ...FREE];
-
-const begins = (...prompts: readonly string[]): Rules => [
-  {
-    match: { firstUser: 'Begin', turn: 0 },
-    reply: {
-      tool_use: prompts.map((prompt) => backgroundTask(prompt, { subagent_type: 'helper' })),
-    },
-  },
-  { match: { firstUser: 'Begin' }, reply: 'I see.' },
-];
 
 const STALLS: Reply = { text: 'They were', stall: { afterEvents: 3 } };
 const WAITS = 'echo two >> log; while [ ! -e go ]; do sleep 0.05; done; echo three >> log';
@@ -40,11 +20,6 @@ const bodiesOf = ({ simulator }: WorkerScene, prompt: string): readonly Buffer[]
       return JSON.stringify(first).includes(prompt);
     });
 
-const logOf = ({ workspace }: WorkerScene): string => {
-  const path = join(workspace, 'log');
-  return existsSync(path) ? readFileSync(path, 'utf8') : '';
-};
-
 const endings = async (scene: WorkerScene): Promise<readonly number[]> =>
   (await scene.journals('one')).map(
     (records) => records.filter(({ type, final }) => type === 'run.ended' && final).length,
@@ -53,7 +28,7 @@ const endings = async (scene: WorkerScene): Promise<readonly number[]> =>
 needs.describe('redis')('a background agent on a worker', () => {
   test('wakes its lead with its report, and its money is counted there', async () => {
     const scene = await workerScene([
-      ...begins('Find the geese'),
+      ...begins(helper('Find the geese')),
       { match: { turn: 0 }, reply: { tool_use: bash('echo a goose') } },
       { reply: 'They are here.' },
     ]);
@@ -78,9 +53,9 @@ needs.describe('redis')('a background agent on a worker', () => {
     const scene = await workerScene([
       {
         match: { lastUser: 'Again' },
-        reply: { tool_use: backgroundTask('Find more', { subagent_type: 'helper' }) },
+        reply: { tool_use: helper('Find more') },
       },
-      ...begins('Find the geese'),
+      ...begins(helper('Find the geese')),
       { match: { turn: 0 }, reply: { tool_use: bash('echo a goose >> log') } },
       { reply: 'They are here.' },
     ]);
@@ -91,13 +66,13 @@ needs.describe('redis')('a background agent on a worker', () => {
     expect({ code, denials: result.permission_denials }).toMatchObject({
       ...{ code: 0, denials: [{ tool_name: 'Bash' }] },
     });
-    expect(logOf(scene)).toBe('a goose\n');
+    expect(logOf(scene)).toEqual(['a goose']);
   });
 
   test('is handed back by a worker that is told to end, and another goes on where it was', async () => {
     const scene = await workerScene(
       [
-        ...begins('Find the geese', 'Count the geese'),
+        ...begins([helper('Find the geese'), helper('Count the geese')]),
         { match: { firstUser: 'Find', turn: 0 }, reply: { tool_use: bash('echo one >> log') } },
         { match: { firstUser: 'Find', turn: 1 }, replies: [STALLS, { text: 'They are here.' }] },
         { match: { firstUser: 'Count', turn: 0 }, reply: { tool_use: bash(WAITS) } },
@@ -118,7 +93,7 @@ needs.describe('redis')('a background agent on a worker', () => {
     await writeFile(join(scene.workspace, 'go'), '');
     expect(await first.ended).toMatchObject({ code: 0, stdout: '' });
     expect(await lead.ended).toMatchObject({ code: 0 });
-    expect(logOf(scene).split('\n').sort()).toEqual(['', 'one', 'three', 'two']);
+    expect(logOf(scene).toSorted()).toEqual(['one', 'three', 'two']);
     expect(await endings(scene)).toEqual([1, 1, 1]);
     for (const prompt of ['Find the geese', 'Count the geese']) {
       expect(firstBreak(bodiesOf(scene, prompt))).toBeUndefined();
@@ -130,7 +105,7 @@ needs.describe('redis')('a background agent on a worker', () => {
   test('is taken over when its worker is killed, and no call is made twice', async () => {
     const scene = await workerScene(
       [
-        ...begins('Count the geese'),
+        ...begins(helper('Count the geese')),
         { match: { firstUser: 'Count', turn: 0 }, reply: { tool_use: bash(WAITS) } },
         { match: { firstUser: 'Count' }, reply: 'There may be three.' },
       ],
@@ -144,7 +119,7 @@ needs.describe('redis')('a background agent on a worker', () => {
     const second = await scene.worker();
     expect(await lead.ended).toMatchObject({ code: 0 });
     expect(second.stderr).toContain('is begun once more, after 1 that did not end it');
-    expect(logOf(scene)).toBe('two\n');
+    expect(logOf(scene)).toEqual(['two']);
     expect(await endings(scene)).toEqual([1, 1]);
     const [, resumed] = bodiesOf(scene, 'Count the geese').map(
       (body) => JSON.parse(body.toString()) as Line,

@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RequestRecord } from '../../src/simulator/request-log.js';
 import type { Reply, Rules } from '../fakes/skein-process.js';
-import { backgroundTask, SOON, type WorkerScene, workerScene } from '../fakes/worker-scene.js';
+import { backgroundTask, begins } from '../fakes/worker-lead.js';
+import { SOON, type WorkerScene, workerScene } from '../fakes/worker-scene.js';
 import { eventually } from '../host/processes.js';
 import { needs } from '../setup/needs.js';
 import { firstBreak, promptOf } from './prompts.js';
@@ -78,13 +79,7 @@ needs.describe('redis')('law 3, for an agent that another worker takes over', ()
       [
         { match: { lastUser: 'Find the geese' }, reply: READS },
         { match: { toolResult: 'a goose' }, replies: [STALLS, { text: 'They are here.' }] },
-        {
-          match: { firstUser: 'Begin', turn: 0 },
-          reply: {
-            tool_use: backgroundTask('Find the geese', { description: 'One part', ...kind }),
-          },
-        },
-        { match: { firstUser: 'Begin' }, reply: 'I see.' },
+        ...begins(backgroundTask('Find the geese', { description: 'One part', ...kind })),
       ],
       SOON,
     );

@@ -10,7 +10,8 @@ import { openBroker } from '../../src/store/redis/broker.js';
 import { swarmKeys } from '../../src/store/redis/redis-keys.js';
 import { putBlob } from '../../src/store/redis/swarm-blobs.js';
 import type { Line, Rules } from '../fakes/skein-process.js';
-import { backgroundTask, bash, HELPERS, workerScene } from '../fakes/worker-scene.js';
+import { bash, begins, HELPERS, helper } from '../fakes/worker-lead.js';
+import { workerScene } from '../fakes/worker-scene.js';
 import { eventually } from '../host/processes.js';
 import { needs } from '../setup/needs.js';
 
@@ -19,11 +20,7 @@ const TERMS = 'run-terms.json';
 
 /** A helper that does what it may, until it is let go, and then what it may not. */
 const WAITING: Rules = [
-  {
-    match: { firstUser: 'Begin', turn: 0 },
-    reply: { tool_use: backgroundTask('Make it', { subagent_type: 'helper' }) },
-  },
-  { match: { firstUser: 'Begin' }, reply: 'I see.' },
+  ...begins(helper('Make it')),
   { match: { turn: 0 }, reply: { tool_use: bash('sh wait.sh') } },
   { match: { turn: 1 }, reply: { tool_use: bash('touch one.txt') } },
   { reply: 'That is all.' },
@@ -62,11 +59,7 @@ const FREE = { mode: 'bypassPermissions', edition: 2 } as const;
 needs.describe('redis')('law 5 on workers', () => {
   test('a permission that a peer wrote into the log of a swarm lets no call run', async () => {
     const scene = await workerScene([
-      {
-        match: { firstUser: 'Begin', turn: 0 },
-        reply: { tool_use: backgroundTask('Make it', { subagent_type: 'helper' }) },
-      },
-      { match: { firstUser: 'Begin' }, reply: 'I see.' },
+      ...begins(helper('Make it')),
       { match: { turn: 0 }, reply: { tool_use: bash('touch one.txt') } },
       { reply: 'I could not.' },
     ]);

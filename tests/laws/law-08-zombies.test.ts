@@ -1,6 +1,4 @@
 /** Law 8 between processes: one that was stopped, and wakes when others have what it had, changes nothing more. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { JobEnd } from '../../src/protocol/job-queue.js';
 import type { MailLetter } from '../../src/protocol/mailbox.js';
@@ -9,22 +7,16 @@ import { BullQueue, type QueueTerms } from '../../src/store/redis/bull-queue.js'
 import { queueKey } from '../../src/store/redis/redis-keys.js';
 import { redisBroker } from '../fakes/redis-server.js';
 import type { Ended, Line, Rules } from '../fakes/skein-process.js';
-import {
-  backgroundTask,
-  bash,
-  HELPERS,
-  type WorkerScene,
-  workerScene,
-} from '../fakes/worker-scene.js';
+import { bash, FREE, helper, LEAD } from '../fakes/worker-lead.js';
+import { logOf, type WorkerScene, workerScene } from '../fakes/worker-scene.js';
 import { eventually } from '../host/processes.js';
 import { needs } from '../setup/needs.js';
 
-const FREE = ['--permission-mode', 'bypassPermissions', '--agents', HELPERS];
 /** What a sleeper had is somebody else's soon. */
 const LEASE = { SKEIN_LEASE_MS: '1500' };
 
 const starts = (prompt: string) => ({
-  tool_use: backgroundTask(prompt, { subagent_type: 'helper' }),
+  tool_use: helper(prompt),
 });
 
 /** The helper leaves a line behind, writes to the lead and ends; `slow` is the answer that takes long. */
@@ -77,7 +69,7 @@ needs.describe('redis')('law 8, zombies', () => {
     async (_, turn) => {
       const scene = await workerScene(rules(turn), LEASE);
       const zombie = await scene.worker();
-      const lead = scene.begin(['-p', 'Begin', '--session-id', 'one', ...FREE]);
+      const lead = scene.begin(LEAD);
       await waiting(scene, 'First', { requests: turn + 1, answers: turn });
       zombie.kill('SIGSTOP');
       const heir = await scene.worker();
@@ -93,7 +85,7 @@ needs.describe('redis')('law 8, zombies', () => {
       expect(await journalOf(scene, 'First')).toEqual(before);
       expect(owners(before)).toEqual([String(zombie.pid), String(heir.pid)]);
       expect(before.filter(({ type }) => type === 'run.ended')).toHaveLength(1);
-      expect(readFileSync(join(scene.workspace, 'log'), 'utf8')).toBe('one\n');
+      expect(logOf(scene)).toEqual(['one']);
       expect(owners(await journalOf(scene, 'Second'))).toEqual([String(zombie.pid)]);
       const letters = (await journalOf(scene, 'Begin')).flatMap(({ type, letter }) => {
         return type === 'letter.received' ? [String(letter).slice(0, 2)] : [];

@@ -1,7 +1,8 @@
 /** Law 10 across processes: what a lead may use up holds for its agents on all workers together. */
 import { expect, test } from 'vitest';
 import type { Line, Rules } from '../fakes/skein-process.js';
-import { backgroundTask, bash, HELPERS, workerScene } from '../fakes/worker-scene.js';
+import { bash, begins, helper, LEAD } from '../fakes/worker-lead.js';
+import { workerScene } from '../fakes/worker-scene.js';
 import { needs } from '../setup/needs.js';
 
 const AGENTS = 6;
@@ -9,15 +10,7 @@ const WORKERS = 2;
 
 /** Agents that would go on for ever, each answer of some price. */
 const spenders: Rules = [
-  {
-    match: { firstUser: 'Begin', turn: 0 },
-    reply: {
-      tool_use: Array.from({ length: AGENTS }, (_, at) =>
-        backgroundTask(`Spend ${at}`, { subagent_type: 'helper' }),
-      ),
-    },
-  },
-  { match: { firstUser: 'Begin' }, reply: 'I see.' },
+  ...begins(Array.from({ length: AGENTS }, (_, at) => helper(`Spend ${at}`))),
   {
     match: { firstUser: 'Spend' },
     reply: { text: 'More.', usage: { output_tokens: 1_000 }, tool_use: bash('echo {{turn}}') },
@@ -33,11 +26,9 @@ needs.describe('redis')('law 10 on workers', () => {
   test('money is one pool for agents on two workers, passed by one answer for each in flight', async () => {
     const scene = await workerScene(spenders);
     for (let at = 0; at < WORKERS; at += 1) await scene.worker(['--concurrency', '3']);
-    const flags = ['--permission-mode', 'bypassPermissions', '--agents', HELPERS];
     const budget = 0.6;
     const { code } = await scene.run([
-      ...['-p', 'Begin', '--session-id', 'one', '--max-turns', '500', ...flags],
-      ...['--max-budget-usd', String(budget)],
+      ...[...LEAD, '--max-turns', '500', '--max-budget-usd', String(budget)],
     ]);
     expect(code).toBe(3);
     const journals = await scene.journals('one');
