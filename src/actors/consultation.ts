@@ -37,6 +37,8 @@ export const consultFor =
       signal,
     );
 
+type Outcome = 'ok' | 'failed' | 'aborted';
+
 /** Rejects with a ConsultFailure, with a StorageError, or with the signal's reason. */
 export const consult = async (
   deps: ConsultDeps,
@@ -46,27 +48,45 @@ export const consult = async (
   const { notebook, clock, grant, modelName: model } = deps;
   const inputTokens = Math.max(knownTokens, tokensOfBytes(body.length));
   const need = { model, inputTokens, knownTokens, maxOutputTokens, isTurn: false };
-  const waits: TellWait = (why) => notebook.record({ type: 'request.queued', purpose, call, why });
-  const reservation = await grant.reserve(need, signal, waits);
-  if (isRefusal(reservation)) {
-    throw new ConsultFailure(reservation.detail ?? reservation.reason, false);
-  }
-  const leave = await deps.governor.enter(signal, waits).catch((reason: unknown) => {
-    reservation.cancel();
-    throw reason;
-  });
-  const began = clock.now();
-  const record = (outcome: 'ok' | 'failed' | 'aborted', usage: Usage) => {
-    const cost = usage === NO_USAGE ? 0 : (costOf(model, usage) ?? null);
-    reservation.settle({ usage, cost });
+  let hasWaited = false;
+  const waits: TellWait = (why) => {
+    hasWaited = true;
+    notebook.record({ type: 'request.queued', purpose, call, why });
+  };
+  let began = clock.now();
+  const end = (outcome: Outcome, usage: Usage, cost: number | null) => {
     const durationMs = clock.now() - began;
     notebook.record({
       ...{ type: 'consultation.ended', purpose, call, outcome, model, usage, cost, durationMs },
     });
   };
+  /** Whoever was told that it waits must hear that it does not any more. */
+  const giveUp = (outcome: Outcome) => {
+    if (hasWaited) end(outcome, NO_USAGE, 0);
+  };
+  const reservation = await grant.reserve(need, signal, waits).catch((reason: unknown) => {
+    if (signal.aborted) giveUp('aborted');
+    throw reason;
+  });
+  if (isRefusal(reservation)) {
+    giveUp('failed');
+    throw new ConsultFailure(reservation.detail ?? reservation.reason, false);
+  }
+  const leave = await deps.governor.enter(signal, waits).catch((reason: unknown) => {
+    reservation.cancel();
+    if (signal.aborted) giveUp('aborted');
+    throw reason;
+  });
+  const record = (outcome: Outcome, usage: Usage) => {
+    const cost = usage === NO_USAGE ? 0 : (costOf(model, usage) ?? null);
+    reservation.settle({ usage, cost });
+    end(outcome, usage, cost);
+  };
   const blocks: EndedBlock[] = [];
   const sink = { started: () => {}, blockEnded: (block: EndedBlock) => void blocks.push(block) };
   try {
+    began = clock.now();
+    notebook.record({ type: 'consultation.started', purpose, call, model });
     const request = { model, body: [body], betas: deps.betas() };
     const { stopReason, usage } = await deps.model.stream(request, sink, signal);
     record('ok', usage);

@@ -5,13 +5,20 @@
 import type { OwnTree } from '../policy/own-tree.js';
 import { isInside } from '../policy/path-policy.js';
 import type { CallWatch, Checkpoints } from '../protocol/checkpoint.js';
+import { StorageError } from '../protocol/errors.js';
 import { SpawnRefusal } from '../protocol/swarm.js';
 import type { Origin } from '../protocol/swarm-records.js';
 import type { Shell } from '../protocol/tool.js';
-import { type Settled, type WorktreePlace, WorktreeRefusal } from '../protocol/worktree.js';
+import {
+  type Settled,
+  type TellLock,
+  type WorktreePlace,
+  WorktreeRefusal,
+} from '../protocol/worktree.js';
 import { deliverClone } from './clone-place.js';
 import type { Household } from './household.js';
 import type { Child, Member } from './member.js';
+import type { Notebook } from './notebook.js';
 
 /** Its terms with the place in them. Throws a SpawnRefusal. */
 export const placed = async (
@@ -22,10 +29,25 @@ export const placed = async (
 ): Promise<Origin> => {
   const { worktrees } = setup;
   if (worktrees === undefined) throw new SpawnRefusal(NO_WORKTREES);
-  const order = { session: session.meta.id, agent: id, cwd: folderOf(parent, session.meta.cwd) };
+  const waits = tellLock(parent.deps.notebook, id);
+  const cwd = folderOf(parent, session.meta.cwd);
+  const order = { session: session.meta.id, agent: id, cwd, waits };
   const worktree = await orRefuse(worktrees.open(order));
   return { ...origin, worktree };
 };
+
+/** In the journal, so that nobody waits in silence. `child`: one that has no journal yet. */
+const tellLock =
+  (notebook: Notebook, child?: string): TellLock =>
+  (holder, place) => {
+    const who = child === undefined ? {} : { child };
+    try {
+      notebook.record({ type: 'lock.awaited', place, holder, ...who });
+    } catch (error) {
+      // A disk that is full shows with the next record that matters; work must come home all the same.
+      if (!(error instanceof StorageError)) throw error;
+    }
+  };
 
 /** The folder of one that goes on may have gone with its last work. Throws a SpawnRefusal. */
 export const reopen = async ({ setup, session }: Household, child: Child): Promise<void> => {
@@ -139,6 +161,7 @@ const merge = async (
   let watch: CallWatch | undefined;
   const settled = await worktrees.settle({
     ...{ agent: id, place, stays, merged: family.mergedAt, wanted: [...family.writtenFiles] },
+    waits: tellLock(deps.notebook),
     async beforeMerge(paths) {
       watch = await checkpoints?.watch({ call: `merge_${id}`, paths });
     },

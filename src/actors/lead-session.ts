@@ -1,5 +1,6 @@
 /** What a session is opened with, and what its hosts can do with it then. */
 import type { Spending } from '../context/spending.js';
+import type { WindowMarks } from '../context/window.js';
 import type { RequestSettings } from '../prompt/request-body.js';
 import type { AgentReport, AgentState } from '../protocol/agent.js';
 import type { FeedItem, FeedListener } from '../protocol/feed.js';
@@ -90,6 +91,8 @@ export interface LeadSession {
   readonly fence: Fence | undefined;
   readonly model: string;
   readonly notebook: Notebook;
+  /** Of the model that spoke last, with what a person has set. */
+  readonly window: WindowMarks;
   /** By the lead and all its agents, in this process and before. */
   readonly spent: Spending;
   /** What there is to spend. */

@@ -122,6 +122,9 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     fence: session.fenceOf(meta.lead),
     model,
     notebook,
+    get window() {
+      return deps.windowOf(notebook.history.model || model);
+    },
     spent,
     grant: deps.grant,
     steer: steering(swarm),

@@ -233,7 +233,7 @@ export class Swarm {
   private async handOver(entry: Entry, child: Child): Promise<void> {
     const { notebook } = child.deps;
     // Each time: a job with the number of the last would be taken for that, which may be over.
-    notebook.record({ type: 'agent.queued', reason: FOR_WORKER });
+    notebook.record({ type: 'agent.queued', reason: FOR_WORKER, awaits: 'worker' });
     await notebook.written();
     // Whoever asked for it must find it again.
     await this.memberOf(child.parent.id)?.deps.notebook.written();

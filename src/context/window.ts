@@ -11,6 +11,9 @@ export interface WindowMarks {
   readonly warnAbove: number;
 }
 
+/** `warn`: worth a word to people. `full`: compacted before the next prompt is sent. */
+export type WindowLevel = 'ok' | 'warn' | 'full';
+
 /** Of a model that is not in the table. */
 const STANDARD_WINDOW = 200_000;
 
@@ -27,4 +30,12 @@ export const windowMarks = (model: string, override?: number): WindowMarks => {
   const compactAbove = usable - Math.floor(COMPACT_MARGIN * share);
   const warnAbove = compactAbove - Math.floor(WARN_MARGIN * share);
   return { window, usable, compactAbove, warnAbove };
+};
+
+export const windowLevel = (
+  tokens: number,
+  { warnAbove, compactAbove }: Pick<WindowMarks, 'warnAbove' | 'compactAbove'>,
+): WindowLevel => {
+  if (tokens > compactAbove) return 'full';
+  return tokens > warnAbove ? 'warn' : 'ok';
 };

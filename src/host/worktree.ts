@@ -18,28 +18,21 @@ import {
   type WorktreeHome,
 } from './git-repository.js';
 import { borrowIndex, GitTree } from './git-tree.js';
+import { TreeTurns } from './tree-turns.js';
 import { baseIn, isEmptyShell, isReady, lockReason, registered } from './worktree-registry.js';
 import { settleWork } from './worktree-return.js';
 
 export const gitWorktrees = (home: WorktreeHome): Worktrees => {
-  const turns = new Map<string, Promise<unknown>>();
-  /** Two that change one tree take turns, and so do those that take pictures of it. */
-  const inTurn = <Result>(top: string, work: () => Promise<Result>): Promise<Result> => {
-    const mine = (turns.get(top) ?? Promise.resolve()).then(work);
-    const settled = mine.catch(() => undefined);
-    turns.set(top, settled);
-    void settled.then(() => turns.get(top) === settled && turns.delete(top));
-    return mine;
-  };
+  const turns = new TreeTurns();
   return {
     async open(order) {
       const { top } = repositoryAt(order.cwd);
-      return inTurn(top, () => make(home, order, undefined));
+      return turns.take(top, order, () => make(home, order, undefined));
     },
     async reopen(order, known) {
-      await inTurn(known.top, () => make(home, { ...order, cwd: known.top }, known));
+      await turns.take(known.top, order, () => make(home, { ...order, cwd: known.top }, known));
     },
-    settle: (order) => inTurn(order.place.top, () => settleWork(home, order)),
+    settle: (order) => turns.take(order.place.top, order, () => settleWork(home, order)),
   };
 };
 

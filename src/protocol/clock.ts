@@ -23,16 +23,21 @@ export type Chance = () => number;
 /** setTimeout holds at most 2^31 - 1 ms; a later wake sleeps in legs. */
 const LONGEST_LEG = 2 ** 31 - 1;
 
-export const systemClock: Clock = {
-  now: () => Date.now(),
+const clockOf = (now: () => number): Clock => ({
+  now,
   wakeAt(at, wake, holdsProcess = true) {
     let timer: NodeJS.Timeout;
     const sleep = () => {
-      const left = Math.max(0, at - Date.now());
+      const left = Math.max(0, at - now());
       timer = left > LONGEST_LEG ? setTimeout(sleep, LONGEST_LEG) : setTimeout(wake, left);
       if (!holdsProcess) timer.unref();
     };
     sleep();
     return () => clearTimeout(timer);
   },
-};
+});
+
+export const systemClock: Clock = clockOf(() => Date.now());
+
+/** Never goes back, also when somebody sets the time of the machine: for pauses, not for dates. */
+export const steadyClock: Clock = clockOf(() => performance.timeOrigin + performance.now());

@@ -161,6 +161,14 @@ export const journalBody = z.discriminatedUnion('type', [
     diagnosis: z.string().nullable(),
   }),
   z.object({
+    /** A request beside the conversation leaves: whoever looks on sees what its agent waits for. */
+    type: z.literal('consultation.started'),
+    purpose: z.string(),
+    /** The call that it is made for; null when the agent itself needs it. */
+    call: z.string().nullable(),
+    model: z.string(),
+  }),
+  z.object({
     /** A request beside the conversation: it is paid for, and its answer is no message. */
     type: z.literal('consultation.ended'),
     purpose: z.string(),

@@ -48,6 +48,8 @@ export interface SessionStore {
   watch(id: string): EventWatch;
   /** One agent's records, however many there are. */
   records(id: string, agent: string): AsyncIterable<JournalRecord>;
+  /** The same for a journal that somebody else may be writing: a look costs what is new. */
+  watchRecords(id: string, agent: string): RecordWatch;
   /** Takes a session away, and says how many bytes that freed; rejects when somebody holds it. */
   remove(id: string): Promise<number>;
   /** The same with many: in order, the bytes of each, or why it stays. */
@@ -96,6 +98,11 @@ export interface UnreadableSession {
 export interface EventWatch {
   /** The events that were written since the last call, in pieces; an empty one when none was. */
   next(): Promise<readonly SwarmEvent[]>;
+}
+
+export interface RecordWatch {
+  /** The records that were written since the last call, in pieces; an empty one when none was. */
+  next(): Promise<readonly JournalRecord[]>;
 }
 
 /** A session that this process owns. */

@@ -57,6 +57,8 @@ export const SWARM_RECORDS = [
     reason: z.string(),
     /** Whoever was given it and could not work on it. */
     worker: z.string().optional(),
+    /** Left out, a place. */
+    awaits: z.enum(['place', 'worker']).optional(),
   }),
   z.object({
     /** A defect of ours has ended it; it begins again from here after a while. */
@@ -99,6 +101,16 @@ export const SWARM_RECORDS = [
     outcome: settlement,
     /** Where the work is as a patch. */
     diff: z.string().optional(),
+  }),
+  z.object({
+    /** Another agent is at work on the same tree, and this one waits until that is done. */
+    type: z.literal('lock.awaited'),
+    /** The tree, absolute. */
+    place: z.string(),
+    /** Whoever has it now; null when nobody knows. */
+    holder: z.string().nullable(),
+    /** In the parent's journal: who waits, which has none yet. */
+    child: z.string().optional(),
   }),
   z.object({
     /** What the forks of the newest message read in place of its results: one for all of them. */

@@ -57,11 +57,15 @@ export const settlement = z.discriminatedUnion('kind', [
 ]);
 export type Settlement = z.infer<typeof settlement>;
 
+/** Told before somebody waits: who has the tree now, and which one that is. */
+export type TellLock = (holder: string, place: string) => void;
+
 export interface WorktreeOrder {
   readonly session: string;
   readonly agent: string;
   /** Where its parent works: in a git repository, or it is refused. */
   readonly cwd: string;
+  readonly waits?: TellLock;
 }
 
 export interface SettleOrder {
@@ -73,6 +77,7 @@ export interface SettleOrder {
   readonly wanted: readonly string[];
   /** The agent only rests: it goes on in the same folder, from what is merged now. */
   readonly stays?: boolean;
+  readonly waits?: TellLock;
   /** Told of the files that are about to change, absolute, before the first one does. */
   readonly beforeMerge: (paths: readonly string[]) => Promise<void>;
 }
@@ -93,7 +98,7 @@ export interface Worktrees {
    * Makes sure that the folder of an agent on record is there; its base is what was last merged, if
    * anything was. Rejects with a WorktreeRefusal.
    */
-  reopen(order: Omit<WorktreeOrder, 'cwd'>, known: WorktreePlace): Promise<void>;
+  reopen(order: Omit<WorktreeOrder, 'cwd' | 'waits'>, known: WorktreePlace): Promise<void>;
   /**
    * Puts what is in the folder on its branch, and that into the tree of the parent. Doing it again does
    * nothing twice. Never rejects: what cannot be done, all is kept.

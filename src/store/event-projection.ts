@@ -51,6 +51,10 @@ export const eventOf = (record: JournalRecord): ProjectedEvent => {
       const failed = { turn, attempt, model, kind, message, status, durationMs, usage, cost };
       return { type: 'turn.failed', cites, ...failed };
     }
+    case 'consultation.started': {
+      const { purpose, call, model } = record;
+      return { type: 'consultation.started', cites, purpose, call, model };
+    }
     case 'consultation.ended': {
       const { purpose, call, outcome, model, usage, cost, durationMs } = record;
       const spent = { purpose, call, outcome, model, usage, cost, durationMs };
@@ -123,8 +127,10 @@ export const eventOf = (record: JournalRecord): ProjectedEvent => {
       const { call, child, kind, agentType, description } = record;
       return { type: 'agent.requested', cites, call, child, kind, agentType, description };
     }
-    case 'agent.queued':
-      return { type: 'agent.queued', cites, reason: record.reason, worker: record.worker };
+    case 'agent.queued': {
+      const { reason, worker, awaits } = record;
+      return { type: 'agent.queued', cites, reason, worker, awaits };
+    }
     case 'letter.sent': {
       const { letter, to, call, kind } = record;
       return { type: 'letter.sent', cites, letter, to, call, kind };
@@ -150,6 +156,10 @@ export const eventOf = (record: JournalRecord): ProjectedEvent => {
       const conflicts = 'conflicts' in outcome ? outcome.conflicts.length : 0;
       const detail = 'why' in outcome ? outcome.why : 'url' in outcome ? outcome.url : undefined;
       return { type: 'worktree.settled', cites, outcome: outcome.kind, files, conflicts, detail };
+    }
+    case 'lock.awaited': {
+      const { place, holder, child } = record;
+      return { type: 'lock.awaited', cites, place, holder, child };
     }
     case 'fork.offered':
       return { type: 'fork.offered', cites };

@@ -1,8 +1,8 @@
 /** From the lines of a journal to its records, without trusting any of them. */
 import { UsageError } from '../protocol/errors.js';
 import { JOURNAL_VERSION, type JournalRecord, parseRecord } from '../protocol/journal.js';
-import type { JournalContents } from '../protocol/store.js';
-import { linesOf } from './line-tail.js';
+import type { JournalContents, RecordWatch } from '../protocol/store.js';
+import { LineTail, linesOf } from './line-tail.js';
 
 /**
  * A corrupt line is reported and left out. Records of an older epoch after a newer one were
@@ -55,6 +55,38 @@ export const recordReader = (path: string): ((line: string) => JournalRecord | u
     epoch = record.epoch;
     return record;
   };
+};
+
+/** `nextLines`: those that have come since the last call, in pieces; undefined when none has. */
+export const watchLines = (
+  nextLines: () => Promise<readonly string[] | undefined>,
+  path: string,
+): RecordWatch => {
+  const recordIn = recordReader(path);
+  let [epoch, seq] = [0, 0];
+  /** A file that was cut is read again from its start. */
+  const isNew = (record: JournalRecord) => record.epoch > epoch || record.seq > seq;
+  return {
+    async next() {
+      for (;;) {
+        const lines = await nextLines();
+        if (lines === undefined) return [];
+        const records: JournalRecord[] = [];
+        for (const line of lines) {
+          const record = recordIn(line);
+          if (record === undefined || !isNew(record)) continue;
+          ({ epoch, seq } = record);
+          records.push(record);
+        }
+        if (records.length > 0) return records;
+      }
+    },
+  };
+};
+
+export const watchJournal = (path: string): RecordWatch => {
+  const tail = new LineTail(path);
+  return watchLines(async () => tail.next(), path);
 };
 
 const refuseNewer = (line: string, path: string): void => {

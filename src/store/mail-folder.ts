@@ -114,7 +114,7 @@ export class MailFolder implements Mailbox {
         for (const path of [join(folder, 'new'), ...grown]) await syncFolder(path);
         return;
       } catch (error) {
-        fs.rmSync(draft, { force: true });
+        dropDraft(draft);
         if (error instanceof UsageError) throw error;
         const isGone = (error as NodeJS.ErrnoException).code === 'ENOENT';
         if (!isGone || attempt === ATTEMPTS) throw storageError(error, folder);
@@ -124,6 +124,15 @@ export class MailFolder implements Mailbox {
 }
 
 const ATTEMPTS = 5;
+
+/** What made the sending fail is told, not what is in the way of tidying up behind it. */
+const dropDraft = (draft: string): void => {
+  try {
+    fs.rmSync(draft, { force: true });
+  } catch {
+    // A reader sweeps it away some day.
+  }
+};
 
 const endingOf = (id: string): string =>
   `.${createHash('sha256').update(id).digest('hex').slice(0, 32)}.json`;

@@ -142,10 +142,10 @@ export class FolderInbox implements Inbox {
     if (this.watcher !== undefined) return;
     try {
       makePlace(this.root, this.address, 'new');
+      this.sweepDrafts();
     } catch (error) {
       throw asStorageError(error, this.folder);
     }
-    this.sweepDrafts();
     try {
       const watcher = fs.watch(join(this.folder, 'new'), { persistent: false });
       watcher.on('change', () => this.bell.ring());

@@ -12,6 +12,7 @@ import type { QuestionDesk } from '../protocol/question-board.js';
 import type {
   EventWatch,
   JournalContents,
+  RecordWatch,
   Removal,
   Session,
   SessionMeta,
@@ -21,7 +22,7 @@ import type {
 } from '../protocol/store.js';
 import type { WorkList } from '../protocol/work-list.js';
 import { JobFiles } from './job-files.js';
-import { readJournal, recordsOf } from './journal-lines.js';
+import { readJournal, recordsOf, watchJournal } from './journal-lines.js';
 import { agentsOf, journalPath } from './journal-place.js';
 import { LeaseFiles, type LeaseOwner } from './lease-file.js';
 import { storageError } from './line-file.js';
@@ -109,6 +110,10 @@ export class SessionFiles implements SessionStore {
 
   async *records(id: string, agent: string): AsyncGenerator<JournalRecord, void> {
     yield* recordsOf(journalPath(this.folder(id), agent));
+  }
+
+  watchRecords(id: string, agent: string): RecordWatch {
+    return watchJournal(journalPath(this.folder(id), agent));
   }
 
   async remove(id: string): Promise<number> {

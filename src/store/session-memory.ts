@@ -18,6 +18,7 @@ import type {
   EventWatch,
   Journal,
   JournalContents,
+  RecordWatch,
   Removal,
   Session,
   SessionMeta,
@@ -29,7 +30,7 @@ import type { WorkList } from '../protocol/work-list.js';
 import { EventIndex, parseEvent } from './event-index.js';
 import { Citations } from './event-lag.js';
 import { JobMemory } from './job-memory.js';
-import { readJournal } from './journal-lines.js';
+import { readJournal, watchLines } from './journal-lines.js';
 import { LeaseMemory } from './lease-memory.js';
 import { MailMemory } from './mail-memory.js';
 import { checkSessionId, notVisited } from './session-meta.js';
@@ -113,6 +114,17 @@ export class SessionMemory implements SessionStore {
 
   async *records(id: string, agent: string): AsyncGenerator<JournalRecord, void> {
     yield* (await this.peek(id, agent)).records;
+  }
+
+  watchRecords(id: string, agent: string): RecordWatch {
+    const { journals } = this.folder(id);
+    let read = 0;
+    const nextLines = async () => {
+      const fresh = journals.get(agent)?.slice(read) ?? [];
+      read += fresh.length;
+      return fresh.length === 0 ? undefined : fresh;
+    };
+    return watchLines(nextLines, agent);
   }
 
   async remove(id: string): Promise<number> {

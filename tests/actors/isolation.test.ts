@@ -1,13 +1,16 @@
 /** Agents with worktrees: when they get them, what they are told, and when their work comes home. */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { StorageError } from '../../src/protocol/errors.js';
 import { defineTool, type Tool } from '../../src/protocol/tool.js';
 import type { Settlement } from '../../src/protocol/worktree.js';
+import { SessionMemory } from '../../src/store/session-memory.js';
 import { sendMessage } from '../../src/tools/send-message.js';
 import { type Answer, calls, fails, says } from '../fakes/scripted-model.js';
 import { allows, scriptedSurface } from '../fakes/scripted-surface.js';
 import { type ScriptedWorktrees, scriptedWorktrees } from '../fakes/scripted-worktrees.js';
 import { agentDefinition } from '../fakes/swarm-setup.js';
+import { virtualClock } from '../fakes/virtual-clock.js';
 import type { LeadOptions } from './lead-in-hand.js';
 import { allSettled, type SwarmInHand, swarmInHand, type Talk, task } from './swarm-in-hand.js';
 
@@ -48,6 +51,26 @@ const childRecords = async ({ store, lead }: SwarmInHand) =>
   (await store.peek(lead.id, 'a_2')).records;
 const typesOf = async (hand: SwarmInHand) => (await childRecords(hand)).map(({ type }) => type);
 
+/** Sessions in memory whose disk is full for one kind of record. */
+const fullFor = (refused: string): SessionMemory => {
+  const store = new SessionMemory(virtualClock());
+  const create = store.create.bind(store);
+  store.create = async (meta) => {
+    const session = await create(meta);
+    const open = session.journal.bind(session);
+    session.journal = async (...of) => {
+      const journal = await open(...of);
+      const append: typeof journal.append = (body) => {
+        if (body.type === refused) throw new StorageError('The disk is full.');
+        return journal.append(body);
+      };
+      return { ...journal, append };
+    };
+    return session;
+  };
+  return store;
+};
+
 describe('an agent with a worktree', () => {
   test('has its place on record from the first, works there, and is told so', async () => {
     const hand = await run(ALONE);
@@ -86,6 +109,31 @@ describe('an agent with a worktree', () => {
     );
     expect((await hand.records()).map(({ type }) => type)).toContain('agent.requested');
     expect(hand.items.some(({ type }) => type === 'agent.spawned')).toBe(false);
+  });
+
+  test('has it on record when it waits for another at the same tree, before it begins and after', async () => {
+    const worktrees = scriptedWorktrees();
+    worktrees.holder = 'a_9';
+    const hand = await run(ALONE, { worktrees });
+    const awaited = { type: 'lock.awaited', place: '/tmp', holder: 'a_9' };
+    const ofLead = (await hand.records()).filter(({ type }) => type === 'lock.awaited');
+    expect(ofLead).toMatchObject([{ ...awaited, child: 'a_2' }]);
+    const own = (await childRecords(hand)).slice(-3);
+    expect(own).toMatchObject([
+      { type: 'run.ended', final: true },
+      awaited,
+      { type: 'worktree.settled' },
+    ]);
+    expect(own[1]).not.toHaveProperty('child');
+  });
+
+  test('comes home also where its wait cannot be written down', async () => {
+    const worktrees = scriptedWorktrees();
+    worktrees.holder = 'a_9';
+    const store = fullFor('lock.awaited');
+    const hand = await run(ALONE, { worktrees, store });
+    expect(worktrees.asked).toEqual(['open a_2', 'settle a_2']);
+    expect(await typesOf(hand)).toContain('worktree.settled');
   });
 
   test('is refused where there are none', async () => {

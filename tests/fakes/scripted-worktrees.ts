@@ -16,6 +16,8 @@ export interface ScriptedWorktrees extends Worktrees {
   becomes: Settlement;
   /** Refuses all that is asked for, for this reason. */
   refusal: string | undefined;
+  /** Who has the tree whenever somebody wants it. */
+  holder: string | undefined;
   /** Never comes back from the next settling: the process dies in there. */
   dies: boolean;
 }
@@ -28,9 +30,10 @@ export const scriptedWorktrees = (top = '/tmp'): ScriptedWorktrees => {
   };
   const worktrees: ScriptedWorktrees = {
     ...{ asked, orders, changes: [], becomes: { kind: 'unchanged' }, refusal: undefined },
-    dies: false,
-    async open({ agent, session, cwd }) {
+    ...{ dies: false, holder: undefined },
+    async open({ agent, session, cwd, waits }) {
       asked.push(`open ${agent}`);
+      if (worktrees.holder !== undefined) waits?.(worktrees.holder, top);
       refuse();
       return placeAt(`/home/.skein/worktrees/${session}/${agent}`, agent, cwd === top ? top : cwd);
     },
@@ -41,6 +44,7 @@ export const scriptedWorktrees = (top = '/tmp'): ScriptedWorktrees => {
     async settle(order) {
       asked.push(`${order.stays === true ? 'stay' : 'settle'} ${order.agent}`);
       orders.push(order);
+      if (worktrees.holder !== undefined) order.waits?.(worktrees.holder, top);
       if (worktrees.dies) await new Promise(() => {});
       if (worktrees.changes.length > 0) await order.beforeMerge(worktrees.changes);
       const { becomes: settlement } = worktrees;

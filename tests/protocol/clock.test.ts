@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import { systemClock } from '../../src/protocol/clock.js';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { steadyClock, systemClock } from '../../src/protocol/clock.js';
 import { randomIds } from '../../src/protocol/ids.js';
 import { countedIds } from '../fakes/counted-ids.js';
 
@@ -23,6 +23,18 @@ describe('the system clock', () => {
     await new Promise((resolve) => setTimeout(resolve, 5));
     forget();
     expect(woken).toEqual([]);
+  });
+});
+
+describe('the steady clock', () => {
+  test('tells the time of the system, and goes on when that is set back', async () => {
+    expect(Math.abs(steadyClock.now() - Date.now())).toBeLessThan(60_000);
+    const before = steadyClock.now();
+    const setBack = vi.spyOn(Date, 'now').mockReturnValue(0);
+    onTestFinished(() => setBack.mockRestore());
+    expect(steadyClock.now()).toBeGreaterThanOrEqual(before);
+    await new Promise<void>((resolve) => void steadyClock.wakeAt(before + 5, resolve));
+    expect(steadyClock.now()).toBeGreaterThanOrEqual(before + 4);
   });
 });
 

@@ -165,3 +165,16 @@ describe('a pipe that lies where a file was', () => {
     },
   );
 });
+
+describe('a journal that is followed', () => {
+  test('is told once, though its torn end was seen and then cut off', async () => {
+    const { store, log } = await closedSession();
+    const watch = store.watchRecords('s_1', 'a_1');
+    fs.appendFileSync(log, '{"v":1,"seq":5,"ts":1,"epo');
+    expect((await watch.next()).map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
+    const journal = await (await store.open('s_1')).journal('a_1', null);
+    expect(await watch.next()).toEqual([]);
+    const next = journal.append(letter('l_4'));
+    expect(await watch.next()).toEqual([next]);
+  });
+});

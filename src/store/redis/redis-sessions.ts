@@ -13,6 +13,7 @@ import type {
   EventWatch,
   JournalContents,
   Outages,
+  RecordWatch,
   Removal,
   Session,
   SessionMeta,
@@ -22,7 +23,7 @@ import type {
 } from '../../protocol/store.js';
 import type { WorkList } from '../../protocol/work-list.js';
 import { parseEvent } from '../event-index.js';
-import { recordReader } from '../journal-lines.js';
+import { recordReader, watchLines } from '../journal-lines.js';
 import { journalPath } from '../journal-place.js';
 import type { LeaseOwner } from '../lease-file.js';
 import { refuseFiles } from '../mirror-marker.js';
@@ -145,6 +146,20 @@ export class RedisSessions implements SessionStore {
         if (record !== undefined) yield record;
       }
     }
+  }
+
+  watchRecords(id: string, agent: string): RecordWatch {
+    const list = swarmKeys(checkSessionId(id)).journal(agent);
+    let seen = 0;
+    const nextLines = async () => {
+      const keys = await this.settled(id, agent);
+      for await (const lines of piecesOf(this.broker, keys, list, seen)) {
+        seen += lines.length;
+        return lines;
+      }
+      return undefined;
+    };
+    return watchLines(nextLines, list);
   }
 
   async peek(id: string, agent: string, upTo?: number): Promise<JournalContents> {

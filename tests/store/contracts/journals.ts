@@ -83,6 +83,32 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     expect(await upTo(9)).toEqual(records);
   });
 
+  test('are followed while they grow, and what was seen is not told again', async () => {
+    const store = await open();
+    const session = await store.create(meta());
+    const watch = store.watchRecords('s_1', 'a_1');
+    expect(await watch.next()).toEqual([]);
+    const journal = await session.journal('a_1', null);
+    const other = await session.journal('a_2', null);
+    const first = [journal.append(created), journal.append(letter('l_1'))];
+    other.append(createdFor('a_2'));
+    await journal.sync();
+    expect(await watch.next()).toEqual(first);
+    expect(await watch.next()).toEqual([]);
+    const many = Array.from({ length: 600 }, (_, index) => journal.append(letter(`l_m${index}`)));
+    await journal.sync();
+    const seen = [];
+    for (let news = await watch.next(); news.length > 0; news = await watch.next()) {
+      seen.push(...news);
+    }
+    expect(seen).toEqual(many);
+    await session.close();
+    const next = await (await store.open('s_1')).journal('a_1', null);
+    const after = next.append({ type: 'epoch.began', owner: 'next' });
+    await next.sync();
+    expect(await watch.next()).toEqual([after]);
+  });
+
   test('keep what goes on the wire byte for byte', async () => {
     const store = await open();
     const journal = await (await store.create(meta())).journal('a_1', null);
@@ -165,6 +191,17 @@ export const describeFencing = (
       expect((await again.journal('a_1', null)).past.records).toEqual(expected);
       const cited = (await again.readEvents()).map(({ cites }) => cites.seq);
       expect(cited).toEqual([1, 2, 3, 4]);
+    });
+
+    test('is followed without what the lost one still writes', async () => {
+      const { lost, second, journal, before, began } = await takenOver();
+      const watch = second.watchRecords('s_1', 'a_1');
+      expect(await watch.next()).toEqual([...before, began]);
+      await tryTo(() => lost.append(letter('l_zombie')));
+      await tryTo(() => lost.sync());
+      const after = journal.append(letter('l_2'));
+      await journal.sync();
+      expect(await watch.next()).toEqual([after]);
     });
 
     test('says who has it now', async () => {
