@@ -1,66 +1,72 @@
 /** One agent of a swarm as its events tell it. Values of events are not trusted to be what they say. */
-import { spendingOf } from '../context/event-spending.js';
 import type { SwarmEvent } from '../protocol/events.js';
-import { WAIT_REASONS, type WaitReason } from '../protocol/queueing.js';
-import { CHILD_KINDS, type ChildKind } from '../protocol/swarm.js';
-import { addUsage, NO_USAGE, type Usage } from '../protocol/usage.js';
+import type { WaitReason } from '../protocol/queueing.js';
+import { isWaitedFor } from '../protocol/swarm.js';
+import { AgentFigures } from './agent-figures.js';
+import {
+  type Identity,
+  LEAD_IDENTITY,
+  originIdentity,
+  requestedIdentity,
+  textOr,
+} from './agent-identity.js';
+import { SeenCalls, waitReasonOf } from './seen-calls.js';
 
-/** The states of the design that events can tell apart; a compaction is seen when it is over. */
+/** The states of the design that events can tell apart, and two of those who do not work yet. */
 export type SeenState =
   | 'queued'
   | 'waiting'
   | 'streaming'
   | 'tool-running'
   | 'awaiting-permission'
+  | 'compacting'
   | 'retrying'
   | 'idle'
   | 'stopped';
 
-export interface SeenCall {
-  readonly call: string;
-  readonly tool: string;
-  readonly description: string;
-  /** Milliseconds since 1970. */
-  readonly since: number;
-}
-
-export interface SeenQuestion extends SeenCall {
-  readonly question: string;
-}
-
-/** What it is known by: from its own first record, and before that from its parent's request. */
-export interface Identity {
-  readonly kind: 'lead' | ChildKind;
-  readonly type: string | null;
-  readonly name: string | null;
-  readonly description: string;
-  readonly depth: number;
-}
-
 /** `between` is told apart by what its calls do. */
 type Phase = Exclude<SeenState, 'tool-running' | 'awaiting-permission'> | 'between';
 
-const LEAD: Identity = { kind: 'lead', type: null, name: null, description: '', depth: 0 };
+/** Why the last attempt came to nothing. */
+export interface SeenFailure {
+  /** Of the failure, as the model's side calls it; null of a defect of ours. */
+  readonly kind: string | null;
+  readonly message: string;
+}
+
+/** It waits for another agent to be done with the same working tree. */
+export interface SeenLock {
+  readonly place: string;
+  readonly holder: string | null;
+  readonly since: number;
+}
 
 export class AgentFold {
   readonly id: string;
   parent: string | null;
-  identity: Identity = LEAD;
+  identity: Identity = LEAD_IDENTITY;
   model: string | null = null;
-  turns = 0;
-  usage: Usage = NO_USAGE;
-  /** USD; null once a price was not known. */
-  cost: number | null = 0;
-  readonly running = new Map<string, SeenCall>();
-  /** By call: a call has one open question at most. */
-  readonly questions = new Map<string, SeenQuestion>();
+  readonly figures = new AgentFigures();
+  readonly calls = new SeenCalls();
+  /** Agents at work that report to it, and that no call of its waits for. */
+  readonly expected = new Set<string>();
   stop: { readonly reason: string; readonly detail: string | null } | null = null;
   readonly since: number;
   lastActiveAt: number;
   endedAt: number | null = null;
   /** It has a record of its own. */
   isSpawned = false;
+  /** Why it tries again, while it does. */
+  failure: SeenFailure | null = null;
+  lock: SeenLock | null = null;
+  /** What it is queued for; null where nobody has said. */
+  awaits: 'place' | 'worker' | null = null;
+  /** When its present phase began. */
+  phaseSince: number;
+  #version = 0;
   #phase: Phase = 'idle';
+  /** What it goes back to after a question beside the conversation. */
+  #aside: { readonly phase: Phase; readonly since: number } | null = null;
   #wait: WaitReason | null = null;
   #refusal: string | null = null;
   #wantsTools = false;
@@ -74,15 +80,37 @@ export class AgentFold {
     this.parent = parent;
     this.since = ts;
     this.lastActiveAt = ts;
+    this.phaseSince = ts;
+  }
+
+  /** In the same place, and on its own from here on. */
+  copy(): AgentFold {
+    const { figures, calls, expected } = this;
+    const own = { figures: figures.copy(), calls: calls.copy(), expected: new Set(expected) };
+    const twin = Object.assign(new AgentFold(this.id, this.parent, this.since), this, own);
+    [twin.#version, twin.#phase, twin.#aside] = [this.#version, this.#phase, this.#aside];
+    [twin.#wait, twin.#refusal, twin.#isCopy] = [this.#wait, this.#refusal, this.#isCopy];
+    [twin.#wantsTools, twin.#hasAnswered] = [this.#wantsTools, this.#hasAnswered];
+    return twin;
+  }
+
+  /** Another one whenever something about it may be. */
+  get version(): number {
+    return this.#version;
   }
 
   /** A priority: the stream, then what executes, then what cannot go on without an answer. */
   get state(): SeenState {
     if (this.#phase !== 'between') return this.#phase;
-    if (this.running.size > 0) return 'tool-running';
-    if (this.questions.size > 0) return 'awaiting-permission';
+    if (this.calls.running.size > 0) return 'tool-running';
+    if (this.calls.questions.size > 0) return 'awaiting-permission';
     if (this.#wantsTools) return 'tool-running';
     return this.#hasAnswered ? 'idle' : 'streaming';
+  }
+
+  /** A request of its own is out: nothing is told until it is answered. */
+  get isAsking(): boolean {
+    return this.#phase === 'streaming' || this.#phase === 'compacting';
   }
 
   /** What its next request waits for, while it does. */
@@ -97,34 +125,52 @@ export class AgentFold {
 
   /** No run is under way. */
   get isResting(): boolean {
-    return this.#phase === 'idle';
+    return (this.#aside?.phase ?? this.#phase) === 'idle';
+  }
+
+  /** It works, and its parent hears of its end in a letter. */
+  get isExpected(): boolean {
+    const { kind } = this.identity;
+    if (kind === 'lead' || isWaitedFor(kind) || this.#phase === 'stopped') return false;
+    return kind !== 'teammate' || !this.isResting;
   }
 
   /** Its parent has asked for it. */
   request(event: SwarmEvent, depth: number): void {
-    this.#phase = 'queued';
-    this.identity = {
-      kind: kindOf(event.kind),
-      type: textOr(event.agentType, null),
-      name: null,
-      description: textOr(event.description, ''),
-      depth,
-    };
+    this.#version += 1;
+    this.#enter('queued', event.ts);
+    this.identity = requestedIdentity(event, depth);
+  }
+
+  /** One that reports to it has begun to work, or does not any more; or is called something else. */
+  expect(child: string, isAtWork: boolean): void {
+    this.#version += 1;
+    if (isAtWork) this.expected.add(child);
+    else this.expected.delete(child);
+  }
+
+  /** Its own event, or its parent's while it has none. */
+  awaitLock({ ts, place, holder }: SwarmEvent): void {
+    this.#version += 1;
+    this.lock = { place: textOr(place, ''), holder: textOr(holder, null), since: ts };
   }
 
   take(event: SwarmEvent): void {
-    this.lastActiveAt = Math.max(this.lastActiveAt, event.ts);
+    const { ts } = event;
+    this.#version += 1;
+    this.lastActiveAt = Math.max(this.lastActiveAt, ts);
+    this.figures.take(event);
     switch (event.type) {
       case 'agent.spawned':
         this.#spawned(event);
         break;
       case 'agent.queued':
-        [this.#phase, this.stop, this.endedAt] = ['queued', null, null];
-        this.#refusal = typeof event.worker === 'string' ? textOr(event.reason, null) : null;
+        this.#queued(event);
         break;
       case 'agent.restarted':
-        this.#forgetCalls();
-        this.#phase = 'retrying';
+        this.calls.clear();
+        this.failure = { kind: null, message: textOr(event.reason, '') };
+        this.#enter('retrying', ts);
         break;
       case 'epoch.began':
         this.#refusal = null;
@@ -132,32 +178,34 @@ export class AgentFold {
         break;
       case 'run.started':
         // One that is taken up again may wait for a person or for its agents, as before.
-        this.#begin('between');
+        this.#begin('between', ts);
         break;
       case 'message.sent':
         this.#hasAnswered = false;
         break;
       case 'turn.started':
-        this.#begin('streaming');
+        this.#begin('streaming', ts);
         this.model = textOr(event.model, this.model);
         break;
       case 'turn.ended':
-        this.turns += 1;
-        this.#spend(event);
-        this.#phase = 'between';
+        this.#enter('between', ts);
         this.#wantsTools = event.stopReason === 'tool_use';
         this.#hasAnswered = event.stopReason === 'end_turn';
         break;
       case 'turn.failed':
-        this.#spend(event);
-        this.#phase = 'retrying';
+        this.failure = { kind: textOr(event.kind, null), message: textOr(event.message, '') };
+        this.#enter('retrying', ts);
         break;
       case 'request.queued':
-        this.#hold(event);
-        break;
+      case 'consultation.started':
       case 'consultation.ended':
-        this.#spend(event);
-        if (this.#phase === 'waiting' && event.call === null) this.#phase = 'between';
+        this.#takeRequest(event);
+        break;
+      case 'lock.awaited':
+        if (typeof event.child !== 'string') this.awaitLock(event);
+        break;
+      case 'worktree.settled':
+        this.lock = null;
         break;
       case 'run.ended':
       case 'agent.stopped':
@@ -169,81 +217,75 @@ export class AgentFold {
   }
 
   #takeCall(event: SwarmEvent): void {
-    const call = textOr(event.call, '');
-    const seen = {
-      ...{ call, tool: textOr(event.tool, '?'), description: textOr(event.description, '') },
-      since: event.ts,
-    };
-    if (event.type === 'permission.requested') {
-      this.questions.set(call, { ...seen, question: textOr(event.question, '') });
-    } else if (event.type === 'permission.ruled' && event.behavior !== 'ask') {
-      this.questions.delete(call);
-    } else if (event.type === 'tool.started') this.running.set(call, seen);
-    else if (event.type === 'tool.ended') {
-      this.questions.delete(call);
-      this.running.delete(call);
-      if (this.running.size === 0 && this.questions.size === 0) this.#wantsTools = false;
-    }
+    if (!this.calls.take(event)) return;
+    if (event.type === 'tool.ended' && this.calls.isEmpty) this.#wantsTools = false;
+  }
+
+  /** What a call asks of a model is part of the call, which runs. */
+  #takeRequest(event: SwarmEvent): void {
+    const { type, ts, why, purpose } = event;
+    if (this.calls.take(event)) return;
+    if (type === 'request.queued') {
+      this.#wait = waitReasonOf(why);
+      if (purpose === 'turn') this.#begin('waiting', ts);
+      else this.#step('waiting', ts);
+    } else if (type === 'consultation.started') {
+      this.#step(purpose === 'summary' ? 'compacting' : 'streaming', ts);
+    } else if (this.#aside !== null) this.#enter(this.#aside.phase, this.#aside.since);
+    else if (this.#phase === 'waiting') this.#enter('between', ts);
   }
 
   #spawned({ model, origin, forkedFrom }: SwarmEvent): void {
     this.isSpawned = true;
+    this.lock = null;
     this.#isCopy = forkedFrom !== undefined;
     this.model = textOr(model, null);
-    if (typeof origin !== 'object' || origin === null) return;
-    const { kind, type, name, description, depth } = origin as Readonly<Record<string, unknown>>;
-    this.identity = {
-      kind: kindOf(kind),
-      type: textOr(type, null),
-      name: textOr(name, null),
-      description: textOr(description, ''),
-      depth: typeof depth === 'number' ? depth : 1,
-    };
+    this.identity = originIdentity(origin) ?? this.identity;
+  }
+
+  #queued({ ts, reason, worker, awaits }: SwarmEvent): void {
+    const isRefused = typeof worker === 'string';
+    this.#enter('queued', ts);
+    [this.stop, this.endedAt] = [null, null];
+    this.#refusal = isRefused ? textOr(reason, null) : null;
+    this.awaits = isRefused || awaits === 'worker' ? 'worker' : 'place';
   }
 
   /** By a process that finds out for itself what is still to be done. */
-  #taken({ epoch }: SwarmEvent): void {
-    this.#forgetCalls();
-    if (this.#phase === 'stopped') this.#phase = 'idle';
+  #taken({ epoch, ts }: SwarmEvent): void {
+    this.calls.clear();
+    this.lock = null;
+    if (this.#phase === 'stopped') this.#enter('idle', ts);
     if (!this.#isCopy || !(Number(epoch) > 1)) return;
     this.#isCopy = false;
-    [this.turns, this.usage, this.cost] = [0, NO_USAGE, 0];
+    this.figures.beginAnew();
   }
 
-  /** What a call asks of a model is part of the call, which runs. */
-  #hold({ call, why }: SwarmEvent): void {
-    if (typeof call === 'string') return;
-    this.#begin('waiting');
-    this.#wait = WAIT_REASONS.find((reason) => reason === why) ?? null;
-  }
-
-  #begin(phase: 'between' | 'waiting' | 'streaming'): void {
-    this.#phase = phase;
+  #begin(phase: 'between' | 'waiting' | 'streaming', ts: number): void {
+    this.#enter(phase, ts);
     this.#wantsTools = false;
     [this.stop, this.endedAt] = [null, null];
   }
 
+  #enter(phase: Phase, ts: number): void {
+    if (phase !== 'retrying') this.failure = null;
+    if (phase !== 'queued') this.awaits = null;
+    this.#phase = phase;
+    this.#aside = null;
+    this.phaseSince = ts;
+  }
+
+  /** Aside, for a question beside the conversation. */
+  #step(phase: 'waiting' | 'compacting' | 'streaming', ts: number): void {
+    this.#aside ??= { phase: this.#phase, since: this.phaseSince };
+    this.#phase = phase;
+    this.phaseSince = ts;
+  }
+
   #end({ type, ts, reason, detail }: SwarmEvent): void {
-    this.#phase = type === 'run.ended' ? 'idle' : 'stopped';
+    this.#enter(type === 'run.ended' ? 'idle' : 'stopped', ts);
     this.stop = { reason: textOr(reason, 'unknown'), detail: textOr(detail, null) };
     this.endedAt = type === 'run.ended' ? null : ts;
-    this.#forgetCalls();
-  }
-
-  #forgetCalls(): void {
-    this.running.clear();
-    this.questions.clear();
-  }
-
-  #spend(event: SwarmEvent): void {
-    const spent = spendingOf(event);
-    if (spent === undefined) return;
-    this.usage = addUsage(this.usage, spent.usage);
-    this.cost = this.cost === null || spent.cost === null ? null : this.cost + spent.cost;
+    this.calls.forget();
   }
 }
-
-const textOr = <Otherwise>(value: unknown, otherwise: Otherwise): string | Otherwise =>
-  typeof value === 'string' ? value : otherwise;
-
-const kindOf = (value: unknown): ChildKind => CHILD_KINDS.find((kind) => kind === value) ?? 'sync';

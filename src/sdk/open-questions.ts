@@ -15,7 +15,7 @@ import { atAGlance } from './job-glance.js';
 import { newestFirst } from './session-archive.js';
 import type { Surroundings } from './surroundings.js';
 import { commandSwarm, liveSessions } from './swarm-remote.js';
-import { type AgentView, viewsOfSwarms } from './swarm-view.js';
+import { type AgentView, type SwarmView, viewsOfSwarms } from './swarm-view.js';
 
 export interface OpenQuestion {
   readonly question: PostedQuestion;
@@ -55,14 +55,39 @@ export const openQuestions = async (
     if (posted.questions.length === 0) continue;
     // A question can be answered without knowing more of who asks it.
     const [swarm] = await viewsOfSwarms(source, [live], () => {});
-    const byId = new Map(swarm?.agents.map((agent) => [agent.id, agent]));
-    for (const question of posted.questions) {
-      const agent = byId.get(question.agent);
-      questions.push({ question, session: live, agent, above: aboveOf(agent, byId) });
-    }
+    questions.push(...askedBy(posted.questions, live, swarm?.agents ?? []));
   }
-  questions.sort((a, b) => a.question.askedAt - b.question.askedAt);
-  return { questions, leftOut };
+  return { questions: questions.sort(byTime), leftOut };
+};
+
+/** The same of swarms that somebody looks at already. */
+export const questionsOfSwarms = async (
+  store: Pick<SessionStore, 'questions'>,
+  swarms: readonly Pick<SwarmView, 'session' | 'agents'>[],
+): Promise<OpenQuestions> => {
+  const questions: OpenQuestion[] = [];
+  let leftOut = 0;
+  for (const { session, agents } of swarms) {
+    const posted = await store.questions(session.id).read();
+    leftOut += posted.leftOut;
+    questions.push(...askedBy(posted.questions, session, agents));
+  }
+  return { questions: questions.sort(byTime), leftOut };
+};
+
+const byTime = (a: OpenQuestion, b: OpenQuestion): number =>
+  a.question.askedAt - b.question.askedAt;
+
+const askedBy = (
+  questions: readonly PostedQuestion[],
+  session: SessionMeta,
+  agents: readonly AgentView[],
+): readonly OpenQuestion[] => {
+  const byId = new Map(agents.map((agent) => [agent.id, agent]));
+  return questions.map((question) => {
+    const agent = byId.get(question.agent);
+    return { question, session, agent, above: aboveOf(agent, byId) };
+  });
 };
 
 const aboveOf = (

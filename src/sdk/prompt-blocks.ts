@@ -19,7 +19,7 @@ export type PromptBlock =
   | { readonly type: 'image' | 'document'; readonly source: Readonly<Record<string, unknown>> };
 
 /** Cache marks are ours to place, and half a surrogate pair is not text. */
-export const promptBlocks = (content: z.infer<typeof promptContent>): RawJson => {
+export const promptBlocks = (content: PromptContent | z.infer<typeof promptContent>): RawJson => {
   const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
   return JSON.stringify(blocks, (key, value: unknown) => {
     if (key === 'cache_control') return undefined;

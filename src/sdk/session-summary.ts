@@ -32,7 +32,7 @@ export interface SessionSummary {
 /** What may follow a run without being part of one. */
 const OUTSIDE: ReadonlySet<EventType> = new Set([
   ...(['agent.spawned', 'epoch.began', 'prompt.broken', 'context.compacted'] as const),
-  ...(['consultation.ended', 'bound.hit'] as const),
+  ...(['request.queued', 'consultation.started', 'consultation.ended', 'bound.hit'] as const),
   ...(['rewind.began', 'session.rewound'] as const),
 ]);
 

@@ -12,6 +12,8 @@ const agent = (id: string, depth: number, more: Partial<AgentView> = {}): AgentV
     status: 'running',
     state: 'streaming',
     waitsFor: null,
+    wait: null,
+    contextTokens: null,
     refusal: null,
     hasLostWorker: false,
     worker: null,

@@ -4,7 +4,8 @@ import { UsageError } from '../../src/protocol/errors.js';
 import type { SwarmEvent } from '../../src/protocol/events.js';
 import type { ListedJob } from '../../src/protocol/job-queue.js';
 import type { SessionMeta } from '../../src/protocol/store.js';
-import { agentNamed, SwarmFold, type SwarmView } from '../../src/sdk/swarm-view.js';
+import { SwarmFold } from '../../src/sdk/swarm-fold.js';
+import { agentNamed, type SwarmView } from '../../src/sdk/swarm-view.js';
 
 type Fact = Partial<SwarmEvent> & Pick<SwarmEvent, 'type'>;
 
@@ -47,6 +48,12 @@ const queued = (why: string, call: string | null = null): Fact => ({
   ...{ type: 'request.queued', purpose: 'turn', call, why },
 });
 const consulted: Fact = { type: 'consultation.ended', purpose: 'summary', call: null };
+const consultingFor = (call: string | null): Fact => ({
+  ...{ type: 'consultation.started', purpose: call === null ? 'summary' : 'page', call },
+});
+const consulting = consultingFor(null);
+const summaryQueued: Fact = { ...queued('requests'), purpose: 'summary' };
+const RESTED: Fact = { type: 'run.ended', reason: 'end_turn' };
 const child = (id: string, origin: object, ...facts: readonly Fact[]): readonly Fact[] =>
   [{ type: 'agent.spawned', model: MODEL, origin } as Fact, ...facts].map((fact) => ({
     ...fact,
@@ -82,6 +89,14 @@ describe('an agent of a swarm', () => {
       [started, ended('tool_use'), tool('tool.started', '1'), queued('budget', '1')],
     ],
     ['streaming', [started, ended('pause_turn'), queued('budget'), consulted]],
+    ['compacting', [started, ended('pause_turn'), consulting]],
+    ['compacting', [started, ended('end_turn'), RESTED, summaryQueued, consulting]],
+    ['waiting', [started, ended('end_turn'), RESTED, summaryQueued]],
+    ['idle', [started, ended('end_turn'), RESTED, summaryQueued, consulted]],
+    ['idle', [started, ended('end_turn'), RESTED, summaryQueued, consulting, consulted]],
+    ['retrying', [started, { type: 'turn.failed' }, consulting, consulted]],
+    ['streaming', [started, { type: 'turn.failed' }, consulting, consulted, started]],
+    ['tool-running', [started, ended('tool_use'), tool('tool.started', '1'), consultingFor('1')]],
     ['streaming', [started, ended('end_turn'), ...takenUp, { type: 'message.sent', parts: 1 }]],
   ])('is %s after what its events say', (state, facts) => {
     expect(lead(...facts)?.state).toBe(state);
@@ -131,6 +146,34 @@ describe('an agent of a swarm', () => {
     expect(lead(...busy, { type: 'agent.stopped', reason: 'stopped' })).toMatchObject({
       ...{ calls: [], questions: [], status: 'stopped', stop: { reason: 'stopped' } },
     });
+  });
+});
+
+describe('a compaction that somebody asks for at rest', () => {
+  const resting = [started, ended('end_turn'), RESTED, consulting];
+
+  test('is no run: how the last one ended is still told, and nobody is lost with it', () => {
+    expect(lead(...resting)).toMatchObject({
+      ...{ state: 'compacting', status: 'running', stop: { reason: 'end_turn' } },
+    });
+    expect(agentsAfter([...BEGUN, ...resting], false)[0]).toMatchObject({ status: 'ended' });
+  });
+});
+
+describe('the window of an agent', () => {
+  const tokens = (...facts: readonly Fact[]) => lead(...facts)?.contextTokens;
+  const asked = { ...started, estimatedTokens: 90 };
+  const compacted: Fact = { type: 'context.compacted', tokensAfter: 30 };
+
+  test('is what was sent, then what was counted, then what is left of it', () => {
+    expect(tokens()).toBeNull();
+    expect(tokens(asked)).toBe(90);
+    expect(tokens(asked, ended('end_turn'))).toBe(105);
+    expect(tokens(asked, ended('end_turn'), { ...consulted, usage, model: MODEL })).toBe(105);
+    expect(tokens(asked, { ...ended('interrupted'), usage: {} })).toBe(90);
+    expect(tokens(asked, ended('end_turn'), compacted)).toBe(30);
+    expect(tokens(asked, { type: 'prompt.broken', reason: 'clear' })).toBeNull();
+    expect(tokens({ ...started, estimatedTokens: 'many' })).toBeNull();
   });
 });
 

@@ -1,0 +1,109 @@
+/** When each agent of a swarm was in which state, noted event by event. */
+
+export interface StateSpan {
+  /** A state of an agent, or `lost` while nobody ran it. */
+  readonly state: string;
+  /** Milliseconds since 1970. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** After its end an agent is in no state that takes time. */
+const OVER = 'stopped';
+/** In these nobody works, so a process that dies takes nothing with it. */
+const AT_REST: ReadonlySet<string> = new Set([OVER, 'idle', 'queued', 'lost']);
+
+interface Lane {
+  readonly spans: StateSpan[];
+  state: string;
+  since: number;
+  lastHeard: number;
+}
+
+/** A process took the lead: the last sign of life of the one before, and when that was. */
+interface Taking {
+  readonly at: number;
+  readonly lastSign: number;
+}
+
+export class StateTimeline {
+  readonly #lanes = new Map<string, Lane>();
+  readonly #takings: Taking[] = [];
+  #lastSign: number | undefined;
+
+  /** Clocks of several machines differ: the time of one agent never goes back. */
+  note(agent: string, state: string, ts: number): void {
+    const lane = this.#laneOf(agent, state, ts);
+    const at = Math.max(ts, lane.lastHeard);
+    lane.lastHeard = at;
+    this.#lastSign = Math.max(this.#lastSign ?? at, at);
+    if (state !== lane.state) this.#change(lane, state, at);
+  }
+
+  /** A process has taken it: since the last sign of the one before nobody ran it. */
+  take(agent: string, isLead: boolean, ts: number): void {
+    if (isLead) this.#takings.push({ at: ts, lastSign: this.#lastSign ?? ts });
+    const lane = this.#lanes.get(agent);
+    if (lane !== undefined) this.#lose(lane, lane.lastHeard, ts);
+  }
+
+  /** Nobody runs it any more, and it has not ended. */
+  lose(agent: string, end: number): void {
+    const lane = this.#lanes.get(agent);
+    if (lane !== undefined) this.#lose(lane, this.#lastSign ?? end, end);
+  }
+
+  /** What came before is the history of another session. */
+  forget(ts: number): void {
+    for (const lane of this.#lanes.values()) {
+      lane.spans.length = 0;
+      lane.since = ts;
+      lane.lastHeard = ts;
+    }
+    this.#takings.length = 0;
+    this.#lastSign = ts;
+  }
+
+  /** Of one agent until `end`, in order of time and without overlaps. */
+  spansOf(agent: string, end: number): readonly StateSpan[] {
+    const lane = this.#lanes.get(agent);
+    if (lane === undefined) return [];
+    const { spans, state, since } = lane;
+    return state === OVER || end <= since ? spans : [...spans, { state, from: since, to: end }];
+  }
+
+  #laneOf(agent: string, state: string, ts: number): Lane {
+    const known = this.#lanes.get(agent);
+    if (known !== undefined) return known;
+    const lane = { spans: [], state, since: ts, lastHeard: ts };
+    this.#lanes.set(agent, lane);
+    return lane;
+  }
+
+  #change(lane: Lane, state: string, at: number): void {
+    const { spans, state: before, since } = lane;
+    if (before !== OVER && at > since) spans.push({ state: before, from: since, to: at });
+    lane.state = state;
+    lane.since = at;
+  }
+
+  /** Its process lived at least until its own last event, and as long as that of its lead. */
+  #lose(lane: Lane, otherwise: number, ts: number): void {
+    if (AT_REST.has(lane.state)) return;
+    const { lastHeard } = lane;
+    const lastSign = this.#takingAfter(lastHeard)?.lastSign ?? otherwise;
+    const from = Math.max(lastHeard, Math.min(lastSign, ts));
+    if (from < ts) this.#change(lane, 'lost', from);
+  }
+
+  #takingAfter(ts: number): Taking | undefined {
+    let found: Taking | undefined;
+    // From the end: an index that somebody else wrote may have any number of them.
+    for (let at = this.#takings.length - 1; at >= 0; at -= 1) {
+      const taking = this.#takings[at];
+      if (taking === undefined || taking.at < ts) break;
+      found = taking;
+    }
+    return found;
+  }
+}

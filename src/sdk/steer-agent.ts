@@ -1,0 +1,26 @@
+/** Steers an agent from another process: by way of whoever leads its session, or past a lead that is gone. */
+import { LONGEST_LETTER } from '../protocol/mailbox.js';
+import type { SessionStore } from '../protocol/store.js';
+import type { CommandReply, SwarmCommand } from '../protocol/swarm-commands.js';
+import { steerElsewhere } from './steer-elsewhere.js';
+import { commandSwarm } from './swarm-remote.js';
+
+/** Rejects with a UsageError when nobody can do that now. `agent` is the id of the one that is meant. */
+export const steerAgent = async (
+  store: SessionStore,
+  session: string,
+  agent: string,
+  command: SwarmCommand,
+): Promise<CommandReply> => {
+  // Workers may have agents of a session whose lead is gone, or get them yet.
+  const hasLead = (await store.holder(session)) !== undefined;
+  return hasLead
+    ? commandSwarm(store, session, command)
+    : steerElsewhere(store, session, agent, command);
+};
+
+/** Why a text cannot be sent as it is; undefined when it can. */
+export const refusalOfText = (text: string): string | undefined =>
+  Buffer.byteLength(text) > LONGEST_LETTER / 2
+    ? 'The text is too long to be sent; put it in a file and send its path.'
+    : undefined;
