@@ -22,6 +22,14 @@ const onlyEnglish = {
   },
 };
 
+/** Ink would load a package for its own debugging that nobody has installed. */
+const noDevtools = {
+  name: 'no-devtools',
+  setup({ onLoad }) {
+    onLoad({ filter: /ink\/build\/devtools\.js$/ }, () => ({ contents: '' }));
+  },
+};
+
 /** Only what the types of the library speak of; tsc writes those of all that it is made from. */
 const writeTypes = async (outdir) => {
   const tsc = join(
@@ -113,8 +121,11 @@ await build({
   // Names stay, for stacks that people can read.
   minifySyntax: true,
   minifyWhitespace: true,
-  plugins: [onlyEnglish],
+  plugins: [onlyEnglish, noDevtools],
+  jsx: 'automatic',
   define: {
+    // The screens' library would check itself at every frame.
+    'process.env.NODE_ENV': '"production"',
     SKEIN_VERSION: JSON.stringify(version),
     BUILTIN_SCHEMAS: JSON.stringify(schemas),
     BUILTIN_AGENTS: JSON.stringify(agents),

@@ -1,7 +1,7 @@
 /** What each agent of a swarm cost, as a table: the dearest first, and the rest in one line. */
 import type { AgentCost } from '../sdk/agent-costs.js';
-import { count, figureTable, money, plural, wrapped } from './figures.js';
-import { plainText } from './harmless-text.js';
+import { count, figureTable, money, plural, wrapped } from '../terminal/figures.js';
+import { plainText } from '../terminal/harmless-text.js';
 
 const HEAD = [
   'agent',

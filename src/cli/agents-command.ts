@@ -7,11 +7,11 @@ import { type AgentDefinition, EFFECT_TOOLS, namesTool } from '../protocol/agent
 import type { PermissionMode } from '../protocol/permission.js';
 import { rosterFor } from '../sdk/agent-roster.js';
 import { settingsFor } from '../sdk/workbench-settings.js';
+import { money, plural } from '../terminal/figures.js';
+import { harmless, plainText } from '../terminal/harmless-text.js';
+import type { Machine } from '../terminal/machine.js';
 import { builtinTools } from '../tools/builtin-tools.js';
 import { EXIT } from './exit-code.js';
-import { money, plural } from './figures.js';
-import { harmless, plainText } from './harmless-text.js';
-import type { Machine } from './machine.js';
 import type { RunFlags } from './run-flags.js';
 
 export type AgentsFlags = RunFlags & { readonly json?: boolean };

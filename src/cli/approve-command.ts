@@ -4,12 +4,13 @@ import type { AnswerScope, PermissionAnswer } from '../protocol/permission.js';
 import { answerQuestion, openQuestions, questionNamed } from '../sdk/open-questions.js';
 import { questionFate } from '../sdk/question-fate.js';
 import type { StoreFlags } from '../sdk/store-choice.js';
-import { chartStyle } from './bar-chart.js';
+import { askerOf, purposeOf } from '../terminal/asker-words.js';
+import { chartStyle } from '../terminal/bar-chart.js';
+import { plainText } from '../terminal/harmless-text.js';
+import type { Machine } from '../terminal/machine.js';
+import { denialOf, questionFacts } from '../terminal/question-text.js';
 import { EXIT } from './exit-code.js';
-import { plainText } from './harmless-text.js';
-import { askerOf, purposeOf, questionForPrograms } from './inbox-command.js';
-import type { Machine } from './machine.js';
-import { denialOf, questionFacts } from './question-text.js';
+import { questionForPrograms } from './inbox-command.js';
 import { withSessions } from './with-sessions.js';
 
 export interface ApproveFlags extends StoreFlags {

@@ -1,5 +1,5 @@
 /** A question with two answers, put until one of them comes. */
-import type { Terminal } from './terminal.js';
+import type { Terminal } from '../terminal/terminal.js';
 
 /** Undefined when the person left instead. */
 export const askYesOrNo = async (

@@ -1,15 +1,17 @@
 /** The commands beside a run, each with its flags and an example. Their work is loaded when called. */
 import { Argument, type Command } from 'commander';
 import { VERSION } from '../sdk/version.js';
+import type { Machine } from '../terminal/machine.js';
 import type { AgentsFlags } from './agents-command.js';
 import type { ContextFlags } from './context-command.js';
 import type { CostFlags } from './cost-command.js';
 import type { DoctorFlags } from './doctor-command.js';
 import type { ExplainFlags } from './explain-command.js';
 import type { LogsFlags } from './logs-command.js';
-import type { Machine } from './machine.js';
 import type { PromptFlags } from './prompt-command.js';
 import type { PruneFlags } from './prune-command.js';
+import type { ReplayFlags } from './replay-command.js';
+import type { ReportFlags } from './report-command.js';
 import type { RewindFlags } from './rewind-command.js';
 import { type RunFlags, wholeNumber } from './run-flags.js';
 import type { SessionsFlags } from './sessions-command.js';
@@ -113,6 +115,21 @@ export const addCommands = (program: Command, machine: Machine, end: (code: numb
 
   child(
     program,
+    'replay',
+    'play what happened in a session back on the swarm screen, forwards and backwards',
+    'skein replay s_4k7 --speed 10 --from 40%',
+  )
+    .argument('[session]', 'its id or the beginning of it; without one the newest here')
+    .option('--speed <n>', 'how many times as fast as it was, 0.25 to 1000 (1)')
+    .option('--from <moment>', 'where to begin: 40%, 90s, 1h30m, 14:05 or a date and time')
+    .option('--real-time', 'let long pauses be as long as they were')
+    .option('--json', 'the events as they are, one a line')
+    .action(async (session: string | undefined, _: unknown, command: Command) => {
+      const { replay } = await import('./replay-command.js');
+      end(await replay(session, command.optsWithGlobals<ReplayFlags>(), machine));
+    });
+  child(
+    program,
     'explain',
     'why a call ran or did not: the step and the rule that decided, hooks, answers, files',
     'skein explain s_4k7 3',
@@ -124,6 +141,20 @@ export const addCommands = (program: Command, machine: Machine, end: (code: numb
       const { showExplanation } = await import('./explain-command.js');
       const flags = (rest[1] as Command).optsWithGlobals<ExplainFlags>();
       end(await showExplanation(session, call, flags, machine));
+    });
+  child(
+    program,
+    'report',
+    'a session as one HTML page: timeline, cost, tokens, cache, agents, permissions',
+    'skein report s_4k7 --output swarm.html',
+  )
+    .argument('[session]', 'its id or the beginning of it; without one the newest here')
+    .option('-o, --output <file>', 'where to write it; - is stdout')
+    .option('--force', 'also over a file that is no report')
+    .option('--json', 'the data of the report as JSON')
+    .action(async (session: string | undefined, _: unknown, command: Command) => {
+      const { writeReport } = await import('./report-command.js');
+      end(await writeReport(session, command.optsWithGlobals<ReportFlags>(), machine));
     });
   child(
     program,

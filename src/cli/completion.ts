@@ -14,8 +14,8 @@ import { placesOf } from '../sdk/agent-choice.js';
 import { openQuestions } from '../sdk/open-questions.js';
 import { newestFirst } from '../sdk/session-archive.js';
 import { liveSwarms } from '../sdk/swarm-remote.js';
-import { plainText } from './harmless-text.js';
-import type { Machine } from './machine.js';
+import { plainText } from '../terminal/harmless-text.js';
+import type { Machine } from '../terminal/machine.js';
 import { withSessions } from './with-sessions.js';
 
 /** The words after the program's name; the last one is the one being typed. */

@@ -4,9 +4,9 @@ import { explainSettings, type SettingRow } from '../config/explain-settings.js'
 import { stateLayout } from '../config/state-directory.js';
 import { settingsFor } from '../sdk/workbench-settings.js';
 import { knownPersonKey } from '../store/person-key.js';
+import { harmless } from '../terminal/harmless-text.js';
+import type { Machine } from '../terminal/machine.js';
 import { EXIT } from './exit-code.js';
-import { harmless } from './harmless-text.js';
-import type { Machine } from './machine.js';
 import type { RunFlags } from './run-flags.js';
 
 export const showConfig = (flags: RunFlags & { json?: boolean }, machine: Machine): number => {

@@ -6,12 +6,12 @@ import { beginningOf } from '../sdk/run-beginning.js';
 import { agentOrSession } from '../sdk/session-archive.js';
 import { type WindowReport, windowOfAgent, windowOfBeginning } from '../sdk/window-report.js';
 import { settingsFor } from '../sdk/workbench-settings.js';
-import { chartStyle } from './bar-chart.js';
+import { chartStyle } from '../terminal/bar-chart.js';
+import { plainText } from '../terminal/harmless-text.js';
+import type { Machine } from '../terminal/machine.js';
 import { contextText } from './context-text.js';
 import { EXIT } from './exit-code.js';
-import { plainText } from './harmless-text.js';
 import { leftOut } from './left-out.js';
-import type { Machine } from './machine.js';
 import type { RunFlags } from './run-flags.js';
 import { withSessions } from './with-sessions.js';
 

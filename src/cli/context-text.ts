@@ -1,8 +1,8 @@
 /** What fills a window as a chart: one bar for the whole of it, and a row for each kind. */
 import type { WindowExcess, WindowPart, WindowReport } from '../sdk/window-report.js';
-import { type ChartStyle, EMPTY, type Ink, stackedBar, stroke } from './bar-chart.js';
-import { count, plural, wrapped } from './figures.js';
-import { plainText } from './harmless-text.js';
+import { type ChartStyle, EMPTY, type Ink, stackedBar, stroke } from '../terminal/bar-chart.js';
+import { count, plural, wrapped } from '../terminal/figures.js';
+import { plainText } from '../terminal/harmless-text.js';
 
 const KINDS: Readonly<Record<WindowPart['kind'], { readonly name: string; readonly ink: Ink }>> = {
   system: { name: 'system', ink: { block: '█', ascii: '#', colour: 34 } },

@@ -5,11 +5,11 @@ import type { SessionStore } from '../protocol/store.js';
 import { costOfSession } from '../sdk/cost-ledger.js';
 import { sessionNamed } from '../sdk/session-archive.js';
 import type { StoreFlags } from '../sdk/store-choice.js';
-import { chartStyle } from './bar-chart.js';
+import { chartStyle } from '../terminal/bar-chart.js';
+import { plainText } from '../terminal/harmless-text.js';
+import type { Machine } from '../terminal/machine.js';
 import { costText } from './cost-text.js';
 import { EXIT } from './exit-code.js';
-import { plainText } from './harmless-text.js';
-import type { Machine } from './machine.js';
 import { withSessions } from './with-sessions.js';
 
 export interface CostFlags extends StoreFlags {

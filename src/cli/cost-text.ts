@@ -3,10 +3,18 @@ import type { CacheCause } from '../protocol/cache-causes.js';
 import type { CacheCauseLine, CacheReport } from '../sdk/cache-ledger.js';
 import type { CostReport } from '../sdk/cost-ledger.js';
 import type { CostLine } from '../sdk/cost-sum.js';
+import { type ChartStyle, shareBar } from '../terminal/bar-chart.js';
+import {
+  columns,
+  count,
+  figureTable,
+  money,
+  percent,
+  plural,
+  wrapped,
+} from '../terminal/figures.js';
+import { plainText } from '../terminal/harmless-text.js';
 import { agentCostLines } from './agent-cost-text.js';
-import { type ChartStyle, shareBar } from './bar-chart.js';
-import { columns, count, figureTable, money, percent, plural, wrapped } from './figures.js';
-import { plainText } from './harmless-text.js';
 
 export const costText = (report: CostReport, isRunning: boolean, style: ChartStyle): string => {
   const { models, total, cache, pricesVersion } = report;

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import type { Machine } from '../terminal/machine.js';
 import type { DemoRepository } from './demo-repository.js';
 import { DEMO_TASK } from './demo-script.js';
-import type { Machine } from './machine.js';
 
 /** One object of stream-json. */
 export type DemoLine = Readonly<Record<string, unknown>>;

@@ -2,11 +2,11 @@
 import { costOf, uncachedCostOf } from '../protocol/prices.js';
 import { addUsage, NO_USAGE } from '../protocol/usage.js';
 import type { CostReport } from '../sdk/cost-ledger.js';
+import type { ChartStyle } from '../terminal/bar-chart.js';
+import { count, money, plural, wrapped } from '../terminal/figures.js';
 import { agentCostLines } from './agent-cost-text.js';
-import type { ChartStyle } from './bar-chart.js';
 import { type DemoLine, wordOf } from './demo-child.js';
 import type { DemoRepository } from './demo-repository.js';
-import { count, money, plural, wrapped } from './figures.js';
 
 export interface DemoFigures {
   readonly testsPass: boolean;

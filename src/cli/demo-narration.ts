@@ -1,10 +1,10 @@
 /** Tells a person who does what in `skein demo`, while it happens: the lead at the margin, its agents below it. */
 import type { OpenQuestion } from '../sdk/open-questions.js';
-import type { ChartStyle } from './bar-chart.js';
+import type { ChartStyle } from '../terminal/bar-chart.js';
+import { money, plural, wrapped } from '../terminal/figures.js';
+import { harmless } from '../terminal/harmless-text.js';
+import { type Paint, paintFor } from '../terminal/terminal.js';
 import { type DemoLine, wordOf } from './demo-child.js';
-import { money, plural, wrapped } from './figures.js';
-import { harmless } from './harmless-text.js';
-import { type Paint, paintFor } from './terminal.js';
 
 const SIGNS = {
   ...{ says: '●', does: '▸', done: '✓', fails: '✗', joins: '+', asks: '?', writes: '✉' },

@@ -5,8 +5,8 @@
 import type { PermissionAnswer } from '../protocol/permission.js';
 import { answerQuestion, type OpenQuestion, openQuestions } from '../sdk/open-questions.js';
 import { openArchive } from '../sdk/open-store.js';
+import type { Machine } from '../terminal/machine.js';
 import { DEMO_COMMAND } from './demo-script.js';
-import type { Machine } from './machine.js';
 
 /** How often it looks for questions. */
 const LOOK_EVERY_MS = 150;

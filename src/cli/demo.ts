@@ -6,7 +6,9 @@ import { rmSync } from 'node:fs';
 import { costOfSession } from '../sdk/cost-ledger.js';
 import { openArchive } from '../sdk/open-store.js';
 import { startSimulator } from '../simulator/server.js';
-import { chartStyle } from './bar-chart.js';
+import { chartStyle } from '../terminal/bar-chart.js';
+import { wrapped } from '../terminal/figures.js';
+import type { Machine } from '../terminal/machine.js';
 import { DemoChild, type DemoLine } from './demo-child.js';
 import { conclusion, DemoTally } from './demo-figures.js';
 import { DemoNarration } from './demo-narration.js';
@@ -14,8 +16,6 @@ import { DemoPerson } from './demo-person.js';
 import { type DemoRepository, makeDemoRepository } from './demo-repository.js';
 import { DEMO_TASK, demoScript, FIRST_TO_REST } from './demo-script.js';
 import { EXIT } from './exit-code.js';
-import { wrapped } from './figures.js';
-import type { Machine } from './machine.js';
 
 const SESSION = 'demo';
 

@@ -1,6 +1,6 @@
 /** What a check of `skein doctor` is: independent of the others, bounded in time, and never silent. */
 import { execFile } from 'node:child_process';
-import type { Machine } from './machine.js';
+import type { Machine } from '../terminal/machine.js';
 
 /** A `note` is worth knowing and needs nothing; only a `fail` keeps Skein from working. */
 export type Health = 'ok' | 'note' | 'warn' | 'fail';

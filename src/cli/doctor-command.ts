@@ -1,14 +1,14 @@
 /** `skein doctor`: what works on this machine, and in one sentence each how to mend the rest. */
 import { resolve } from 'node:path';
 import { settingsFor } from '../sdk/workbench-settings.js';
+import { harmless, plainText } from '../terminal/harmless-text.js';
+import type { Machine } from '../terminal/machine.js';
 import { type Check, type Checked, type Health, runChecks } from './doctor-check.js';
 import { networkChecks } from './doctor-network.js';
 import { PROGRAM_CHECKS } from './doctor-programs.js';
 import { redisChecks } from './doctor-redis.js';
 import { checkSettings, STATE_CHECKS, terminalFinding } from './doctor-state.js';
 import { EXIT } from './exit-code.js';
-import { harmless, plainText } from './harmless-text.js';
-import type { Machine } from './machine.js';
 import type { RunFlags } from './run-flags.js';
 
 export interface DoctorFlags extends RunFlags {

@@ -3,9 +3,9 @@ import { httpExchange } from '../model/http-exchange.js';
 import { redact } from '../policy/redaction.js';
 import { proxyFor } from '../protocol/proxy.js';
 import { type Provider, providerOf } from '../sdk/provider.js';
+import { plainText } from '../terminal/harmless-text.js';
+import type { Machine } from '../terminal/machine.js';
 import type { Check, Finding } from './doctor-check.js';
-import { plainText } from './harmless-text.js';
-import type { Machine } from './machine.js';
 
 const SERVER = 'https://api.anthropic.com';
 

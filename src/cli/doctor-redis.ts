@@ -2,11 +2,11 @@
 import { UsageError } from '../protocol/errors.js';
 import { chooseStore, type StoreFlags } from '../sdk/store-choice.js';
 import type { RedisSurvey, SwarmLeft } from '../store/redis/swarm-survey.js';
-import { ago, isoTime } from './ages.js';
+import { ago, isoTime } from '../terminal/ages.js';
+import { bytes, plural } from '../terminal/figures.js';
+import { plainText } from '../terminal/harmless-text.js';
+import type { Machine } from '../terminal/machine.js';
 import { type Check, type Finding, probe } from './doctor-check.js';
-import { bytes, plural } from './figures.js';
-import { plainText } from './harmless-text.js';
-import type { Machine } from './machine.js';
 
 const NOT_NEEDED = 'Nothing has to be done: without one, sessions are kept in files.';
 

@@ -5,9 +5,9 @@ import { resolveSkeinHome } from '../config/state-directory.js';
 import { ruleProblems } from '../policy/rule-matcher.js';
 import { UsageError } from '../protocol/errors.js';
 import { settingsFor } from '../sdk/workbench-settings.js';
+import { bytes } from '../terminal/figures.js';
+import type { Machine } from '../terminal/machine.js';
 import type { Check, Finding } from './doctor-check.js';
-import { bytes } from './figures.js';
-import type { Machine } from './machine.js';
 import type { RunFlags } from './run-flags.js';
 
 /** A file is really made and removed: modes and quotas do not tell everything. */

@@ -7,11 +7,11 @@ import { explainCall } from '../sdk/call-explanation.js';
 import { callNamed, callsOfSession, type ListedCall } from '../sdk/call-ledger.js';
 import { sessionNamed } from '../sdk/session-archive.js';
 import type { StoreFlags } from '../sdk/store-choice.js';
-import { chartStyle } from './bar-chart.js';
+import { chartStyle } from '../terminal/bar-chart.js';
+import { plainText } from '../terminal/harmless-text.js';
+import type { Machine } from '../terminal/machine.js';
 import { EXIT } from './exit-code.js';
 import { callsText, explainText } from './explain-text.js';
-import { plainText } from './harmless-text.js';
-import type { Machine } from './machine.js';
 import { withSessions } from './with-sessions.js';
 
 export interface ExplainFlags extends StoreFlags {

@@ -12,10 +12,13 @@ Examples:
   skein -p --continue "and now the docs"        go on where the last run ended
   skein -p "list the exports" --output-format json | jq -r .result
   skein agents                                  whom a lead can hand work to
-  skein ps                                      in a second terminal: what runs, as a tree of agents
+  skein top                                     in a second terminal: every agent, live
+  skein ps                                      the same once, as a tree of agents
   skein -p "add a changelog" --ask              waits for skein inbox and skein approve elsewhere
   skein sessions --all --search "flaky"         find what was said
   skein cost                                    what the newest session here cost
+  skein report                                  the same session as an HTML page to look at or send
+  skein replay --speed 10                       play it back on the screen, also backwards
   skein explain 3                               why its third call ran or did not
   skein context                                 what fills its context window
   skein prompt                                  what an agent is told before you say anything

@@ -7,9 +7,9 @@ import { UsageError } from '../protocol/errors.js';
 import { HostedSession } from '../sdk/hosted-session.js';
 import { type AskedRequest, LineLink, LONGEST_LINE, SubprocessError } from '../sdk/line-link.js';
 import { openedAnswer, openedFrom, promptFrom } from '../sdk/subprocess-requests.js';
+import type { Machine } from '../terminal/machine.js';
 import { EXIT } from './exit-code.js';
 import { GatheredLines } from './gathered-lines.js';
-import type { Machine } from './machine.js';
 
 /** Whatever still runs when nobody is there any more has so long to end. */
 const LAST_MS = 20_000;

@@ -3,15 +3,15 @@ import { redact } from '../policy/redaction.js';
 import { type OpenQuestion, openQuestions } from '../sdk/open-questions.js';
 import { sessionNamed } from '../sdk/session-archive.js';
 import type { StoreFlags } from '../sdk/store-choice.js';
-import { type AgentView, calledOf } from '../sdk/swarm-view.js';
-import { isoTime } from './ages.js';
-import { chartStyle } from './bar-chart.js';
+import { calledOf } from '../sdk/swarm-view.js';
+import { isoTime, shortAge } from '../terminal/ages.js';
+import { askerOf, purposeOf } from '../terminal/asker-words.js';
+import { chartStyle } from '../terminal/bar-chart.js';
+import { plural } from '../terminal/figures.js';
+import { plainText } from '../terminal/harmless-text.js';
+import type { Machine } from '../terminal/machine.js';
+import { questionFacts } from '../terminal/question-text.js';
 import { EXIT } from './exit-code.js';
-import { plural } from './figures.js';
-import { plainText } from './harmless-text.js';
-import type { Machine } from './machine.js';
-import { questionFacts } from './question-text.js';
-import { shortAge } from './swarm-text.js';
 import { withSessions } from './with-sessions.js';
 
 export interface InboxFlags extends StoreFlags {
@@ -38,26 +38,6 @@ export const showInbox = async (
   if (questions.length === 0) machine.err('No question is open.\n');
   if (leftOut > 0) machine.err(`${plural(leftOut, 'question')} could not be read.\n`);
   return EXIT.done;
-};
-
-/** Who asks, and for whom it works. */
-export const askerOf = ({ agent, above, question, session }: OpenQuestion): string => {
-  const parent = above.at(-1);
-  const who = agent === undefined ? '' : `${plainText(calledOf(agent), 60)} `;
-  const whom = parent === undefined ? '' : `, working for ${plainText(calledOf(parent), 60)}`;
-  return `${who}${plainText(question.agent, 40)} of ${session.id}${whom}`;
-};
-
-/** All whom an agent asks for, and what each of them is to do; undefined for the lead. */
-export const purposeOf = ({ agent, above }: OpenQuestion): { readonly purpose?: string } => {
-  if (agent === undefined || above.length === 0) return {};
-  return { purpose: [...above, agent].map(linkText).join(' → ') };
-};
-
-const linkText = (agent: AgentView): string => {
-  const who = `${plainText(calledOf(agent), 30)} ${plainText(agent.id, 40)}`;
-  const task = plainText(agent.description, 40);
-  return task === '' ? who : `${who} (${task})`;
 };
 
 const questionText = (open: OpenQuestion, columns: number): string => {

@@ -3,9 +3,9 @@ import { answerIncludes } from '../config/include-answers.js';
 import type { LoadedSettings } from '../config/load-settings.js';
 import { stateLayout } from '../config/state-directory.js';
 import type { ExternalInclude } from '../sdk/run-memory.js';
+import { exactText } from '../terminal/harmless-text.js';
+import type { Terminal } from '../terminal/terminal.js';
 import { askYesOrNo } from './ask-yes-or-no.js';
-import { exactText } from './harmless-text.js';
-import type { Terminal } from './terminal.js';
 
 const MOST_LISTED = 30;
 

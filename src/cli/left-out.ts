@@ -1,6 +1,6 @@
 /** Sessions that cannot be read do not keep a command from the others: they are named on stderr. */
 import type { LeaveOut } from '../sdk/swarm-view.js';
-import type { Machine } from './machine.js';
+import type { Machine } from '../terminal/machine.js';
 
 /** Each once, however often it is looked at. */
 export const leftOut = (machine: Pick<Machine, 'notify'>): LeaveOut => {

@@ -6,13 +6,13 @@ import type { SwarmEvent } from '../protocol/events.js';
 import type { SessionStore } from '../protocol/store.js';
 import { type Addressed, agentOrSession } from '../sdk/session-archive.js';
 import type { StoreFlags } from '../sdk/store-choice.js';
-import { clockTime } from './ages.js';
-import { eventWords } from './event-words.js';
+import { clockTime } from '../terminal/ages.js';
+import { eventWords } from '../terminal/event-words.js';
+import { plural } from '../terminal/figures.js';
+import { plainText } from '../terminal/harmless-text.js';
+import type { Machine } from '../terminal/machine.js';
 import { EXIT } from './exit-code.js';
-import { plural } from './figures.js';
-import { plainText } from './harmless-text.js';
 import { leftOut } from './left-out.js';
-import type { Machine } from './machine.js';
 import { withSessions } from './with-sessions.js';
 
 export interface LogsFlags extends StoreFlags {

@@ -5,10 +5,10 @@ import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { keysIn, redactorOf } from '../policy/redaction.js';
+import { harmless, noticeText } from '../terminal/harmless-text.js';
+import { interrupts, signals } from '../terminal/interrupts.js';
+import type { Machine } from '../terminal/machine.js';
 import { EXIT } from './exit-code.js';
-import { harmless, noticeText } from './harmless-text.js';
-import { interrupts, signals } from './interrupts.js';
-import type { Machine } from './machine.js';
 import { report, runCommandLine } from './program.js';
 
 let outputFailure: string | undefined;
@@ -37,6 +37,13 @@ const workingDirectory = (): string => {
 const toStderr = writer(process.stderr);
 const redact = redactorOf(keysIn(process.env));
 
+/** What is done to the terminal is undone, however this ends. */
+const lent = new Set<() => void>();
+const takeBack = () => {
+  for (const giveBack of [...lent].reverse()) giveBack();
+};
+process.once('exit', takeBack);
+
 const machine: Machine = {
   env: process.env,
   home: resolve(process.env.HOME || userInfo().homedir),
@@ -56,12 +63,17 @@ const machine: Machine = {
     process.stdout.on('resize', listener);
     return () => process.stdout.off('resize', listener);
   },
+  lend(giveBack) {
+    lent.add(giveBack);
+    return () => lent.delete(giveBack);
+  },
   // The whole group, or a parent such as npm would go on and keep the shell waiting.
   suspend: () => void process.kill(0, 'SIGTSTP'),
   quit: (code) => process.exit(code),
 };
 
 process.on('uncaughtException', (error) => {
+  takeBack();
   process.exitCode = report(error, process.argv.includes('--verbose'), machine);
   process.exit();
 });

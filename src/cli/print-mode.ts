@@ -12,15 +12,15 @@ import { untilResting } from '../sdk/resting.js';
 import { RunTally } from '../sdk/run-tally.js';
 import { feedLine, initMessage } from '../sdk/stream-json.js';
 import { TaskBook } from '../sdk/task-messages.js';
+import { harmless } from '../terminal/harmless-text.js';
+import type { Machine } from '../terminal/machine.js';
+import { type SwarmLine, SwarmLines, waitingText } from '../terminal/swarm-lines.js';
 import { ControlLines } from './control-lines.js';
 import { EXIT, exitCodeOf } from './exit-code.js';
 import { GatheredLines } from './gathered-lines.js';
-import { harmless } from './harmless-text.js';
-import type { Machine } from './machine.js';
 import { readPrompt } from './prompt-text.js';
 import type { RunFlags } from './run-flags.js';
 import { openShownRun } from './shown-run.js';
-import { type SwarmLine, SwarmLines, waitingText } from './swarm-lines.js';
 
 export const printMode = async (
   given: string | undefined,

@@ -2,10 +2,10 @@
 import { Command, CommanderError } from 'commander';
 import { nearest } from '../config/nearest-word.js';
 import { SkeinError, UsageError } from '../protocol/errors.js';
+import type { Machine } from '../terminal/machine.js';
 import { addCommands } from './commands.js';
 import { EXIT } from './exit-code.js';
 import { HELP_TEXT } from './help-text.js';
-import type { Machine } from './machine.js';
 import { runAgent } from './run-agent.js';
 import { addRunFlags, type RunFlags } from './run-flags.js';
 

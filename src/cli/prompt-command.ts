@@ -1,10 +1,10 @@
 /** `skein prompt`: the prompt that a new session here would begin with, block by block. */
 import { promptReport } from '../sdk/prompt-report.js';
 import { beginningOf } from '../sdk/run-beginning.js';
-import { chartStyle } from './bar-chart.js';
+import { chartStyle } from '../terminal/bar-chart.js';
+import { plainText } from '../terminal/harmless-text.js';
+import type { Machine } from '../terminal/machine.js';
 import { EXIT } from './exit-code.js';
-import { plainText } from './harmless-text.js';
-import type { Machine } from './machine.js';
 import { promptView } from './prompt-view.js';
 import type { RunFlags } from './run-flags.js';
 

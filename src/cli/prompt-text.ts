@@ -1,7 +1,7 @@
 /** The prompt of a print run: from the arguments, from stdin, or both. */
 import { fstatSync } from 'node:fs';
 import { UsageError } from '../protocol/errors.js';
-import type { Machine } from './machine.js';
+import type { Machine } from '../terminal/machine.js';
 
 /** More than any model's window holds. */
 const MAX_STDIN = 16 * 1024 * 1024;

@@ -6,10 +6,10 @@ import type {
   PromptSection,
   PromptTool,
 } from '../sdk/prompt-report.js';
-import type { ChartStyle } from './bar-chart.js';
-import { columns, count, folded, plural, wrapped } from './figures.js';
-import { harmless, plainText } from './harmless-text.js';
-import { type Paint, paintFor } from './terminal.js';
+import type { ChartStyle } from '../terminal/bar-chart.js';
+import { columns, count, folded, plural, wrapped } from '../terminal/figures.js';
+import { harmless, plainText } from '../terminal/harmless-text.js';
+import { type Paint, paintFor } from '../terminal/terminal.js';
 
 export interface PromptViewOptions {
   /** With what each tool says. */

@@ -9,11 +9,11 @@ import { summarise } from '../sdk/session-summary.js';
 import { isWorkedOn } from '../sdk/swarm-remote.js';
 import { settingsFor } from '../sdk/workbench-settings.js';
 import { sweepWorktrees } from '../sdk/worktree-retention.js';
-import { ago, DAY, parseAge } from './ages.js';
+import { ago, DAY, parseAge } from '../terminal/ages.js';
+import { bytes, plural } from '../terminal/figures.js';
+import { plainText } from '../terminal/harmless-text.js';
+import type { Machine } from '../terminal/machine.js';
 import { EXIT } from './exit-code.js';
-import { bytes, plural } from './figures.js';
-import { plainText } from './harmless-text.js';
-import type { Machine } from './machine.js';
 import type { RunFlags } from './run-flags.js';
 import { withSessions } from './with-sessions.js';
 

@@ -5,13 +5,13 @@ import { newestFirst, sessionNamed } from '../sdk/session-archive.js';
 import type { StoreFlags } from '../sdk/store-choice.js';
 import { isUnderWay } from '../sdk/swarm-remote.js';
 import { type AgentView, type SwarmView, viewOfSwarm, viewsOfSwarms } from '../sdk/swarm-view.js';
-import { isoTime } from './ages.js';
-import { chartStyle } from './bar-chart.js';
+import { isoTime } from '../terminal/ages.js';
+import { chartStyle } from '../terminal/bar-chart.js';
+import { plainText } from '../terminal/harmless-text.js';
+import type { Machine } from '../terminal/machine.js';
+import { swarmText } from '../terminal/swarm-text.js';
 import { EXIT } from './exit-code.js';
-import { plainText } from './harmless-text.js';
 import { leftOut } from './left-out.js';
-import type { Machine } from './machine.js';
-import { swarmText } from './swarm-text.js';
 import { withSessions } from './with-sessions.js';
 
 export interface PsFlags extends StoreFlags {
@@ -96,11 +96,13 @@ const agentForPrograms = ({
   endedAt,
   calls,
   questions,
+  wait,
   ...rest
 }: AgentView) => ({
   ...rest,
   calls: calls.map(({ since: at, ...call }) => ({ ...call, startedAt: isoTime(at) })),
   questions: questions.map(({ since: at, ...question }) => ({ ...question, askedAt: isoTime(at) })),
+  wait: wait === null ? null : { ...wait, since: isoTime(wait.since) },
   startedAt: isoTime(since),
   lastActiveAt: isoTime(lastActiveAt),
   endedAt: endedAt === null ? null : isoTime(endedAt),

@@ -3,43 +3,38 @@ import type { LeadSession } from '../actors/session.js';
 import type { Stop } from '../protocol/agent.js';
 import { SkeinError, UsageError } from '../protocol/errors.js';
 import { randomIds } from '../protocol/ids.js';
-import type { Surface } from '../protocol/permission.js';
-import type { SessionMeta, SessionStore } from '../protocol/store.js';
+import type { SessionStore } from '../protocol/store.js';
 import { costOfSession } from '../sdk/cost-ledger.js';
 import type { OpenRun } from '../sdk/open-run.js';
 import { triedOut } from '../sdk/open-run.js';
 import { promptBlocks, titleOf } from '../sdk/prompt-blocks.js';
+import { withImages } from '../sdk/prompt-images.js';
 import type { Provider } from '../sdk/provider.js';
 import { openRewind } from '../sdk/rewind-session.js';
 import { externalIncludes } from '../sdk/run-memory.js';
 import { type WindowReport, windowOfAgent } from '../sdk/window-report.js';
 import type { Workbench, WorkbenchRequest } from '../sdk/workbench.js';
-import { chartStyle } from './bar-chart.js';
+import { chartStyle } from '../terminal/bar-chart.js';
+import type { Machine } from '../terminal/machine.js';
+import type { SessionFace, SessionPlace } from '../terminal/session-face.js';
+import { wantsColour } from '../terminal/terminal.js';
 import { windowOfNew } from './context-command.js';
 import { contextText } from './context-text.js';
 import { costInShort } from './cost-text.js';
 import { askForIncludes } from './include-question.js';
-import type { Machine } from './machine.js';
 import { modeOf } from './mode-command.js';
-import type { Narration } from './narration.js';
 import { agreeOnRewind } from './repl-rewind.js';
 import { farewellText, headerText, lastExchange } from './repl-words.js';
 import { doneText } from './rewind-command.js';
 import type { RunFlags } from './run-flags.js';
-import { formerSessions, pickSession, sessionLines } from './session-list.js';
+import { formerSessions, letChoose, pickSession } from './session-list.js';
 import { openShownRun } from './shown-run.js';
-import { type Terminal, wantsColour } from './terminal.js';
 import { askForTrust } from './trust-question.js';
-
-/** How long a run may take to wind down when everybody wants to go. */
-const PATIENCE_MS = 2_000;
-const WHICH = 'Which one? A number, or Enter to stay here: ';
+import { windsDown } from './winding-down.js';
 
 export interface ReplLeadOptions {
   readonly machine: Machine;
-  readonly terminal: Terminal;
-  readonly narration: Narration;
-  readonly surface: Surface;
+  readonly face: SessionFace;
   readonly flags: RunFlags;
   readonly provider: Provider | undefined;
   /** A run has ended; the agent may rest now. */
@@ -53,7 +48,8 @@ export class ReplLead {
   private readonly options: ReplLeadOptions;
   private flags: RunFlags;
   private run: OpenRun | undefined;
-  private store: SessionStore | undefined;
+  store: SessionStore | undefined;
+  private bench: Workbench | undefined;
   private cwd: string;
 
   constructor(options: ReplLeadOptions) {
@@ -88,9 +84,25 @@ export class ReplLead {
     return this.run;
   }
 
+  /** Where it is and how it is set up, also before anything was said. */
+  get place(): SessionPlace {
+    const { session, bench, run, cwd } = this;
+    const settings = run?.settings ?? bench?.settings;
+    return {
+      model: session?.model ?? bench?.options.modelName ?? bench?.options.defaultModel ?? '',
+      mode:
+        session?.mode ??
+        modeOf(this.flags.permissionMode ?? '') ??
+        settings?.mode.value ??
+        'default',
+      cwd: session?.meta.cwd ?? cwd,
+    };
+  }
+
   /** Everything that can be wrong is found before the first prompt is typed. */
   async prepare(): Promise<void> {
     const bench = await this.setUp();
+    this.bench = bench;
     this.store = bench.options.store;
     this.cwd = bench.options.fresh.cwd;
     const { resume, continue: goesOn } = this.flags;
@@ -101,11 +113,11 @@ export class ReplLead {
   async submit(text: string): Promise<void> {
     const wasRunning = this.isRunning;
     if (this.run === undefined) this.attach(await this.open(this.flags, titleOf(text)));
-    this.session?.submit(promptBlocks(text));
+    const { content, notices } = await withImages(text, this.place.cwd);
+    for (const notice of notices) this.options.face.narration.remark(notice);
+    this.session?.submit(promptBlocks(content));
     this.session?.start();
-    if (wasRunning) {
-      this.options.narration.remark('Sent; the agent reads it with its next step.');
-    }
+    if (wasRunning) this.options.face.queued(text);
   }
 
   /** Says which mode holds from now on; without a name, which one does. */
@@ -130,7 +142,7 @@ export class ReplLead {
     if (this.isRunning) throw new UsageError('A run is under way: Ctrl-C interrupts it.');
     const all = (await this.store?.list()) ?? [];
     const listed = formerSessions(all, this.session?.meta.cwd ?? this.cwd, this.session?.id);
-    const choice = wanted === '' ? await this.letChoose(listed) : wanted;
+    const choice = wanted === '' ? await letChoose(listed, this.options.face) : wanted;
     if (choice === '') return;
     const id = pickSession(choice, listed, all);
     if (id === this.session?.id) throw new UsageError('That is the session you are in.');
@@ -150,7 +162,8 @@ export class ReplLead {
     if (this.flags.sessionPersistence === false) {
       throw new UsageError('Nothing is kept of this session, so it cannot be taken back.');
     }
-    const { machine, terminal, narration } = this.options;
+    const { machine } = this.options;
+    const { terminal, narration } = this.options.face;
     const { session, store } = { ...run, store: this.store ?? run.store };
     const look = () => openRewind(machine, this.flags, store, session.meta);
     const agreed = await agreeOnRewind(await look(), wanted, terminal, wantsColour(machine));
@@ -196,7 +209,7 @@ export class ReplLead {
       session.interrupt();
       await windsDown(session);
     }
-    const { terminal } = this.options;
+    const { terminal } = this.options.face;
     terminal.freshLine();
     terminal.write(farewellText(session, this.flags.sessionPersistence !== false));
     await run.close('prompt_input_exit');
@@ -205,7 +218,8 @@ export class ReplLead {
 
   /** Once more when a person has just trusted the workspace: other settings apply then. */
   private async setUp(): Promise<Workbench> {
-    const { terminal, machine } = this.options;
+    const { machine } = this.options;
+    const { terminal } = this.options.face;
     const set = () => triedOut(this.request(this.flags, ''));
     const first = await set();
     const isTrusted = await askForTrust(first.settings, terminal);
@@ -227,20 +241,20 @@ export class ReplLead {
   }
 
   private head(place: Parameters<typeof headerText>[0], notices: readonly string[]): void {
-    const { terminal, narration } = this.options;
+    const { terminal, narration } = this.options.face;
     terminal.freshLine();
     terminal.write(headerText(place));
     for (const notice of notices) narration.remark(notice);
   }
 
   private request(flags: RunFlags, title: string): WorkbenchRequest {
-    const { machine, surface, provider } = this.options;
+    const { machine, face, provider } = this.options;
     return {
       ...{
         machine,
         flags,
         title,
-        surfaces: { terminal: surface },
+        surfaces: { terminal: face.surface },
         lingers: true,
         wantsStreamEvents: true,
       },
@@ -257,17 +271,19 @@ export class ReplLead {
     const { session, settings, notices } = run;
     const { id, model, meta } = session;
     this.head({ id, model, cwd: meta.cwd, mode: settings.mode.value }, notices);
-    this.options.terminal.write(`\n${lastExchange(session)}`);
+    this.options.face.terminal.write(`\n${lastExchange(session)}`);
     this.attach(run);
     session.start();
-    if (this.isRunning) this.options.narration.remark('It goes on with what was under way.');
+    if (this.isRunning) this.options.face.narration.remark('It goes on with what was under way.');
   }
 
   private attach(run: OpenRun): void {
-    const { narration, onRunEnded, onStopped, onDefect } = this.options;
+    const { face, onRunEnded, onStopped, onDefect } = this.options;
     this.run = run;
+    face.forget();
     run.session.listen((item) => {
-      narration.tell(item);
+      face.hear(item);
+      face.narration.tell(item);
       if (item.type === 'run.ended') onRunEnded();
     });
     run.session.stopped.then(
@@ -275,26 +291,4 @@ export class ReplLead {
       (error: unknown) => this.run === run && onDefect(error),
     );
   }
-
-  /** Empty when there is nothing to choose, or the person does not want to. */
-  private async letChoose(listed: readonly SessionMeta[]): Promise<string> {
-    const { terminal, narration } = this.options;
-    if (listed.length === 0) {
-      narration.remark('There is no other session of this directory.');
-      return '';
-    }
-    terminal.write(`${sessionLines(listed, Date.now()).join('\n')}\n`);
-    const reply = await terminal.ask(WHICH, new AbortController().signal, true);
-    return reply.kind === 'line' ? reply.text.trim() : '';
-  }
 }
-
-const windsDown = (session: LeadSession): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(resolve, PATIENCE_MS);
-    session.listen(() => {
-      if (!session.isResting) return;
-      clearTimeout(timer);
-      resolve();
-    });
-  });

@@ -1,8 +1,8 @@
 /** `/rewind`: the same as `skein rewind`, asked for in the session that it is about. */
 import { UsageError } from '../protocol/errors.js';
 import { isBlocking, type RewindDesk, type RewindPlan } from '../sdk/rewind-session.js';
+import type { Terminal } from '../terminal/terminal.js';
 import { obstacles, planText, pointsText } from './rewind-text.js';
-import type { Terminal } from './terminal.js';
 
 export interface AgreedRewind {
   /** Made again once nobody holds the session. */

@@ -3,8 +3,8 @@ import type { LeadSession } from '../actors/session.js';
 import { textOf } from '../context/last-answer.js';
 import type { WireBlock } from '../protocol/wire.js';
 import { VERSION } from '../sdk/version.js';
-import { money } from './figures.js';
-import { exactText, firstLines, harmless, lastLines } from './harmless-text.js';
+import { money } from '../terminal/figures.js';
+import { exactText, firstLines, harmless, lastLines } from '../terminal/harmless-text.js';
 
 export interface Place {
   readonly id: string;

@@ -2,18 +2,19 @@
 import { resolveSkeinHome, stateLayout } from '../config/state-directory.js';
 import { UsageError } from '../protocol/errors.js';
 import type { Provider } from '../sdk/provider.js';
+import { exactText, firstLines } from '../terminal/harmless-text.js';
+import type { Machine } from '../terminal/machine.js';
+import type { Narration } from '../terminal/narration.js';
+import type { OpenFace, SessionFace } from '../terminal/session-face.js';
+import { explainUnknown, helpText, readLine, type TypedLine } from '../terminal/slash-commands.js';
+import { isCapableTerminal, isForScreenReader, type Terminal } from '../terminal/terminal.js';
 import { EXIT, exitCodeOf } from './exit-code.js';
-import { exactText, firstLines } from './harmless-text.js';
-import { KeyTerminal } from './key-terminal.js';
-import { LineTerminal } from './line-terminal.js';
-import type { Machine } from './machine.js';
-import { Narration } from './narration.js';
+import { lineFace } from './line-face.js';
+import { modeAfter } from './mode-command.js';
 import { PromptHistory } from './prompt-history.js';
 import { ReplLead } from './repl-lead.js';
 import type { RunFlags } from './run-flags.js';
-import { explainUnknown, helpText, readLine, type TypedLine } from './slash-commands.js';
-import { isCapableTerminal, type Terminal } from './terminal.js';
-import { TerminalSurface } from './terminal-surface.js';
+import { closesInTime } from './winding-down.js';
 
 /** A second Ctrl-C within this time leaves. */
 const TWICE_MS = 5_000;
@@ -26,21 +27,28 @@ export const repl = async (
 ): Promise<number> => {
   const file = stateLayout(resolveSkeinHome(machine)).history;
   const history = new PromptHistory(flags.sessionPersistence === false ? undefined : file);
-  const terminal = isCapableTerminal(machine)
-    ? new KeyTerminal(machine, history.entries)
-    : new LineTerminal(machine);
+  const openFace = wantsLines(flags, machine)
+    ? lineFace
+    : (await import('../ui/session/session-face.js')).screenFace;
+  const repl = new Repl(machine, openFace, history, flags, provider);
   try {
-    return await new Repl(machine, terminal, history, flags, provider).live(given);
+    return await repl.live(given);
   } finally {
-    terminal.close();
+    repl.face.close();
   }
 };
 
+/** A screen that is drawn again and again is of no use to who hears it, and impossible without a cursor. */
+const wantsLines = ({ plain = false, screenReader = false }: RunFlags, machine: Machine): boolean =>
+  plain || screenReader || isForScreenReader(machine) || !isCapableTerminal(machine);
+
+const NOT_CLOSED =
+  'The session could not be closed where it is kept; it is taken for lost there, and can be resumed.';
+
 class Repl {
+  readonly face: SessionFace;
   private readonly machine: Machine;
-  private readonly terminal: Terminal;
   private readonly history: PromptHistory;
-  private readonly narration: Narration;
   private readonly lead: ReplLead;
   /** Lines are dealt with one after another. */
   private turn: Promise<void> = Promise.resolve();
@@ -56,30 +64,30 @@ class Repl {
 
   constructor(
     machine: Machine,
-    terminal: Terminal,
+    openFace: OpenFace,
     history: PromptHistory,
     flags: RunFlags,
     provider: Provider | undefined,
   ) {
     this.machine = machine;
-    this.terminal = terminal;
     this.history = history;
     this.over = new Promise((resolve, reject) => {
       this.finish = resolve;
       this.fail = reject;
     });
-    this.narration = new Narration(terminal, flags.verbose === true);
-    const surface = new TerminalSurface({
-      terminal,
-      say: (...lines) => this.narration.say(...lines),
-      hold: () => this.narration.hold(),
-      nameOf: (agent) => this.nameOf(agent),
-      purposeOf: (agent) => this.narration.swarm.purposeOf(agent),
+    this.face = openFace({
+      ...{ machine, history: history.entries, isVerbose: flags.verbose === true },
+      session: () => this.lead.session,
+      store: () => this.lead.store,
+      place: () => this.lead.place,
       interruptRun: () => this.lead.session?.interrupt(),
+      nextMode: () => this.nextMode(),
+      onDefect: (error) => this.fail(error),
     });
+    const { narration } = this.face;
     this.lead = new ReplLead({
-      ...{ terminal, narration: this.narration, surface, flags, provider },
-      machine: { ...machine, notify: (sentence) => this.narration.remark(sentence) },
+      ...{ face: this.face, flags, provider },
+      machine: { ...machine, notify: (sentence) => narration.remark(sentence) },
       onRunEnded: () => {
         this.isInterrupted = false;
         this.refresh();
@@ -105,13 +113,26 @@ class Repl {
       return await Promise.race([prepared, this.over]);
     } finally {
       forget();
-      await this.lead.close();
+      if (!(await closesInTime(this.lead.close()))) this.narration.remark(NOT_CLOSED);
     }
   }
 
-  private nameOf(agent: string): string {
-    if (agent === this.lead.session?.meta.lead) return 'The leader';
-    return `Agent ${this.narration.swarm.nameOf(agent) ?? agent}`;
+  private get terminal(): Terminal {
+    return this.face.terminal;
+  }
+
+  private get narration(): Narration {
+    return this.face.narration;
+  }
+
+  /** What has been typed before is dealt with first. */
+  private nextMode(): void {
+    this.turn = this.turn
+      .then(async () => {
+        await this.lead.changeMode(modeAfter(this.lead.place.mode));
+        this.refresh();
+      })
+      .catch((error: unknown) => this.complain(error));
   }
 
   /** Whatever is typed from now on is not heard. */
@@ -171,7 +192,7 @@ class Repl {
     if (line.kind === 'unknown') throw new UsageError(explainUnknown(line.name));
     switch (line.name) {
       case 'help':
-        this.terminal.write(helpText(this.terminal.isCapable));
+        this.terminal.write(helpText(this.face.typing));
         break;
       case 'cost':
         this.terminal.write(await this.lead.costText());

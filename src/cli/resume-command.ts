@@ -2,7 +2,7 @@
 import { UsageError } from '../protocol/errors.js';
 import { findSession } from '../sdk/session-choice.js';
 import { commandSwarm, refuseUnlessLive } from '../sdk/swarm-remote.js';
-import type { Machine } from './machine.js';
+import type { Machine } from '../terminal/machine.js';
 import { runAgent } from './run-agent.js';
 import type { RunFlags } from './run-flags.js';
 import { runningAgent, type SteerFlags, tellReply } from './steer-command.js';

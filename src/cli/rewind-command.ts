@@ -13,14 +13,14 @@ import {
   type RewindPlan,
 } from '../sdk/rewind-session.js';
 import { sessionNamed } from '../sdk/session-archive.js';
-import { isoTime } from './ages.js';
+import { isoTime } from '../terminal/ages.js';
+import { plural } from '../terminal/figures.js';
+import { exactText, plainText } from '../terminal/harmless-text.js';
+import type { Machine } from '../terminal/machine.js';
+import { wantsColour } from '../terminal/terminal.js';
 import { EXIT } from './exit-code.js';
-import { plural } from './figures.js';
-import { exactText, plainText } from './harmless-text.js';
-import type { Machine } from './machine.js';
 import { actOf, obstacles, planText, pointsText, shownPath } from './rewind-text.js';
 import type { RunFlags } from './run-flags.js';
-import { wantsColour } from './terminal.js';
 import { withSessions } from './with-sessions.js';
 
 export interface RewindFlags extends RunFlags {

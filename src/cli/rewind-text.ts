@@ -4,10 +4,10 @@ import type { PlannedFile } from '../actors/rewind-plan.js';
 import { contentsAt } from '../host/file-contents.js';
 import type { Blobs, FileState } from '../protocol/checkpoint.js';
 import { isBlocking, type RewindDesk, type RewindPlan } from '../sdk/rewind-session.js';
-import { ago } from './ages.js';
-import { columns, plural } from './figures.js';
-import { exactText, plainText } from './harmless-text.js';
-import { type DiffLine, diffLines } from './unified-diff.js';
+import { ago } from '../terminal/ages.js';
+import { columns, plural } from '../terminal/figures.js';
+import { exactText, plainText } from '../terminal/harmless-text.js';
+import { type DiffLine, diffLines } from '../terminal/unified-diff.js';
 
 const FILE_LINES = 60;
 const ALL_LINES = 600;

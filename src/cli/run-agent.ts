@@ -1,7 +1,7 @@
 /** A run as the command line asks for it: a session to type at, or one that is printed. */
 import { UsageError } from '../protocol/errors.js';
 import type { Provider } from '../sdk/provider.js';
-import type { Machine } from './machine.js';
+import type { Machine } from '../terminal/machine.js';
 import type { RunFlags } from './run-flags.js';
 
 /** `end` is told the exit code. */

@@ -7,6 +7,7 @@ import { VERSION } from '../sdk/version.js';
 export interface RunFlags extends RunOptions {
   readonly print?: boolean;
   readonly plain?: boolean;
+  readonly screenReader?: boolean;
   readonly outputFormat: 'text' | 'json' | 'stream-json';
   readonly inputFormat: 'text' | 'stream-json';
   readonly includePartialMessages?: boolean;
@@ -18,7 +19,8 @@ export const addRunFlags = (command: Command): Command =>
   command
     .optionsGroup('A run:')
     .option('-p, --print', 'print mode: one run, then exit')
-    .option('--plain', 'an interactive session in lines, for any terminal, screen reader or pipe')
+    .option('--plain', 'an interactive session in lines, for any terminal or pipe')
+    .option('--screen-reader', 'lines instead of screens, and nothing that moves')
     .option('--cwd <dir>', 'work there instead of here')
     .option('--add-dir <dirs...>', 'more directories that tools may work in')
     .option('--max-turns <n>', 'model turns before the run stops', wholeNumber)

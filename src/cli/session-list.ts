@@ -3,8 +3,9 @@ import { UsageError } from '../protocol/errors.js';
 import type { SessionMeta } from '../protocol/store.js';
 import { newestFirst } from '../sdk/session-archive.js';
 import { findSession } from '../sdk/session-choice.js';
-import { ago } from './ages.js';
-import { exactText, oneLine } from './harmless-text.js';
+import { ago } from '../terminal/ages.js';
+import { exactText, oneLine } from '../terminal/harmless-text.js';
+import type { SessionFace } from '../terminal/session-face.js';
 
 const MOST_LISTED = 15;
 
@@ -43,4 +44,20 @@ export const pickSession = (
   const picked = listed[Number(wanted) - 1];
   if (picked !== undefined) return picked.id;
   throw new UsageError(`There is no number ${wanted}; the list goes from 1 to ${listed.length}.`);
+};
+
+const WHICH = 'Which one? A number, or Enter to stay here: ';
+
+/** Empty when there is nothing to choose, or the person does not want to. */
+export const letChoose = async (
+  listed: readonly SessionMeta[],
+  { terminal, narration }: Pick<SessionFace, 'terminal' | 'narration'>,
+): Promise<string> => {
+  if (listed.length === 0) {
+    narration.remark('There is no other session of this directory.');
+    return '';
+  }
+  terminal.write(`${sessionLines(listed, Date.now()).join('\n')}\n`);
+  const reply = await terminal.ask(WHICH, new AbortController().signal, true);
+  return reply.kind === 'line' ? reply.text.trim() : '';
 };

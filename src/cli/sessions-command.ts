@@ -9,11 +9,11 @@ import { newestFirst } from '../sdk/session-archive.js';
 import { type SearchHit, searchPattern, searchSession } from '../sdk/session-search.js';
 import { type SessionSummary, summarise } from '../sdk/session-summary.js';
 import type { StoreFlags } from '../sdk/store-choice.js';
-import { ago, isoTime } from './ages.js';
+import { ago, isoTime } from '../terminal/ages.js';
+import { columns, money, plural } from '../terminal/figures.js';
+import { plainText } from '../terminal/harmless-text.js';
+import type { Machine } from '../terminal/machine.js';
 import { EXIT } from './exit-code.js';
-import { columns, money, plural } from './figures.js';
-import { plainText } from './harmless-text.js';
-import type { Machine } from './machine.js';
 import { withSessions } from './with-sessions.js';
 
 export interface SessionsFlags extends StoreFlags {

@@ -2,8 +2,8 @@
 import { UsageError } from '../protocol/errors.js';
 import { ECHO_SCRIPT, loadScript } from '../simulator/script.js';
 import { startSimulator } from '../simulator/server.js';
+import type { Machine } from '../terminal/machine.js';
 import { EXIT } from './exit-code.js';
-import type { Machine } from './machine.js';
 
 export const runSimulator = async (
   flags: { port: string; script?: string },

@@ -1,22 +1,16 @@
 /** `skein send` and `skein stop`: what a person wants of an agent of a running swarm. */
 import { UsageError } from '../protocol/errors.js';
-import { LONGEST_LETTER } from '../protocol/mailbox.js';
 import type { SessionStore } from '../protocol/store.js';
 import type { CommandReply, SwarmCommand } from '../protocol/swarm-commands.js';
 import { addressedBy } from '../sdk/session-archive.js';
-import { steerElsewhere } from '../sdk/steer-elsewhere.js';
+import { refusalOfText, steerAgent } from '../sdk/steer-agent.js';
 import type { StoreFlags } from '../sdk/store-choice.js';
-import {
-  commandSwarm,
-  liveSwarms,
-  refuseUnlessLive,
-  sessionsThatQueue,
-} from '../sdk/swarm-remote.js';
+import { liveSwarms, refuseUnlessLive, sessionsThatQueue } from '../sdk/swarm-remote.js';
 import { type AgentHit, agentNamed, agentsNamed, LEAD, viewsOfSwarms } from '../sdk/swarm-view.js';
+import { plainText } from '../terminal/harmless-text.js';
+import type { Machine } from '../terminal/machine.js';
 import { EXIT } from './exit-code.js';
-import { plainText } from './harmless-text.js';
 import { leftOut } from './left-out.js';
-import type { Machine } from './machine.js';
 import { readPrompt } from './prompt-text.js';
 import { withSessions } from './with-sessions.js';
 
@@ -32,9 +26,8 @@ export const sendToAgent = async (
 ): Promise<number> => {
   const text = given ?? (await readPiped(machine));
   if (text.trim() === '') throw new UsageError(NO_TEXT);
-  if (Buffer.byteLength(text) > LONGEST_LETTER / 2) {
-    throw new UsageError('The text is too long to be sent; put it in a file and send its path.');
-  }
+  const refusal = refusalOfText(text);
+  if (refusal !== undefined) throw new UsageError(refusal);
   return steer(wanted, (agent) => ({ type: 'send', agent, text }), flags, machine);
 };
 
@@ -57,12 +50,8 @@ const steer = (
   withSessions(machine, flags, async (store) => {
     const { swarm, agent } = await runningAgent(store, wanted, machine);
     const { id } = swarm.session;
-    // Workers may have agents of a session whose lead is gone, or get them yet.
-    const hasLead = (await store.holder(id)) !== undefined;
-    const reply = hasLead
-      ? await commandSwarm(store, id, command(agent.id))
-      : await steerElsewhere(store, id, agent.id, command(agent.id));
-    return tellReply(reply, { session: swarm.session.id }, flags, machine);
+    const reply = await steerAgent(store, id, agent.id, command(agent.id));
+    return tellReply(reply, { session: id }, flags, machine);
   });
 
 /** Of a running swarm, or one that waits for a worker. Throws a UsageError that says what to do instead. */

@@ -1,12 +1,13 @@
 /** The commands that watch and steer running swarms, from any terminal of this machine. */
 import { type Command, Option } from 'commander';
+import type { Machine } from '../terminal/machine.js';
 import type { ApproveFlags, DenyFlags } from './approve-command.js';
 import type { InboxFlags } from './inbox-command.js';
-import type { Machine } from './machine.js';
 import type { PsFlags } from './ps-command.js';
 import type { ResumeFlags } from './resume-command.js';
 import type { SteerFlags } from './steer-command.js';
 import type { TasksFlags } from './tasks-command.js';
+import type { TopFlags } from './top-command.js';
 import type { WorkerFlags } from './worker-command.js';
 
 /** Adds one command with an example under its help. */
@@ -28,6 +29,13 @@ export const addSwarmCommands = (
     .action(async (session: string | undefined, _: unknown, command: Command) => {
       const { listSwarms } = await import('./ps-command.js');
       end(await listSwarms(session, command.optsWithGlobals<PsFlags>(), machine));
+    });
+  add('top', 'the running swarms on the whole terminal, live; ? tells the keys', 'skein top s_4k7')
+    .argument('[session]', 'only this one, whether it runs or not')
+    .option('--json', 'once, as skein ps --json')
+    .action(async (session: string | undefined, _: unknown, command: Command) => {
+      const { showTop } = await import('./top-command.js');
+      end(await showTop(session, command.optsWithGlobals<TopFlags>(), machine));
     });
   add('tasks', 'the list of work that the agents of a session share', 'skein tasks s_4k7')
     .argument('[session]', 'its id or the beginning of it; without one the newest here')

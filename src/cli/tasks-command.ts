@@ -6,12 +6,12 @@ import type { SessionStore } from '../protocol/store.js';
 import { openBlockers, type WorkItem } from '../protocol/work-list.js';
 import { sessionNamed } from '../sdk/session-archive.js';
 import type { StoreFlags } from '../sdk/store-choice.js';
-import { isoTime } from './ages.js';
-import { chartStyle } from './bar-chart.js';
+import { isoTime } from '../terminal/ages.js';
+import { chartStyle } from '../terminal/bar-chart.js';
+import { columns, count } from '../terminal/figures.js';
+import { plainText } from '../terminal/harmless-text.js';
+import type { Machine } from '../terminal/machine.js';
 import { EXIT } from './exit-code.js';
-import { columns, count } from './figures.js';
-import { plainText } from './harmless-text.js';
-import type { Machine } from './machine.js';
 import { withSessions } from './with-sessions.js';
 
 export interface TasksFlags extends StoreFlags {

@@ -8,9 +8,9 @@ import type {
   PersonQuestion,
   Surface,
 } from '../protocol/permission.js';
-import { exactText, oneLine } from './harmless-text.js';
-import { denialOf, purposeRows, questionLines, wholeInput } from './question-text.js';
-import type { Reply, Terminal } from './terminal.js';
+import { exactText, oneLine } from '../terminal/harmless-text.js';
+import { denialOf, purposeRows, questionLines, wholeInput } from '../terminal/question-text.js';
+import type { Reply, Terminal } from '../terminal/terminal.js';
 
 const LABEL = 'Allow it? o once, s session, p project, d deny: ';
 const LABEL_ONCE = 'Allow it? o once, d deny: ';

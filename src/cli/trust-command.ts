@@ -8,9 +8,9 @@ import { trustWorkspace, untrustWorkspace } from '../config/trust.js';
 import { UsageError } from '../protocol/errors.js';
 import { type ExternalInclude, externalIncludes } from '../sdk/run-memory.js';
 import { settingsFor } from '../sdk/workbench-settings.js';
+import { exactText } from '../terminal/harmless-text.js';
+import type { Machine } from '../terminal/machine.js';
 import { EXIT } from './exit-code.js';
-import { exactText } from './harmless-text.js';
-import type { Machine } from './machine.js';
 import type { RunFlags } from './run-flags.js';
 
 export type TrustFlags = RunFlags & {

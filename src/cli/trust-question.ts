@@ -2,9 +2,9 @@
 import type { LoadedSettings } from '../config/load-settings.js';
 import { stateLayout } from '../config/state-directory.js';
 import { trustWorkspace } from '../config/trust.js';
+import { exactText } from '../terminal/harmless-text.js';
+import type { Terminal } from '../terminal/terminal.js';
 import { askYesOrNo } from './ask-yes-or-no.js';
-import { exactText } from './harmless-text.js';
-import type { Terminal } from './terminal.js';
 
 const LABEL = 'Trust this workspace? y yes, n no: ';
 

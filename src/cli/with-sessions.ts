@@ -3,8 +3,8 @@ import { UsageError } from '../protocol/errors.js';
 import type { SessionStore } from '../protocol/store.js';
 import { openArchive } from '../sdk/open-store.js';
 import type { StoreFlags } from '../sdk/store-choice.js';
-import { plainText } from './harmless-text.js';
-import type { Machine } from './machine.js';
+import { plainText } from '../terminal/harmless-text.js';
+import type { Machine } from '../terminal/machine.js';
 
 /** What a command that is soon over waits for a store that has gone away. */
 const PATIENCE_MS = 10_000;

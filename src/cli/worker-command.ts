@@ -3,10 +3,10 @@ import { outageText } from '../actors/store-watch.js';
 import { UsageError } from '../protocol/errors.js';
 import type { StoreFlags } from '../sdk/store-choice.js';
 import { type AgentNews, openWorker, type WorkerNews } from '../sdk/worker.js';
+import { count } from '../terminal/figures.js';
+import { plainText } from '../terminal/harmless-text.js';
+import type { Machine } from '../terminal/machine.js';
 import { EXIT } from './exit-code.js';
-import { count } from './figures.js';
-import { plainText } from './harmless-text.js';
-import type { Machine } from './machine.js';
 import { makeRoomForMany } from './tuned-engine.js';
 
 export interface WorkerFlags extends StoreFlags {

@@ -3,7 +3,7 @@ import { type Check, runChecks } from '../../src/cli/doctor-check.js';
 import { answerFinding, keyFinding, proxyFinding } from '../../src/cli/doctor-network.js';
 import { nodeFinding } from '../../src/cli/doctor-programs.js';
 import { diskFinding, terminalFinding } from '../../src/cli/doctor-state.js';
-import type { Machine } from '../../src/cli/machine.js';
+import type { Machine } from '../../src/terminal/machine.js';
 
 const check = (name: string, run: Check['run']): Check => ({ name, run });
 const runAll = (...checks: Check[]) => runChecks(checks, {} as Machine, 20);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { callsText, explainText } from '../../src/cli/explain-text.js';
-import { textWidth } from '../../src/cli/text-width.js';
 import type { CallExplanation } from '../../src/sdk/call-explanation.js';
 import type { ListedCall } from '../../src/sdk/call-ledger.js';
+import { textWidth } from '../../src/terminal/text-width.js';
 
 /** A call that a rule denied, with something to say to every question. */
 const explained = (more: Partial<CallExplanation> = {}): CallExplanation => ({

@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import type { Machine } from '../../src/cli/machine.js';
 import { readPrompt } from '../../src/cli/prompt-text.js';
 import { promptBlocks } from '../../src/sdk/prompt-blocks.js';
+import type { Machine } from '../../src/terminal/machine.js';
 
 /** Reads a prompt with `piped` on stdin; undefined is a terminal. */
 const read = (given: string | undefined, piped: string | Buffer | undefined) => {

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { Machine } from '../../src/cli/machine.js';
 import { withSessions } from '../../src/cli/with-sessions.js';
 import { UsageError } from '../../src/protocol/errors.js';
+import type { Machine } from '../../src/terminal/machine.js';
 import { ownRedisServer } from '../fakes/own-redis-server.js';
 import { needs } from '../setup/needs.js';
 

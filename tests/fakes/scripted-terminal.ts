@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { paintFor, type Reply, type Terminal } from '../../src/cli/terminal.js';
+import { paintFor, type Reply, type Terminal } from '../../src/terminal/terminal.js';
 
 export interface ScriptedTerminal extends Terminal {
   /** Everything that was written, and each question with its answer. */

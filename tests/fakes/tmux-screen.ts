@@ -18,11 +18,22 @@ export interface Screen {
   paste(text: string): void;
   /** Everything that was ever shown, without trailing blanks. */
   text(): string;
+  /** What is on the screen now. */
+  visible(): string;
+  resize(columns: number, rows: number): void;
+  /** The colours that are on the screen now, as the terminal was told them. */
+  colours(): readonly string[];
+  modes(): { readonly isAlternate: boolean; readonly isCursorShown: boolean };
+  /** Sends a signal to the program. */
+  kill(signal: NodeJS.Signals): void;
   /** Resolves with the text once it holds that. */
   shows(what: string | RegExp): Promise<string>;
   /** The code that the program ended with, once it has. */
   ended(): Promise<number>;
 }
+
+const ESC = '\u001b';
+const COLOUR = new RegExp(`${ESC}\\[[\\d;]*m`, 'g');
 
 let count = 0;
 
@@ -59,6 +70,10 @@ export const openScreen = (
     tmux('capture-pane', '-p', '-S', '-5000')
       .replaceAll(/[ \t]+$/gm, '')
       .trimEnd();
+  const visible = () =>
+    tmux('capture-pane', '-p')
+      .replaceAll(/[ \t]+$/gm, '')
+      .trimEnd();
   const shows: Screen['shows'] = async (what) => {
     try {
       return await eventually(`the screen shows ${String(what)}`, () => {
@@ -73,7 +88,20 @@ export const openScreen = (
   const type = (typed: string) => void tmux('send-keys', '-l', '--', typed);
   const press = (...keys: readonly string[]) => void tmux('send-keys', ...keys);
   return {
-    ...{ type, press, text, shows },
+    ...{ type, press, text, visible, shows },
+    colours: () => tmux('capture-pane', '-p', '-e').match(COLOUR) ?? [],
+    modes() {
+      const [alternate, cursor] = tmux('display-message', '-p', '#{alternate_on} #{cursor_flag}')
+        .trim()
+        .split(' ');
+      return { isAlternate: alternate === '1', isCursorShown: cursor === '1' };
+    },
+    kill(signal) {
+      const shell = tmux('display-message', '-p', '#{pane_pid}').trim();
+      execFileSync('pkill', [`-${signal.slice(3)}`, '-P', shell, 'node']);
+    },
+    resize: (width, height) =>
+      void tmux('resize-window', '-x', String(width), '-y', String(height)),
     say(said) {
       type(said);
       press('Enter');

@@ -178,7 +178,7 @@ needs.describe('git')('a hostile clone that nobody trusts', () => {
     const { run, stranger, sung } = await hostileClone();
     const commands = [
       ...[['config'], ['prompt'], ['context'], ['doctor'], ['sessions'], ['logs'], ['explain']],
-      ...[['trust', '--includes'], ['cost'], ['__complete', '--agent', '']],
+      ...[['trust', '--includes'], ['cost'], ['report', '-o', '-'], ['__complete', '--agent', '']],
     ];
     await run(['-p', 'go', '--agent', 'evil']);
     for (const command of commands) {

@@ -98,7 +98,7 @@ describe('instruction files that include files outside of the workspace', () => 
 needs.describe('tmux')('a person at the first start', () => {
   test('is asked once whether they are included', async () => {
     const scene = await sceneOfIncludes();
-    const screen = openScreen(scene, []);
+    const screen = openScreen(scene, ['--plain']);
     await screen.shows(
       /Instruction files here include files outside[\s\S]*Include them\? y yes, n no: *$/,
     );
@@ -110,20 +110,20 @@ needs.describe('tmux')('a person at the first start', () => {
     screen.press('C-d');
     expect(await screen.ended()).toBe(0);
     expect(JSON.stringify(scene.bodies())).toContain('DEEP-THOUGHTS');
-    const again = openScreen(scene, []);
+    const again = openScreen(scene, ['--plain']);
     await again.shows(/^>$/m);
     expect(again.text()).not.toContain('Include them?');
   });
 
   test('is not asked again after a no', async () => {
     const scene = await sceneOfIncludes();
-    const screen = openScreen(scene, []);
+    const screen = openScreen(scene, ['--plain']);
     await screen.shows('Include them?');
     screen.say('n');
     await screen.shows(/They stay out;[\s\S]*^>$/m);
     expect((await scene.listed('--includes')).map(({ answer }) => answer)).toEqual(['no', 'no']);
     expect((await scene.told()).body).not.toContain('SHORT-SENTENCES');
-    const again = openScreen(scene, []);
+    const again = openScreen(scene, ['--plain']);
     await again.shows(/^>$/m);
     expect(again.text()).not.toContain('Include them?');
   });

@@ -154,7 +154,7 @@ needs.describe('tmux')('at a terminal', () => {
   });
 
   test('/context and /cost tell of the session that is typed at', async () => {
-    const screen = openScreen(await setScene(), []);
+    const screen = openScreen(await setScene(), ['--plain']);
     await screen.shows('Type what to do');
     screen.say('/context');
     await screen.shows('A new session here would begin with');

@@ -41,7 +41,7 @@ const sceneInRedis = (rules?: Rules) => sceneAt(redisServer(), rules);
 const COMMANDS = [
   ...['-p hello', '--continue', 'ps', 'inbox', 'approve q_1', 'deny q_1', 'send lead hi'],
   ...['stop lead', 'resume s_1', 'tasks', 'sessions', 'sessions prune --yes', 'cost', 'context'],
-  ...['logs', 'logs --follow', 'explain', 'rewind --list'],
+  ...['logs', 'logs --follow', 'explain', 'report', 'rewind --list'],
 ];
 
 describe('a Redis that is not there', () => {
@@ -131,6 +131,7 @@ needs.describe('redis')('a session in Redis', () => {
     expect((await json('sessions')).sessions).toMatchObject([{ id: 'one', state: 'ended' }]);
     expect((await json('ps', '--all')).swarms).toMatchObject([{ session: 'one' }]);
     expect((await json('cost', 'one')).session).toBe('one');
+    expect((await json('report', 'one')).agents).toHaveLength(1);
     expect((await json('tasks', 'one')).tasks).toEqual([]);
     expect((await run('logs', 'one')).stdout).toContain('agent stopped, end_turn');
     expect((await run('context', 'one')).stdout).toContain('one');

@@ -234,7 +234,7 @@ needs.describe('tmux')('/rewind on a terminal', () => {
     const scene = await setScene(talk(STEPS));
     fs.writeFileSync(join(scene.workspace, 'keep'), 'kept\n');
     fs.writeFileSync(join(scene.workspace, 'old'), 'old\n');
-    const screen = openScreen(scene, YES);
+    const screen = openScreen(scene, ['--plain', ...YES]);
     await screen.shows('Type what to do');
     screen.say('task one');
     await screen.shows(/Done\.\n\n>$/);

@@ -87,6 +87,12 @@ test('the agents of a running swarm are watched, answered, written to, stopped a
     { kind: 'background', name: 'doomed', ...below, state: 'streaming' },
   ]);
 
+  // Why each waits is told in one word.
+  expect(swarm.agents.map(({ wait }: Line) => wait?.kind)).toEqual([
+    ...['child', 'permission', 'permission', 'permission', 'model'],
+  ]);
+  expect(swarm.agents[0].wait).toMatchObject({ count: 2, since: expect.stringMatching(/Z$/) });
+
   // A question names the agent that asks it, and each answer reaches that one alone.
   expect(question('job yes')).toMatchObject({
     ...{ tool: 'Bash', input: { command: 'touch yes.txt' }, type: 'runner', kind: 'sync' },

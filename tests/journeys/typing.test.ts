@@ -26,7 +26,7 @@ interface Typing extends ScreenOptions {
 
 const sit = async ({ args = [], ...options }: Typing = {}, rules = RULES) => {
   const scene = await setScene(rules);
-  return { scene, screen: openScreen(scene, args, options) };
+  return { scene, screen: openScreen(scene, ['--plain', ...args], options) };
 };
 
 const READY = /^>$/m;
@@ -75,7 +75,8 @@ needs.describe('tmux')('a session on a terminal', () => {
   });
 
   test('prints an answer on it without what would command it', async () => {
-    const { screen } = await sit({ args: ['-p', 'go'] }, [{ reply: 'a\u001b[2J\u001b[1;1Hb' }]);
+    const scene = await setScene([{ reply: 'a\u001b[2J\u001b[1;1Hb' }]);
+    const screen = openScreen(scene, ['-p', 'go']);
     await screen.shows('a^[[2J^[[1;1Hb');
   });
 
@@ -137,7 +138,7 @@ needs.describe('tmux')('a session on a terminal', () => {
     expect(readFileSync(file, 'utf8')).toBe('"the first"\n"token sk-ant-[redacted]"\n');
     expect(statSync(file).mode & 0o777).toBe(0o600);
 
-    const again = openScreen(scene, []);
+    const again = openScreen(scene, ['--plain']);
     await again.shows(READY);
     again.press('Up');
     again.press('Up');
@@ -372,7 +373,7 @@ needs.describe('tmux')('a terminal', () => {
     await mkdir(join(scene.workspace, '.claude'));
     const settings = { permissions: { allow: ['Bash(touch made)'] } };
     writeFileSync(join(scene.workspace, '.claude/settings.json'), JSON.stringify(settings));
-    const screen = openScreen(scene, []);
+    const screen = openScreen(scene, ['--plain']);
     await screen.shows(/is not trusted yet\.[\s\S]*permissions\.allow in .*settings\.json/);
     await screen.shows(/Trust this workspace\?.*: *$/);
     screen.say('y');
@@ -380,7 +381,7 @@ needs.describe('tmux')('a terminal', () => {
     screen.say('make it');
     await screen.shows('It is done.');
     expect(screen.text()).not.toContain('asks to use');
-    const again = openScreen(scene, []);
+    const again = openScreen(scene, ['--plain']);
     await again.shows(READY);
     expect(again.text()).not.toContain('trusted');
   });

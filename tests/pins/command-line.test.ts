@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
-import type { Machine } from '../../src/cli/machine.js';
 import { buildProgram } from '../../src/cli/program.js';
+import type { Machine } from '../../src/terminal/machine.js';
 
 const program = buildProgram({} as Machine, () => {});
 
@@ -34,6 +34,7 @@ test('the flags of a run', () => {
     '--output-format <format>',
     '--permission-mode <mode>',
     '--plain',
+    '--screen-reader',
     '--session-id <id>',
     '--settings <file-or-json>',
     '--simulate [script]',
@@ -59,6 +60,7 @@ test('the commands, with what they take', () => {
     demo: ['--json'],
     doctor: ['--json', '--online'],
     ps: ['[session]', '--all', '--json'],
+    top: ['[session]', '--json'],
     tasks: ['[session]', '--json'],
     worker: ['--concurrency <agents>', '--rate <agents>', '--json'],
     send: ['<agent>', '[text]', '--json'],
@@ -71,12 +73,14 @@ test('the commands, with what they take', () => {
     'sessions prune': ['--older-than <age>', '--dry-run', '--yes', '--json'],
     cost: ['[session]', '--json'],
     explain: ['[session]', '[call]', '--json'],
+    report: ['[session]', '-o, --output <file>', '--force', '--json'],
     rewind: [
       ...['[session]', '--list', '--to <n>', '--files', '--conversation', '--both', '--undo'],
       ...['--dry-run', '--force', '--yes', '--json'],
     ],
     context: ['[session]', '--json'],
     logs: ['[session]', '-f, --follow', '--limit <n>', '--json'],
+    replay: ['[session]', '--speed <n>', '--from <moment>', '--real-time', '--json'],
     config: ['--json'],
     prompt: ['--agent <agent>', '--json'],
     agents: ['--json'],

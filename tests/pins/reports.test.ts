@@ -3,6 +3,7 @@ import { CostLedger } from '../../src/sdk/cost-ledger.js';
 import { promptReport } from '../../src/sdk/prompt-report.js';
 import type { Beginning } from '../../src/sdk/run-beginning.js';
 import { windowOfBeginning } from '../../src/sdk/window-report.js';
+import { factsOf, told } from '../sdk/swarm-facts.js';
 
 /** What programs read from `--json`. A key may be added; one that is gone breaks them. */
 const HEAD: Beginning['head'] = {
@@ -115,5 +116,61 @@ test('the report of a prompt', () => {
       ...{ tools: 'number', system: 'number', opening: 'number' },
       ...{ shared: 'number', all: 'number' },
     },
+  });
+});
+
+test('the report of a whole session', () => {
+  const { begun, started, ended, asked, ruled, over } = factsOf();
+  const again = [started(99_000), ended(99_900, 'end_turn'), over(99_990)];
+  const asks = [asked(120, 'c'), ruled(130, 'c', 'allow', { by: 'inbox' }), over(140)];
+  const report = told([...begun(0), started(10), ended(100, 'tool_use'), ...asks, ...again]);
+  const line = expect.objectContaining({ requests: 'number', costUsd: 'number' });
+  const cause = {
+    ...{ step: 'string', rule: 'object', source: 'object', file: 'object', line: 'object' },
+    hook: 'object',
+  };
+  const tokens = {
+    ...{ inputTokens: 'number', outputTokens: 'number', cacheReadTokens: 'number' },
+    cacheWriteTokens: 'number',
+  };
+  expect(keysOf(report)).toEqual({
+    ...{ session: 'string', title: 'string', cwd: 'string', model: 'string', version: 'string' },
+    ...{ continues: 'object', isRunning: 'boolean', writtenAt: 'number', from: 'number' },
+    ...{ to: 'number', pauses: [{ from: 'number', to: 'number' }], activeMs: 'number' },
+    turns: 'number',
+    cost: {
+      ...{ pricesVersion: 'string', models: [line], total: line },
+      cache: expect.objectContaining({ readPercent: 'number', causes: [] }),
+    },
+    agents: [
+      {
+        ...{ id: 'string', name: 'object', kind: 'string', type: 'object', parent: 'object' },
+        ...{ depth: 'number', description: 'string', model: 'string', status: 'string' },
+        ...{ state: 'string', turns: 'number', stop: { reason: 'string', detail: 'object' } },
+        ...{ startedAt: 'number', endedAt: 'number', ...tokens, costUsd: 'number' },
+        times: {
+          streaming: 'number',
+          'tool-running': 'number',
+          'awaiting-permission': 'number',
+          idle: 'number',
+        },
+        spans: [{ state: 'string', from: 'number', to: 'number' }],
+      },
+    ],
+    spending: [{ at: 'number', costUsd: 'number', uncachedCostUsd: 'number', ...tokens }],
+    permissions: {
+      ...{ questions: 'number', denials: 'number', entriesLeftOut: 'number' },
+      entries: [
+        {
+          ...{ agent: 'string', call: 'string', question: 'string', tool: 'string' },
+          ...{ description: 'string', reason: 'string', askedAt: 'number', outcome: 'string' },
+          ...{ ruledAt: 'number', waitedMs: 'number', by: 'string', ruling: 'string' },
+          ...{ scope: 'object', granted: 'object', ...cause },
+        },
+      ],
+      rulings: [{ behavior: 'string', ...cause, count: 'number' }],
+      rulingsLeftOut: 'number',
+    },
+    thinned: { spans: 'number', shortestSpanMs: 'number', points: 'number' },
   });
 });

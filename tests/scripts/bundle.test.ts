@@ -36,21 +36,15 @@ describe('the bundle', () => {
   });
 
   test('loads what speaks to Redis only where Redis is meant', () => {
-    const files = programFiles();
-    const heavy = ['sentinelRetryStrategy', 'WaitingChildrenError'];
-    for (const word of heavy) expect(files.some(({ text }) => text.includes(word))).toBe(true);
-    const loads = new Set(
-      files.filter(({ text }) => heavy.some((word) => text.includes(word))).map(({ name }) => name),
-    );
-    // A set grows while it is walked: those who load one of them load all of it.
-    for (const loaded of loads) {
-      const named = loaded.replace('chunks/', '');
-      const statically = new RegExp(`(?:from|import) ?"\\./(?:chunks/)?${named}"`);
-      for (const { name, text } of files) if (statically.test(text)) loads.add(name);
-    }
-    const named = [...loads].filter((name) => !name.includes('/chunk-'));
-    const parts = named.map((name) => name.replace(/^chunks\/|-\w+\.js$/g, ''));
-    expect(parts.sort()).toEqual(['broker', 'bull-queue', 'redis-store']);
+    expect(partsThatLoad('sentinelRetryStrategy', 'WaitingChildrenError')).toEqual([
+      ...['broker', 'bull-queue', 'redis-store'],
+    ]);
+  });
+
+  test('loads what lays screens out only where there is a screen', () => {
+    expect(partsThatLoad('ink-virtual-text')).toEqual([
+      ...['replay-screen', 'session-face', 'swarm-screen'],
+    ]);
   });
 
   test('loads what reads HTML only when a page is read', () => {
@@ -66,3 +60,22 @@ describe('the bundle', () => {
     expect(users[0]?.text).not.toMatch(new RegExp(`from ?"\\./${named}"`));
   });
 });
+
+/** The parts of the program that bring these words with them when they are loaded. */
+const partsThatLoad = (...words: readonly string[]): readonly string[] => {
+  const files = programFiles();
+  for (const word of words) expect(files.some(({ text }) => text.includes(word))).toBe(true);
+  const loads = new Set(
+    files.filter(({ text }) => words.some((word) => text.includes(word))).map(({ name }) => name),
+  );
+  // A set grows while it is walked: those who load one of them load all of it.
+  for (const loaded of loads) {
+    const named = loaded.replace('chunks/', '');
+    const statically = new RegExp(`(?:from|import) ?"\\./(?:chunks/)?${named}"`);
+    for (const { name, text } of files) if (statically.test(text)) loads.add(name);
+  }
+  return [...loads]
+    .filter((name) => !name.includes('/chunk-'))
+    .map((name) => name.replace(/^chunks\/|-\w+\.js$/g, ''))
+    .sort();
+};

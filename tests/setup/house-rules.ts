@@ -25,8 +25,9 @@ const BELOW_PEOPLE = BELOW_ACTORS.filter((room) => room !== 'prompt');
 
 /** Downstairs only: a room may import from the rooms listed, and from itself. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
-  cli: ['ui', 'sdk', 'actors', 'simulator', ...BELOW_PEOPLE],
-  ui: ['sdk', 'actors', ...BELOW_PEOPLE],
+  cli: ['ui', 'terminal', 'sdk', 'actors', 'simulator', ...BELOW_PEOPLE],
+  ui: ['terminal', 'sdk', 'actors', ...BELOW_PEOPLE],
+  terminal: ['sdk', 'actors', ...BELOW_PEOPLE],
   sdk: ['actors', ...BELOW_ACTORS],
   actors: BELOW_ACTORS,
   machines: ['protocol'],
@@ -53,9 +54,12 @@ const DOORS: Readonly<Record<string, RegExp>> = {
   commander: /^src\/cli\//,
   htmlparser2: /^src\/tools\/html-tokens\.ts$/,
   'https-proxy-agent': /^src\/(model|host)\//,
+  ink: /^src\/ui\//,
   ioredis: /^src\/store\/redis\/broker\.ts$/,
   marked: /^src\/memory\//,
   nanoid: /^src\/protocol\/ids\.ts$/,
+  react: /^src\/ui\//,
+  'string-width': /^src\/terminal\/text-width\.ts$/,
   unbash: /^src\/policy\//,
   yaml: /^src\/(memory|config)\//,
   xstate: /^src\/(machines|actors)\//,

@@ -31,6 +31,8 @@ export const TOOLS = {
       'true',
     ],
   },
+  /** A browser that runs without a window, with letters to show. */
+  chromium: { packages: ['chromium', 'fonts-dejavu-core'], probe: ['chromium', '--version'] },
   /** A server of a test's own, with persistence, and with a command to make clusters. */
   'own-redis': { packages: ['redis-server', 'redis-tools'], probe: ['redis-server', '--version'] },
   /** The right to have a host name of one's own: `unshare --uts`, as root. */

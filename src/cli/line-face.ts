@@ -1,0 +1,31 @@
+/** A session in lines: keys where the terminal has them, whole lines anywhere else. */
+import { KeyTerminal } from '../terminal/key-terminal.js';
+import { LineTerminal } from '../terminal/line-terminal.js';
+import { Narration } from '../terminal/narration.js';
+import { nameOfAgent, type OpenFace } from '../terminal/session-face.js';
+import { isCapableTerminal } from '../terminal/terminal.js';
+import { TerminalSurface } from './terminal-surface.js';
+
+export const lineFace: OpenFace = (host) => {
+  const { machine, history, isVerbose } = host;
+  const terminal = isCapableTerminal(machine)
+    ? new KeyTerminal(machine, history)
+    : new LineTerminal(machine);
+  const narration = new Narration(terminal, { isVerbose });
+  const surface = new TerminalSurface({
+    terminal,
+    say: (...lines) => narration.say(...lines),
+    hold: () => narration.hold(),
+    nameOf: (agent) => nameOfAgent(host, narration, agent),
+    purposeOf: (agent) => narration.swarm.purposeOf(agent),
+    interruptRun: () => host.interruptRun(),
+  });
+  return {
+    typing: terminal.isCapable ? 'keys' : 'lines',
+    ...{ terminal, narration, surface },
+    hear: () => {},
+    queued: () => narration.remark('Sent; the agent reads it with its next step.'),
+    forget: () => {},
+    close: () => terminal.close(),
+  };
+};

@@ -1,0 +1,35 @@
+/** An agent of a swarm in a few words: what it is called, where it is, and what it does now. */
+import { type AgentView, calledOf } from '../sdk/swarm-view.js';
+import { plainText } from './harmless-text.js';
+import { agentWaitWords } from './wait-words.js';
+
+/** A name is an address; what has none is called by the beginning of its id. */
+export const whoText = (agent: AgentView, shortId: string): string => {
+  const called = plainText(calledOf(agent), 60);
+  return agent.name === null ? `${called} ${plainText(shortId, 30)}` : called;
+};
+
+/** Who has come to an end is not called stopped: that is what a person does. */
+export const stateText = ({ status, state }: AgentView): string =>
+  status === 'running' || status === 'queued' ? state : status;
+
+/** What it works at, or why it does not; the state says already that a model is being asked. */
+export const doingOf = (agent: AgentView): string => {
+  const { questions, calls, wait, hasLostWorker, stop, description, status } = agent;
+  const more = (count: number) => (count > 1 ? ` (+${count - 1})` : '');
+  const [question] = questions;
+  const [call] = calls;
+  if (question !== undefined) {
+    return `asks: ${plainText(question.description)}${more(questions.length)}`;
+  }
+  if (hasLostWorker && agent.refusal === null) {
+    return 'waits for another worker: the one that had it is gone';
+  }
+  if (wait !== null && wait.kind !== 'model') return agentWaitWords(wait);
+  if (call !== undefined) return `${plainText(call.description)}${more(calls.length)}`;
+  const isOver = status === 'ended' || status === 'stopped';
+  if (stop !== null && isOver && stop.reason !== 'end_turn') {
+    return plainText(`${stop.reason}${stop.detail === null ? '' : `: ${stop.detail}`}`);
+  }
+  return plainText(description);
+};

@@ -1,0 +1,199 @@
+/** The inbox in lines: the question that is shown, what can be answered, and how many more wait. */
+
+import { shortAge } from '../../terminal/ages.js';
+import { type DraftView, viewDraft } from '../../terminal/draft-view.js';
+import { folded, plural } from '../../terminal/figures.js';
+import { exactText, oneLine } from '../../terminal/harmless-text.js';
+import { answersOf, purposeRows, questionFacts } from '../../terminal/question-text.js';
+import type { Paint } from '../../terminal/terminal.js';
+import { cut } from '../../terminal/text-fit.js';
+import type { Cursor } from '../painter.js';
+import { type ChoiceEntry, choicesOf, type Inbox, type InboxEntry } from './inbox.js';
+
+export interface InboxView {
+  readonly lines: readonly string[];
+  /** Where words are typed, counted from the first of the lines. */
+  readonly cursor?: Cursor;
+}
+
+export interface InboxPaper {
+  readonly columns: number;
+  /** Lines that it may take; what is asked gives way, and never the answers. */
+  readonly rows: number;
+  /** In front of what is chosen. */
+  readonly sign: string;
+  readonly paint: Paint;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** How a person turns to it. */
+  readonly howTo: string;
+}
+
+/** No lines when nothing is asked. */
+export const inboxLines = (inbox: Inbox, paper: InboxPaper): InboxView => {
+  const entry = inbox.shown;
+  if (inbox.isLost) return { lines: lostLines(inbox, paper) };
+  if (entry === undefined) return { lines: [] };
+  const typed = typedView(inbox, entry, paper);
+  const below = typed?.rows ?? [keysLine(inbox, entry, paper)];
+  const answers = answerLines(inbox, entry, paper, paper.rows - 1 - below.length - LEAST_ASKED);
+  const room = paper.rows - 1 - answers.length - below.length;
+  const body = shortened(bodyOf(entry, paper), room, paper);
+  const lines = [headLine(inbox, entry, paper), ...body, ...answers];
+  return {
+    lines: [...lines, ...below],
+    ...(typed && { cursor: { row: lines.length + typed.row, column: typed.column } }),
+  };
+};
+
+const lostLines = ({ entries }: Inbox, { paint, columns }: InboxPaper): readonly string[] => {
+  const more = entries.length === 0 ? '' : ` to ${plural(entries.length, 'more question')}`;
+  return [
+    paint.warn(cut('? That question was answered elsewhere, or is not asked any more.', columns)),
+    paint.dim(cut(`  Tab goes on${more}; nothing else that you type is heard`, columns)),
+  ];
+};
+
+/** The words that go with an answer, as they are typed, and what to do with them. */
+const typedView = (
+  { line }: Inbox,
+  { kind }: InboxEntry,
+  { columns, rows, paint }: InboxPaper,
+): DraftView | undefined => {
+  if (line === undefined) return undefined;
+  const label = kind === 'permission' ? '  Why not? ' : '  Your answer: ';
+  const view = viewDraft(label, line.draft, columns);
+  const most = Math.max(1, rows - 1 - LEAST_ASKED - 2);
+  const first = Math.max(0, Math.min(view.row - most + 1, view.rows.length - most));
+  const hint = paint.dim(cut('  Enter sends it, Esc goes back to the answers', columns));
+  const shown = view.rows.slice(first, first + most);
+  return { rows: [...shown, hint], row: view.row - first, column: view.column };
+};
+
+/** One below the other where there is room for all of them, else side by side. */
+const answerLines = (
+  inbox: Inbox,
+  entry: InboxEntry,
+  paper: InboxPaper,
+  room: number,
+): readonly string[] => {
+  const choices = choicesOf(entry);
+  if (choices.length <= room) {
+    return choices.map((_, at) => answerLine(inbox, entry, at, paper));
+  }
+  if (room < 1 && inbox.line !== undefined) return [];
+  const words = choices.map((choice, at) => {
+    const isChosen = inbox.isTurnedTo && at === inbox.choice;
+    return `${isChosen ? paper.sign : ' '} ${oneLine(exactText(choice), 20)}`;
+  });
+  return [cut(words.join(' '), paper.columns)];
+};
+
+/** A question does not change, and may be long: it is put into words once for each width. */
+const bodies = new WeakMap<InboxEntry, { columns: number; lines: readonly string[] }>();
+
+const bodyOf = (entry: InboxEntry, paper: InboxPaper): readonly string[] => {
+  const known = bodies.get(entry);
+  if (known?.columns === paper.columns) return known.lines;
+  const lines = entry.kind === 'permission' ? factsOf(entry, paper) : wordsOf(entry, paper);
+  bodies.set(entry, { columns: paper.columns, lines });
+  return lines;
+};
+
+const LEAST_ASKED = 2;
+
+const shortened = (
+  lines: readonly string[],
+  most: number,
+  paper: InboxPaper,
+): readonly string[] => {
+  const kept = Math.max(LEAST_ASKED, most);
+  if (lines.length <= kept) return lines;
+  const rest = lines.length - kept + 1;
+  const hint = cut(`  ${plural(rest, 'line')} not shown here: v shows all`, paper.columns);
+  return [...lines.slice(0, kept - 1), paper.paint.warn(hint)];
+};
+
+const headLine = (inbox: Inbox, entry: InboxEntry, { paint, now }: InboxPaper): string => {
+  const { entries } = inbox;
+  const at = entries.findIndex(({ id }) => id === entry.id) + 1;
+  const which = entries.length === 1 ? 'A question' : `Question ${at} of ${entries.length}`;
+  return `${paint.warn('?')} ${paint.strong(which)} ${paint.dim(`(${shortAge(now - entry.askedAt)} ago)`)}`;
+};
+
+const factsOf = (
+  { question, asker, purpose }: Extract<InboxEntry, { kind: 'permission' }>,
+  { columns, paint }: InboxPaper,
+): readonly string[] => {
+  const view = { asker, columns, ...(purpose !== undefined && { purpose }) };
+  const [first = '', ...rest] = questionFacts(question, view, 'v shows it');
+  return [
+    paint.strong(first),
+    ...rest.map((line) => {
+      if (line.startsWith('  risk: high')) return paint.alarm(line);
+      if (line.startsWith('  | + ')) return paint.good(line);
+      return line.startsWith('  | - ') ? paint.alarm(line) : line;
+    }),
+  ];
+};
+
+const wordsOf = (
+  { question, asker, purpose }: ChoiceEntry,
+  { columns, paint }: InboxPaper,
+): readonly string[] => [
+  paint.strong(`${asker} has a question.`),
+  ...(purpose === undefined ? [] : purposeRows(purpose, columns)),
+  ...questionRows(question.question, columns),
+];
+
+/** All of what an agent wants to know, behind the gutter of what is not ours. */
+export const questionRows = (text: string, columns: number): readonly string[] =>
+  exactText(text.slice(0, LONGEST_QUESTION))
+    .split('\n')
+    .flatMap((line) => folded(line, columns - 5).map((piece) => `  | ${piece}`));
+
+const LONGEST_QUESTION = 100_000;
+
+const answerLine = (
+  inbox: Inbox,
+  entry: InboxEntry,
+  at: number,
+  { columns, paint, sign: chosen }: InboxPaper,
+): string => {
+  const isChosen = inbox.isTurnedTo && at === inbox.choice;
+  const sign = isChosen ? chosen : ' ';
+  // In the order of what can be chosen, each with its key in front.
+  const text =
+    entry.kind === 'permission'
+      ? (answersOf(entry.question)[at] ?? '')
+      : `${at + 1}  ${oneLine(optionText(inbox, entry, at), 400)}`;
+  const line = cut(`${sign} ${text}`, columns);
+  return isChosen ? paint.accent(line) : line;
+};
+
+const optionText = ({ ticked }: Inbox, { question }: ChoiceEntry, at: number): string => {
+  const option = question.options[at];
+  if (option === undefined) return 'in your own words';
+  const box = question.multiple ? (ticked.has(at) ? '[x] ' : '[ ] ') : '';
+  const more = option.description === undefined ? '' : ` (${exactText(option.description)})`;
+  return `${box}${exactText(option.label)}${more}`;
+};
+
+const keysLine = (
+  inbox: Inbox,
+  entry: InboxEntry,
+  { paint, howTo, columns }: InboxPaper,
+): string => {
+  const others = inbox.entries.length - 1;
+  const more = others === 0 ? '' : ` · ${plural(others, 'more question')}`;
+  if (!inbox.isTurnedTo) return paint.dim(cut(`  ${howTo} answers it${more}`, columns));
+  const keys = [
+    entry.kind === 'permission' ? 'o s p d or arrows choose' : 'numbers or arrows choose',
+    ...(entry.kind === 'choice' && entry.question.multiple ? ['space ticks'] : []),
+    'Enter confirms',
+    'v shows all of it',
+    ...(others === 0 ? [] : ['Tab the next']),
+    'Esc later',
+  ];
+  return paint.dim(cut(`  ${keys.join(' · ')}`, columns));
+};

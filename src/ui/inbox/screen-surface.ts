@@ -1,0 +1,91 @@
+/** Puts the questions of agents into an inbox, and takes them out when they are answered elsewhere. */
+import type {
+  PermissionAnswer,
+  PermissionQuestion,
+  PersonAnswer,
+  PersonQuestion,
+  Surface,
+} from '../../protocol/permission.js';
+import type { Inbox, InboxEntry } from './inbox.js';
+
+export interface ScreenSurfaceOptions {
+  readonly inbox: Inbox;
+  /** How people call an agent. */
+  readonly nameOf: (agent: string) => string;
+  /** Whom it works for, and on what; undefined for the lead. */
+  readonly purposeOf: (agent: string) => string | undefined;
+  /** Somebody should look. */
+  readonly ring: () => void;
+  readonly now: () => number;
+}
+
+const WITHDRAWN = 'The question was withdrawn.';
+const GONE = 'Nobody is there to answer any more.';
+
+export class ScreenSurface implements Surface {
+  private readonly options: ScreenSurfaceOptions;
+  private readonly open = new Set<(error: Error) => void>();
+
+  constructor(options: ScreenSurfaceOptions) {
+    this.options = options;
+  }
+
+  ask(question: PermissionQuestion, signal: AbortSignal): Promise<PermissionAnswer> {
+    return this.put(signal, question.id, (answer) => ({
+      ...{ kind: 'permission', question, answer, ...this.asked(question) },
+    }));
+  }
+
+  choose(question: PersonQuestion, signal: AbortSignal): Promise<PersonAnswer> {
+    return this.put(signal, question.id, (answer) => ({
+      ...{ kind: 'choice', question, answer, ...this.asked(question) },
+    }));
+  }
+
+  /** Nobody looks at the screen any more. */
+  close(): void {
+    for (const reject of [...this.open]) reject(new Error(GONE));
+  }
+
+  private asked({ id, agent }: { readonly id: string; readonly agent: string }) {
+    const { nameOf, purposeOf, now } = this.options;
+    const purpose = purposeOf(agent);
+    return {
+      ...{ id, asker: nameOf(agent), askedAt: now() },
+      ...(purpose !== undefined && { purpose }),
+    };
+  }
+
+  private put<Answer>(
+    signal: AbortSignal,
+    id: string,
+    entryFor: (answer: (answer: Answer) => void) => InboxEntry,
+  ): Promise<Answer> {
+    const { inbox, ring } = this.options;
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) {
+        reject(new Error(WITHDRAWN));
+        return;
+      }
+      const withdraw = () => fail(new Error(WITHDRAWN));
+      const settle = () => {
+        signal.removeEventListener('abort', withdraw);
+        this.open.delete(fail);
+        inbox.remove(id);
+      };
+      const fail = (error: Error) => {
+        settle();
+        reject(error);
+      };
+      this.open.add(fail);
+      signal.addEventListener('abort', withdraw, { once: true });
+      inbox.add(
+        entryFor((answer) => {
+          settle();
+          resolve(answer);
+        }),
+      );
+      ring();
+    });
+  }
+}

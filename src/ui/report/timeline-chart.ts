@@ -1,0 +1,81 @@
+/** A row for each agent with its states as they follow each other, and above them how many work at once. */
+import type { AgentReport, SwarmReport } from '../../sdk/swarm-report.js';
+import { plural } from '../../terminal/figures.js';
+import { type AgentNames, depthClass } from './agent-names.js';
+import { pauseStripes, tickLabels } from './axis-marks.js';
+import { duration } from './durations.js';
+import { type Html, html, words } from './html-text.js';
+import { stateAreas } from './state-areas.js';
+import { inOrder, isBusy, isThin, lookOf, swatch } from './state-looks.js';
+import { AXIS_WIDTH, type TimeAxis } from './time-axis.js';
+
+/** Narrower than this nobody would see that it is there. */
+const NARROWEST = 0.7;
+/** More rows than this scroll in a frame of their own. */
+const MOST_OPEN_ROWS = 60;
+
+export const timelineChart = (report: SwarmReport, axis: TimeAxis, names: AgentNames): Html => {
+  const { agents } = report;
+  const scrolls = agents.length > MOST_OPEN_ROWS ? ' scrolls' : '';
+  return html`<section aria-labelledby="timeline">
+${finder}
+<h2 id="timeline">Timeline</h2>
+${legend(agents)}
+<div class="lanes${scrolls}" data-rows="timeline">
+<div class="lane axis" aria-hidden="true"><div class="who"></div><svg class="ticks">${tickLabels(axis, 13)}</svg></div>
+<div class="body">
+${gridLines(axis)}
+${agents.length > 1 ? crowd(agents, axis) : undefined}
+<ul class="rows" aria-label="${plural(agents.length, 'agent')} over time">
+${agents.map((agent) => lane(agent, axis, names.of(agent.id)))}
+</ul>
+</div>
+</div>
+</section>`;
+};
+
+/** Shown by the script, which does the finding. */
+const finder = html`<p class="find" hidden><label class="hidden" for="find">Find an agent</label><input type="search" id="find" placeholder="Find an agent" autocomplete="off"> <span id="found" class="muted" role="status"></span></p>`;
+
+/** What each colour means, and how long all agents together were in that state. */
+const legend = (agents: readonly AgentReport[]): Html => {
+  const times = new Map<string, number>();
+  for (const agent of agents) {
+    for (const [state, ms] of Object.entries(agent.times)) {
+      times.set(state, (times.get(state) ?? 0) + ms);
+    }
+  }
+  const items = inOrder(times.keys()).map((state) => {
+    const { className, meaning } = lookOf(state);
+    return html`<li title="${meaning}">${swatch(className)} ${state} <span class="muted">${duration(times.get(state) ?? 0)}</span></li>\n`;
+  });
+  return html`<ul class="legend" aria-label="What the colours mean, and how long all agents together were in each state">
+${items}</ul>`;
+};
+
+const gridLines = (axis: TimeAxis): Html =>
+  html`<svg class="grid" viewBox="0 0 ${AXIS_WIDTH} 1" preserveAspectRatio="none" aria-hidden="true">${pauseStripes(axis, 1)}<path d="${axis.ticks().map(({ x }) => html`M${x} 0v1`)}"/></svg>`;
+
+const crowd = (agents: readonly AgentReport[], axis: TimeAxis): Html => {
+  const { areas, most } = stateAreas(agents, axis);
+  const label = `Agents at work at the same time, at most ${most}`;
+  return html`<div class="lane crowd"><div class="who"><span class="name">at work</span> <span class="muted">at most ${most}</span></div><svg class="bar" viewBox="0 0 ${AXIS_WIDTH} 100" preserveAspectRatio="none" role="img" aria-label="${label}">${areas}</svg></div>`;
+};
+
+const lane = (agent: AgentReport, axis: TimeAxis, name: string): Html => {
+  const task = words(agent.description, 120);
+  const rects = agent.spans.map(({ state, from, to }) => {
+    const [x0, x1] = [axis.x(from), axis.x(to)];
+    const [y, height] = isThin(state) ? [0.38, 0.24] : [0, 1];
+    return html`<rect class="${lookOf(state).className}" x="${x0}" y="${y}" width="${Math.max(NARROWEST, x1 - x0)}" height="${height}"/>`;
+  });
+  return html`<li class="lane" data-agent="${agent.id}"><div class="who ${depthClass(agent.depth)}" title="${name}${task === '' ? '' : `: ${task}`}"><span class="name">${name}</span> <span class="muted">${task}</span></div><svg class="bar" viewBox="0 0 ${AXIS_WIDTH} 1" preserveAspectRatio="none" role="img" aria-label="${name}: ${inWords(agent)}">${rects}</svg></li>
+`;
+};
+
+/** For those who hear the page. */
+const inWords = ({ times }: AgentReport): string => {
+  const states = inOrder(Object.keys(times)).filter(isBusy);
+  if (states.length === 0) return 'never at work';
+  return states.map((state) => `${state} ${duration(times[state] ?? 0)}`).join(', ');
+};

@@ -1,0 +1,131 @@
+/** Swarms of a store, as they come and go, for a screen in a process of its own. */
+import { SkeinError } from '../../protocol/errors.js';
+import type { FeedItem } from '../../protocol/feed.js';
+import type { SessionMeta, SessionStore } from '../../protocol/store.js';
+import type { SwarmCommand } from '../../protocol/swarm-commands.js';
+import { OpenTranscripts } from '../../sdk/agent-transcript.js';
+import { LiveSwarms } from '../../sdk/live-swarms.js';
+import { refusalOfText, steerAgent } from '../../sdk/steer-agent.js';
+import { SwarmFollower, type SwarmSighting } from '../../sdk/swarm-follower.js';
+import type { SwarmView } from '../../sdk/swarm-view.js';
+import type { OpenTranscript, Steering, SwarmSource } from './swarm-source.js';
+
+const REMOVED = 'The session has been removed.';
+
+export class StoreSource implements SwarmSource {
+  /** Rejects with a defect; else it resolves when all is over. */
+  readonly done: Promise<void>;
+  /** What there is has been looked at once. */
+  readonly ready: Promise<void>;
+  readonly steering: Steering;
+  private readonly transcripts: OpenTranscripts;
+  private readonly listeners = new Set<() => void>();
+  private readonly follower: { readonly done: Promise<void>; stop(): void };
+  private views: readonly SwarmView[] = [];
+  private why: string | null = null;
+  /** The one session that is shown is no longer in the store. */
+  private isGone = false;
+  private hasSeen: () => void = () => {};
+
+  /** All that are under way, unless one is named. */
+  constructor(store: SessionStore, session?: SessionMeta) {
+    this.transcripts = new OpenTranscripts(store);
+    let fail: (defect: unknown) => void = () => {};
+    const failed = new Promise<never>((_, reject) => {
+      fail = reject;
+    });
+    this.steering = {
+      ...steeringOf(store, () => (this.isGone ? REMOVED : undefined)),
+      onDefect: (defect) => fail(defect),
+    };
+    this.ready = new Promise((resolve) => {
+      this.hasSeen = resolve;
+    });
+    this.follower = session === undefined ? this.followAll(store) : this.follow(store, session);
+    this.done = Promise.race([this.follower.done, failed]);
+  }
+
+  stop(): void {
+    this.follower.stop();
+  }
+
+  now(): number {
+    return Date.now();
+  }
+
+  swarms(): readonly SwarmView[] {
+    return this.views;
+  }
+
+  trouble(): string | null {
+    return this.why;
+  }
+
+  watch(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  openTranscript(session: string, agent: string): OpenTranscript {
+    return this.transcripts.open(session, agent);
+  }
+
+  /** What the session of this process tells: its agents are followed token by token. */
+  hear({ id, lead }: SessionMeta, item: FeedItem): void {
+    this.transcripts.hear(id, lead, item);
+  }
+
+  private follow(store: SessionStore, session: SessionMeta): SwarmFollower {
+    const told = ({ swarm, trouble, isGone }: SwarmSighting) => {
+      this.isGone = isGone;
+      this.tell([swarm], isGone ? REMOVED : trouble);
+    };
+    return new SwarmFollower(store, session, told, {
+      heard: (events) => this.transcripts.heard(events),
+    });
+  }
+
+  private followAll(store: SessionStore): LiveSwarms {
+    return new LiveSwarms(
+      store,
+      ({ swarms, trouble }) => {
+        const troubled = swarms.find((sighting) => sighting.trouble !== null)?.trouble ?? null;
+        this.tell(
+          swarms.map(({ swarm }) => swarm),
+          trouble ?? troubled,
+        );
+      },
+      { heard: (_, events) => this.transcripts.heard(events) },
+    );
+  }
+
+  private tell(views: readonly SwarmView[], trouble: string | null): void {
+    this.views = views;
+    this.why = trouble;
+    this.hasSeen();
+    for (const listener of this.listeners) listener();
+  }
+}
+
+/** `refusal`: why nothing can be done to anybody any more. */
+const steeringOf = (
+  store: SessionStore,
+  refusal: () => string | undefined,
+): Omit<Steering, 'onDefect'> => {
+  const told = async (session: string, command: SwarmCommand & { readonly agent: string }) => {
+    const refused = refusal();
+    if (refused !== undefined) return refused;
+    try {
+      return (await steerAgent(store, session, command.agent, command)).sentence;
+    } catch (error) {
+      if (!(error instanceof SkeinError)) throw error;
+      return error.message;
+    }
+  };
+  return {
+    send: async (session, agent, text) =>
+      refusalOfText(text) ?? told(session, { type: 'send', agent, text }),
+    stop: (session, agent) => told(session, { type: 'stop', agent }),
+    resume: (session, agent) => told(session, { type: 'resume', agent }),
+  };
+};

@@ -1,0 +1,23 @@
+import { describe, expect, test } from 'vitest';
+import { cut, fitted } from '../../src/terminal/text-fit.js';
+import { textWidth } from '../../src/terminal/text-width.js';
+
+describe('text that is made to fit', () => {
+  test('says that something is left out', () => {
+    expect(cut('mend the tests', 14)).toBe('mend the tests');
+    expect(cut('mend the tests', 9)).toBe('mend the…');
+    expect([cut('mend', 1), cut('mend', 0), cut('mend', -3)]).toEqual(['…', '', '']);
+  });
+
+  test('never takes half of a wide character', () => {
+    expect(cut('日本語の試験', 6)).toBe('日本…');
+    for (let width = 1; width < 14; width += 1) {
+      expect(textWidth(cut('日本語の試験', width))).toBeLessThanOrEqual(width);
+      expect(textWidth(fitted('日本語の試験', width, false))).toBe(width);
+    }
+  });
+
+  test('stands at either side', () => {
+    expect([fitted('5s', 4, true), fitted('5s', 4, false)]).toEqual(['  5s', '5s  ']);
+  });
+});

@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'vitest';
+import { charactersOf, textWidth } from '../../src/terminal/text-width.js';
+
+describe('the width of a text', () => {
+  test.each([
+    ['plain letters', 'hello', 5],
+    ['Chinese', '漢字', 4],
+    ['an accent of its own', 'e\u0301', 1],
+    ['an emoji', '🚀', 2],
+    ['an emoji that a hint makes one', '✔\ufe0f', 2],
+    ['a family', '👩‍👩‍👧', 2],
+    ['a flag', '🇫🇷', 2],
+    ['lines of a box', '─│╭', 3],
+    ['nothing', '', 0],
+  ])('counts %s', (_, text, width) => {
+    expect(textWidth(text)).toBe(width);
+  });
+
+  test('is a column for letters, lines and signs, also beside others', () => {
+    const ranges = [
+      ...[
+        [0x20, 0x7e],
+        [0xa1, 0xac],
+        [0xae, 0x2ff],
+        [0x2010, 0x2027],
+        [0x2190, 0x21ff],
+      ],
+      ...[
+        [0x2500, 0x25fc],
+        [0x2713, 0x2713],
+        [0x2717, 0x2717],
+      ],
+    ];
+    for (const [from = 0, to = 0] of ranges) {
+      for (let code = from; code <= to; code += 1) {
+        const sign = String.fromCodePoint(code);
+        expect([sign, textWidth(sign), textWidth(`${sign}漢`)]).toEqual([sign, 1, 3]);
+      }
+    }
+  });
+
+  test('keeps what people see as one character in one piece', () => {
+    expect([...charactersOf('a👩‍👩‍👧e\u0301')]).toEqual(['a', '👩‍👩‍👧', 'e\u0301']);
+  });
+});

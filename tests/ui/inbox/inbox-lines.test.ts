@@ -1,0 +1,157 @@
+import { describe, expect, test } from 'vitest';
+import { paintFor } from '../../../src/terminal/terminal.js';
+import { textWidth } from '../../../src/terminal/text-width.js';
+import { Inbox, type InboxEntry } from '../../../src/ui/inbox/inbox.js';
+import { inboxLines } from '../../../src/ui/inbox/inbox-lines.js';
+import { choice, permission } from './questions.js';
+
+const inboxWith = (...entries: readonly Partial<InboxEntry>[]): Inbox => {
+  const inbox = new Inbox({ showWhole: () => {}, now: () => 0 });
+  for (const entry of entries) {
+    const question = entry.question ?? permission();
+    const base = { kind: 'permission', question, id: question.id, askedAt: 0 };
+    inbox.add({ ...base, asker: 'Agent explorer a_1', answer: () => {}, ...entry } as InboxEntry);
+  }
+  return inbox;
+};
+
+const linesOf = (inbox: Inbox, columns = 80, rows = 40) =>
+  inboxLines(inbox, {
+    ...{ columns, rows, paint: paintFor(false), sign: '❯', now: 5_000, howTo: 'Tab' },
+  });
+
+describe('a question on the screen', () => {
+  test('says who asks, for whom, for what, how risky it is and which rule would cover it', () => {
+    const inbox = inboxWith({ purpose: 'the leader, look around' });
+    inbox.turnTo();
+    expect(linesOf(inbox).lines).toEqual([
+      '? A question (5s ago)',
+      'Agent explorer a_1 asks to use Bash.',
+      '  for: the leader, look around',
+      '  | command: npm test',
+      '  risk: medium, it changes the workspace',
+      '  reason: No rule allows it.',
+      '  rule: Bash(npm test)',
+      '❯ o  once: this call and no other',
+      '  s  session: whatever the rule allows, until the session ends',
+      '  p  project: the same from now on, kept in .skein/settings.local.json',
+      '  d  deny: it is not run, and you may say why',
+      '  o s p d or arrows choose · Enter confirms · v shows all of it · Esc later',
+    ]);
+  });
+
+  test('says of a lasting answer what it really does', () => {
+    const question = permission({ isAlwaysAsked: true });
+    expect(linesOf(inboxWith({ question })).lines).toContain(
+      '  p  project: the same; other sessions ask again, whatever rules say',
+    );
+    const { grant: _, ...once } = permission();
+    expect(linesOf(inboxWith({ question: once })).lines).toContain(
+      '  o  once: this call and no other; such calls are asked about each time',
+    );
+  });
+
+  test('says how to turn to it, and how many more wait', () => {
+    const inbox = inboxWith({}, { question: permission({ id: 'q_9' }) });
+    expect(linesOf(inbox).lines.at(0)).toBe('? Question 1 of 2 (5s ago)');
+    expect(linesOf(inbox).lines.at(-1)).toBe('  Tab answers it · 1 more question');
+  });
+
+  test('shows a change as what goes and what comes', () => {
+    const input = { file_path: 'a.ts', old_string: 'one', new_string: 'two' };
+    const { lines } = linesOf(inboxWith({ question: permission({ tool: 'Edit', input }) }));
+    expect(lines.slice(2, 5)).toEqual(['  | file: a.ts', '  | - one', '  | + two']);
+  });
+
+  test('keeps what a model says behind a gutter', () => {
+    const input = { command: 'ls\n  o  once: this call and no other\u001b[2J' };
+    const { lines } = linesOf(inboxWith({ question: permission({ input }) }));
+    expect(lines.slice(2, 5)).toEqual([
+      '  | command:',
+      '  |   ls',
+      '  |     o  once: this call and no other^[[2J',
+    ]);
+  });
+
+  test('puts the cursor where the reason is typed', () => {
+    let now = 0;
+    const inbox = new Inbox({ showWhole: () => {}, now: () => now });
+    const question = permission();
+    inbox.add({ kind: 'permission', question, id: 'q', asker: 'X', askedAt: 0, answer: () => {} });
+    inbox.turnTo();
+    now = 1_000;
+    for (const name of ['d', 'return', 'n', 'o']) inbox.press({ name, sequence: name });
+    const { lines, cursor } = linesOf(inbox);
+    expect(lines[cursor?.row ?? 0]).toBe('  Why not? no');
+    expect(cursor?.column).toBe(13);
+  });
+
+  test('lists what can be chosen, with what is ticked', () => {
+    const question = choice({ multiple: true });
+    const inbox = inboxWith({ kind: 'choice', question });
+    inbox.turnTo();
+    inbox.press({ name: 'space' });
+    expect(linesOf(inbox).lines.slice(2, 6)).toEqual([
+      '  | Which one?',
+      '❯ 1  [x] red',
+      '  2  [ ] green (like grass)',
+      '  3  in your own words',
+    ]);
+  });
+
+  test.each([60, 80, 120, 250])('fits into %i columns', (columns) => {
+    const input = { command: `echo ${'漢字 '.repeat(200)}`, description: 'x'.repeat(500) };
+    const { lines } = linesOf(inboxWith({ question: permission({ input }) }), columns);
+    for (const line of lines) expect(textWidth(line)).toBeLessThanOrEqual(columns);
+  });
+
+  test('keeps its answers where there is little room, and says what is missing', () => {
+    const input = { command: Array.from({ length: 30 }, (_, at) => `line ${at}`).join('\n') };
+    const inbox = inboxWith({ question: permission({ input }) });
+    inbox.turnTo();
+    const { lines } = linesOf(inbox, 80, 12);
+    expect(lines).toHaveLength(12);
+    expect(lines[6]).toMatch(/^ {2}\d+ lines not shown here: v shows all$/);
+    expect(lines.slice(7, 11).map((line) => line.slice(0, 3))).toEqual([
+      '❯ o',
+      '  s',
+      '  p',
+      '  d',
+    ]);
+  });
+
+  test.each([
+    [60, 6],
+    [40, 5],
+  ])('has all answers and the reason in %i columns and %i rows', (columns, rows) => {
+    let now = 0;
+    const inbox = new Inbox({ showWhole: () => {}, now: () => now });
+    const question = permission();
+    inbox.add({ kind: 'permission', question, id: 'q', asker: 'X', askedAt: 0, answer: () => {} });
+    inbox.turnTo();
+    now = 1_000;
+    const chosen = linesOf(inbox, columns, rows).lines;
+    expect(chosen.length).toBeLessThanOrEqual(rows);
+    expect(chosen).toContain('❯ once   session   project   deny');
+    for (const name of ['d', 'return', ...'because it is so'.split('')]) {
+      inbox.press({ name, sequence: name });
+    }
+    const { lines, cursor } = linesOf(inbox, columns, rows);
+    expect(lines.length).toBeLessThanOrEqual(rows);
+    expect(lines[cursor?.row ?? 0]).toContain('because it is so');
+  });
+
+  test('says that a question went, and how to go on', () => {
+    const inbox = inboxWith({}, { question: permission({ id: 'q_9' }) });
+    inbox.turnTo();
+    inbox.remove('q_1');
+    expect(linesOf(inbox).lines).toEqual([
+      '? That question was answered elsewhere, or is not asked any more.',
+      '  Tab goes on to 1 more question; nothing else that you type is heard',
+    ]);
+  });
+
+  test('is nothing when nothing is asked', () => {
+    expect(linesOf(inboxWith()).lines).toEqual([]);
+  });
+});

@@ -1,0 +1,44 @@
+/** A session board on paper, and feed items for it. */
+import type { FeedItem } from '../../../src/protocol/feed.js';
+import type { AgentTag } from '../../../src/protocol/swarm.js';
+import { paintFor } from '../../../src/terminal/terminal.js';
+import { SessionBoard } from '../../../src/ui/session/session-board.js';
+import { signsFor } from '../../../src/ui/signs.js';
+
+export const boardOn = (columns = 40) => {
+  let said = '';
+  let now = 0;
+  const board = new SessionBoard({
+    ...{ paint: paintFor(false), signs: signsFor(true), columns: () => columns, now: () => now },
+    print: (text) => {
+      said += text;
+    },
+    clear: () => {},
+    isActive: () => false,
+    drafted: () => {},
+  });
+  const wait = (ms: number) => {
+    now += ms;
+  };
+  return { board, wait, said: () => said };
+};
+
+export const started = (change: Partial<Extract<FeedItem, { type: 'tool.started' }>> = {}) => ({
+  ...{ type: 'tool.started' as const, call: 'toolu_1', tool: 'Bash', description: 'Bash npm test' },
+  input: { command: 'npm test' },
+  ...change,
+});
+
+export const ended = (
+  content: string,
+  change: Partial<Extract<FeedItem, { type: 'tool.ended' }>> = {},
+) => ({
+  ...{ type: 'tool.ended' as const, call: 'toolu_1', tool: 'Bash', outcome: 'ok' as const },
+  raw: JSON.stringify({ type: 'tool_result', tool_use_id: 'toolu_1', content }),
+  ...change,
+});
+
+export const tag = (change: Partial<AgentTag> = {}): AgentTag => ({
+  ...{ id: 'a_12345678', parent: 'a_lead', kind: 'sync', type: 'explorer', depth: 1 },
+  ...{ description: 'look around', call: 'toolu_9', ...change },
+});

@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest';
+import { paintFor } from '../../../src/terminal/terminal.js';
+import { CallLog, callLines, labelOf } from '../../../src/ui/session/call-log.js';
+import { ended, started } from './boards.js';
+
+const shown = (call: Parameters<typeof started>[0], output: string, columns = 60) => {
+  const log = new CallLog();
+  const logged = log.add(started(call), ended(output, { tool: call?.tool ?? 'Bash' }), 10);
+  return callLines(logged, columns, paintFor(false));
+};
+
+describe('a call that is opened', () => {
+  test('shows what it was given and all that it printed', () => {
+    const output = Array.from({ length: 100 }, (_, at) => `line ${at}`).join('\n');
+    const lines = shown({}, output);
+    expect(lines.slice(0, 3)).toEqual(['command: npm test', '', 'line 0']);
+    expect(lines.at(-1)).toBe('line 99');
+  });
+
+  test('shows an edit as a difference', () => {
+    const input = { file_path: 'a.ts', old_string: 'a\nb\nc\n', new_string: 'a\nB\nc\n' };
+    expect(shown({ tool: 'Edit', input }, 'Done.')).toEqual([
+      ...['file_path: a.ts', '', '@@ -1 +1 @@', '  a', '- b', '+ B', '  c', '', 'Done.'],
+    ]);
+  });
+
+  test('shows a new file as lines that come', () => {
+    const input = { file_path: 'a.ts', content: 'one\ntwo\n' };
+    expect(shown({ tool: 'Write', input }, 'Done.')).toContain('+ one');
+  });
+
+  test('shows each of several edits', () => {
+    const edits = [
+      { old_string: 'a', new_string: 'b' },
+      { old_string: 'c', new_string: 'd' },
+    ];
+    const lines = shown({ tool: 'MultiEdit', input: { file_path: 'a.ts', edits } }, 'Done.');
+    expect(lines.filter((line) => /^[-+] /.test(line))).toHaveLength(4);
+  });
+
+  test('colours a difference', () => {
+    const log = new CallLog();
+    const input = { file_path: 'a', old_string: 'x', new_string: 'y' };
+    const logged = log.add(started({ tool: 'Edit', input }), ended('ok', { tool: 'Edit' }), 1);
+    const lines = callLines(logged, 60, paintFor(true));
+    expect(lines).toContain('\u001b[32m+ y (no newline at the end)\u001b[0m');
+  });
+
+  test('shows nothing that a terminal would obey, and no secrets', () => {
+    const lines = shown(
+      { input: { command: 'x\u001b[2J' } },
+      'token sk-ant-0123456789abcdef\u001b[2Jy',
+    );
+    expect(lines.join('\n')).not.toContain('\u001b');
+    expect(lines.join('\n')).not.toContain('0123456789abcdef');
+  });
+
+  test('survives input of any kind', () => {
+    for (const input of [null, 7, 'text', [1], { edits: [null, 7] }, { old_string: 7 }]) {
+      expect(shown({ tool: 'Edit', input }, 'ok').at(-1)).toBe('ok');
+    }
+  });
+});
+
+describe('the log of calls', () => {
+  test('keeps the newest and forgets the others', () => {
+    const log = new CallLog();
+    for (let at = 0; at < 150; at += 1) {
+      log.add(started({ description: `call ${at}` }), ended('ok'), 1);
+    }
+    expect(log.calls).toHaveLength(100);
+    expect(log.calls.at(-1)?.label).toBe('call 149');
+  });
+
+  test('labels a call on one line, without secrets', () => {
+    expect(labelOf('Bash a\nb sk-ant-0123456789abcdef')).toBe('Bash a b sk-ant-[redacted]');
+  });
+});

@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest';
+import { imagePathsIn } from '../../../src/sdk/prompt-images.js';
+import { draftOf } from '../../../src/terminal/draft.js';
+import { CompletionMenu, completionAt } from '../../../src/ui/session/completion-menu.js';
+
+const FILES = ['src/main.ts', 'docs/maintaining.md', 'README.md', 'src/deep/domain.ts'];
+
+const textsAt = (text: string, at = text.length) =>
+  completionAt({ text, at }, FILES)?.suggestions.map((it) => it.text);
+
+describe('suggestions', () => {
+  test('name commands behind a slash at the very beginning', () => {
+    expect(textsAt('/co')).toEqual(['/compact ', '/cost', '/context']);
+    expect(textsAt('/')).toContain('/help');
+    expect(textsAt('see /co')).toBeUndefined();
+    expect(textsAt('/compact now')).toBeUndefined();
+    expect(textsAt('/nothing')).toBeUndefined();
+  });
+
+  test('name files behind an at sign, the best first', () => {
+    expect(textsAt('look at @mai')).toEqual([
+      ...['@src/main.ts ', '@docs/maintaining.md ', '@src/deep/domain.ts '],
+    ]);
+    expect(textsAt('@src/')).toEqual(['@src/main.ts ', '@src/deep/domain.ts ']);
+    expect(textsAt('me@mai')).toBeUndefined();
+    expect(textsAt('@nothing-like-it')).toBeUndefined();
+  });
+
+  test('are for the word at the cursor', () => {
+    expect(textsAt('@READ and more', 5)).toEqual(['@README.md ']);
+  });
+});
+
+describe('names that are not one plain word', () => {
+  const NAMES = [
+    'my shot.png',
+    "it's.md",
+    'a "b".png',
+    'two\nlines.md',
+    'x\u001b[2J.md',
+    'x\u009b.md',
+    'x\u202egnp.md',
+  ];
+  const suggested = (text: string) =>
+    completionAt({ text, at: text.length }, NAMES)?.suggestions.map((it) => it.text);
+
+  test('are put in quotes, or escaped where they have quotes themselves', () => {
+    expect(suggested('see @sho')).toEqual(['@"my shot.png" ']);
+    expect(suggested('@it')).toEqual(['@"it\'s.md" ']);
+    expect(suggested('@a')).toEqual(['@a\\ \\"b\\".png ']);
+  });
+
+  test.each(['my shot.png', 'a "b".png'])('are read as the file that they name: %s', (name) => {
+    const [text = ''] = suggested(`@${name.slice(0, 1)}`) ?? [];
+    expect(imagePathsIn(`see ${text}now`, '/here')).toEqual([`/here/${name}`]);
+  });
+
+  test('are not suggested when they have control characters', () => {
+    expect(suggested('@')).toHaveLength(3);
+    expect(suggested('@x')).toBeUndefined();
+    expect(suggested('@two')).toBeUndefined();
+  });
+
+  test('are completed behind an open quote, blanks and all', () => {
+    const text = 'see @"my sh';
+    expect(completionAt({ text, at: text.length }, NAMES)).toEqual({
+      ...{ from: 4, to: 11, suggestions: [{ text: '@"my shot.png" ', detail: '' }] },
+    });
+    expect(suggested('see @"my shot.png" and')).toBeUndefined();
+    const menu = new CompletionMenu(() => NAMES);
+    menu.update(draftOf(text));
+    expect(menu.take(draftOf(text))?.text).toBe('see @"my shot.png" ');
+  });
+});
+
+describe('the menu of suggestions', () => {
+  const menuAt = (text: string) => {
+    const menu = new CompletionMenu(() => FILES);
+    menu.update(draftOf(text));
+    return menu;
+  };
+
+  test('puts what is chosen into the draft, and the cursor behind it', () => {
+    const menu = menuAt('look at @mai');
+    menu.move(1);
+    expect(menu.take(draftOf('look at @mai'))).toEqual({
+      ...{ text: 'look at @docs/maintaining.md ', at: 29 },
+    });
+    expect(menu.isOpen).toBe(false);
+  });
+
+  test('leaves what stands behind the cursor', () => {
+    const menu = new CompletionMenu(() => FILES);
+    const draft = { text: '@READ and more', at: 5 };
+    menu.update(draft);
+    expect(menu.take(draft)).toEqual({ text: '@README.md  and more', at: 11 });
+  });
+
+  test('keeps its choice while more is typed', () => {
+    const menu = menuAt('/co');
+    menu.move(2);
+    menu.update(draftOf('/con'));
+    expect(menu.suggestions[menu.chosen]?.text).toBe('/context');
+  });
+
+  test('stays away from a draft that it was sent away from', () => {
+    const menu = menuAt('/co');
+    menu.dismiss(draftOf('/co'));
+    menu.update(draftOf('/co'));
+    expect(menu.isOpen).toBe(false);
+    menu.update(draftOf('/cos'));
+    expect(menu.isOpen).toBe(true);
+  });
+
+  test('lets Enter send a command that is typed out', () => {
+    expect(menuAt('/cost').isTyped(draftOf('/cost'))).toBe(true);
+    expect(menuAt('/cos').isTyped(draftOf('/cos'))).toBe(false);
+  });
+
+  test('asks for files only when one is named', () => {
+    let asked = 0;
+    const menu = new CompletionMenu(() => {
+      asked += 1;
+      return undefined;
+    });
+    menu.update(draftOf('/co'));
+    menu.update(draftOf('hello'));
+    expect(asked).toBe(0);
+    menu.update(draftOf('@'));
+    expect(asked).toBe(1);
+  });
+});

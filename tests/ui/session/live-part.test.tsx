@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'vitest';
+import { draftOf } from '../../../src/terminal/draft.js';
+import { viewDraft } from '../../../src/terminal/draft-view.js';
+import { textWidth } from '../../../src/terminal/text-width.js';
+import { CompletionMenu } from '../../../src/ui/session/completion-menu.js';
+import { cursorOf, LivePart, type LiveState } from '../../../src/ui/session/live-part.js';
+import { laidOut } from '../../fakes/laid-out.js';
+import { boardOn, started, tag } from './boards.js';
+
+const setUp = (columns = 80, text = 'hello') => {
+  const { board, wait } = boardOn(columns);
+  const menu = new CompletionMenu(() => ['src/a.ts', 'src/b.ts']);
+  menu.update(draftOf(text));
+  board.view = viewDraft('> ', draftOf(text), columns);
+  const state: LiveState = {
+    ...{ board, menu, inbox: () => ({ lines: [] }), isAnswering: false, images: [] },
+    ...{ status: 'status', activity: undefined },
+  };
+  const draw = (change: Partial<LiveState> = {}, rows = 24) =>
+    laidOut(<LivePart state={{ ...state, ...change }} size={{ columns, rows }} />, columns, rows);
+  return { board, wait, state, draw };
+};
+
+const SIZE = { columns: 80, rows: 24 };
+
+describe('the live part of a session', () => {
+  test('is a prompt and a status while nothing happens', () => {
+    expect(setUp(20).draw()).toEqual(['─'.repeat(20), '> hello', 'status']);
+  });
+
+  test('shows calls, agents, things to do and what waits, from top to bottom', () => {
+    const { board, wait, draw } = setUp(60);
+    board.write('being said');
+    board.callStarted(started());
+    const agent = tag();
+    board.hear({ type: 'agent.spawned', agent, model: 'm', isQueued: false, prompt: '' });
+    board.todosChanged([
+      { content: 'Look', status: 'completed' },
+      { content: 'Run the tests', activeForm: 'Running the tests', status: 'in_progress' },
+      { content: 'Report', status: 'pending' },
+    ]);
+    board.queue('and then');
+    wait(12_000);
+    const lines = draw({ activity: 'tool-running' });
+    board.close();
+    expect(lines).toEqual([
+      'being said',
+      '⠋ Bash npm test 12s',
+      '⠋ explorer a_123456: starts 12s',
+      '  Things to do: 1 of 3 done',
+      '  ● Running the tests',
+      '  ○ Report',
+      '» waits for its next step: and then',
+      '⠋ tool-running 12s · Esc interrupts',
+      '─'.repeat(60),
+      '> hello',
+      'status',
+    ]);
+  });
+
+  test('says how many calls and agents it does not show', () => {
+    const { board, draw } = setUp();
+    for (let at = 0; at < 30; at += 1) {
+      board.callStarted(started({ call: `toolu_${at}` }));
+      const agent = tag({ id: `a_${at}` });
+      board.hear({ type: 'agent.spawned', agent, model: 'm', isQueued: false, prompt: '' });
+    }
+    const lines = draw({});
+    board.close();
+    expect(lines).toContain('  … 25 more calls');
+    expect(lines).toContain('  … 26 more agents (Ctrl-S shows all)');
+  });
+
+  test('is never as tall as the terminal, and keeps the prompt', () => {
+    const { board, draw } = setUp();
+    for (let at = 0; at < 30; at += 1) board.callStarted(started({ call: `toolu_${at}` }));
+    const asked = Array.from({ length: 30 }, (_, at) => `question ${at}`);
+    const inbox = (rows: number) => ({ lines: asked.slice(0, rows) });
+    const lines = draw({ inbox }, 12);
+    board.close();
+    expect(lines.length).toBeLessThan(12);
+    expect(lines.slice(-2)).toEqual(['> hello', 'status']);
+    expect(lines).toContain('question 0');
+  });
+
+  test('puts the cursor where it is typed', () => {
+    const { state, draw } = setUp(80, '/co');
+    const lines = draw();
+    expect(lines).toHaveLength(6);
+    expect(cursorOf(state, lines.length, SIZE)).toEqual({ row: 1, column: 5 });
+  });
+
+  test('puts the cursor into the answer to a question', () => {
+    const { state, draw } = setUp();
+    const answering = {
+      ...state,
+      inbox: () => ({ lines: ['a', 'Why not? x'], cursor: { row: 1, column: 10 } }),
+      isAnswering: true,
+    };
+    const lines = draw(answering);
+    const cursor = cursorOf(answering, lines.length, SIZE);
+    expect(lines[cursor?.row ?? 0]).toBe('Why not? x');
+  });
+
+  test.each([60, 80, 120, 160, 250])('is at most %i columns wide', (columns) => {
+    const { board, draw } = setUp(columns);
+    board.callStarted(started({ description: '漢字'.repeat(300) }));
+    const agent = tag({ type: '👩‍👩‍👧'.repeat(60) });
+    board.hear({ type: 'agent.spawned', agent, model: 'm', isQueued: false, prompt: '' });
+    board.todosChanged([{ content: '漢字 '.repeat(200), status: 'in_progress' }]);
+    board.queue('漢字 '.repeat(200));
+    const lines = draw();
+    board.close();
+    for (const line of lines) expect(textWidth(line)).toBeLessThanOrEqual(columns);
+  });
+});

@@ -1,0 +1,116 @@
+import fc from 'fast-check';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { textWidth } from '../../../src/terminal/text-width.js';
+import { boardOn, ended, started, tag } from './boards.js';
+
+describe('what a session shows', () => {
+  test('lets finished lines go, and keeps the one that is being said', () => {
+    const { board, said } = boardOn();
+    board.write('one\ntwo\nthr');
+    expect(said()).toBe('one\ntwo\n');
+    expect(board.tail).toBe('thr');
+    board.write('ee\n');
+    expect(said()).toBe('one\ntwo\nthree\n');
+    expect(board.tail).toBe('');
+  });
+
+  test('says every word once, in order and within the width, however it arrives', () => {
+    const words = fc.array(fc.constantFrom('word', '漢字', 'a', ' ', '\n', '👩‍👩‍👧 '), {
+      maxLength: 60,
+    });
+    fc.assert(
+      fc.property(words, (pieces) => {
+        const { board, said } = boardOn(20);
+        for (const piece of pieces) board.write(piece);
+        board.freshLine();
+        const flat = (text: string) => text.replaceAll(/\s+/g, '');
+        expect(flat(said())).toBe(flat(pieces.join('')));
+        for (const line of said().split('\n')) expect(textWidth(line)).toBeLessThanOrEqual(20);
+        expect(board.tail).toBe('');
+      }),
+    );
+  });
+
+  test('knows how wide a tab is', () => {
+    const { board, said } = boardOn(20);
+    for (let at = 0; at < 12; at += 1) board.write('a\t');
+    board.freshLine();
+    for (const line of said().split('\n')) expect(line.length).toBeLessThanOrEqual(20);
+    expect(said()).not.toContain('\t');
+  });
+
+  test('puts what is sent meanwhile behind the paragraph, not into it', () => {
+    const { board, said } = boardOn();
+    board.write('half a line');
+    board.replace('> and then\n');
+    expect(said()).toBe('');
+    board.write(' and the rest\n');
+    expect(said()).toBe('half a line and the rest\n> and then\n');
+  });
+
+  test('shows a call while it runs, and one line of it when it has ended', () => {
+    const { board, wait, said } = boardOn();
+    board.callStarted(started());
+    expect([...board.calls.values()]).toMatchObject([{ label: 'Bash npm test' }]);
+    wait(3_240);
+    board.callEnded(ended('fine\n'));
+    expect(board.calls.size).toBe(0);
+    expect(said()).toBe('✓ Bash npm test 3.2s\n');
+    board.close();
+  });
+
+  test('says how a call failed, and that one was denied', () => {
+    const { board, said } = boardOn(80);
+    board.callStarted(started());
+    board.callEnded(ended('1 test failed', { outcome: 'error' }));
+    board.callEnded(ended('Not now.', { outcome: 'denied', tool: 'Write' }));
+    expect(said()).toBe('✗ Bash npm test failed: 1 test failed 0.0s\n✗ Write denied: Not now.\n');
+    board.close();
+  });
+
+  test('keeps prompts that nobody has read until the next request', () => {
+    const { board } = boardOn();
+    board.queue('and then');
+    expect(board.queued).toEqual(['and then']);
+    board.hear({ type: 'request.started', turn: 2, attempt: 1, model: 'm' });
+    expect(board.queued).toEqual([]);
+  });
+
+  test('moves while something is under way, and rests after that', () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { board } = boardOn();
+    board.callStarted(started());
+    expect(vi.getTimerCount()).toBe(1);
+    board.callEnded(ended('fine'));
+    vi.advanceTimersByTime(500);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('forgets what ran when the run is over', () => {
+    const { board } = boardOn();
+    board.callStarted(started());
+    board.hear({ type: 'run.ended', stop: { reason: 'interrupted', detail: null }, turns: 1 });
+    expect(board.calls.size).toBe(0);
+    board.close();
+  });
+
+  test('knows which agents work, and what each does', () => {
+    const { board } = boardOn();
+    const agent = tag();
+    board.hear({ type: 'agent.spawned', agent, model: 'm', isQueued: true, prompt: '' });
+    expect(board.agents.agents).toMatchObject([{ doing: 'queued', isQueued: true }]);
+    expect(board.agents.counts()).toEqual({ running: 0, queued: 1 });
+    board.hear({ type: 'agent.feed', agent, item: started({ description: 'Read a.ts' }) });
+    expect(board.agents.agents).toMatchObject([
+      { name: 'explorer a_123456', doing: 'Read a.ts', isQueued: false },
+    ]);
+    const question = { type: 'question.asked', question: {} } as never;
+    board.hear({ type: 'agent.feed', agent, item: question });
+    expect(board.agents.agents).toMatchObject([{ doing: 'asks', isAsking: true }]);
+    expect(board.agents.counts()).toEqual({ running: 0, queued: 0 });
+    board.hear({ type: 'agent.ended', report: { agent } as never });
+    expect(board.agents.agents).toEqual([]);
+    board.close();
+  });
+});

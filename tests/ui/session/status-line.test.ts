@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest';
+import { windowMarks } from '../../../src/context/window.js';
+import { contextUse } from '../../../src/sdk/context-use.js';
+import { paintFor } from '../../../src/terminal/terminal.js';
+import { textWidth } from '../../../src/terminal/text-width.js';
+import { type StatusFacts, statusLine } from '../../../src/ui/session/status-line.js';
+
+const FACTS: StatusFacts = {
+  ...{ model: 'claude-sonnet-5-5', mode: 'default', cost: 0.1234, cachePercent: 87.4 },
+  ...{ branch: 'main', running: 3, waiting: 1 },
+  context: contextUse(50_000, windowMarks('unknown')),
+};
+
+const line = (facts: Partial<StatusFacts> = {}, columns = 200) =>
+  statusLine({ ...FACTS, ...facts }, columns, paintFor(false));
+
+const at = (tokens: number) => line({ context: contextUse(tokens, windowMarks('unknown')) });
+
+describe('the status line', () => {
+  test('has model, mode, context, cost, cache, branch and agents', () => {
+    expect(line()).toBe(
+      'claude-sonnet-5-5 · mode default · context 25 % · $0.1234 · cache 87 % · on main · 3 agents running · 1 waiting',
+    );
+  });
+
+  test('says only what is known before anything was said', () => {
+    const facts = { model: 'm', mode: 'plan', running: 0, waiting: 0 };
+    expect(statusLine(facts, 80, paintFor(false))).toBe('m · mode plan');
+  });
+
+  test('says that a price is not known', () => {
+    expect(line({ cost: null })).toContain(' · unknown · ');
+  });
+
+  test.each([20, 40, 60, 80, 120, 250])('fits into %i columns', (columns) => {
+    const long = line({ model: 'm'.repeat(80), branch: '漢字/'.repeat(30) }, columns);
+    expect(textWidth(long)).toBeLessThanOrEqual(columns);
+  });
+
+  test('keeps what a person must know where there is little room', () => {
+    expect(line({}, 40)).toBe('mode default · context 25 % · 1 waiting');
+  });
+
+  test.each([
+    [147_000, false],
+    [147_001, true],
+    [167_000, true],
+  ])('X2: warns of %i tokens: %s', (tokens, isWarned) => {
+    expect(at(tokens).includes('nearly full')).toBe(isWarned);
+  });
+
+  test('X2: says at 167,001 tokens that older messages will be summarised', () => {
+    expect(at(167_001)).toContain('context 84 %, to be summarised');
+    expect(at(167_000)).not.toContain('summarised');
+  });
+});

@@ -1,0 +1,40 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '../../../src/protocol/clock.js';
+import { SessionMemory } from '../../../src/store/session-memory.js';
+import { StoreSource } from '../../../src/ui/swarm/store-source.js';
+import { created, meta } from '../../store/contracts/records.js';
+
+const REMOVED = 'The session has been removed.';
+
+describe('a session that is watched', () => {
+  test('is said to be removed when it is, stays as it was, and is not steered any more', async () => {
+    const store = new SessionMemory(systemClock);
+    const session = await store.create(meta());
+    (await session.journal('a_1', null)).append(created);
+    const source = new StoreSource(store, session.meta);
+    onTestFinished(() => source.stop());
+    await source.ready;
+    expect(source.trouble()).toBeNull();
+    await session.close();
+    await store.remove(session.meta.id);
+    await expect.poll(() => source.trouble(), { timeout: 5_000 }).toBe(REMOVED);
+    expect(source.swarms().map(({ agents }) => agents.length)).toEqual([1]);
+    const { steering } = source;
+    const replies = [
+      steering.send(session.meta.id, 'a_1', 'hey'),
+      steering.stop(session.meta.id, 'a_1'),
+      steering.resume(session.meta.id, 'a_1'),
+    ];
+    expect(await Promise.all(replies)).toEqual([REMOVED, REMOVED, REMOVED]);
+  });
+
+  test('ends with a defect that was met when somebody steered it', async () => {
+    const store = new SessionMemory(systemClock);
+    const session = await store.create(meta());
+    const source = new StoreSource(store, session.meta);
+    onTestFinished(() => source.stop());
+    const defect = new TypeError('a defect');
+    source.steering.onDefect(defect);
+    await expect(source.done).rejects.toBe(defect);
+  });
+});

@@ -1,0 +1,314 @@
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { AgentView, SwarmView } from '../../../src/sdk/swarm-view.js';
+import type { Key } from '../../../src/terminal/line-editor.js';
+import { paintFor } from '../../../src/terminal/terminal.js';
+import { textWidth } from '../../../src/terminal/text-width.js';
+import { Screen } from '../../../src/ui/screen.js';
+import { SwarmScene, type SwarmSceneOptions } from '../../../src/ui/swarm/swarm-scene.js';
+import type { Steering } from '../../../src/ui/swarm/swarm-source.js';
+import { agentView, asking, BEGAN, ended, leadView, swarmView } from '../../fakes/agent-views.js';
+import { paperMachine } from '../../fakes/paper-machine.js';
+import { ShownSwarms } from '../../fakes/shown-swarms.js';
+
+const call = (description: string, ago = 12_000) => ({
+  ...{ call: description, tool: 'Bash', description, since: BEGAN + 42_000 - ago },
+});
+
+const FAMILY: readonly AgentView[] = [
+  leadView({ state: 'tool-running', calls: [call('Task explorer: read the docs')] }),
+  agentView('a_docs', { name: 'docs', kind: 'teammate', description: '翻訳ファイルを確認する 🚀' }),
+  agentView('a_deep', { parent: 'a_docs', depth: 2, ...asking('rm -rf build') }),
+  agentView('a_tests', { type: 'tester', ...ended('max_turns', 'after 5 turns') }),
+  agentView('a_wait', {
+    ...{ type: 'reviewer', state: 'waiting', waitsFor: 'rate-limit' },
+    wait: { kind: 'rate-limit', detail: null, since: BEGAN, agents: [], count: 1 },
+  }),
+  agentView('a_done', { type: 'general-purpose', ...ended('end_turn') }),
+];
+
+const crowd = (count: number): readonly AgentView[] => [
+  leadView(),
+  ...Array.from({ length: count - 1 }, (_, at) => {
+    const about = FAMILY[1 + (at % 5)];
+    return { ...(about ?? leadView()), id: `a_${at}00000`, name: null, parent: 'a_lead' };
+  }),
+];
+
+const setUp = (
+  views: readonly SwarmView[],
+  [columns, rows]: readonly [number, number],
+  { steering, ...more }: Partial<SwarmSceneOptions> & { steering?: Steering } = {},
+) => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const source = new ShownSwarms(views, steering);
+  const machine = paperMachine(columns, rows);
+  const screen = new Screen(machine, (error) => {
+    throw error;
+  });
+  const leave = vi.fn<() => void>();
+  const look = { paint: paintFor(false), unicode: true };
+  const scene = new SwarmScene({ source, look, title: 'skein top', leave, ...more });
+  onTestFinished(screen.showWhole(scene));
+  // A transcript is opened for who stays with an agent.
+  vi.advanceTimersByTime(500);
+  const press = (...keys: readonly string[]) => {
+    for (const key of keys) {
+      const isName = key.length > 1;
+      scene.press(isName ? { name: key } : { sequence: key, name: key.toLowerCase() });
+    }
+  };
+  const type = (text: string) => {
+    for (const sequence of text) scene.press({ sequence });
+  };
+  return {
+    ...{ source, scene, leave, press, type, paper: machine.paper },
+    lines: () => machine.paper.screen(),
+    text: () => machine.paper.screen().join('\n'),
+    settle: () => vi.advanceTimersByTimeAsync(200),
+  };
+};
+
+const says = (sentence: string) => vi.fn<Steering['stop']>(async () => sentence);
+
+const steered = () => ({
+  send: vi.fn<Steering['send']>(async () => 'docs has it.'),
+  stop: says('docs is stopped.'),
+  resume: says('docs goes on.'),
+  onDefect: vi.fn<Steering['onDefect']>(),
+});
+
+const ESC = '\u001b';
+
+/** The codes of all colours that were sent. */
+const coloursIn = (raw: string): readonly string[] => {
+  const codes = raw.split(`${ESC}[`).flatMap((part) => /^([\d;]+)m/.exec(part)?.[1] ?? []);
+  return [...new Set(codes)].sort();
+};
+
+const SIZES = [
+  [60, 20],
+  [80, 24],
+  [120, 40],
+  [160, 50],
+  [250, 60],
+] as const;
+
+describe('the swarm screen', () => {
+  test.each([
+    [60, 20],
+    [80, 24],
+    [160, 30],
+  ] as const)('looks like its picture at %d by %d', async (columns, rows) => {
+    const { source, text, press } = setUp([swarmView(FAMILY)], [columns, rows], {
+      steering: steered(),
+    });
+    source.items.set('a_deep', [
+      { kind: 'prompt', text: 'Clean up.', at: BEGAN },
+      { kind: 'text', text: 'I remove the build first.', at: BEGAN },
+    ]);
+    press('j', 'j');
+    vi.advanceTimersByTime(500);
+    const file = join(import.meta.dirname, 'golden', `swarm-${columns}x${rows}.txt`);
+    await expect(`${text()}\n`).toMatchFileSnapshot(file);
+  });
+
+  test.each(SIZES)('fits into %d by %d, however many there are', (columns, rows) => {
+    const looks: readonly (readonly [readonly AgentView[], readonly string[]])[] = [
+      [[leadView()], ['d']],
+      [FAMILY, ['tab', 'return', 'q', '?']],
+      [crowd(500), ['G', 'd']],
+    ];
+    for (const [agents, keys] of looks) {
+      const { lines, press, text } = setUp([swarmView(agents)], [columns, rows]);
+      for (const key of ['up', ...keys]) {
+        press(key);
+        expect(lines().length).toBeLessThanOrEqual(rows);
+        for (const line of lines()) expect(textWidth(line)).toBeLessThanOrEqual(columns);
+        // A mark that was not filled in.
+        expect(text()).not.toMatch(/[\ue000-\uf8ff]/);
+      }
+    }
+  });
+
+  test('shows several swarms below each other, and none at all', () => {
+    const views = [swarmView(FAMILY), swarmView([leadView()], { id: 's_two', title: 'docs' })];
+    const { text, source } = setUp(views, [100, 24]);
+    expect(text()).toMatch(/^skein top {2}2 swarms/);
+    expect(text()).toMatch(/^s_two {2}running, pid 77 {2}1 agent {2}\$0\.2500 {2}docs$/m);
+    source.show();
+    vi.advanceTimersByTime(200);
+    expect(text()).toContain('no swarm runs');
+  });
+
+  test('says why what it shows may be old', () => {
+    const { source, text } = setUp([swarmView(FAMILY)], [100, 24]);
+    source.why = 'Redis at redis://here cannot be reached';
+    source.show(swarmView(FAMILY));
+    vi.advanceTimersByTime(200);
+    expect(text()).toContain(
+      '! Redis at redis://here cannot be reached; what is shown is as it was',
+    );
+  });
+
+  test('writes only lines that have changed', () => {
+    const { source, paper } = setUp([swarmView(crowd(500))], [160, 50]);
+    vi.advanceTimersByTime(200);
+    const before = paper.raw.length;
+    const agents = crowd(500).map((agent, at) => (at === 7 ? { ...agent, costUsd: 99 } : agent));
+    source.show(swarmView(agents));
+    vi.advanceTimersByTime(200);
+    const written = paper.raw.slice(before);
+    expect(written).toContain('$99.00');
+    expect(written.split(`${ESC}[`).filter((part) => /^\d+;1H/.test(part)).length).toBeLessThan(5);
+    expect(written).not.toContain(`${ESC}[2J`);
+  });
+
+  test('has no colour where none is wanted, and few where it is', () => {
+    const plain = setUp([swarmView(FAMILY)], [160, 40]).paper.raw;
+    expect(coloursIn(plain)).toEqual([]);
+    const look = { paint: paintFor(true), unicode: false };
+    const coloured = setUp([swarmView(FAMILY)], [160, 40], { look });
+    expect(coloursIn(coloured.paper.raw)).toEqual(['0', '1', '2', '31', '32', '33', '36', '7']);
+    expect(coloured.text().replaceAll(/[…翻訳ファイルを確認する🚀·]/gu, '')).toMatch(/^[ -~\n]*$/);
+  });
+
+  test('finds whom somebody types a word of', () => {
+    const { press, type, text, scene } = setUp([swarmView(FAMILY)], [100, 24]);
+    press('/');
+    type('test');
+    expect(text()).toContain('find: test');
+    expect(text()).not.toContain('reviewer');
+    press('return');
+    expect(scene.shown.selected?.agent.id).toBe('a_tests');
+    expect(text()).toContain('only with "test"');
+    press('escape');
+    expect(text()).toContain('reviewer');
+  });
+
+  test('leaves by q, and by Esc once there is nothing to take back', () => {
+    const { press, leave } = setUp([swarmView(FAMILY)], [160, 40]);
+    press('tab', 'f', 'return', 'escape', 'escape');
+    expect(leave).toHaveBeenCalledTimes(0);
+    press('escape');
+    expect(leave).toHaveBeenCalledTimes(1);
+    press('q');
+    expect(leave).toHaveBeenCalledTimes(2);
+  });
+
+  test('gives keys first to whoever opened it, who also has a line and hints', () => {
+    const taken = ({ name }: Key) => name === 'space';
+    const { press, text, leave } = setUp([swarmView(FAMILY)], [100, 24], {
+      ...{ press: taken, hints: [{ key: 'Space', says: 'play' }] },
+      line: (width) => '='.repeat(width),
+    });
+    press('space', 'q');
+    expect(leave).toHaveBeenCalledTimes(1);
+    expect(text().split('\n').slice(-2)).toEqual([
+      '='.repeat(100),
+      expect.stringMatching(/^Space play {2}\? help/),
+    ]);
+    expect(text()).not.toContain('+1');
+  });
+
+  test('reads the transcript of who is looked at, and of nobody else', () => {
+    const { press, source } = setUp([swarmView(FAMILY)], [160, 40]);
+    expect(source.open).toEqual(['a_lead']);
+    press('j');
+    press('j');
+    expect(source.open).toEqual([]);
+    vi.advanceTimersByTime(500);
+    expect(source.open).toEqual(['a_deep']);
+    press('d');
+    expect(source.open).toEqual([]);
+    press('return');
+    expect(source.open).toEqual(['a_deep']);
+  });
+});
+
+describe('the keys that are told', () => {
+  test.each([
+    [60, 20],
+    [60, 12],
+    [80, 60],
+  ])('have their frame and the way back at %d by %d', (columns, rows) => {
+    const help = Array.from({ length: 6 }, (_, at) => ({ key: `${at}`, says: `theirs ${at}` }));
+    const { press, lines, text } = setUp([swarmView(FAMILY)], [columns, rows], {
+      ...{ steering: steered(), help },
+    });
+    press('?');
+    const seen = lines().filter((line) => line.trim() !== '');
+    expect(seen[0]).toMatch(/^\s*╭─+╮/);
+    expect(seen[1]).toContain('theirs 0');
+    expect(seen.at(-3)).toMatch(/q +leave/);
+    expect(seen.at(-2)).toMatch(/^\s*╰─+╯/);
+    expect(seen.at(-1)).toContain('any key goes back');
+    expect(text().includes('sort otherwise')).toBe(rows >= 20);
+  });
+});
+
+describe('steering from the swarm screen', () => {
+  test('sends what is typed, and shows for a while what came of it', async () => {
+    const steering = steered();
+    const { press, type, text, settle, scene, paper } = setUp([swarmView(FAMILY)], [100, 24], {
+      steering,
+    });
+    press('j', 'm');
+    type('and the tests');
+    scene.paste(', please');
+    expect(text()).toContain('to docs: and the tests, please');
+    expect(paper.cursor).toMatchObject({ row: 22, column: 30, isShown: true });
+    press('return');
+    expect(steering.send).toHaveBeenCalledWith('s_one', 'a_docs', 'and the tests, please');
+    await settle();
+    expect(text()).toContain('docs has it.');
+    expect(paper.cursor.isShown).toBe(false);
+    await vi.advanceTimersByTimeAsync(9_000);
+    expect(text()).not.toContain('docs has it.');
+  });
+
+  test('sends nothing that was taken back, or is empty', () => {
+    const steering = steered();
+    const { press, type } = setUp([swarmView(FAMILY)], [100, 24], { steering });
+    press('m');
+    type('never mind');
+    press('escape');
+    press('m', 'return');
+    expect(steering.send).not.toHaveBeenCalled();
+  });
+
+  test('stops an agent once that is confirmed, and says who goes with it', async () => {
+    const steering = steered();
+    const { press, text, settle } = setUp([swarmView(FAMILY)], [100, 24], { steering });
+    press('j', 'x');
+    expect(text()).toContain('Stop docs and the one below it?');
+    press('n');
+    expect(steering.stop).not.toHaveBeenCalled();
+    press('x', 'y');
+    expect(steering.stop).toHaveBeenCalledWith('s_one', 'a_docs');
+    await settle();
+    expect(text()).toContain('docs is stopped.');
+    press('r');
+    await settle();
+    expect(steering.resume).toHaveBeenCalledWith('s_one', 'a_docs');
+    expect(text()).toContain('docs goes on.');
+  });
+
+  test('hands a defect on to whoever ends the screen with it', async () => {
+    const defect = new TypeError('a defect');
+    const steering = { ...steered(), resume: () => Promise.reject(defect) };
+    const { press, settle } = setUp([swarmView(FAMILY)], [100, 24], { steering });
+    press('r');
+    await settle();
+    expect(steering.onDefect).toHaveBeenCalledExactlyOnceWith(defect);
+  });
+
+  test('is not offered where nothing can be done', () => {
+    const { press, text } = setUp([swarmView(FAMILY)], [100, 24]);
+    press('m', 'x', 'r');
+    expect(text()).not.toMatch(/message|stop|resume|to lead/i);
+    press('?');
+    expect(text()).not.toContain('write to it');
+  });
+});
