@@ -11,6 +11,7 @@ import { asJson, asTable } from './report.js';
 import { judge, type Row } from './row.js';
 import { coldStart, idleMemory } from './start-rows.js';
 import { fanOut, swarmDeltas } from './swarm-rows.js';
+import { watching } from './top-rows.js';
 import { longRun, toolLoop } from './turn-rows.js';
 
 const MEASURES: Readonly<Record<string, (bench: Bench) => Promise<readonly Row[]>>> = {
@@ -25,6 +26,7 @@ const MEASURES: Readonly<Record<string, (bench: Bench) => Promise<readonly Row[]
   queue: queuedAgents,
   jobs,
   letters,
+  top: watching,
 };
 
 const USAGE = `npm run bench -- [options]
