@@ -47,6 +47,20 @@ export interface Clearance {
 }
 
 /**
+ * In the very moment before a request is sent: a Stop when others have used up meanwhile what it counts on,
+ * as those in flight may do that cost more than was set aside for them.
+ */
+export const stillStands = <Answer extends Clearance | Stop | undefined>(
+  clearance: Answer,
+): Answer | Stop => {
+  if (clearance === undefined || 'reason' in clearance) return clearance;
+  const refusal = clearance.reservation.refusal();
+  if (refusal === null) return clearance;
+  clearance.end();
+  return refusal;
+};
+
+/**
  * A Stop when it cannot be afforded; undefined when it was called off meanwhile. Each wait is told when
  * it begins; may reject with what that throws.
  */

@@ -1,6 +1,7 @@
 /** Asks a model something beside the conversation, within what is granted and on the books. */
 import { tokensOfBytes } from '../context/tokens.js';
 import { consultBody } from '../prompt/consult-body.js';
+import type { Stop } from '../protocol/agent.js';
 import { type ConsultAnswer, ConsultFailure, type ConsultRequest } from '../protocol/consult.js';
 import { ModelFailure } from '../protocol/model.js';
 import { costOf } from '../protocol/prices.js';
@@ -68,15 +69,22 @@ export const consult = async (
     if (signal.aborted) giveUp('aborted');
     throw reason;
   });
-  if (isRefusal(reservation)) {
+  const refuse = ({ detail, reason }: Stop): never => {
     giveUp('failed');
-    throw new ConsultFailure(reservation.detail ?? reservation.reason, false);
-  }
+    throw new ConsultFailure(detail ?? reason, false);
+  };
+  if (isRefusal(reservation)) return refuse(reservation);
   const leave = await deps.governor.enter(signal, waits).catch((reason: unknown) => {
     reservation.cancel();
     if (signal.aborted) giveUp('aborted');
     throw reason;
   });
+  const refusal = reservation.refusal();
+  if (refusal !== null) {
+    leave();
+    reservation.cancel();
+    return refuse(refusal);
+  }
   const record = (outcome: Outcome, usage: Usage) => {
     const cost = usage === NO_USAGE ? 0 : (costOf(model, usage) ?? null);
     reservation.settle({ usage, cost });

@@ -16,7 +16,7 @@ import type { TellWait } from '../protocol/queueing.js';
 import { NO_USAGE } from '../protocol/usage.js';
 import { type EndedBlock, rawText } from '../protocol/wire.js';
 import { CacheWatch } from './cache-watch.js';
-import { type ClearanceDeps, clearanceFor } from './clearance.js';
+import { type ClearanceDeps, clearanceFor, stillStands } from './clearance.js';
 import { type LoopLimits, loopOf } from './loop-watch.js';
 import { LettersInTime, sendUserMessage } from './next-message.js';
 import type { Notebook } from './notebook.js';
@@ -126,7 +126,7 @@ const runTurn = async (
   const gapTokens = room.gapFor(model, input);
   if (gapTokens > 0) return tell({ type: 'room.needed', gapTokens });
   const need = needOf(notebook, deps.shelf, model, attempt === 1);
-  const clearance = await clearanceFor(deps, need, signal, turns.waits);
+  const clearance = stillStands(await clearanceFor(deps, need, signal, turns.waits));
   if (clearance === undefined) return tell({ type: 'turn.ended', stopReason: 'interrupted' });
   if ('reason' in clearance) return tell({ type: 'turn.refused', stop: clearance });
   const { reservation, marks } = clearance;

@@ -14,6 +14,8 @@ export interface Hold {
   readonly units: number;
   /** What the pool had left after it. */
   readonly left: number;
+  /** What is held is not enough: others have used up more than they had set aside. */
+  refusal(): Stop | null;
   settle(used: number): void;
 }
 
@@ -112,15 +114,22 @@ export class Account {
 
   /** What can be said now, or that it must wait for a request in flight. */
   private judge(need: Need, purse: Purse, forbids: () => Stop | null): Verdict<Hold | Stop> {
-    const { pool, owner } = purse;
+    const { pool } = purse;
     const likely = this.currency.likely(need);
-    if (likely === undefined || owner.isUnknown) return PRICELESS;
-    if (pool.isClosed) return OVER;
-    if (likely.input >= pool.leftAtBest) return this.usedUp(purse, likely.input);
-    const stop = forbids();
+    if (likely === undefined) return PRICELESS;
+    const refusal = () => this.refusal(purse, likely.input);
+    const stop = refusal() ?? forbids();
     if (stop !== null) return stop;
     if (likely.input >= pool.left) return isWaiting;
-    return held(pool, Math.min(likely.whole, pool.left));
+    return { ...held(pool, Math.min(likely.whole, pool.left)), refusal };
+  }
+
+  /** Whatever those in flight may give back: it cannot be afforded. */
+  private refusal(purse: Purse, input: number): Stop | null {
+    const { pool, owner } = purse;
+    if (owner.isUnknown) return PRICELESS;
+    if (pool.isClosed) return OVER;
+    return input >= pool.leftAtBest ? this.usedUp(purse, input) : null;
   }
 
   private usedUp({ pool, owner }: Purse, input: number): Stop {
@@ -136,7 +145,7 @@ export class Account {
   }
 }
 
-const held = (pool: Pool, units: number): Hold => {
+const held = (pool: Pool, units: number): Omit<Hold, 'refusal'> => {
   pool.hold(units);
   return { units, left: pool.left, settle: (used) => pool.settle(units, used) };
 };

@@ -145,6 +145,7 @@ export class Ledger implements RootGrant {
     };
     return {
       held: setAside(holds),
+      refusal: () => holds.money?.refusal() ?? holds.tokens?.refusal() ?? null,
       settle: (spent) => {
         if (!isOpen) return;
         const [usd, tokens] = [MONEY.used(spent), TOKENS.used(spent)];

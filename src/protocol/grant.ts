@@ -43,6 +43,8 @@ export interface Overshoot {
 export interface Reservation {
   /** Null where there is no limit to keep. */
   readonly held: SetAside | null;
+  /** Just before it is sent: a Stop when others have used up meanwhile what it counts on. */
+  refusal(): Stop | null;
   /** What it really cost, in place of what was set aside. Once; nothing after it counts. */
   settle(spent: { readonly usage: Usage; readonly cost: number | null }): void;
   /** Nothing was sent. Does nothing to one that is settled. */

@@ -133,6 +133,15 @@ describe('a grant', () => {
     expect(await second).toMatchObject({ reason: 'budget' });
   });
 
+  test('tells one that has its part, and has sent nothing, that others have used it up', async () => {
+    const grant = grantOf(1);
+    const first = await granted(grant.reserve(need(0.5), never));
+    const second = await granted(grant.reserve(need(0.2), never));
+    expect(second.refusal()).toBeNull();
+    first.settle(cost(2));
+    expect(second.refusal()).toMatchObject({ reason: 'budget' });
+  });
+
   test('forgets whoever gives up, and lets the next one go', async () => {
     const grant = grantOf(1);
     const first = await granted(grant.reserve(need(0.6), never));

@@ -1,6 +1,7 @@
 /** Law 10 over whole trees: what is granted is not passed, and what was done is not lost. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { governor } from '../../src/model/governor.js';
 import {
   follow,
   histories,
@@ -9,6 +10,7 @@ import {
   priceOf,
 } from '../actors/planned-swarm.js';
 import { agentDefinition } from '../fakes/swarm-setup.js';
+import { virtualClock } from '../fakes/virtual-clock.js';
 
 const leaf = (change: Partial<Plan> = {}): Plan => ({
   ...{ kind: 'sync', looks: 1, output: 100, children: [], ...change },
@@ -26,6 +28,14 @@ const trees = (levels: number): fc.Arbitrary<Plan> =>
     output: fc.integer({ min: 1, max: 3_000 }),
     children: levels === 0 ? fc.constant([]) : fc.array(trees(levels - 1), { maxLength: 3 }),
   });
+
+/** Its last answer is dear, and comes when others have set aside what they need and not sent anything yet. */
+const DEARER_THAN_THOUGHT = ((): Plan => {
+  const small = (...children: readonly Plan[]) => leaf({ looks: 0, output: 1, children });
+  const dear = leaf({ looks: 0, output: 883 });
+  const forked = leaf({ kind: 'forked', looks: 0, output: 1 });
+  return small(small(small(forked), small(dear)));
+})();
 
 /** What an answer of so many tokens counts with its prompt. */
 const tokensOf = (output: number): number => 100 + output;
@@ -66,7 +76,7 @@ describe('a tree of agents with a budget', () => {
           await expectNothingLost(kept);
         },
       ),
-      { numRuns: 20 },
+      { numRuns: 20, examples: [[DEARER_THAN_THOUGHT, 0.32177]] },
     );
   });
 
@@ -89,6 +99,15 @@ describe('a tree of agents with a budget', () => {
       ),
       { numRuns: 20 },
     );
+  });
+
+  test('is not sent what waited for its place when the money was used up meanwhile', async () => {
+    const clock = virtualClock();
+    const plan = leaf({ children: [leaf({ looks: 0, output: 30_000 }), leaf({ looks: 0 })] });
+    const swarm = await follow(plan, {
+      ...{ clock, governor: governor(clock, 1), maxBudgetUsd: priceOf(20_000) },
+    });
+    expect(endings(swarm)).toEqual(['budget', 'end_turn after 1', 'budget after 0']);
   });
 
   test('lets whoever is refused stop for that reason, and its parent read what it had so far', async () => {
