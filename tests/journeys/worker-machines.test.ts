@@ -164,8 +164,10 @@ needs.describe(
     const refused = (agents: readonly Line[]) => agents[0]?.refusal?.startsWith(why) === true;
     await scene.agents('one', 'it is given back', refused);
     expect(worker.stderr).toContain(why);
+    // It would look again after a while, and may be sooner than one that begins.
+    worker.kill('SIGTERM');
+    await worker.ended;
     scene.git('push', '-q', 'origin', 'main');
-    // Others may have it at once; this one looks again after a while.
     await scene.worker([], await otherMachine(scene, 'barn'));
     const { code, stderr } = await lead.ended;
     expect([code, stderr]).toEqual([0, expect.stringContaining('when you have pushed it')]);
