@@ -3,9 +3,10 @@ import type { CallExplanation, ExplainedRuling } from '../sdk/call-explanation.j
 import type { ListedCall } from '../sdk/call-ledger.js';
 import { subjectText } from '../sdk/call-subject.js';
 import { clockTime, seconds } from '../terminal/ages.js';
-import { folded, plural } from '../terminal/figures.js';
+import { plural } from '../terminal/figures.js';
 import { exactText, firstLines, plainText, uncoloured } from '../terminal/harmless-text.js';
 import { shortIds } from '../terminal/short-ids.js';
+import { folded } from '../terminal/text-fit.js';
 
 /** Each block is a question with its answer below. */
 export const explainText = (call: CallExplanation, width: number): string => {

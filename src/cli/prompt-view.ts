@@ -7,9 +7,10 @@ import type {
   PromptTool,
 } from '../sdk/prompt-report.js';
 import type { ChartStyle } from '../terminal/bar-chart.js';
-import { columns, count, folded, plural, wrapped } from '../terminal/figures.js';
+import { columns, count, plural, wrapped } from '../terminal/figures.js';
 import { harmless, plainText } from '../terminal/harmless-text.js';
 import { type Paint, paintFor } from '../terminal/terminal.js';
+import { folded } from '../terminal/text-fit.js';
 
 export interface PromptViewOptions {
   /** With what each tool says. */

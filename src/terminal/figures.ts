@@ -1,6 +1,4 @@
-/** Figures and columns made fit for people. */
-import { charactersOf, characterWidth, textWidth } from './text-width.js';
-
+/** Figures and columns made fit for people, in letters that take a column each. */
 export const money = (usd: number | null): string => {
   if (usd === null) return 'unknown';
   return `$${usd.toFixed(Math.abs(usd) < 1 ? 4 : 2)}`;
@@ -33,29 +31,6 @@ export const wrapped = (text: string, width: number, indent = ''): readonly stri
     } else line = line === '' ? word : `${line} ${word}`;
   }
   return [...lines, `${indent}${line}`];
-};
-
-/** One line in pieces of at most so many columns, broken after a space where there is one; nothing is lost. */
-export const folded = (line: string, width: number): readonly string[] => {
-  const pieces: string[] = [];
-  let piece = '';
-  let taken = 0;
-  for (const word of line.split(/(?<= )(?=[^ ])/)) {
-    if (taken > 0 && taken + textWidth(word.trimEnd()) > width) {
-      pieces.push(piece);
-      [piece, taken] = ['', 0];
-    }
-    for (const character of charactersOf(word)) {
-      const columns = characterWidth(character);
-      if (taken > 0 && taken + columns > width && character !== ' ') {
-        pieces.push(piece);
-        [piece, taken] = ['', 0];
-      }
-      piece += character;
-      taken += columns;
-    }
-  }
-  return [...pieces, piece];
 };
 
 export const bytes = (value: number): string => {

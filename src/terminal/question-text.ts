@@ -8,8 +8,8 @@
  */
 import { redact } from '../policy/redaction.js';
 import type { PermissionQuestion, Risk } from '../protocol/permission.js';
-import { folded } from './figures.js';
 import { exactText, oneLine } from './harmless-text.js';
+import { folded } from './text-fit.js';
 
 /** Of one value, or of one side of a change. */
 const MOST_LINES = 12;

@@ -21,3 +21,26 @@ export const cut = (text: string, width: number): string => {
   }
   return `${shown}…`;
 };
+
+/** One line in pieces of at most so many columns, broken after a space where there is one; nothing is lost. */
+export const folded = (line: string, width: number): readonly string[] => {
+  const pieces: string[] = [];
+  let piece = '';
+  let taken = 0;
+  for (const word of line.split(/(?<= )(?=[^ ])/)) {
+    if (taken > 0 && taken + textWidth(word.trimEnd()) > width) {
+      pieces.push(piece);
+      [piece, taken] = ['', 0];
+    }
+    for (const character of charactersOf(word)) {
+      const columns = characterWidth(character);
+      if (taken > 0 && taken + columns > width && character !== ' ') {
+        pieces.push(piece);
+        [piece, taken] = ['', 0];
+      }
+      piece += character;
+      taken += columns;
+    }
+  }
+  return [...pieces, piece];
+};

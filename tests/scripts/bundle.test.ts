@@ -47,6 +47,14 @@ describe('the bundle', () => {
     ]);
   });
 
+  test('loads what knows how wide emoji are only where lines are laid out', () => {
+    const parts = partsThatLoad('RGI_Emoji');
+    expect(parts).toContain('session-face');
+    expect(parts.filter((name) => /^(?:skein|sdk|print-mode|worker-command)$/.test(name))).toEqual(
+      [],
+    );
+  });
+
   test('loads what reads HTML only when a page is read', () => {
     const files = programFiles();
     const [chunk, ...others] = files.filter(({ text }) =>

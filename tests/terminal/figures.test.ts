@@ -1,15 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  bytes,
-  columns,
-  folded,
-  money,
-  percent,
-  plural,
-  wrapped,
-} from '../../src/terminal/figures.js';
-import { textWidth } from '../../src/terminal/text-width.js';
+import { bytes, columns, money, percent, plural, wrapped } from '../../src/terminal/figures.js';
 
 describe('figures', () => {
   test('are money, with "unknown" for what is not known', () => {
@@ -44,19 +34,6 @@ describe('lines', () => {
     expect(wrapped('one two three', 9, '  ')).toEqual(['  one two', '  three']);
     expect(wrapped('incomprehensible', 5)).toEqual(['incomprehensible']);
     expect(wrapped('', 5)).toEqual(['']);
-  });
-
-  test('are folded without losing a letter, and each part fits', () => {
-    const words = fc.string({ unit: fc.constantFrom('a', ' ', '字', 'é', '😀'), maxLength: 80 });
-    fc.assert(
-      fc.property(words, fc.integer({ min: 4, max: 30 }), (line, width) => {
-        const parts = folded(line, width);
-        expect(parts.join('')).toBe(line);
-        for (const part of parts) expect(textWidth(part.trimEnd())).toBeLessThanOrEqual(width);
-      }),
-    );
-    expect(folded('one two three', 8)).toEqual(['one two ', 'three']);
-    expect(folded('incomprehensible', 6)).toEqual(['incomp', 'rehens', 'ible']);
   });
 
   test('have per cent with a digit behind the point where there is one', () => {

@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cut, fitted } from '../../src/terminal/text-fit.js';
+import { cut, fitted, folded } from '../../src/terminal/text-fit.js';
 import { textWidth } from '../../src/terminal/text-width.js';
 
 describe('text that is made to fit', () => {
@@ -19,5 +20,18 @@ describe('text that is made to fit', () => {
 
   test('stands at either side', () => {
     expect([fitted('5s', 4, true), fitted('5s', 4, false)]).toEqual(['  5s', '5s  ']);
+  });
+
+  test('is folded without losing a letter, and each part fits', () => {
+    const words = fc.string({ unit: fc.constantFrom('a', ' ', '字', 'é', '😀'), maxLength: 80 });
+    fc.assert(
+      fc.property(words, fc.integer({ min: 4, max: 30 }), (line, width) => {
+        const parts = folded(line, width);
+        expect(parts.join('')).toBe(line);
+        for (const part of parts) expect(textWidth(part.trimEnd())).toBeLessThanOrEqual(width);
+      }),
+    );
+    expect(folded('one two three', 8)).toEqual(['one two ', 'three']);
+    expect(folded('incomprehensible', 6)).toEqual(['incomp', 'rehens', 'ible']);
   });
 });

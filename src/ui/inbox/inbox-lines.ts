@@ -2,11 +2,11 @@
 
 import { shortAge } from '../../terminal/ages.js';
 import { type DraftView, viewDraft } from '../../terminal/draft-view.js';
-import { folded, plural } from '../../terminal/figures.js';
+import { plural } from '../../terminal/figures.js';
 import { exactText, oneLine } from '../../terminal/harmless-text.js';
 import { answersOf, purposeRows, questionFacts } from '../../terminal/question-text.js';
 import type { Paint } from '../../terminal/terminal.js';
-import { cut } from '../../terminal/text-fit.js';
+import { cut, folded } from '../../terminal/text-fit.js';
 import type { Cursor } from '../painter.js';
 import { type ChoiceEntry, choicesOf, type Inbox, type InboxEntry } from './inbox.js';
 

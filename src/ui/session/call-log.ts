@@ -2,9 +2,9 @@
 import { redact } from '../../policy/redaction.js';
 import type { FeedItem } from '../../protocol/feed.js';
 import type { WireBlock } from '../../protocol/wire.js';
-import { folded } from '../../terminal/figures.js';
 import { exactText, harmless, oneLine, uncoloured } from '../../terminal/harmless-text.js';
 import type { Paint } from '../../terminal/terminal.js';
+import { folded } from '../../terminal/text-fit.js';
 import { type CallReport, reportCall } from '../../terminal/tool-lines.js';
 import { type DiffLine, diffLines } from '../../terminal/unified-diff.js';
 

@@ -5,12 +5,11 @@
 import type { FeedItem } from '../../protocol/feed.js';
 import type { Todo } from '../../protocol/todos.js';
 import type { DraftView } from '../../terminal/draft-view.js';
-import { folded } from '../../terminal/figures.js';
 import { oneLine } from '../../terminal/harmless-text.js';
 import type { LineDisplay } from '../../terminal/line-screen.js';
 import type { WorkDisplay } from '../../terminal/narration.js';
 import type { Paint } from '../../terminal/terminal.js';
-import { cut } from '../../terminal/text-fit.js';
+import { cut, folded } from '../../terminal/text-fit.js';
 import { textWidth } from '../../terminal/text-width.js';
 import type { Signs } from '../signs.js';
 import { FRAME_MS, Watched } from '../watched.js';

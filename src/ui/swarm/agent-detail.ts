@@ -2,9 +2,9 @@
 import { type AgentView, calledOf, type SwarmView } from '../../sdk/swarm-view.js';
 import { stateText, whoText } from '../../terminal/agent-words.js';
 import { shortAge } from '../../terminal/ages.js';
-import { folded, money, plural, shortCount } from '../../terminal/figures.js';
+import { money, plural, shortCount } from '../../terminal/figures.js';
 import { plainText } from '../../terminal/harmless-text.js';
-import { cut } from '../../terminal/text-fit.js';
+import { cut, folded } from '../../terminal/text-fit.js';
 import { textWidth } from '../../terminal/text-width.js';
 import { agentWaitWords } from '../../terminal/wait-words.js';
 import type { Look } from '../look.js';

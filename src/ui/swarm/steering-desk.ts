@@ -1,8 +1,8 @@
 /** What a person wants of an agent: typed, confirmed, told, and what came back of it, shown for a while. */
 import { viewDraft } from '../../terminal/draft-view.js';
-import { folded } from '../../terminal/figures.js';
 import { plainText } from '../../terminal/harmless-text.js';
 import { type Key, LineEditor } from '../../terminal/line-editor.js';
+import { folded } from '../../terminal/text-fit.js';
 import { keyName } from '../key-name.js';
 import type { Cursor } from '../painter.js';
 import type { Steering } from './swarm-source.js';

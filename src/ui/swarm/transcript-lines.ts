@@ -1,10 +1,9 @@
 /** The pieces of a transcript as lines of a terminal: wrapped, harmless, with a sign in front of each kind. */
 import { redact } from '../../policy/redaction.js';
 import type { TextEdit } from '../../sdk/transcript-item.js';
-import { folded } from '../../terminal/figures.js';
 import { harmless, oneLine, uncoloured } from '../../terminal/harmless-text.js';
 import type { Paint } from '../../terminal/terminal.js';
-import { cut } from '../../terminal/text-fit.js';
+import { cut, folded } from '../../terminal/text-fit.js';
 import { reportResult } from '../../terminal/tool-lines.js';
 import { diffLines } from '../../terminal/unified-diff.js';
 import type { TranscriptItem } from './swarm-source.js';
