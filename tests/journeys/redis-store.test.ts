@@ -7,6 +7,7 @@ import type { PostedQuestion } from '../../src/protocol/question-board.js';
 import { openBroker } from '../../src/store/redis/broker.js';
 import { queueKey, SWARMS, swarmKeys } from '../../src/store/redis/redis-keys.js';
 import { openRedisStore } from '../../src/store/redis/redis-store.js';
+import { aFewAtOnce } from '../fakes/a-few-at-once.js';
 import { ownRedisServer } from '../fakes/own-redis-server.js';
 import { type RedisPlace, redisServer } from '../fakes/redis-server.js';
 import { calls, type Line, type Rules, setScene } from '../fakes/skein-process.js';
@@ -48,14 +49,15 @@ describe('a Redis that is not there', () => {
   test('ends every command that needs it with one sentence and exit 2', async () => {
     const { run, skeinHome } = await setScene();
     const env = { SKEIN_REDIS_URL: 'redis://:hush123@127.0.0.1:1' };
-    for (const command of COMMANDS) {
+    const sentence =
+      'skein: Redis at 127.0.0.1:1 cannot be used (ECONNREFUSED): start it, or mend SKEIN_REDIS_URL.\n';
+    const ends = await aFewAtOnce(COMMANDS, 5, async (command) => {
       const { code, stdout, stderr } = await run(command.split(' '), { env });
-      expect({ command, code, stdout, stderr }).toEqual({
-        ...{ command, code: 2, stdout: '' },
-        stderr:
-          'skein: Redis at 127.0.0.1:1 cannot be used (ECONNREFUSED): start it, or mend SKEIN_REDIS_URL.\n',
-      });
-    }
+      return { command, code, stdout, stderr };
+    });
+    expect(ends).toEqual(
+      COMMANDS.map((command) => ({ command, code: 2, stdout: '', stderr: sentence })),
+    );
     expect(await readdir(join(skeinHome, 'sessions'))).toEqual([]);
   });
 

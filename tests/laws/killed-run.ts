@@ -1,6 +1,7 @@
 /** A run of the built program that is killed at a write to a journal, and the one that goes on from there. */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { aFewAtOnce } from '../fakes/a-few-at-once.js';
 import type { Place } from './workspace.js';
 
 /** Loaded into a process, it counts the writes, and kills where it is told to. */
@@ -49,10 +50,6 @@ export const wrongAt = async <One extends Tried>(
   width: number,
   run: (at: number) => Promise<One>,
 ): Promise<readonly One[]> => {
-  const wrong: One[] = [];
-  for (let first = 0; first < points.length; first += width) {
-    const ended = await Promise.all(points.slice(first, first + width).map(run));
-    wrong.push(...ended.filter((one) => one.killed !== 'SIGKILL' || one.faults.length > 0));
-  }
-  return wrong;
+  const ended = await aFewAtOnce(points, width, run);
+  return ended.filter((one) => one.killed !== 'SIGKILL' || one.faults.length > 0);
 };

@@ -3,6 +3,7 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JournalRecord } from '../../src/protocol/journal.js';
+import { aFewAtOnce } from '../fakes/a-few-at-once.js';
 import type { Ended } from '../fakes/skein-process.js';
 import { KILLER } from './killed-run.js';
 import { firstBreak } from './prompts.js';
@@ -125,11 +126,7 @@ describe('law 7, journal before effect', () => {
     'a run that is killed %s any journal write goes on without a repeated effect',
     async (when) => {
       const points = Array.from({ length: writes }, (_, index) => index + 1);
-      const results = [];
-      for (let first = 0; first < points.length; first += WIDTH) {
-        const some = points.slice(first, first + WIDTH);
-        results.push(...(await Promise.all(some.map((at) => killAndResume(at, when)))));
-      }
+      const results = await aFewAtOnce(points, WIDTH, (at) => killAndResume(at, when));
       const wrong = results.filter(
         (one) =>
           one.killed !== 'SIGKILL' ||
