@@ -16,6 +16,9 @@ const MOST_HELD = 10_000;
 
 /** Where there is a screen, it shows these in its own way. */
 export interface WorkDisplay {
+  /** The agent begins to say something, and goes on with it. */
+  speechBegins(): void;
+  says(text: string): void;
   callStarted(item: Extract<FeedItem, { type: 'tool.started' }>): void;
   callProgressed(item: Extract<FeedItem, { type: 'tool.progress' }>): void;
   callEnded(item: Extract<FeedItem, { type: 'tool.ended' }>): void;
@@ -207,7 +210,9 @@ export class Narration {
     const { type } = event;
     if (type === 'content_block_delta') {
       const { text } = event.delta as { readonly text?: unknown };
-      if (typeof text === 'string') this.terminal.write(harmless(text));
+      if (typeof text !== 'string') return;
+      if (this.work === undefined) this.terminal.write(harmless(text));
+      else this.work.says(harmless(text));
     } else if (type === 'content_block_start') {
       this.begin(event.content_block as { readonly type?: string; readonly name?: unknown });
     } else if (type === 'content_block_stop') {
@@ -224,6 +229,7 @@ export class Narration {
       this.newest = undefined;
       this.terminal.freshLine();
       this.terminal.write('\n');
+      this.work?.speechBegins();
     } else if (block.type === 'thinking' && !this.hasThought) {
       this.hasThought = true;
       this.line(this.terminal.paint.dim('(thinking…)'));

@@ -63,7 +63,7 @@ const partsOf = (state: LiveState, size: Size): readonly (readonly string[])[] =
   let room = roomFor(state, size);
   const asked = inbox(room).lines;
   const above = [
-    board.tail === '' ? [] : [board.tail],
+    board.tail === '' ? [] : [board.shownTail],
     callLines(board, columns),
     agentLines(board, columns),
     todoLines(board, columns),

@@ -7,6 +7,11 @@ import type { Todo } from '../../protocol/todos.js';
 import type { DraftView } from '../../terminal/draft-view.js';
 import { oneLine } from '../../terminal/harmless-text.js';
 import type { LineDisplay } from '../../terminal/line-screen.js';
+import {
+  MARKDOWN_START,
+  type MarkdownState,
+  paintMarkdown,
+} from '../../terminal/markdown-paint.js';
 import type { WorkDisplay } from '../../terminal/narration.js';
 import type { Paint } from '../../terminal/terminal.js';
 import { cut, folded } from '../../terminal/text-fit.js';
@@ -51,6 +56,9 @@ export class SessionBoard extends Watched implements LineDisplay, WorkDisplay {
   view: DraftView | undefined;
   /** Since when something has been under way. */
   activeSince: number | undefined;
+  /** The tail is what the agent says, and not about it. */
+  private isSpoken = false;
+  private speech: MarkdownState = MARKDOWN_START;
   /** What waits for the end of a paragraph. */
   private asides = '';
   private ticking: NodeJS.Timeout | undefined;
@@ -63,28 +71,27 @@ export class SessionBoard extends Watched implements LineDisplay, WorkDisplay {
   }
 
   write(text: string): void {
-    this.tail += withoutTabs(text);
-    const whole = this.tail.lastIndexOf('\n') + 1;
-    if (whole > 0) this.print(this.cut(whole));
-    if (this.tail === '') this.printAsides();
-    // A paragraph that has grown over the width is let go in lines.
-    const columns = this.options.columns();
-    if (textWidth(this.tail) > columns) {
-      const pieces = folded(this.tail, columns);
-      this.tail = pieces.at(-1) ?? '';
-      this.options.print(
-        pieces
-          .slice(0, -1)
-          .map((piece) => `${piece.trimEnd()}\n`)
-          .join(''),
-      );
-    }
-    this.changed();
+    this.isSpoken = false;
+    this.take(text);
+  }
+
+  speechBegins(): void {
+    this.speech = MARKDOWN_START;
+  }
+
+  says(text: string): void {
+    this.isSpoken = true;
+    this.take(text);
   }
 
   freshLine(): void {
     if (this.tail !== '') this.print(`${this.cut(this.tail.length)}\n`);
     this.printAsides();
+  }
+
+  /** The line that is being said, as it is painted; it has not ended. */
+  get shownTail(): string {
+    return this.isSpoken ? this.painted(this.tail, false).text : this.tail;
   }
 
   /** What is sent while a paragraph is being said stands behind it, not in the middle of it. */
@@ -179,7 +186,28 @@ export class SessionBoard extends Watched implements LineDisplay, WorkDisplay {
   private printAsides(): void {
     const { asides } = this;
     this.asides = '';
+    this.isSpoken = false;
     if (asides !== '') this.print(asides);
+  }
+
+  private take(text: string): void {
+    this.tail += withoutTabs(text);
+    const whole = this.tail.lastIndexOf('\n') + 1;
+    if (whole > 0) this.print(this.cut(whole));
+    if (this.tail === '') this.printAsides();
+    // A paragraph that has grown over the width is let go in lines.
+    const columns = this.options.columns();
+    if (textWidth(this.tail) > columns) {
+      const pieces = folded(this.tail, columns);
+      this.tail = pieces.at(-1) ?? '';
+      this.options.print(
+        pieces
+          .slice(0, -1)
+          .map((piece) => `${this.said(piece, false)}\n`)
+          .join(''),
+      );
+    }
+    this.changed();
   }
 
   private cut(length: number): string {
@@ -190,14 +218,26 @@ export class SessionBoard extends Watched implements LineDisplay, WorkDisplay {
 
   private print(text: string): void {
     const columns = this.options.columns();
-    const lines = text.split('\n').map((line) => {
-      if (textWidth(line) <= columns) return line;
-      return folded(line, columns)
-        .map((piece) => piece.trimEnd())
-        .join('\n');
+    const ended = text.split('\n');
+    const rest = ended.pop() ?? '';
+    const lines = ended.map((line) => {
+      const pieces = textWidth(line) <= columns ? [line] : folded(line, columns);
+      return pieces.map((piece, at) => `${this.said(piece, at === pieces.length - 1)}\n`).join('');
     });
-    this.options.print(lines.join('\n'));
+    this.options.print(`${lines.join('')}${rest}`);
     this.changed();
+  }
+
+  /** A part of a line, or the end of one, as it goes to the scroll-back. */
+  private said(piece: string, isEnd: boolean): string {
+    if (!this.isSpoken) return piece.trimEnd();
+    const { text, state } = this.painted(piece.trimEnd(), isEnd);
+    this.speech = state;
+    return text;
+  }
+
+  private painted(piece: string, isEnd: boolean) {
+    return paintMarkdown(piece, this.speech, this.options.paint, isEnd);
   }
 }
 

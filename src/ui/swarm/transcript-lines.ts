@@ -2,6 +2,7 @@
 import { redact } from '../../policy/redaction.js';
 import type { TextEdit } from '../../sdk/transcript-item.js';
 import { harmless, oneLine, uncoloured } from '../../terminal/harmless-text.js';
+import { MARKDOWN_START, paintMarkdown } from '../../terminal/markdown-paint.js';
 import type { Paint } from '../../terminal/terminal.js';
 import { cut, folded } from '../../terminal/text-fit.js';
 import { reportResult } from '../../terminal/tool-lines.js';
@@ -37,7 +38,7 @@ const linesOf = (item: TranscriptItem, paper: TranscriptPaper): readonly string[
     case 'prompt':
       return ['', ...promptLines(item, paper)];
     case 'text':
-      return item.text.trim() === '' ? [] : ['', ...block(item.text.trim(), '', paper)];
+      return item.text.trim() === '' ? [] : ['', ...spokenLines(item.text.trim(), paper)];
     case 'thinking': {
       const thought = oneLine(harmless(item.text), 600);
       return block(thought === '' ? '(thinking)' : thought, '~ ', paper, paint.dim);
@@ -102,6 +103,23 @@ const shown = (...texts: readonly [string, string]): [string, string] => {
   return [whole(redact(texts[0])), whole(redact(texts[1]))];
 };
 
+/** What the agent says, in the colours of Markdown. */
+const spokenLines = (text: string, { columns, paint }: TranscriptPaper): readonly string[] => {
+  let state = MARKDOWN_START;
+  return plainLines(text).flatMap((line) => {
+    const pieces = folded(line, Math.max(NARROWEST, columns));
+    return pieces.map((piece, at) => {
+      const shown = cut(piece.trimEnd(), columns);
+      const painted = paintMarkdown(shown, state, paint, at === pieces.length - 1);
+      state = painted.state;
+      return painted.text;
+    });
+  });
+};
+
+const plainLines = (text: string): readonly string[] =>
+  uncoloured(text).replaceAll('\t', '    ').split('\n');
+
 /** Wrapped by words, with a sign before the first line and room for it before the others. */
 const block = (
   text: string,
@@ -110,9 +128,8 @@ const block = (
   colour: (line: string) => string = (line) => line,
 ): readonly string[] => {
   const width = Math.max(NARROWEST, columns - sign.length);
-  const lines = uncoloured(text).replaceAll('\t', '    ').split('\n');
   const room = ' '.repeat(sign.length);
-  return lines
+  return plainLines(text)
     .flatMap((line) => folded(line, width))
     .map((line, at) => cut(`${at === 0 ? sign : room}${line.trimEnd()}`, columns))
     .map((line) => colour(line.trimEnd()));

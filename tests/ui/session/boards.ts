@@ -5,11 +5,11 @@ import { paintFor } from '../../../src/terminal/terminal.js';
 import { SessionBoard } from '../../../src/ui/session/session-board.js';
 import { signsFor } from '../../../src/ui/signs.js';
 
-export const boardOn = (columns = 40) => {
+export const boardOn = (columns = 40, paint = paintFor(false)) => {
   let said = '';
   let now = 0;
   const board = new SessionBoard({
-    ...{ paint: paintFor(false), signs: signsFor(true), columns: () => columns, now: () => now },
+    ...{ paint, signs: signsFor(true), columns: () => columns, now: () => now },
     print: (text) => {
       said += text;
     },

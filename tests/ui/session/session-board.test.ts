@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { paintFor } from '../../../src/terminal/terminal.js';
 import { textWidth } from '../../../src/terminal/text-width.js';
 import { boardOn, ended, started, tag } from './boards.js';
 
@@ -29,6 +30,27 @@ describe('what a session shows', () => {
         expect(board.tail).toBe('');
       }),
     );
+  });
+
+  test('has what the agent says in the colours of Markdown, and nothing else', () => {
+    const { board, said } = boardOn(20, paintFor(true));
+    board.speechBegins();
+    board.says('```\nco');
+    expect(board.shownTail).toBe('\u001b[36mco\u001b[0m');
+    board.freshLine();
+    board.write('(a `remark` of ours)\n');
+    board.says('de\n```\nwhat is **strong over two rows** is so\n');
+    expect(said().split('\n')).toEqual([
+      '\u001b[2m```\u001b[0m',
+      '\u001b[36mco\u001b[0m',
+      '(a `remark` of ours)',
+      '\u001b[36mde\u001b[0m',
+      '\u001b[2m```\u001b[0m',
+      'what is \u001b[1m**strong\u001b[0m',
+      '\u001b[1mover two rows**\u001b[0m is',
+      'so',
+      '',
+    ]);
   });
 
   test('knows how wide a tab is', () => {

@@ -21,6 +21,16 @@ describe('the lines of a transcript', () => {
     expect(lines({ kind: 'text', text: ' \n ' })).toEqual([]);
   });
 
+  test('have the colours of Markdown, over the rows of a line', () => {
+    const paint = paintFor(true);
+    const text = '# Found\nUse **both of these** now.';
+    const item = { kind: 'text', text, at: 0 } as const;
+    expect(itemLines(item, { columns: 16, unicode: true, paint })).toEqual([
+      ...['', paint.strong('# Found'), `Use ${paint.strong('**both of')}`],
+      `${paint.strong('these**')} now.`,
+    ]);
+  });
+
   test('say who is no person, so that nobody poses as one', () => {
     expect(lines({ kind: 'prompt', from: 'user', text: 'Mend it.\nNow.' })).toEqual([
       ...['', '> Mend it.', '  Now.'],
