@@ -1,4 +1,5 @@
 /** How many columns of a terminal a text takes: what people see as one character counts as one. */
+import { stripVTControlCharacters } from 'node:util';
 import stringWidth from 'string-width';
 
 /** Letters, lines and signs that take a column each, whatever stands beside them: most of every screen. */
@@ -7,17 +8,47 @@ const PLAIN =
 /** Made when it is first needed: it takes milliseconds. */
 let segmenter: Intl.Segmenter | undefined;
 
-export const textWidth = (text: string): number =>
-  PLAIN.test(text) ? text.length : stringWidth(text);
+export const textWidth = (text: string): number => {
+  if (PLAIN.test(text)) return text.length;
+  let width = 0;
+  for (const character of segments(stripVTControlCharacters(text))) width += widest(character);
+  return width;
+};
+
+const JOINER = '\u200d';
+const ESC = '\u001b';
+
+/**
+ * Some terminals show a hand and the colour of its skin, or the parts of a Devanagari syllable, one beside the
+ * other, and some as one. What is counted is the most that it takes: too little would push the rest out of its row.
+ */
+const widest = (character: string): number => {
+  if (character.length === 1) return stringWidth(character);
+  let [apart, isJoined] = [0, false];
+  for (const point of character) {
+    if (!isJoined) apart += stringWidth(point);
+    isJoined = point === JOINER;
+  }
+  return Math.max(apart, stringWidth(character));
+};
 
 /** Of one of `charactersOf`. */
 export const characterWidth = textWidth;
 
-/** As people see them: an emoji made of several, or a letter with its accents, is one. */
+/** As people see them: an emoji made of several, or a letter with its accents, is one, and so is a colour. */
 export const charactersOf = (text: string): Iterable<string> =>
   PLAIN.test(text) ? text : segments(text);
 
+const COLOUR = new RegExp(`(${ESC}\\[[\\d;]*m)`);
+
 function* segments(text: string): Generator<string> {
+  for (const part of text.includes(ESC) ? text.split(COLOUR) : [text]) {
+    if (COLOUR.test(part)) yield part;
+    else yield* graphemes(part);
+  }
+}
+
+function* graphemes(text: string): Generator<string> {
   segmenter ??= new Intl.Segmenter();
   for (const { segment } of segmenter.segment(text)) yield segment;
 }

@@ -6,7 +6,7 @@
  * above it, or on the alternate screen (`whole`), which gives the terminal back as it was.
  */
 import { stripVTControlCharacters } from 'node:util';
-import { textWidth } from '../terminal/text-width.js';
+import { charactersOf, characterWidth } from '../terminal/text-width.js';
 
 export interface Size {
   readonly columns: number;
@@ -33,6 +33,12 @@ const HIDE = `${ESC}?25l`;
 const SHOW = `${ESC}?25h`;
 const ALTERNATE_ON = `${ESC}?1049h`;
 const ALTERNATE_OFF = `${ESC}?1049l`;
+/**
+ * Terminals do not agree on how wide every character is. A line of a frame that is too long for one of them is
+ * cut at its margin: if it went on in the next row, nobody would know any more where the others stand.
+ */
+const WRAP_OFF = `${ESC}?7l`;
+const WRAP_ON = `${ESC}?7h`;
 const CLEAR_LINE = `${ESC}2K`;
 /**
  * From the first column of a line to the end of the screen. Not at once: what is cleared from the very first
@@ -73,7 +79,7 @@ export class Painter {
     this.send(
       isSame && next.lines.length >= this.inline.lines.length
         ? this.changes(next)
-        : `${this.toTop()}${CLEAR_BELOW}${inRows(said)}${next.lines.join('\r\n')}`,
+        : `${this.toTop()}${CLEAR_BELOW}${inRows(said)}${unwrapped(next.lines.join('\r\n'))}`,
       next,
     );
     this.inline = next;
@@ -84,7 +90,7 @@ export class Painter {
   paintWhole(frame: Frame): void {
     const { rows } = this.size();
     const next = this.fitted(frame, rows);
-    const entering = this.whole === undefined ? ALTERNATE_ON : '';
+    const entering = this.whole === undefined ? `${ALTERNATE_ON}${WRAP_OFF}` : '';
     const shown = this.whole?.lines ?? [];
     const rowsOf = Array.from({ length: Math.max(rows, shown.length) }, (_, at) => at);
     const changed = rowsOf
@@ -101,7 +107,7 @@ export class Painter {
   leaveWhole(): void {
     if (this.whole === undefined) return;
     this.whole = undefined;
-    this.write(`${ALTERNATE_OFF}${this.isCursorShown ? SHOW : HIDE}`);
+    this.write(`${WRAP_ON}${ALTERNATE_OFF}${this.isCursorShown ? SHOW : HIDE}`);
   }
 
   /** Whatever the terminal shows now is not known any more, and is written again. */
@@ -145,11 +151,11 @@ export class Painter {
     const { columns } = this.size();
     const { lines, cursor } = this.inline;
     const at = cursor ?? { row: Math.max(0, lines.length - 1), column: 0 };
+    if (columns >= this.written.columns) return `\r${up(at.row)}`;
     // A terminal that has become narrower has broken the lines that were longer.
-    const broken = (width: number) => Math.max(1, Math.ceil(width / Math.max(1, columns)));
-    const above = lines.slice(0, at.row).reduce((sum, line) => sum + broken(shownWidth(line)), 0);
-    const column = cursor?.column ?? shownWidth(lines.at(-1) ?? '');
-    const within = Math.floor(Math.max(0, column - 1) / Math.max(1, columns));
+    const above = lines.slice(0, at.row).reduce((sum, line) => sum + rowsOf(line, columns), 0);
+    const last = lines[at.row] ?? '';
+    const within = rowsOf(cursor === undefined ? last : upTo(last, cursor.column), columns) - 1;
     return `\r${up(above + within)}`;
   }
 
@@ -167,7 +173,7 @@ export class Painter {
       row = at;
     }
     parts.push(down(lines.length - 1 - row));
-    return parts.join('');
+    return unwrapped(parts.join(''));
   }
 }
 
@@ -183,10 +189,32 @@ const sameFrame = (one: Frame, other: Frame): boolean =>
   one.cursor?.row === other.cursor?.row &&
   one.cursor?.column === other.cursor?.column;
 
+const unwrapped = (text: string): string => (text === '' ? '' : `${WRAP_OFF}${text}${WRAP_ON}`);
+
 /** In raw mode a line feed alone does not go back to the first column. */
 const inRows = (text: string): string => text.replaceAll('\n', '\r\n');
 
-const shownWidth = (line: string): number => textWidth(stripVTControlCharacters(line));
+/** Rows that a line takes where there are so many columns: half of a wide character is in none of them. */
+const rowsOf = (line: string, columns: number): number => {
+  let [rows, taken] = [1, 0];
+  for (const character of charactersOf(stripVTControlCharacters(line))) {
+    const width = characterWidth(character);
+    if (taken > 0 && taken + width > columns) [rows, taken] = [rows + 1, 0];
+    taken += width;
+  }
+  return rows;
+};
+
+/** What stands in front of a column; where the line is shorter, blanks do. */
+const upTo = (line: string, column: number): string => {
+  let [text, taken] = ['', 0];
+  for (const character of charactersOf(stripVTControlCharacters(line))) {
+    if (taken >= column) return text;
+    text += character;
+    taken += characterWidth(character);
+  }
+  return text.padEnd(text.length + column - taken);
+};
 
 const up = (rows: number): string => (rows > 0 ? `${ESC}${rows}A` : '');
 const down = (rows: number): string => (rows > 0 ? `${ESC}${rows}B` : '');

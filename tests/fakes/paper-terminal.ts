@@ -12,6 +12,8 @@ export interface PaperTerminal {
   history(): readonly string[];
   readonly cursor: { readonly row: number; readonly column: number; readonly isShown: boolean };
   readonly isAlternate: boolean;
+  /** What is too long for a line goes on in the next one. */
+  readonly wraps: boolean;
   /** Everything that was written. */
   readonly raw: string;
 }
@@ -22,12 +24,17 @@ const SEQUENCE = new RegExp(`^${ESC}(?:\\[(\\??[\\d;]*)([A-Za-z])|([78]))`);
 /** Up to whatever is no text. */
 const PLAIN = /^[^\p{Cc}]+/u;
 
-export const paperTerminal = (columns: number, rows: number): PaperTerminal => {
+/** `widthOf`: some terminals take other characters for wide. */
+export const paperTerminal = (
+  columns: number,
+  rows: number,
+  widthOf = characterWidth,
+): PaperTerminal => {
   const blank = () => Array.from({ length: rows }, () => [] as string[]);
   let lines = blank();
   let main: { lines: string[][]; row: number; column: number } | undefined;
   const gone: string[] = [];
-  let [row, column, isShown] = [0, 0, true];
+  let [row, column, isShown, wraps] = [0, 0, true, true];
   let saved = { row: 0, column: 0 };
   let raw = '';
   const text = (line: readonly string[]) =>
@@ -44,8 +51,9 @@ export const paperTerminal = (columns: number, rows: number): PaperTerminal => {
     lines.push([]);
   };
   const put = (character: string) => {
-    const width = characterWidth(character);
+    const width = widthOf(character);
     if (column + width > columns) {
+      if (!wraps) return;
       column = 0;
       feed();
     }
@@ -71,6 +79,7 @@ export const paperTerminal = (columns: number, rows: number): PaperTerminal => {
   };
   const switchMode = (mode: string, isOn: boolean) => {
     if (mode === '25') isShown = isOn;
+    else if (mode === '7') wraps = isOn;
     else if (mode === '1049' && isOn) {
       main = { lines, row, column };
       [lines, row, column] = [blank(), 0, 0];
@@ -110,6 +119,9 @@ export const paperTerminal = (columns: number, rows: number): PaperTerminal => {
     history: () => gone,
     get cursor() {
       return { row, column: Math.min(column, columns - 1), isShown };
+    },
+    get wraps() {
+      return wraps;
     },
     get isAlternate() {
       return main !== undefined;

@@ -22,6 +22,11 @@ describe('text that is made to fit', () => {
     expect([fitted('5s', 4, true), fitted('5s', 4, false)]).toEqual(['  5s', '5s  ']);
   });
 
+  test('is folded without a cut through its colours', () => {
+    expect(folded('\u001b[2m(one two)\u001b[0m', 9)).toEqual(['\u001b[2m(one two)\u001b[0m']);
+    expect(folded('\u001b[2m(one two)\u001b[0m', 5)).toEqual(['\u001b[2m(one ', 'two)\u001b[0m']);
+  });
+
   test('is folded without losing a letter, and each part fits', () => {
     const words = fc.string({ unit: fc.constantFrom('a', ' ', '字', 'é', '😀'), maxLength: 80 });
     fc.assert(

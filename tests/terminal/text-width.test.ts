@@ -11,6 +11,10 @@ describe('the width of a text', () => {
     ['a family', '👩‍👩‍👧', 2],
     ['a flag', '🇫🇷', 2],
     ['lines of a box', '─│╭', 3],
+    ['a hand and its skin, which some terminals show apart', '✋🏽', 4],
+    ['syllables, whose letters some show apart', 'नमस्ते', 4],
+    ['a family of two skins', '👩🏽‍🤝‍👩', 4],
+    ['letters in colours', '\u001b[31m漢a\u001b[0m', 3],
     ['nothing', '', 0],
   ])('counts %s', (_, text, width) => {
     expect(textWidth(text)).toBe(width);
@@ -37,6 +41,15 @@ describe('the width of a text', () => {
         expect([sign, textWidth(sign), textWidth(`${sign}漢`)]).toEqual([sign, 1, 3]);
       }
     }
+  });
+
+  test('takes a colour for one character without a width', () => {
+    expect([...charactersOf('\u001b[1;31m漢\u001b[0m')]).toEqual([
+      '\u001b[1;31m',
+      '漢',
+      '\u001b[0m',
+    ]);
+    expect(textWidth('\u001b[1;31m')).toBe(0);
   });
 
   test('keeps what people see as one character in one piece', () => {

@@ -72,6 +72,32 @@ describe('a frame below what was said', () => {
     );
   });
 
+  test('stays where it is on a terminal that takes characters for wider than they are', () => {
+    const paper = paperTerminal(10, 6, (character) => (character === 'é' ? 3 : 1));
+    const painter = new Painter(
+      (text) => paper.write(text),
+      () => ({ columns: 10, rows: 6 }),
+    );
+    painter.paintInline(frame('éééééé', 'prompt', 'status'), 'said\n');
+    painter.paintInline(frame('ééééééé', 'prompt!', 'status'));
+    painter.paintInline(frame('éé', 'prompt', 'status 2'));
+    expect(paper.screen()).toEqual(['said', 'éé', 'prompt', 'status 2']);
+    expect([paper.history(), paper.wraps]).toEqual([[], true]);
+  });
+
+  test('is found again when the terminal has become so narrow that wide characters break', () => {
+    const { paper, painter, size } = setUp(10, 8);
+    painter.paintInline(
+      { lines: ['漢漢漢漢漢', 'prompt'], cursor: { row: 1, column: 6 } },
+      'said\n',
+    );
+    Object.assign(size, { columns: 5 });
+    const before = paper.raw.length;
+    painter.paintInline(frame('now'));
+    // Two of them in each of two rows, one in a third, and the prompt's first row below.
+    expect(paper.raw.slice(before)).toContain('\u001b[4A');
+  });
+
   test('writes only the lines that differ', () => {
     const { paper, painter } = setUp();
     painter.paintInline(frame('first', 'second', 'third'));
@@ -138,6 +164,18 @@ describe('a frame of the whole screen', () => {
     expect({ screen: paper.screen(), cursor: paper.cursor }).toEqual(before);
     painter.paintInline(frame('one', 'three'));
     expect(paper.screen()).toEqual(['said', 'one', 'three']);
+  });
+
+  test('cuts what is too long for the terminal, and gives its way of breaking lines back', () => {
+    const paper = paperTerminal(10, 4, (character) => (character === 'é' ? 3 : 1));
+    const painter = new Painter(
+      (text) => paper.write(text),
+      () => ({ columns: 10, rows: 4 }),
+    );
+    painter.paintWhole(frame('éééééééééé', 'second', 'third'));
+    expect(paper.screen().slice(1)).toEqual(['second', 'third']);
+    painter.end();
+    expect(paper.wraps).toBe(true);
   });
 
   test('looks like the last one that was painted', () => {
