@@ -63,6 +63,10 @@ const machine: Machine = {
     process.stdout.on('resize', listener);
     return () => process.stdout.off('resize', listener);
   },
+  onContinue(listener) {
+    process.on('SIGCONT', listener);
+    return () => process.off('SIGCONT', listener);
+  },
   lend(giveBack) {
     lent.add(giveBack);
     return () => lent.delete(giveBack);

@@ -23,7 +23,7 @@ export interface KeyListener {
 
 /** The returned function gives the terminal back. */
 export const listenToKeys = (
-  { stdin, out, lend }: Pick<Machine, 'stdin' | 'out' | 'lend'>,
+  { stdin, out, lend, onContinue }: Pick<Machine, 'stdin' | 'out' | 'lend' | 'onContinue'>,
   listener: KeyListener,
 ): (() => void) => {
   const keys = new EventEmitter() as EventEmitter & NodeJS.ReadableStream;
@@ -44,11 +44,18 @@ export const listenToKeys = (
   // A terminal that breaks when nobody listens any more is no reason to crash; one listener is enough for that.
   if (!stdin.listeners('error').includes(ignore)) stdin.on('error', ignore);
   stdin.resume();
+  // The shell has given the terminal a mode of its own meanwhile; setting the same one again does nothing.
+  const forget = onContinue(() => {
+    stdin.setRawMode?.(false);
+    stdin.setRawMode?.(true);
+    out(PASTE_ON);
+  });
   let isOpen = true;
   const close = () => {
     if (!isOpen) return;
     isOpen = false;
     keep();
+    forget();
     pastes.close();
     stdin.off('data', onData);
     stdin.off('end', onEnd);

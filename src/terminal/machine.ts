@@ -18,6 +18,8 @@ export interface Machine extends Surroundings {
   readonly onSignal: (listener: (signal: EndSignal) => void) => () => void;
   /** Calls back when the terminal has another size. */
   readonly onResize: (listener: () => void) => () => void;
+  /** Calls back when the process goes on that somebody else had stopped: the terminal is not as it was. */
+  readonly onContinue: (listener: () => void) => () => void;
   /**
    * Whoever changes the terminal says how to give it back: that is done however the process ends, and
    * before its last words. The returned function is for those who have given it back themselves.

@@ -115,6 +115,12 @@ export class Painter {
     if (this.whole !== undefined) this.whole = { lines: Array(this.size().rows).fill('\0') };
   }
 
+  /** Others have written since: what stood there is theirs, and the frame comes below it. */
+  leaveBehind(): void {
+    this.inline = NOTHING;
+    this.forget();
+  }
+
   /** An empty screen, with the frame on top of it from now on; what scrolled away stays. */
   clear(): void {
     this.write(`${ESC}H${ESC}2J`);

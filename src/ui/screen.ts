@@ -21,6 +21,8 @@ export interface Scene {
   cursor?(height: number): Cursor | undefined;
 }
 
+type ScreenMachine = Pick<Machine, 'stdout' | 'out' | 'onResize' | 'onContinue' | 'lend'>;
+
 interface OpenScene {
   readonly scene: Scene;
   readonly view: InkView;
@@ -34,7 +36,7 @@ const LEFT_OUT = '(More was said here than can be kept; skein logs and the journ
 const LEAST: Size = { columns: 20, rows: 4 };
 
 export class Screen {
-  private readonly machine: Pick<Machine, 'stdout' | 'out' | 'onResize' | 'lend'>;
+  private readonly machine: ScreenMachine;
   private readonly painter: Painter;
   private readonly onDefect: (error: unknown) => void;
   private inline: OpenScene | undefined;
@@ -43,10 +45,7 @@ export class Screen {
   private said = '';
   private endings: (() => void)[] = [];
 
-  constructor(
-    machine: Pick<Machine, 'stdout' | 'out' | 'onResize' | 'lend'>,
-    onDefect: (error: unknown) => void,
-  ) {
+  constructor(machine: ScreenMachine, onDefect: (error: unknown) => void) {
     this.machine = machine;
     this.onDefect = onDefect;
     this.painter = new Painter(machine.out, this.size);
@@ -113,6 +112,10 @@ export class Screen {
     if (this.isHeld) return;
     this.endings = [
       this.machine.onResize(() => this.redraw()),
+      this.machine.onContinue(() => {
+        this.painter.leaveBehind();
+        this.redraw();
+      }),
       this.machine.lend(() => this.giveBack()),
     ];
     this.redraw();

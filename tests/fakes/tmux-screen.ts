@@ -24,6 +24,8 @@ export interface Screen {
   /** The colours that are on the screen now, as the terminal was told them. */
   colours(): readonly string[];
   modes(): { readonly isAlternate: boolean; readonly isCursorShown: boolean };
+  /** Gives the terminal its usual mode, as a shell does that gets it back. */
+  sane(): void;
   /** Sends a signal to the program. */
   kill(signal: NodeJS.Signals): void;
   /** Resolves with the text once it holds that. */
@@ -95,6 +97,10 @@ export const openScreen = (
         .trim()
         .split(' ');
       return { isAlternate: alternate === '1', isCursorShown: cursor === '1' };
+    },
+    sane() {
+      const tty = tmux('display-message', '-p', '#{pane_tty}').trim();
+      execFileSync('stty', ['-F', tty, 'sane']);
     },
     kill(signal) {
       const shell = tmux('display-message', '-p', '#{pane_pid}').trim();

@@ -35,7 +35,7 @@ const sit = async ({ args = [], ...options }: Sitting = {}, rules = RULES) => {
 };
 
 /** The prompt is empty, and nothing is under way. */
-const READY = /─\n>\n\S+ · mode/;
+const READY = /\n\n─+\n>\n\S+ · mode/;
 const answered = (text: string) => new RegExp(`${text}\\n\\n─+\\n>\\n\\S+ · mode`);
 const TURN_MS = 500;
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -276,5 +276,18 @@ needs.describe('tmux')('a session on a screen', () => {
     await pause(300);
     screen.kill('SIGCONT');
     await screen.shows(/^> half a pro$/m);
+  });
+
+  test('hears every key again when somebody else had stopped it', async () => {
+    const { screen } = await sit();
+    await screen.shows(READY);
+    screen.type('half');
+    await screen.shows(/^> half$/m);
+    screen.kill('SIGSTOP');
+    screen.sane();
+    screen.kill('SIGCONT');
+    await pause(300);
+    screen.type(' a prompt');
+    await screen.shows(/^> half a prompt$/m);
   });
 });

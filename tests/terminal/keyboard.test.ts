@@ -136,7 +136,12 @@ const keyboard = () => {
     paste: (text) => heard.push(`paste ${text}`),
     end: () => heard.push('end'),
   };
+  const continued = new Set<() => void>();
   const machine = {
+    onContinue: (listener: () => void) => {
+      continued.add(listener);
+      return () => continued.delete(listener);
+    },
     stdin: stdin as unknown as Machine['stdin'],
     out: (text: string) => written.push(text),
     lend: (giveBack: () => void) => {
@@ -148,7 +153,7 @@ const keyboard = () => {
   const close = open();
   onTestFinished(close);
   const send = (text: string) => stdin.emit('data', Buffer.from(text));
-  return { stdin, modes, written, heard, lent, send, open, close };
+  return { stdin, modes, written, heard, lent, continued, send, open, close };
 };
 
 describe('the keyboard', () => {
@@ -183,6 +188,17 @@ describe('the keyboard', () => {
       ['\u001b[?2004h', '\u001b[?2004l'],
     ]);
     expect(lent.size).toBe(0);
+  });
+
+  test('takes the terminal again when the process goes on that was stopped from outside', () => {
+    const { modes, written, continued, close } = keyboard();
+    for (const goOn of continued) goOn();
+    expect([modes, written]).toEqual([
+      [true, false, true],
+      ['\u001b[?2004h', '\u001b[?2004h'],
+    ]);
+    close();
+    expect(continued.size).toBe(0);
   });
 
   test('leaves nothing behind however often it is closed, and a late error ends nothing', () => {

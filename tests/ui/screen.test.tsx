@@ -36,6 +36,14 @@ describe('a screen', () => {
     expect(paper.screen()).toEqual(['hello', 'prompt 2']);
   });
 
+  test('stands below what others have written while the process was stopped', () => {
+    const { screen, machine, paper } = setUp();
+    screen.showInline(scene(() => 'prompt\nstatus'));
+    paper.write('\r\n[1]+ Stopped\r\n');
+    machine.goOn();
+    expect(paper.screen()).toEqual(['prompt', 'status', '[1]+ Stopped', 'prompt', 'status']);
+  });
+
   test('keeps what is said while something else has the whole of it', () => {
     const { screen, paper } = setUp();
     const live = scene(() => 'prompt');
