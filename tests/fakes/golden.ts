@@ -20,6 +20,6 @@ const CHANGING: readonly (readonly [RegExp, string])[] = [
 export const steady = (text: string): string =>
   CHANGING.reduce((all, [pattern, word]) => all.replaceAll(pattern, word), text);
 
-/** `npx vitest run -u <file>` writes them anew; look at what has changed. */
+/** `npx vitest run <file> -u` writes them anew (in this order); look at what has changed. */
 export const expectGolden = (text: string, name: string): Promise<void> =>
   expect(`${steady(text)}\n`).toMatchFileSnapshot(`../journeys/golden/${name}.txt`);
