@@ -8,6 +8,7 @@ import { keysIn, redactorOf } from '../policy/redaction.js';
 import { harmless, noticeText } from '../terminal/harmless-text.js';
 import { interrupts, signals } from '../terminal/interrupts.js';
 import type { Machine } from '../terminal/machine.js';
+import { lastWords, outputPace } from '../terminal/output-pace.js';
 import { EXIT } from './exit-code.js';
 import { report, runCommandLine } from './program.js';
 
@@ -53,6 +54,7 @@ const machine: Machine = {
   stdin: process.stdin,
   stdout: process.stdout,
   out: writer(process.stdout),
+  pace: outputPace(process.stdout),
   isOutputClosed: () => !process.stdout.writable,
   err: (text) => toStderr(harmless(redact(text))),
   notify: (sentence) => machine.err(noticeText(sentence)),
@@ -89,3 +91,6 @@ if (outputFailure !== undefined) {
   machine.err(`skein: The output could not be written: ${outputFailure}.\n`);
 }
 process.exitCode = outputFailure !== undefined && exitCode === EXIT.done ? EXIT.failed : exitCode;
+await lastWords(process.stdout);
+// What a terminal has not read by now would keep the process alive for as long as it does not.
+if (process.stdout.isTTY && process.stdout.writableLength > 0) process.exit();

@@ -1,6 +1,7 @@
 /** The world around the command, passed in so that every command can be run in a test. */
 import type { Surroundings } from '../sdk/surroundings.js';
 import type { EndSignal } from './interrupts.js';
+import type { OutputPace } from './output-pace.js';
 
 export interface Machine extends Surroundings {
   readonly stdin: NodeJS.ReadStream & { readonly fd: number };
@@ -8,6 +9,8 @@ export interface Machine extends Surroundings {
   readonly stdout: { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
   /** The only way to stdout. Text that cannot be written any more is dropped. */
   readonly out: (text: string) => void;
+  /** Whether it is read; for those who draw again and again. */
+  readonly pace: OutputPace;
   /** Nobody reads stdout any more, as far as the last write could tell. */
   readonly isOutputClosed: () => boolean;
   /** The same for stderr. */

@@ -21,7 +21,7 @@ export interface Scene {
   cursor?(height: number): Cursor | undefined;
 }
 
-type ScreenMachine = Pick<Machine, 'stdout' | 'out' | 'onResize' | 'onContinue' | 'lend'>;
+type ScreenMachine = Pick<Machine, 'stdout' | 'out' | 'pace' | 'onResize' | 'onContinue' | 'lend'>;
 
 interface OpenScene {
   readonly scene: Scene;
@@ -71,7 +71,9 @@ export class Screen {
   showWhole(scene: Scene): () => void {
     const place = this.wholes.length;
     const opened = this.open(scene, (frame) => {
-      if (this.isHeld && this.wholes.length - 1 <= place) this.painter.paintWhole(frame);
+      if (this.isHeld && this.wholes.length - 1 <= place && this.isRead) {
+        this.painter.paintWhole(frame);
+      }
     });
     this.wholes.push(opened);
     return () => this.leave(opened);
@@ -84,7 +86,7 @@ export class Screen {
   }
 
   flush(): void {
-    if (this.wholes.length > 0 || !this.isHeld) return;
+    if (this.wholes.length > 0 || !this.isHeld || !this.isRead) return;
     const { said } = this;
     this.said = '';
     this.painter.paintInline(this.frame, said);
@@ -110,7 +112,10 @@ export class Screen {
   /** Again, after `giveBack`. */
   take(): void {
     if (this.isHeld) return;
+    const { pace } = this.machine;
     this.endings = [
+      pace.unblock(),
+      pace.onRoom(() => this.refresh()),
       this.machine.onResize(() => this.redraw()),
       this.machine.onContinue(() => {
         this.painter.leaveBehind();
@@ -133,8 +138,17 @@ export class Screen {
   /** As if nothing had been shown before. */
   redraw(): void {
     this.painter.forget();
+    this.refresh();
+  }
+
+  private refresh(): void {
     this.inline?.view.refresh();
     this.wholes.at(-1)?.view.refresh();
+  }
+
+  /** A frame that nobody reads is not drawn: the next one, when somebody does, shows how things are then. */
+  private get isRead(): boolean {
+    return !this.machine.pace.isFull();
   }
 
   /** Ink draws once more when the process ends: nothing may come after the terminal was given back. */

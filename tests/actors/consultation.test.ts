@@ -61,7 +61,7 @@ describe('a compaction', () => {
     const shared = governor(clock, 1);
     const hand = await beforeSummary(100, { clock, governor: shared, maxBudgetUsd: 1 }, false);
     const leave = await shared.enter(NEVER);
-    const compacted = hand.lead.compact('').catch((error: Error) => error.message);
+    const compacted = hand.lead.compact('').catch((error: unknown) => String(error));
     await settled();
     const need = { model: hand.lead.model, inputTokens: 1, knownTokens: 0, maxOutputTokens: 1 };
     const other = await hand.lead.grant.reserve({ ...need, isTurn: false }, NEVER);

@@ -3,8 +3,10 @@ import type { Machine } from '../../src/terminal/machine.js';
 import { type PaperTerminal, paperTerminal } from './paper-terminal.js';
 
 export interface PaperMachine
-  extends Pick<Machine, 'stdout' | 'out' | 'onResize' | 'onContinue' | 'lend'> {
+  extends Pick<Machine, 'stdout' | 'out' | 'pace' | 'onResize' | 'onContinue' | 'lend'> {
   readonly paper: PaperTerminal;
+  /** Whether anybody reads what is written. */
+  read(isRead: boolean): void;
   /** The process goes on that somebody else had stopped. */
   goOn(): void;
   /** The process ends here, without a word to anybody. */
@@ -14,10 +16,24 @@ export interface PaperMachine
 export const paperMachine = (columns = 40, rows = 12): PaperMachine => {
   const paper = paperTerminal(columns, rows);
   const [lent, continued] = [new Set<() => void>(), new Set<() => void>()];
+  const waiting = new Set<() => void>();
+  let isRead = true;
   return {
     paper,
     stdout: { isTTY: true, columns, rows },
     out: (text) => paper.write(text.replaceAll('\u0007', '')),
+    pace: {
+      unblock: () => () => {},
+      isFull: () => !isRead,
+      onRoom(listener) {
+        waiting.add(listener);
+        return () => waiting.delete(listener);
+      },
+    },
+    read(isReadNow) {
+      isRead = isReadNow;
+      if (isRead) for (const listener of waiting) listener();
+    },
     onResize: () => () => {},
     onContinue(listener) {
       continued.add(listener);

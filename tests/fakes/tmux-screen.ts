@@ -26,6 +26,9 @@ export interface Screen {
   modes(): { readonly isAlternate: boolean; readonly isCursorShown: boolean };
   /** Gives the terminal its usual mode, as a shell does that gets it back. */
   sane(): void;
+  /** From now on the terminal takes nothing in and gives nothing out; the returned function ends that. */
+  stall(): () => void;
+  pid(): number;
   /** Sends a signal to the program. */
   kill(signal: NodeJS.Signals): void;
   /** Resolves with the text once it holds that. */
@@ -87,6 +90,10 @@ export const openScreen = (
       throw new Error(`${(error as Error).message} It shows:\n${text()}`, { cause: error });
     }
   };
+  const pid = () => {
+    const shell = tmux('display-message', '-p', '#{pane_pid}').trim();
+    return Number(execFileSync('pgrep', ['-P', shell, 'node'], { encoding: 'utf8' }));
+  };
   const type = (typed: string) => void tmux('send-keys', '-l', '--', typed);
   const press = (...keys: readonly string[]) => void tmux('send-keys', ...keys);
   return {
@@ -102,10 +109,13 @@ export const openScreen = (
       const tty = tmux('display-message', '-p', '#{pane_tty}').trim();
       execFileSync('stty', ['-F', tty, 'sane']);
     },
-    kill(signal) {
-      const shell = tmux('display-message', '-p', '#{pane_pid}').trim();
-      execFileSync('pkill', [`-${signal.slice(3)}`, '-P', shell, 'node']);
+    stall() {
+      const terminal = Number(tmux('display-message', '-p', '#{pid}'));
+      process.kill(terminal, 'SIGSTOP');
+      return () => void process.kill(terminal, 'SIGCONT');
     },
+    pid,
+    kill: (signal) => void process.kill(pid(), signal),
     resize: (width, height) =>
       void tmux('resize-window', '-x', String(width), '-y', String(height)),
     say(said) {

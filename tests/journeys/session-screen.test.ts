@@ -5,9 +5,12 @@ import { expect, test } from 'vitest';
 import { expectGolden } from '../fakes/golden.js';
 import { calls, type Rules, setScene } from '../fakes/skein-process.js';
 import { openScreen, type ScreenOptions } from '../fakes/tmux-screen.js';
+import { eventually, isAlive } from '../host/processes.js';
 import { needs } from '../setup/needs.js';
 
 const ENDLESS = { text: 'word '.repeat(2_000), chunkBytes: 5, chunkDelayMs: 40 };
+/** More than a terminal takes that does not read. */
+const FLOOD = { text: 'flood '.repeat(200_000), chunkBytes: 4_000, chunkDelayMs: 10 };
 const TASK = { description: 'look around', prompt: 'Look around.', subagent_type: 'implementer' };
 
 const RULES: Rules = [
@@ -18,6 +21,7 @@ const RULES: Rules = [
   { match: { toolResult: '/./' }, reply: 'It is made.' },
   { match: { lastUser: 'delegate' }, reply: calls('Task', TASK) },
   { match: { lastUser: 'endless' }, reply: ENDLESS },
+  { match: { lastUser: 'flood' }, reply: FLOOD },
   {
     match: { lastUser: 'make' },
     reply: calls('Write', { file_path: 'made.txt', content: 'one\ntwo\n' }),
@@ -276,6 +280,24 @@ needs.describe('tmux')('a session on a screen', () => {
     await pause(300);
     screen.kill('SIGCONT');
     await screen.shows(/^> half a pro$/m);
+  });
+
+  test('can be ended while its terminal does not read, and is kept in the session', async () => {
+    const { scene, screen } = await sit();
+    await screen.shows(READY);
+    const pid = screen.pid();
+    screen.say('flood');
+    await screen.shows('flood flood');
+    const readAgain = screen.stall();
+    try {
+      await pause(1_500);
+      process.kill(pid, 'SIGTERM');
+      await eventually('it has ended', () => !isAlive(pid));
+    } finally {
+      readAgain();
+    }
+    const { sessions } = JSON.parse((await scene.run(['sessions', '--json'])).stdout);
+    expect(sessions).toMatchObject([{ title: 'flood' }]);
   });
 
   test('hears every key again when somebody else had stopped it', async () => {

@@ -36,6 +36,26 @@ describe('a screen', () => {
     expect(paper.screen()).toEqual(['hello', 'prompt 2']);
   });
 
+  test('draws nothing that nobody reads, and how things are when somebody does again', () => {
+    const { screen, machine, paper } = setUp();
+    let text = 'prompt';
+    const live = scene(() => text);
+    screen.showInline(live);
+    const before = paper.raw;
+    machine.read(false);
+    for (let at = 1; at <= 1_000; at += 1) {
+      text = `prompt ${at}`;
+      screen.print(`line ${at}\n`);
+      live.shown.changedNow();
+    }
+    expect(paper.raw).toBe(before);
+    machine.read(true);
+    expect([...paper.history(), ...paper.screen()].slice(-3)).toEqual([
+      ...['line 999', 'line 1000', 'prompt 1000'],
+    ]);
+    expect(paper.history()[0]).toBe('line 1');
+  });
+
   test('stands below what others have written while the process was stopped', () => {
     const { screen, machine, paper } = setUp();
     screen.showInline(scene(() => 'prompt\nstatus'));
