@@ -15,8 +15,8 @@ const ACTS: Readonly<Record<string, (tape: Tape) => unknown>> = {
   '<': (tape) => tape.jump(-1),
   n: (tape) => tape.seekMark(1),
   N: (tape) => tape.seekMark(-1),
-  home: (tape) => tape.seekShare(0),
-  end: (tape) => tape.toEnd(),
+  home: (tape) => tape.restAtStart(),
+  end: (tape) => tape.restAtEnd(),
 };
 
 /** False for a key that is none of its own. `key` as `keyName` spells it. */

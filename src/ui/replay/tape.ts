@@ -159,6 +159,17 @@ export class Tape {
     this.seek(this.happened + events);
   }
 
+  /** Whoever wants to see the beginning or the end wants to stay there, whichever way it runs. */
+  restAtStart(): void {
+    this.isPlaying = false;
+    this.seekShare(0);
+  }
+
+  restAtEnd(): void {
+    this.isPlaying = false;
+    this.toEnd();
+  }
+
   jump(steps: number): void {
     this.seekShare(this.share + steps * JUMP);
   }

@@ -110,6 +110,22 @@ describe('the screen of a replay', () => {
     expect(source.tape.isPlaying).toBe(false);
   });
 
+  test('stays at the beginning and at the end when it is sent there, whichever way it runs', async () => {
+    const { source, press } = await open();
+    const { tape } = source;
+    for (const isBackwards of [false, true]) {
+      for (const key of ['end', 'home']) {
+        tape.seek(10);
+        tape.isBackwards = isBackwards;
+        tape.isPlaying = true;
+        press(key);
+        const there = tape.position;
+        expect([tape.isPlaying, tape.share]).toEqual([false, key === 'end' ? 1 : 0]);
+        expect([tape.tick(500), tape.position]).toEqual([false, there]);
+      }
+    }
+  });
+
   test('shows the same at the same moment, however one got there', async () => {
     const { store, log } = await playedSwarm();
     const keys = fc.constantFrom('.', ',', '<', '>', 'n', 'N', 'b');
