@@ -50,7 +50,7 @@ const lostLines = ({ entries }: Inbox, { paint, columns }: InboxPaper): readonly
   const more = entries.length === 0 ? '' : ` to ${plural(entries.length, 'more question')}`;
   return [
     paint.warn(cut('? That question was answered elsewhere, or is not asked any more.', columns)),
-    paint.dim(cut(`  Tab goes on${more}; nothing else that you type is heard`, columns)),
+    paint.dim(cut(`  Tab goes on${more}, Esc goes back; nothing else is heard`, columns)),
   ];
 };
 

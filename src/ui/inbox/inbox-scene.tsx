@@ -39,9 +39,7 @@ export class InboxScene implements Scene {
 
   press(key: Key): void {
     const { inbox, leave } = this.options;
-    const isHeard = inbox.line === undefined && !inbox.isLost;
-    const isOut = isHeard && (key.name === 'escape' || key.name === 'q' || key.name === 'i');
-    if (isOut || (key.ctrl === true && key.name === 'c')) {
+    if (this.isWayOut(key)) {
       inbox.turnAway();
       leave();
       return;
@@ -74,7 +72,7 @@ export class InboxScene implements Scene {
       paint.dim('─'.repeat(columns)),
       ...view.lines.slice(0, Math.max(0, rows - top - 1)),
     ];
-    const last = said() === '' ? 'Tab the next · q back' : said();
+    const last = said() === '' ? this.hint : said();
     return (
       <Box flexDirection="column" width={columns} height={rows}>
         {lines.map((line, at) => (
@@ -87,6 +85,21 @@ export class InboxScene implements Scene {
         <Text wrap="truncate">{paint.dim(cut(plainText(last, 400), columns))}</Text>
       </Box>
     );
+  }
+
+  /** Letters may still be meant for a question that has gone; Esc never is. */
+  private isWayOut({ name, ctrl = false }: Key): boolean {
+    const { entries, line, isLost } = this.options.inbox;
+    if (ctrl && name === 'c') return true;
+    if (isLost) return name === 'escape' && entries.length === 0;
+    return line === undefined && (name === 'escape' || name === 'q' || name === 'i');
+  }
+
+  /** What works now. */
+  private get hint(): string {
+    const { entries, isLost } = this.options.inbox;
+    if (!isLost) return 'Tab the next · q back';
+    return entries.length === 0 ? 'Esc back' : 'Tab the next · Esc the list';
   }
 
   /** Those around the one that is shown. */

@@ -147,7 +147,7 @@ describe('a question on the screen', () => {
     inbox.remove('q_1');
     expect(linesOf(inbox).lines).toEqual([
       '? That question was answered elsewhere, or is not asked any more.',
-      '  Tab goes on to 1 more question; nothing else that you type is heard',
+      '  Tab goes on to 1 more question, Esc goes back; nothing else is heard',
     ]);
   });
 

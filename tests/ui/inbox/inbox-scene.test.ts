@@ -65,6 +65,27 @@ describe('all questions on the screen', () => {
     expect(left()).toBe(1);
   });
 
+  test('are left with Esc, and with no letter, when the last of them has gone by itself', () => {
+    const { press, inbox, left, draw } = setUp(1);
+    inbox.remove('q_1');
+    expect(draw().at(-1)).toBe('Esc back');
+    press('q', 'i', 'return');
+    expect(left()).toBe(0);
+    press('escape');
+    expect([left(), inbox.isLost]).toEqual([1, false]);
+  });
+
+  test('are shown again with Esc when one of several has gone by itself', () => {
+    const { press, inbox, left, draw } = setUp(2);
+    inbox.remove('q_1');
+    expect(draw().at(-1)).toBe('Tab the next · Esc the list');
+    press('escape');
+    expect([left(), inbox.isLost]).toEqual([0, false]);
+    expect(draw().at(-1)).toBe('Tab the next · q back');
+    press('q');
+    expect(left()).toBe(1);
+  });
+
   test('are left with q, but not while a reason is typed', () => {
     const { press, left } = setUp(1);
     press('d', 'return', 'q');
