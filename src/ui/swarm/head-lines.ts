@@ -2,13 +2,13 @@
 import type { SwarmView } from '../../sdk/swarm-view.js';
 import { shortAge } from '../../terminal/ages.js';
 import { cellsOf } from '../../terminal/bar-chart.js';
-import { money, plural } from '../../terminal/figures.js';
+import { money, plural, shortCount } from '../../terminal/figures.js';
 import { plainText } from '../../terminal/harmless-text.js';
 import { cut } from '../../terminal/text-fit.js';
 import type { Look } from '../look.js';
 import { type AgentGroup, paintGroup, signOf } from './agent-group.js';
 import type { Wish } from './board-order.js';
-import { type Part, spreadLine } from './spread-line.js';
+import { leastWidth, type Part, spreadLine } from './spread-line.js';
 import type { Totals } from './swarm-totals.js';
 
 export interface HeadPaper extends Look {
@@ -54,23 +54,30 @@ export const troubleLine = (trouble: string, { width, paint }: HeadPaper): strin
 
 const BAR_FROM = 110;
 const BAR_CELLS = 20;
-/** In the order in which they give way. */
 const COUNTED: readonly AgentGroup[] = ['running', 'waiting', 'failed', 'done'];
 
 export const progressLine = (totals: Totals, paper: HeadPaper): string => {
   const { width, paint, unicode } = paper;
   const digits = String(totals.agents).length;
-  const part = (group: AgentGroup, count: number, word: string): Part => {
+  const part = (group: AgentGroup, word: string): Part => {
+    const count = totals[group];
     const text = `${signOf(group, unicode)} ${String(count).padStart(digits)} ${word}`;
     return { text, tint: count === 0 ? paint.dim : paintGroup(group, paint) };
   };
-  const asks: readonly Part[] =
-    totals.asking === 0
-      ? []
-      : [part('asking', totals.asking, totals.asking === 1 ? 'asks' : 'ask')];
-  const left = [...COUNTED.map((group) => part(group, totals[group], group)), ...asks];
+  const asks = totals.asking === 0 ? [] : [part('asking', totals.asking === 1 ? 'asks' : 'ask')];
   const bar = width >= BAR_FROM ? [progressBar(totals, paper)] : [];
-  return spreadLine([...bar, ...left], spendingParts(totals, paper), width);
+  const spending = spendingParts(totals);
+  // Money says more than how many there are not: where there is little room, zeros give way, the last first.
+  const shown = [...COUNTED];
+  const counts = () => shown.map((group) => part(group, group));
+  while (leastWidth([...bar, ...counts(), ...asks, ...spending]) > width) {
+    const zero = shown.findLastIndex((group) => totals[group] === 0);
+    // Whether anybody runs is said at any width.
+    if (zero <= 0) break;
+    shown.splice(zero, 1);
+  }
+  const right = [...spending, ...rateParts(totals, paper)];
+  return spreadLine([...bar, ...counts(), ...asks], right, width);
 };
 
 /** What is over, of all: the rest works or waits. */
@@ -81,14 +88,20 @@ const progressBar = ({ agents, done, failed, idle }: Totals, { unicode }: HeadPa
   return { text: `${block.repeat(full)}${empty.repeat(agents === 0 ? BAR_CELLS : rest)}` };
 };
 
-const spendingParts = (totals: Totals, { paint }: HeadPaper): readonly Part[] => {
-  const { costUsd, leftUsd, turnsPerMinute, usdPerMinute } = totals;
+const spendingParts = ({ costUsd, leftUsd, leftTokens }: Totals): readonly Part[] => [
+  { text: `${money(costUsd)} spent` },
+  ...(leftUsd === null ? [] : [{ text: `${money(Math.max(0, leftUsd))} left` }]),
+  ...(leftTokens === null ? [] : [{ text: `${shortCount(Math.max(0, leftTokens))} tokens left` }]),
+];
+
+const rateParts = (
+  { turnsPerMinute, usdPerMinute }: Totals,
+  { paint }: HeadPaper,
+): readonly Part[] => {
   const tint = paint.dim;
   const turns =
     turnsPerMinute < 10 ? turnsPerMinute.toFixed(1) : String(Math.round(turnsPerMinute));
   return [
-    { text: `${money(costUsd)} spent` },
-    ...(leftUsd === null ? [] : [{ text: `${money(Math.max(0, leftUsd))} left` }]),
     { text: `${turns} turns/min`, tint },
     ...(usdPerMinute === null ? [] : [{ text: `${money(usdPerMinute)}/min`, tint }]),
   ];

@@ -9,6 +9,10 @@ export interface Part {
 
 const GAP = '  ';
 
+/** Of a line that has all of them. */
+export const leastWidth = (parts: readonly Part[]): number =>
+  parts.reduce((sum, { text }) => sum + textWidth(text) + GAP.length, -GAP.length);
+
 /**
  * The first of the left is cut where even that has no room; all others are there as a whole or not at all,
  * those at the left before those at the right, the first of each before the others.

@@ -15,6 +15,7 @@ export interface Totals {
   readonly costUsd: number | null;
   /** USD; null where there is no limit. */
   readonly leftUsd: number | null;
+  readonly leftTokens: number | null;
   readonly turnsPerMinute: number;
   readonly usdPerMinute: number | null;
 }
@@ -27,7 +28,8 @@ export const totalsOf = (swarms: readonly SwarmView[], now: number): Totals => {
     ...counts,
     agents: swarms.reduce((sum, { agents }) => sum + agents.length, 0),
     costUsd: sumOf(all.map(({ costUsd }) => costUsd)),
-    leftUsd: all.length === 0 ? null : sumOf(all.map(({ budget }) => budget.usd)),
+    leftUsd: sumOfKnown(all.map(({ budget }) => budget.usd)),
+    leftTokens: sumOfKnown(all.map(({ budget }) => budget.tokens)),
     turnsPerMinute: all.reduce((sum, { rate }) => sum + rate.turnsPerMinute, 0),
     usdPerMinute: sumOf(all.map(({ rate }) => rate.usdPerMinute)),
   };
@@ -36,3 +38,7 @@ export const totalsOf = (swarms: readonly SwarmView[], now: number): Totals => {
 /** Null when one of them is. */
 const sumOf = (amounts: readonly (number | null)[]): number | null =>
   amounts.reduce((sum, amount) => (sum === null || amount === null ? null : sum + amount), 0);
+
+/** Null when all of them are: one without a limit takes nothing from what the others have left. */
+const sumOfKnown = (amounts: readonly (number | null)[]): number | null =>
+  amounts.reduce((sum, amount) => (amount === null ? sum : (sum ?? 0) + amount), null);

@@ -1,6 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { SwarmView } from '../../../src/sdk/swarm-view.js';
 import { paintFor } from '../../../src/terminal/terminal.js';
+import { textWidth } from '../../../src/terminal/text-width.js';
 import { progressLine, titleLine } from '../../../src/ui/swarm/head-lines.js';
 import { totalsOf } from '../../../src/ui/swarm/swarm-totals.js';
 import { agentView, asking, BEGAN, ended, leadView, swarmView } from '../../fakes/agent-views.js';
@@ -30,16 +32,68 @@ describe('the line of progress', () => {
   });
 
   test('gives way from its end where there is little room', () => {
-    expect(progress(80)).toMatch(/^● 1 running .* \? 1 asks {2,}\$1\.00 spent$/);
-    expect(progress(40)).toBe('● 1 running  ◌ 0 waiting  ✗ 1 failed');
+    expect(progress(90)).toMatch(/◌ 0 waiting .* \? 1 asks {2,}\$1\.00 spent {2}\$3\.50 left$/);
+    expect(progress(60)).toMatch(/^● 1 running {2}✗ 1 failed .* \? 1 asks {2,}\$1\.00 spent$/);
+    expect(progress(30)).toBe('● 1 running  ✗ 1 failed');
+  });
+
+  test('tells of money before it tells of zeros', () => {
+    const calm = { ...SWARM, agents: [leadView(), agentView('a_1')] };
+    expect(progress(80, [calm])).toMatch(/0 done {2,}\$0\.5000 spent {2}\$3\.50 left$/);
+    expect(progress(60, [calm]).replaceAll(/ {3,}/g, ' | ')).toBe(
+      '● 2 running  ◌ 0 waiting | $0.5000 spent  $3.50 left',
+    );
+    expect(
+      progress(24, [
+        { ...calm, agents: [leadView(ended('budget')), agentView('a_1', ended('budget'))] },
+      ]),
+    ).toMatch(/^● 0 running {2}✗ 2 failed$/);
+  });
+
+  test('tells what is left of a budget in tokens, alone or beside one in money', () => {
+    const tokens = { ...SWARM, budget: { usd: null, tokens: 480_000 } };
+    expect(progress(140, [tokens])).toContain('$1.00 spent  480k tokens left  4.5 turns/min');
+    const both = { ...SWARM, budget: { usd: 3.5, tokens: -20 } };
+    expect(progress(140, [both])).toContain('$3.50 left  0 tokens left');
   });
 
   test('adds several swarms up, and knows no sum of what it does not know', () => {
     expect(progress(140, [SWARM, SWARM])).toContain('$7.00 left');
-    const unlimited = { ...SWARM, budget: { usd: null, tokens: null } };
-    expect(progress(140, [SWARM, unlimited])).not.toContain('left');
     const unknown = { ...SWARM, agents: [leadView({ costUsd: null })] };
     expect(progress(140, [unknown])).toContain('unknown spent');
+  });
+
+  test('adds up what those have left that have a limit, whoever has none', () => {
+    const unlimited = { ...SWARM, budget: { usd: null, tokens: null } };
+    const tokens = { ...SWARM, budget: { usd: null, tokens: 1_500 } };
+    expect(progress(160, [unlimited, SWARM, tokens])).toContain('$3.50 left  1.5k tokens left');
+    expect(progress(160, [unlimited, unlimited])).not.toContain('left');
+    expect(progress(160, [])).not.toContain('left');
+  });
+
+  test('is no wider than it may be, and says whether anybody runs', () => {
+    const amount = fc.option(fc.double({ min: -1, max: 1e6, noNaN: true }), { nil: null });
+    const few = fc.integer({ min: 0, max: 300 });
+    const totals = fc.record({
+      ...{
+        agents: few,
+        running: few,
+        waiting: few,
+        asking: few,
+        failed: few,
+        idle: few,
+        done: few,
+      },
+      ...{ costUsd: amount, leftUsd: amount, leftTokens: amount },
+      ...{ turnsPerMinute: fc.double({ min: 0, max: 999, noNaN: true }), usdPerMinute: amount },
+    });
+    fc.assert(
+      fc.property(totals, fc.integer({ min: 20, max: 250 }), (figures, width) => {
+        const line = progressLine(figures, paper(width));
+        expect(textWidth(line)).toBeLessThanOrEqual(width);
+        expect(line).toContain(`${figures.running} running`);
+      }),
+    );
   });
 });
 
