@@ -94,6 +94,7 @@ const agentForPrograms = ({
   since,
   lastActiveAt,
   endedAt,
+  lostAt: _lostAt,
   calls,
   questions,
   wait,

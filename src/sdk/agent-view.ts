@@ -49,6 +49,8 @@ export interface AgentView {
   readonly since: number;
   readonly lastActiveAt: number;
   readonly endedAt: number | null;
+  /** Until when whoever ran it was seen to live; null unless its status is `lost`. */
+  readonly lostAt: number | null;
   /** How its last run ended, while no other is under way. */
   readonly stop: { readonly reason: string; readonly detail: string | null } | null;
 }
@@ -60,6 +62,8 @@ export interface Standing {
   readonly isHere: boolean;
   /** Null while no worker has it, undefined for one that none takes. */
   readonly worker: string | null | undefined;
+  /** Of its swarm, from whoever ran it last. */
+  readonly lastSign: number;
 }
 
 export const viewOfAgent = (agent: AgentFold, standing: Standing, find: FindAgent): AgentView => {
@@ -98,6 +102,7 @@ export const viewOfAgent = (agent: AgentFold, standing: Standing, find: FindAgen
     since,
     lastActiveAt,
     endedAt: agent.endedAt,
+    lostAt: status === 'lost' ? Math.max(lastActiveAt, standing.lastSign) : null,
     stop: agent.stop,
   };
 };

@@ -27,6 +27,8 @@ export class SwarmFold {
   readonly #agents = new Map<string, AgentFold>();
   /** Of the lead: how often a process has taken the session. */
   #takings = 0;
+  /** The last sign of life of anybody between one taking and the next. Milliseconds since 1970. */
+  readonly #signs: number[] = [];
   /** When each was last heard of, in takings. */
   readonly #heard = new Map<string, number>();
   /** Undefined since somebody joined. */
@@ -43,6 +45,7 @@ export class SwarmFold {
     this.#budget = from === undefined ? new BudgetFold(lead) : from.#budget.copy();
     if (from === undefined) return;
     this.#takings = from.#takings;
+    this.#signs = [...from.#signs];
     for (const [id, agent] of from.#agents) this.#agents.set(id, agent.copy());
     for (const [id, taking] of from.#heard) this.#heard.set(id, taking);
     for (const [name, id] of from.#named) this.#named.set(name, id);
@@ -62,6 +65,7 @@ export class SwarmFold {
     this.pace.take(event);
     this.#budget.take(event);
     if (event.agent === this.#lead && event.type === 'epoch.began') this.#takings += 1;
+    this.#signs[this.#takings] = Math.max(this.#signs[this.#takings] ?? event.ts, event.ts);
     const agent = this.#agentOf(event.agent, event.parent, event.ts);
     this.#heard.set(event.agent, this.#takings);
     agent.take(event);
@@ -99,9 +103,10 @@ export class SwarmFold {
       const worker = own === undefined ? worked.get(agent.parent ?? '') : own;
       if (worker !== undefined) worked.set(agent.id, worker);
       const isLead = agent.id === this.#lead;
-      const isKnown = isLead || this.#heard.get(agent.id) === this.#takings;
-      const isHere = (isLive && isKnown) || goesOn(agent.id);
-      const view = this.#viewOf(agent, isLead, isHere, worker);
+      const heard = this.#heard.get(agent.id) ?? this.#takings;
+      const isHere = (isLive && (isLead || heard === this.#takings)) || goesOn(agent.id);
+      const lastSign = this.#signs[heard] ?? agent.lastActiveAt;
+      const view = this.#viewOf(agent, { isLead, isHere, worker, lastSign });
       isNew ||= view !== this.#views[at];
       return view;
     });
@@ -127,19 +132,15 @@ export class SwarmFold {
     parent.expect(id, isExpected);
   }
 
-  #viewOf(
-    agent: AgentFold,
-    isLead: boolean,
-    isHere: boolean,
-    worker: string | null | undefined,
-  ): AgentView {
+  #viewOf(agent: AgentFold, standing: Standing): AgentView {
     const { id, version } = agent;
+    const { isHere, worker, lastSign } = standing;
     const kept = this.#kept.get(id);
     if (kept?.version === version) {
       const { standing: before, view } = kept;
-      if (before.isHere === isHere && before.worker === worker) return view;
+      const isSame = before.isHere === isHere && before.worker === worker;
+      if (isSame && (view.status !== 'lost' || before.lastSign === lastSign)) return view;
     }
-    const standing = { isLead, isHere, worker };
     const view = this.make(agent, standing);
     this.#kept.set(id, { standing, version, view });
     return view;

@@ -1,5 +1,6 @@
 /** An agent of a swarm in a few words: what it is called, where it is, and what it does now. */
 import { type AgentView, calledOf } from '../sdk/swarm-view.js';
+import { shortAge } from './ages.js';
 import { plainText } from './harmless-text.js';
 import { agentWaitWords } from './wait-words.js';
 
@@ -12,6 +13,16 @@ export const whoText = (agent: AgentView, shortId: string): string => {
 /** Who has come to an end is not called stopped: that is what a person does. */
 export const stateText = ({ status, state }: AgentView): string =>
   status === 'running' || status === 'queued' ? state : status;
+
+/**
+ * Of who has come to an end, how long it worked. One that is lost may have said nothing for long and worked
+ * all the same: it is as old as its process was seen to become.
+ */
+export const ageText = (agent: AgentView, now: number): string => {
+  const { status, since, lastActiveAt, lostAt } = agent;
+  const isOver = status === 'ended' || status === 'stopped' || status === 'lost';
+  return shortAge((isOver ? (lostAt ?? lastActiveAt) : now) - since);
+};
 
 /** What it works at, or why it does not; the state says already that a model is being asked. */
 export const doingOf = (agent: AgentView): string => {

@@ -1,7 +1,6 @@
 /** A swarm as a tree in columns, as wide as the terminal and no wider. */
 import type { AgentView, SwarmView } from '../sdk/swarm-view.js';
-import { doingOf, stateText, whoText } from './agent-words.js';
-import { shortAge } from './ages.js';
+import { ageText, doingOf, stateText, whoText } from './agent-words.js';
 import { money, plural, shortCount } from './figures.js';
 import { plainText } from './harmless-text.js';
 import { shortIds } from './short-ids.js';
@@ -69,14 +68,12 @@ const LEAST_DOING = 20;
 const GAP = '  ';
 
 const cellsOf = (agent: AgentView, who: string, now: number): Cells => {
-  const { status, turns, inputTokens, outputTokens, cacheReadPercent, costUsd, since } = agent;
-  const isLive = status === 'running' || status === 'queued';
-  const until = isLive ? now : agent.lastActiveAt;
+  const { turns, inputTokens, outputTokens, cacheReadPercent, costUsd } = agent;
   const state = stateText(agent);
   return {
     ...{ agent: who, state, turns: String(turns), tokens: shortCount(inputTokens + outputTokens) },
     cache: cacheReadPercent === null ? '-' : `${Math.round(cacheReadPercent)} %`,
-    ...{ cost: money(costUsd), age: shortAge(until - since), doing: doingOf(agent) },
+    ...{ cost: money(costUsd), age: ageText(agent, now), doing: doingOf(agent) },
   };
 };
 

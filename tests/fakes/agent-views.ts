@@ -11,7 +11,7 @@ export const agentView = (id: string, more: Partial<AgentView> = {}): AgentView 
   ...{ state: 'streaming', waitsFor: null, wait: null, worker: null, refusal: null },
   ...{ hasLostWorker: false, turns: 3, inputTokens: 12_000, outputTokens: 345 },
   ...{ contextTokens: 4_200, cacheReadPercent: 83.4, costUsd: 0.25, calls: [], questions: [] },
-  ...{ since: BEGAN, lastActiveAt: BEGAN, endedAt: null, stop: null, ...more },
+  ...{ since: BEGAN, lastActiveAt: BEGAN, endedAt: null, lostAt: null, stop: null, ...more },
 });
 
 export const leadView = (more: Partial<AgentView> = {}): AgentView =>

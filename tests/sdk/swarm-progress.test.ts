@@ -8,7 +8,15 @@ const agent = (more: Partial<AgentView> = {}): AgentView => ({
   ...{ description: '', status: 'running', state: 'tool-running', waitsFor: null, wait: null },
   ...{ worker: null, refusal: null, hasLostWorker: false, turns: 1, inputTokens: 10 },
   ...{ outputTokens: 5, cacheReadPercent: null, costUsd: 0.25, contextTokens: null },
-  ...{ calls: [], questions: [], since: 0, lastActiveAt: 0, endedAt: null, stop: null },
+  ...{
+    calls: [],
+    questions: [],
+    since: 0,
+    lastActiveAt: 0,
+    endedAt: null,
+    lostAt: null,
+    stop: null,
+  },
   ...more,
 });
 const waits = (kind: WaitKind, more: Partial<AgentView> = {}) =>

@@ -20,7 +20,16 @@ const agent = (id: string, depth: number, more: Partial<AgentView> = {}): AgentV
     turns: 3,
   },
   ...{ inputTokens: 12_000, outputTokens: 345, cacheReadPercent: 83.4, costUsd: 0.0123 },
-  ...{ calls: [], questions: [], since: 0, lastActiveAt: 0, endedAt: null, stop: null, ...more },
+  ...{
+    calls: [],
+    questions: [],
+    since: 0,
+    lastActiveAt: 0,
+    endedAt: null,
+    lostAt: null,
+    stop: null,
+    ...more,
+  },
 });
 
 const swarm = (...agents: readonly AgentView[]): SwarmView => ({

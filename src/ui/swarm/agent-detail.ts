@@ -1,6 +1,6 @@
 /** All that is known of one agent, in a few lines beside or below the tree. */
 import { type AgentView, calledOf, type SwarmView } from '../../sdk/swarm-view.js';
-import { stateText, whoText } from '../../terminal/agent-words.js';
+import { ageText, stateText, whoText } from '../../terminal/agent-words.js';
 import { shortAge } from '../../terminal/ages.js';
 import { money, plural, shortCount } from '../../terminal/figures.js';
 import { plainText } from '../../terminal/harmless-text.js';
@@ -50,11 +50,10 @@ export const agentTitle = (agent: AgentView, { paint, unicode, width }: Look & A
 
 const factLines = (swarm: SwarmView, agent: AgentView, paper: DetailPaper): readonly string[] => {
   const { width, paint, now } = paper;
-  const { kind, model, worker, turns, cacheReadPercent, costUsd, since, lastActiveAt } = agent;
+  const { kind, model, worker, turns, cacheReadPercent, costUsd, lastActiveAt } = agent;
   const parent = swarm.agents.find(({ id }) => id === agent.parent);
   const what = kind === 'lead' ? `lead of ${swarm.session.id}` : kind;
   const cached = cacheReadPercent === null ? '' : `, ${Math.round(cacheReadPercent)} % cached`;
-  const age = shortAge((isLive(agent) ? now : lastActiveAt) - since);
   const identity = [
     ...[what, ...(parent === undefined ? [] : [`for ${plainText(calledOf(parent), 40)}`])],
     ...(model === null ? [] : [plainText(model, 60)]),
@@ -63,7 +62,7 @@ const factLines = (swarm: SwarmView, agent: AgentView, paper: DetailPaper): read
   const figures = [
     ...[plural(turns, 'turn'), `${shortCount(tokensOf(agent))} tokens${cached}`],
     ...(agent.contextTokens === null ? [] : [`context ${shortCount(agent.contextTokens)}`]),
-    ...[money(costUsd), `${age} old`, `active ${shortAge(now - lastActiveAt)} ago`],
+    ...[money(costUsd), `${ageText(agent, now)} old`, `active ${shortAge(now - lastActiveAt)} ago`],
   ];
   return [
     agentTitle(agent, paper),

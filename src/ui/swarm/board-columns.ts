@@ -1,10 +1,9 @@
 /** The columns of a board: as many as there is room for, each always as wide as before. */
 import type { AgentView } from '../../sdk/swarm-view.js';
-import { doingOf, stateText } from '../../terminal/agent-words.js';
+import { ageText, doingOf, stateText } from '../../terminal/agent-words.js';
 import { shortAge } from '../../terminal/ages.js';
 import { money, shortCount } from '../../terminal/figures.js';
 import { fitted } from '../../terminal/text-fit.js';
-import { isLive } from './agent-group.js';
 import { tokensOf } from './board-order.js';
 
 export type Column =
@@ -113,7 +112,3 @@ export const cellText = (column: Column, agent: AgentView, now: number): string 
       return '';
   }
 };
-
-/** Of who has come to an end, how long it worked. */
-export const ageText = (agent: AgentView, now: number): string =>
-  shortAge((isLive(agent) ? now : agent.lastActiveAt) - agent.since);

@@ -1,6 +1,6 @@
 /** The lines of a board as text. Those of agents without news are the very same strings as before. */
 import type { AgentView } from '../../sdk/swarm-view.js';
-import { whoText } from '../../terminal/agent-words.js';
+import { ageText, whoText } from '../../terminal/agent-words.js';
 import { shortAge } from '../../terminal/ages.js';
 import { money } from '../../terminal/figures.js';
 import { swarmHead } from '../../terminal/swarm-text.js';
@@ -10,7 +10,6 @@ import { inAscii } from '../../terminal/tree-branches.js';
 import type { Look } from '../look.js';
 import { type AgentGroup, groupOf, paintGroup, signOf } from './agent-group.js';
 import {
-  ageText,
   type BoardColumns,
   type Column,
   cellText,
