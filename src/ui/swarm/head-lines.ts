@@ -80,9 +80,9 @@ export const progressLine = (totals: Totals, paper: HeadPaper): string => {
   return spreadLine([...bar, ...counts(), ...asks], right, width);
 };
 
-/** What is over, of all: the rest works or waits. */
-const progressBar = ({ agents, done, failed, idle }: Totals, { unicode }: HeadPaper): Part => {
-  const over = done + failed + idle;
+/** What is over, of all: the rest works or waits, or rests and may have done nothing yet. */
+const progressBar = ({ agents, done, failed }: Totals, { unicode }: HeadPaper): Part => {
+  const over = done + failed;
   const [full = 0, rest = 0] = cellsOf([over, agents - over], BAR_CELLS);
   const [block, empty] = unicode ? ['█', '░'] : ['#', '.'];
   return { text: `${block.repeat(full)}${empty.repeat(agents === 0 ? BAR_CELLS : rest)}` };

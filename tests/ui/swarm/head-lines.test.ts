@@ -31,6 +31,12 @@ describe('the line of progress', () => {
     );
   });
 
+  test('has an empty bar while nothing is over, whoever rests', () => {
+    const resting = agentView('a_1', { kind: 'teammate', status: 'idle', state: 'idle' });
+    const begun = leadView({ state: 'idle' });
+    expect(progress(140, [swarmView([begun, resting])])).toMatch(/^░{20} .* ✓ 0 done/);
+  });
+
   test('gives way from its end where there is little room', () => {
     expect(progress(90)).toMatch(/◌ 0 waiting .* \? 1 asks {2,}\$1\.00 spent {2}\$3\.50 left$/);
     expect(progress(60)).toMatch(/^● 1 running {2}✗ 1 failed .* \? 1 asks {2,}\$1\.00 spent$/);
