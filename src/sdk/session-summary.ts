@@ -3,6 +3,7 @@ import { SkeinError } from '../protocol/errors.js';
 import type { EventType } from '../protocol/events.js';
 import type { SessionMeta } from '../protocol/store.js';
 import { CostLedger } from './cost-ledger.js';
+import { InheritedPart } from './inherited-part.js';
 import type { SwarmSource } from './job-glance.js';
 import { isWorkedOn } from './swarm-remote.js';
 
@@ -24,6 +25,7 @@ export interface SessionSummary {
   /** Milliseconds since 1970. */
   readonly createdAt: number;
   readonly lastActiveAt: number;
+  /** Of its own, as its cost is: those before a fork are of the other session. */
   readonly turns: number;
   readonly costUsd: number | null;
   readonly forkedFrom: string | null;
@@ -40,6 +42,7 @@ export const summarise = async (store: SwarmSource, meta: SessionMeta): Promise<
   const ledger = new CostLedger();
   const holder = await store.holder(meta.id);
   const isLive = holder !== undefined || (await isWorkedOn(store, meta.id));
+  const inherited = new InheritedPart();
   let turns = 0;
   let lastActiveAt = meta.updatedAt;
   let isInRun = false;
@@ -48,6 +51,7 @@ export const summarise = async (store: SwarmSource, meta: SessionMeta): Promise<
     for await (const event of store.events(meta.id)) {
       ledger.take(event);
       lastActiveAt = Math.max(lastActiveAt, event.ts);
+      if (inherited.endsWith(event)) turns = 0;
       if (event.type === 'turn.ended') turns += 1;
       if (event.agent !== meta.lead) continue;
       if (event.type === 'run.ended' || event.type === 'agent.stopped') isInRun = false;

@@ -7,6 +7,7 @@ import type { ListedJob } from '../protocol/job-queue.js';
 import type { SessionMeta } from '../protocol/store.js';
 import type { CacheReport } from './cache-ledger.js';
 import { CostLedger, type CostReport } from './cost-ledger.js';
+import { InheritedPart } from './inherited-part.js';
 import type { SwarmSource } from './job-glance.js';
 import { PermissionHistory, type PermissionReport } from './permission-history.js';
 import { lengthOf, type Pause, pausesIn, timeWithout } from './quiet-times.js';
@@ -102,10 +103,9 @@ export class ReportFold {
   readonly #timeline = new StateTimeline();
   readonly #curve = new SpendingCurve();
   readonly #permissions = new PermissionHistory();
+  readonly #inherited = new InheritedPart();
   #from: number | undefined;
   #to = 0;
-  /** It begins with the records of another session. */
-  #isCopy = false;
 
   constructor(session: SessionMeta) {
     this.#session = session;
@@ -121,8 +121,8 @@ export class ReportFold {
     this.#ledger.take(event);
     this.#curve.take(event);
     this.#permissions.take(event);
-    if (type === 'agent.spawned') this.#isCopy ||= event.forkedFrom !== undefined;
-    if (type === 'epoch.began') this.#taken(event);
+    if (type === 'epoch.began') this.#timeline.take(agent, agent === this.#session.lead, ts);
+    if (this.#inherited.endsWith(event)) this.#forget(ts);
     this.#timeline.note(agent, this.#swarm.stateOf(agent) ?? 'idle', ts);
     if (type !== 'agent.requested' || typeof event.child !== 'string') return;
     this.#timeline.note(event.child, this.#swarm.stateOf(event.child) ?? 'queued', ts);
@@ -164,11 +164,8 @@ export class ReportFold {
     };
   }
 
-  #taken({ agent, ts, epoch }: SwarmEvent): void {
-    this.#timeline.take(agent, agent === this.#session.lead, ts);
-    // A copy is made under the first epoch; what it does itself comes under later ones.
-    if (!this.#isCopy || !(Number(epoch) > 1)) return;
-    this.#isCopy = false;
+  /** What came before is the history of another session. */
+  #forget(ts: number): void {
     this.#from = ts;
     this.#to = ts;
     this.#timeline.forget(ts);

@@ -13,12 +13,15 @@ export const SESSION: SessionMeta = {
 };
 
 /** Those without an agent are of the lead, `a_1`. */
+export const eventsOf = (facts: readonly Fact[]): readonly SwarmEvent[] =>
+  facts.map((fact, index) => {
+    const head = { v: 1, seq: index + 1, swarm: 's_1', agent: 'a_1', parent: null } as const;
+    return { ...head, cites: { seq: index + 1 }, ...fact };
+  });
+
 export const told = (facts: readonly Fact[], terms: Partial<ReportTerms> = {}): SwarmReport => {
   const fold = new ReportFold(SESSION);
-  for (const [index, fact] of facts.entries()) {
-    const head = { v: 1, seq: index + 1, swarm: 's_1', agent: 'a_1', parent: null } as const;
-    fold.take({ ...head, cites: { seq: index + 1 }, ...fact });
-  }
+  for (const event of eventsOf(facts)) fold.take(event);
   return fold.report({ isHeld: false, jobs: [], now: 0, ...terms });
 };
 
