@@ -10,6 +10,7 @@ import {
   waitOfQueued,
   waitOfWorking,
 } from './agent-wait.js';
+import { cacheReadPercent } from './cache-share.js';
 import type { SeenCall, SeenQuestion } from './seen-calls.js';
 
 export interface AgentView {
@@ -94,7 +95,7 @@ export const viewOfAgent = (agent: AgentFold, standing: Standing, find: FindAgen
     turns,
     inputTokens: read,
     outputTokens: usage.output,
-    cacheReadPercent: read === 0 ? null : Math.round((usage.cacheRead / read) * 1_000) / 10,
+    cacheReadPercent: cacheReadPercent(usage.cacheRead, read),
     costUsd: cost,
     contextTokens,
     calls: isOver ? [] : [...agent.calls.running.values()],

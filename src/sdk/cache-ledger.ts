@@ -5,6 +5,7 @@
 import { CACHE_CAUSES, type CacheCause } from '../protocol/cache-causes.js';
 import { costOf } from '../protocol/prices.js';
 import type { Usage } from '../protocol/usage.js';
+import { cacheReadPercent } from './cache-share.js';
 
 /** One answer that read much less than the request before had left in the cache. */
 export interface CacheMiss {
@@ -111,7 +112,7 @@ export class CacheLedger {
       writtenTokens: written,
       uncachedTokens: uncached,
       promptTokens: prompt,
-      readPercent: prompt === 0 ? null : Math.floor((read / prompt) * 1_000) / 10,
+      readPercent: cacheReadPercent(read, prompt),
       missCount: sum(groups, ({ times }) => times),
       accidentCount: sum(accidents, ({ times }) => times),
       lostTokens: sum(groups, ({ lost }) => lost),

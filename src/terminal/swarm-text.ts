@@ -1,7 +1,7 @@
 /** A swarm as a tree in columns, as wide as the terminal and no wider. */
 import type { AgentView, SwarmView } from '../sdk/swarm-view.js';
 import { ageText, doingOf, stateText, whoText } from './agent-words.js';
-import { money, plural, shortCount } from './figures.js';
+import { money, percent, plural, shortCount } from './figures.js';
 import { plainText } from './harmless-text.js';
 import { shortIds } from './short-ids.js';
 import { cut, fitted } from './text-fit.js';
@@ -72,7 +72,7 @@ const cellsOf = (agent: AgentView, who: string, now: number): Cells => {
   const state = stateText(agent);
   return {
     ...{ agent: who, state, turns: String(turns), tokens: shortCount(inputTokens + outputTokens) },
-    cache: cacheReadPercent === null ? '-' : `${Math.round(cacheReadPercent)} %`,
+    cache: cacheReadPercent === null ? '-' : percent(cacheReadPercent),
     ...{ cost: money(costUsd), age: ageText(agent, now), doing: doingOf(agent) },
   };
 };

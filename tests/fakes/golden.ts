@@ -13,7 +13,7 @@ const CHANGING: readonly (readonly [RegExp, string])[] = [
   [/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g, '⠋'],
   [/\b\d+(?:\.\d)?s\b(?! of)/g, '0s'],
   [/\$\d+\.\d+/g, '$0.0000'],
-  [/(context|cache) \d+ %/g, '$1 0 %'],
+  [/(context|cache) \d+(?:\.\d)? %/g, '$1 0 %'],
   [/Skein \d+\.\d+\.\d+/g, 'Skein 0.0.0'],
 ];
 

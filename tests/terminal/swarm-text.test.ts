@@ -66,11 +66,11 @@ describe('a swarm in columns', () => {
     expect(shown(FAMILY, 120)).toEqual([
       's_1  running, pid 77  5 agents  $0.0615  mend the tests',
       'AGENT                 STATE                TURNS  TOKENS  CACHED     COST  AGE  DOING',
-      'lead a_lead4          streaming                3   12.3k    83 %  $0.0123  42s',
-      '├─docs                streaming                3   12.3k    83 %  $0.0123  42s  read the docs',
-      '│ └─explorer a_three  streaming                3   12.3k    83 %  $0.0123  42s  Bash npm test (+1)',
-      '├─fork a_fouri        awaiting-permission      3   12.3k    83 %  $0.0123  42s  asks: Bash rm x',
-      '└─tester a_fivem      ended                    3   12.3k    83 %  $0.0123   5s  max_turns: after 5 turns',
+      'lead a_lead4          streaming                3   12.3k  83.4 %  $0.0123  42s',
+      '├─docs                streaming                3   12.3k  83.4 %  $0.0123  42s  read the docs',
+      '│ └─explorer a_three  streaming                3   12.3k  83.4 %  $0.0123  42s  Bash npm test (+1)',
+      '├─fork a_fouri        awaiting-permission      3   12.3k  83.4 %  $0.0123  42s  asks: Bash rm x',
+      '└─tester a_fivem      ended                    3   12.3k  83.4 %  $0.0123   5s  max_turns: after 5 turns',
     ]);
   });
 

@@ -1,6 +1,7 @@
 /** A session on a screen, put together: what it shows, where that comes from, and its keys. */
 import { branchReader } from '../../host/git-place.js';
 import { windowTokens } from '../../protocol/usage.js';
+import { cacheReadPercent } from '../../sdk/cache-share.js';
 import { contextUseOf } from '../../sdk/context-use.js';
 import { imagesToShow } from '../../sdk/prompt-images.js';
 import { KeyTerminal } from '../../terminal/key-terminal.js';
@@ -66,12 +67,12 @@ const statusOf = (host: FaceHost): (() => Omit<StatusFacts, 'running' | 'waiting
     const session = host.session();
     if (session === undefined) return facts;
     const { usage, cost } = session.spent;
-    const read = windowTokens(usage) - usage.output;
+    const cachePercent = cacheReadPercent(usage.cacheRead, windowTokens(usage) - usage.output);
     return {
       ...facts,
       cost,
       context: contextUseOf(session),
-      ...(read > 0 && { cachePercent: (usage.cacheRead / read) * 100 }),
+      ...(cachePercent !== null && { cachePercent }),
     };
   };
 };

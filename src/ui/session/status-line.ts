@@ -1,6 +1,6 @@
 /** The last line of the session: model, mode, context, money, cache, branch and agents, as far as there is room. */
 import type { ContextUse } from '../../sdk/context-use.js';
-import { count, money, plural } from '../../terminal/figures.js';
+import { count, money, percent, plural } from '../../terminal/figures.js';
 import { plainText } from '../../terminal/harmless-text.js';
 import type { Paint } from '../../terminal/terminal.js';
 import { textWidth } from '../../terminal/text-width.js';
@@ -12,7 +12,7 @@ export interface StatusFacts {
   readonly context?: ContextUse;
   /** USD; null when a price is not known, undefined before anything was spent. */
   readonly cost?: number | null;
-  /** Of all tokens that were read, from 0 to 100; undefined before the first answer. */
+  /** Of all tokens that were sent, as every surface says it; undefined before the first answer. */
   readonly cachePercent?: number;
   readonly branch?: string;
   readonly running: number;
@@ -49,9 +49,7 @@ const partsOf = (facts: StatusFacts, paint: Paint): readonly Part[] => {
     { text: `mode ${mode}`, worth: 9, ...(isUnusual && { paint: paint.warn }) },
     ...(context === undefined ? [] : [contextPart(context, paint)]),
     ...(cost === undefined ? [] : [{ text: money(cost), worth: 7 }]),
-    ...(cachePercent === undefined
-      ? []
-      : [{ text: `cache ${Math.round(cachePercent)} %`, worth: 4 }]),
+    ...(cachePercent === undefined ? [] : [{ text: `cache ${percent(cachePercent)}`, worth: 4 }]),
     ...(branch === undefined ? [] : [{ text: `on ${plainText(branch, 40)}`, worth: 3 }]),
     ...(running === 0 ? [] : [{ text: `${plural(running, 'agent')} running`, worth: 6 }]),
     ...(waiting === 0 ? [] : [{ text: `${count(waiting)} waiting`, worth: 10, paint: paint.warn }]),

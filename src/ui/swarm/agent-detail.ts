@@ -2,7 +2,7 @@
 import { type AgentView, calledOf, type SwarmView } from '../../sdk/swarm-view.js';
 import { ageText, stateText, whoText } from '../../terminal/agent-words.js';
 import { shortAge } from '../../terminal/ages.js';
-import { money, plural, shortCount } from '../../terminal/figures.js';
+import { money, percent, plural, shortCount } from '../../terminal/figures.js';
 import { plainText } from '../../terminal/harmless-text.js';
 import { cut, folded } from '../../terminal/text-fit.js';
 import { textWidth } from '../../terminal/text-width.js';
@@ -53,7 +53,7 @@ const factLines = (swarm: SwarmView, agent: AgentView, paper: DetailPaper): read
   const { kind, model, worker, turns, cacheReadPercent, costUsd, lastActiveAt } = agent;
   const parent = swarm.agents.find(({ id }) => id === agent.parent);
   const what = kind === 'lead' ? `lead of ${swarm.session.id}` : kind;
-  const cached = cacheReadPercent === null ? '' : `, ${Math.round(cacheReadPercent)} % cached`;
+  const cached = cacheReadPercent === null ? '' : `, ${percent(cacheReadPercent)} cached`;
   const identity = [
     ...[what, ...(parent === undefined ? [] : [`for ${plainText(calledOf(parent), 40)}`])],
     ...(model === null ? [] : [plainText(model, 60)]),

@@ -2,7 +2,7 @@
 import type { AgentView } from '../../sdk/swarm-view.js';
 import { ageText, doingOf, stateText } from '../../terminal/agent-words.js';
 import { shortAge } from '../../terminal/ages.js';
-import { money, shortCount } from '../../terminal/figures.js';
+import { money, percent, shortCount } from '../../terminal/figures.js';
 import { fitted } from '../../terminal/text-fit.js';
 import { tokensOf } from './board-order.js';
 
@@ -99,7 +99,7 @@ export const cellText = (column: Column, agent: AgentView, now: number): string 
     case 'tokens':
       return shortCount(tokensOf(agent));
     case 'cache':
-      return agent.cacheReadPercent === null ? '-' : `${Math.round(agent.cacheReadPercent)} %`;
+      return agent.cacheReadPercent === null ? '-' : percent(agent.cacheReadPercent);
     case 'cost':
       return money(agent.costUsd);
     case 'age':

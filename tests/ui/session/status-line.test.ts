@@ -19,7 +19,7 @@ const at = (tokens: number) => line({ context: contextUse(tokens, windowMarks('u
 describe('the status line', () => {
   test('has model, mode, context, cost, cache, branch and agents', () => {
     expect(line()).toBe(
-      'claude-sonnet-5-5 · mode default · context 25 % · $0.1234 · cache 87 % · on main · 3 agents running · 1 waiting',
+      'claude-sonnet-5-5 · mode default · context 25 % · $0.1234 · cache 87.4 % · on main · 3 agents running · 1 waiting',
     );
   });
 

@@ -19,8 +19,8 @@ describe('an agent in detail', () => {
     expect(detail(agentView('a_1', { worker: 'w_7', name: 'docs' })).slice(0, 6)).toEqual([
       'docs                                             ● streaming',
       'sync · for lead · claude-opus-4-5 · on worker w_7 · 3 turns',
-      '12.3k tokens, 83 % cached · context 4.2k · $0.2500 · 42s old',
-      'active 42s ago',
+      '12.3k tokens, 83.4 % cached · context 4.2k · $0.2500',
+      '42s old · active 42s ago',
       'task   the task of a_1',
       '',
     ]);

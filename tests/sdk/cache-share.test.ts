@@ -1,0 +1,55 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { NO_USAGE } from '../../src/protocol/usage.js';
+import { cacheReadPercent } from '../../src/sdk/cache-share.js';
+import { CostLedger } from '../../src/sdk/cost-ledger.js';
+import { SwarmFold } from '../../src/sdk/swarm-fold.js';
+import { percent } from '../../src/terminal/figures.js';
+import { swarmText } from '../../src/terminal/swarm-text.js';
+import { paintFor } from '../../src/terminal/terminal.js';
+import { statusLine } from '../../src/ui/session/status-line.js';
+import { cellText } from '../../src/ui/swarm/board-columns.js';
+import { eventsOf, factsOf, SESSION, told } from './swarm-facts.js';
+
+const tokens = fc.integer({ min: 0, max: 1_000_000_000 });
+
+describe('the share that was read from the cache', () => {
+  test('is told to the nearest tenth, and not at all where nothing was sent', () => {
+    expect(cacheReadPercent(9_845, 10_000)).toBe(98.5);
+    expect(cacheReadPercent(9_844, 10_000)).toBe(98.4);
+    expect(cacheReadPercent(0, 0)).toBeNull();
+  });
+
+  test('is 100 only when all was read, and 0 only when nothing was', () => {
+    fc.assert(
+      fc.property(tokens, tokens, (read, rest) => {
+        const share = cacheReadPercent(read, read + rest);
+        expect(share === 100).toBe(rest === 0 && read > 0);
+        expect(share === 0).toBe(read === 0 && rest > 0);
+        if (share === null) return;
+        expect(Math.abs(share - (read / (read + rest)) * 100)).toBeLessThan(0.1);
+        expect(percent(share)).toBe(`${share} %`);
+      }),
+    );
+  });
+
+  test('is the same on every surface', () => {
+    const usage = { ...NO_USAGE, input: 155, cacheRead: 9_845, output: 9 };
+    const { begun, started, ended } = factsOf();
+    const facts = [...begun(0), started(1), { ...ended(2, 'end_turn'), usage }];
+    const [fold, ledger] = [new SwarmFold('a_1'), new CostLedger()];
+    for (const event of eventsOf(facts)) {
+      fold.take(event);
+      ledger.take(event);
+    }
+    const agents = fold.agents(true);
+    const paper = { width: 120, unicode: true, now: 9 };
+    const status = { model: 'm', mode: 'default', running: 0, waiting: 0 };
+    const cachePercent = agents[0]?.cacheReadPercent ?? 0;
+    expect(ledger.report().cache.readPercent).toBe(98.5);
+    expect(told(facts).cost.cache.readPercent).toBe(98.5);
+    expect(agents.map((agent) => cellText('cache', agent, 9))).toEqual(['98.5 %']);
+    expect(swarmText({ session: SESSION, holder: undefined, agents }, paper)).toContain(' 98.5 % ');
+    expect(statusLine({ ...status, cachePercent }, 80, paintFor(false))).toContain('cache 98.5 %');
+  });
+});
