@@ -44,13 +44,19 @@ export class StateTimeline {
   take(agent: string, isLead: boolean, ts: number): void {
     if (isLead) this.#takings.push({ at: ts, lastSign: this.#lastSign ?? ts });
     const lane = this.#lanes.get(agent);
-    if (lane !== undefined) this.#lose(lane, lane.lastHeard, ts);
+    if (lane !== undefined) this.#lose(lane, this.#lastSignOf(lane) ?? lane.lastHeard, ts);
   }
 
   /** Nobody runs it any more, and it has not ended. */
   lose(agent: string, end: number): void {
     const lane = this.#lanes.get(agent);
-    if (lane !== undefined) this.#lose(lane, this.#lastSign ?? end, end);
+    if (lane !== undefined) this.#lose(lane, this.#lastSignOf(lane) ?? this.#lastSign ?? end, end);
+  }
+
+  /** The worker that ran it is gone: what the lead and others did since says nothing about that one. */
+  loseWorker(agent: string, end: number): void {
+    const lane = this.#lanes.get(agent);
+    if (lane !== undefined) this.#lose(lane, lane.lastHeard, end);
   }
 
   /** What came before is the history of another session. */
@@ -87,16 +93,15 @@ export class StateTimeline {
     lane.since = at;
   }
 
-  /** Its process lived at least until its own last event, and as long as that of its lead. */
-  #lose(lane: Lane, otherwise: number, ts: number): void {
+  /** Its process lived at least until its own last event. */
+  #lose(lane: Lane, lastSign: number, ts: number): void {
     if (AT_REST.has(lane.state)) return;
-    const { lastHeard } = lane;
-    const lastSign = this.#takingAfter(lastHeard)?.lastSign ?? otherwise;
-    const from = Math.max(lastHeard, Math.min(lastSign, ts));
+    const from = Math.max(lane.lastHeard, Math.min(lastSign, ts));
     if (from < ts) this.#change(lane, 'lost', from);
   }
 
-  #takingAfter(ts: number): Taking | undefined {
+  /** Of the process of its lead that ran it, where another one has taken the lead since. */
+  #lastSignOf({ lastHeard: ts }: Lane): number | undefined {
     let found: Taking | undefined;
     // From the end: an index that somebody else wrote may have any number of them.
     for (let at = this.#takings.length - 1; at >= 0; at -= 1) {
@@ -104,6 +109,6 @@ export class StateTimeline {
       if (taking === undefined || taking.at < ts) break;
       found = taking;
     }
-    return found;
+    return found?.lastSign;
   }
 }

@@ -173,8 +173,9 @@ export class ReportFold {
     this.#permissions.forget();
   }
 
-  #spansOf({ id, status }: AgentView, to: number): readonly StateSpan[] {
+  #spansOf({ id, status, hasLostWorker }: AgentView, to: number): readonly StateSpan[] {
     if (status === 'lost') this.#timeline.lose(id, to);
+    else if (hasLostWorker) this.#timeline.loseWorker(id, to);
     return this.#timeline.spansOf(id, to);
   }
 }

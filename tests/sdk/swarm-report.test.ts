@@ -62,6 +62,22 @@ describe('the time of an agent', () => {
     expect(statesOf(left, 'a_2', still)?.at(-1)).toBe('lost 5900');
   });
 
+  test('is lost from its own last sign when its worker died, whatever its lead does', () => {
+    const facts = [
+      ...[...begun(0), spawned(10, 'a_2'), started(20, 'a_2'), ended(30, 'tool_use', 'a_2')],
+      ...[started(50), ended(5_000, 'tool_use')],
+    ];
+    const job = { id: 'a_2', swarm: 's_1', addedAt: 10 };
+    const still = { isHeld: true, now: 6_000 };
+    const gone = { ...still, jobs: [{ ...job, worker: undefined }] };
+    expect(statesOf(facts, 'a_2', gone)).toEqual(['idle 10', 'streaming 10', 'lost 5970']);
+    expect(told(facts, gone).agents[1]?.times).toMatchObject({ lost: 5_970 });
+    const there = { ...still, jobs: [{ ...job, worker: 'w_1' }] };
+    expect(statesOf(facts, 'a_2', there)?.at(-1)).toBe('tool-running 5970');
+    // A lead that was taken over meanwhile says as little about it.
+    expect(statesOf([...facts, taken(5_500)], 'a_2', gone)?.at(-1)).toBe('lost 5970');
+  });
+
   test('never goes back, whatever the clock of another machine says', () => {
     const facts = [...begun(1_000), started(2_000), ended(1_500, 'tool_use'), started(2_100)];
     const spans = told([...facts, over(2_200)]).agents[0]?.spans ?? [];
