@@ -179,6 +179,11 @@ const optionText = ({ ticked }: Inbox, { question }: ChoiceEntry, at: number): s
   return `${box}${exactText(option.label)}${more}`;
 };
 
+const lettersOf = (entry: InboxEntry): string =>
+  choicesOf(entry)
+    .map((choice) => choice.slice(0, 1))
+    .join(' ');
+
 const keysLine = (
   inbox: Inbox,
   entry: InboxEntry,
@@ -187,8 +192,12 @@ const keysLine = (
   const others = inbox.entries.length - 1;
   const more = others === 0 ? '' : ` · ${plural(others, 'more question')}`;
   if (!inbox.isTurnedTo) return paint.dim(cut(`  ${howTo} answers it${more}`, columns));
+  const ways = entry.kind === 'permission' ? `${lettersOf(entry)} or arrows` : 'numbers or arrows';
+  if (inbox.choice === undefined) {
+    return paint.warn(cut(`  Nothing is chosen: ${ways} choose · Esc later`, columns));
+  }
   const keys = [
-    entry.kind === 'permission' ? 'o s p d or arrows choose' : 'numbers or arrows choose',
+    `${ways} choose`,
     ...(entry.kind === 'choice' && entry.question.multiple ? ['space ticks'] : []),
     'Enter confirms',
     'v shows all of it',

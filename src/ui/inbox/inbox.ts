@@ -49,6 +49,11 @@ export const choicesOf = (entry: InboxEntry): readonly string[] => {
   return entry.question.grant === undefined ? ['once', 'deny'] : choices;
 };
 
+/** The letters of permissions, with the one that most people would try for a no. */
+const MEANT: Readonly<Record<string, PermissionChoice>> = {
+  ...{ o: 'once', s: 'session', p: 'project', d: 'deny', n: 'deny' },
+};
+
 export interface InboxOptions {
   /** All of what a question is about, on a screen of its own. */
   readonly showWhole: (entry: InboxEntry) => void;
@@ -68,8 +73,11 @@ export class Inbox extends Watched {
   isLost = false;
   /** The one that is being answered here. */
   private answering: string | undefined;
-  /** The place of what is chosen. */
-  choice = 0;
+  /** The place of what is chosen; undefined after letters that mean nothing here. */
+  choice: number | undefined = 0;
+  /** Whoever has begun to say no means it, whatever letters follow: `deny`, `no`, `never`. */
+  private isNo = false;
+  private letterAt = Number.NEGATIVE_INFINITY;
   /** Of several answers, those that are ticked. */
   readonly ticked = new Set<number>();
   /** Words that go with the answer; undefined while none are typed. */
@@ -123,6 +131,7 @@ export class Inbox extends Watched {
   turnTo(): void {
     if (this.list.length === 0) return;
     this.turnedAt = this.now();
+    this.isNo = false;
     this.rearm();
     this.changedNow();
   }
@@ -164,36 +173,43 @@ export class Inbox extends Watched {
   private show(entry: InboxEntry | undefined): void {
     this.shownId = entry?.id;
     this.choice = 0;
+    this.isNo = false;
     this.ticked.clear();
     this.line = undefined;
     this.rearm();
   }
 
   private choose(entry: InboxEntry, key: Key): void {
-    const { name = '', sequence = '', shift = false } = key;
+    const { name = '', shift = false } = key;
     const choices = choicesOf(entry);
     if (name === 'escape') this.turnAway();
-    else if (name === 'up') this.choice = Math.max(0, this.choice - 1);
-    else if (name === 'down') this.choice = Math.min(choices.length - 1, this.choice + 1);
+    else if (name === 'up') this.moveTo((this.choice ?? choices.length) - 1, choices);
+    else if (name === 'down') this.moveTo((this.choice ?? -1) + 1, choices);
     else if (name === 'tab' || name === 'right') this.step(shift ? -1 : 1);
     else if (name === 'left') this.step(-1);
-    else if (name === 'v') this.options.showWhole(entry);
     else if (name === 'space' && entry.kind === 'choice') this.tick(entry);
     else if (name === 'return') this.confirm(entry, choices);
-    else {
-      const meant =
-        entry.kind === 'choice'
-          ? Number(sequence) - 1
-          : choices.findIndex((choice) => choice.startsWith(sequence || '?'));
-      if (choices[meant] !== undefined) this.choice = meant;
-      else this.startOver();
-    }
+    else this.chooseByLetter(entry, key, choices);
   }
 
-  /** Whoever types letters that mean nothing here is not choosing an answer. */
-  private startOver(): void {
-    this.choice = 0;
-    this.rearm();
+  private moveTo(place: number, choices: readonly string[]): void {
+    this.choice = Math.max(0, Math.min(choices.length - 1, place));
+    this.isNo = false;
+  }
+
+  /** Only a letter by itself chooses: whoever types a word may mean anything by it, and never a yes. */
+  private chooseByLetter(entry: InboxEntry, key: Key, choices: readonly string[]): void {
+    const { name = '', ctrl = false, meta = false } = key;
+    const isAlone = this.now() - this.letterAt >= GRACE_MS && !ctrl && !meta;
+    this.letterAt = this.now();
+    const letter = isAlone ? name.toLowerCase() : '';
+    if (letter === 'v') this.options.showWhole(entry);
+    if (letter === 'v' || this.isNo) return;
+    const meant =
+      entry.kind === 'choice' ? Number(letter) - 1 : choices.indexOf(MEANT[letter] ?? '');
+    this.choice = choices[meant] === undefined ? undefined : meant;
+    this.isNo = entry.kind === 'permission' && choices[meant] === 'deny';
+    if (this.choice === undefined) this.rearm();
   }
 
   private step(by: number): void {
@@ -203,20 +219,24 @@ export class Inbox extends Watched {
   }
 
   private tick({ question }: ChoiceEntry): void {
-    if (!question.multiple || this.choice >= question.options.length) return;
-    if (!this.ticked.delete(this.choice)) this.ticked.add(this.choice);
+    const { choice } = this;
+    if (!question.multiple || choice === undefined || choice >= question.options.length) return;
+    if (!this.ticked.delete(choice)) this.ticked.add(choice);
   }
 
   /** Nothing is confirmed by a key that came too soon to be meant; one that is held down is never meant. */
   private confirm(entry: InboxEntry, choices: readonly string[]): void {
-    if (this.now() - this.armedAt < GRACE_MS) {
+    const { choice } = this;
+    if (this.now() - this.armedAt < GRACE_MS || choice === undefined) {
       this.rearm();
+      // Words may have several lines.
+      this.letterAt = this.now();
       return;
     }
-    const chosen = choices[this.choice] ?? '';
+    const chosen = choices[choice] ?? '';
     if (entry.kind === 'choice') {
-      if (this.choice === entry.question.options.length) this.line = new LineEditor();
-      else this.settle(entry.id, () => entry.answer({ chosen: this.labels(entry) }));
+      if (choice === entry.question.options.length) this.line = new LineEditor();
+      else this.settle(entry.id, () => entry.answer({ chosen: this.labels(entry, choice) }));
     } else if (chosen === 'deny') this.line = new LineEditor();
     else {
       const scope = chosen as AnswerScope;
@@ -224,14 +244,17 @@ export class Inbox extends Watched {
     }
   }
 
-  private labels({ question: { options } }: ChoiceEntry): readonly string[] {
-    const places = this.ticked.size === 0 ? [this.choice] : [...this.ticked].sort((a, b) => a - b);
+  private labels({ question: { options } }: ChoiceEntry, choice: number): readonly string[] {
+    const places = this.ticked.size === 0 ? [choice] : [...this.ticked].sort((a, b) => a - b);
     return places.flatMap((at) => options[at]?.label ?? []);
   }
 
   private type(entry: InboxEntry, line: LineEditor, key: Key): void {
     const stroke = line.press(key);
-    if (stroke.kind === 'escape' || stroke.kind === 'interrupt') this.line = undefined;
+    if (stroke.kind === 'escape' || stroke.kind === 'interrupt') {
+      this.line = undefined;
+      this.isNo = false;
+    }
     if (stroke.kind !== 'submit') return;
     const words = stroke.text.trim();
     if (entry.kind === 'permission') {

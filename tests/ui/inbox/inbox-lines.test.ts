@@ -86,6 +86,15 @@ describe('a question on the screen', () => {
     expect(cursor?.column).toBe(13);
   });
 
+  test('says so when nothing is chosen', () => {
+    const inbox = inboxWith({});
+    inbox.turnTo();
+    inbox.press({ name: 'x', sequence: 'x' });
+    const { lines } = linesOf(inbox);
+    expect(lines.join('\n')).not.toContain('❯');
+    expect(lines.at(-1)).toBe('  Nothing is chosen: o s p d or arrows choose · Esc later');
+  });
+
   test('lists what can be chosen, with what is ticked', () => {
     const question = choice({ multiple: true });
     const inbox = inboxWith({ kind: 'choice', question });

@@ -1,4 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { GRACE_MS } from '../../../src/terminal/terminal.js';
 import { Inbox, type InboxEntry } from '../../../src/ui/inbox/inbox.js';
 import { choice, permission } from './questions.js';
 
@@ -70,10 +72,11 @@ describe('an inbox', () => {
   });
 
   test('goes back to the answers from a reason that is given up', () => {
-    const { answers, press, turn, inbox } = setUp({});
+    const { answers, press, turn, wait, inbox } = setUp({});
     turn();
     press('d', 'return', 'x', 'escape');
     expect(inbox.line).toBeUndefined();
+    wait();
     press('o', 'return');
     expect(answers).toEqual([['q_1', { behavior: 'allow', scope: 'once' }]]);
   });
@@ -117,6 +120,87 @@ describe('an inbox', () => {
     expect(inbox.entries).toHaveLength(1);
   });
 
+  test.each(['no', 'deny', 'never', 'D', 'N'])('takes %j for a no, at any pace', (word) => {
+    for (const pace of [0, 150, GRACE_MS, 1_000]) {
+      const { answers, press, type, turn, pass } = setUp({});
+      turn();
+      for (const letter of word.split('')) {
+        type(letter);
+        pass(pace);
+      }
+      press('return');
+      expect(answers).toEqual([]);
+      type('use make');
+      press('return');
+      expect(answers).toMatchObject([['q_1', { behavior: 'deny' }]]);
+    }
+  });
+
+  test('takes a no back with an arrow, or with Esc', () => {
+    for (const keys of [['up'], ['escape']]) {
+      const { inbox, answers, press, turn, wait } = setUp({});
+      turn();
+      press('d');
+      wait();
+      press('s', ...keys);
+      inbox.turnTo();
+      wait();
+      press('s', 'return');
+      expect(answers).toEqual([['q_1', { behavior: 'allow', scope: 'session' }]]);
+    }
+  });
+
+  test('has nothing chosen after letters that mean nothing, until something is chosen', () => {
+    const { inbox, answers, press, turn, wait } = setUp({});
+    turn();
+    press('y');
+    expect(inbox.choice).toBeUndefined();
+    for (let at = 0; at < 3; at += 1) {
+      wait();
+      press('return');
+    }
+    expect(answers).toEqual([]);
+    press('down');
+    expect(inbox.choice).toBe(0);
+    press('x', 'up');
+    expect(inbox.choice).toBe(3);
+  });
+
+  test('allows nothing for words that are typed in one go, whenever Enter comes after them', () => {
+    const letters = fc.string({
+      unit: fc.constantFrom(...'onspdeyvOSPx \n'.split('')),
+      minLength: 1,
+    });
+    const pace = fc.integer({ min: 0, max: GRACE_MS - 1 });
+    fc.assert(
+      fc.property(letters, pace, fc.integer({ min: 0, max: 5_000 }), (words, ms, pause) => {
+        fc.pre(!/^[osp]?(?:\n|$)/i.test(words));
+        const { answers, whole, press, turn, pass } = setUp({});
+        const pressHere = (key: string) => {
+          // What shows all of it has the keys from there on.
+          if (whole.length === 0) press(key === '\n' ? 'return' : key);
+        };
+        turn();
+        for (const [at, key] of words.split('').entries()) {
+          if (at > 0) pass(ms);
+          pressHere(key);
+        }
+        pass(pause);
+        pressHere('\n');
+        expect(answers.flat()).not.toContainEqual(expect.objectContaining({ behavior: 'allow' }));
+      }),
+    );
+  });
+
+  test('gives no answer to an agent for a word that is typed for something else', () => {
+    const { answers, type, press, turn, wait } = setUp(asks());
+    turn();
+    type('neither');
+    wait();
+    press('return');
+    expect(answers).toEqual([]);
+  });
+
   test('takes no answer for a question that somebody has only just gone to', () => {
     const { answers, press, turn } = setUp({}, second);
     turn();
@@ -138,6 +222,9 @@ describe('an inbox', () => {
     press('s');
     wait();
     press('return');
+    expect(answers).toEqual([]);
+    wait();
+    press('o', 'return');
     expect(answers).toEqual([['q_1', { behavior: 'allow', scope: 'once' }]]);
   });
 
