@@ -9,12 +9,15 @@
 import { redact } from '../policy/redaction.js';
 import type { PermissionQuestion, Risk } from '../protocol/permission.js';
 import { exactText, oneLine } from './harmless-text.js';
-import { folded } from './text-fit.js';
+import { inputParts, type Lines, valueLines } from './input-text.js';
+import { cut, folded } from './text-fit.js';
 
 /** Of one value, or of one side of a change. */
 const MOST_LINES = 12;
 /** Of the whole input, as the screen breaks it. */
 const MOST_ROWS = 12;
+/** Of the input, before the remarks below it are cut to a row each. */
+const LEAST_ROWS = 3;
 const LONGEST_LINE = 600;
 const LONGEST_REMARK = 200;
 
@@ -24,6 +27,8 @@ export interface QuestionView {
   /** Whom it works for, and on what. */
   readonly purpose?: string;
   readonly columns: number;
+  /** As many as there may be without the answers; left out where there may be any. */
+  readonly rows?: number;
 }
 
 export const questionLines = (
@@ -43,45 +48,100 @@ export const answersOf = ({
   return isAlwaysAsked ? ASKED_AGAIN : ANSWERS;
 };
 
-/** Without the answers; `howToSee` is what a person can do to see what is left out. */
+/**
+ * Without the answers; `howToSee` is what a person can do to see what is left out. Where there is little room the input
+ * gives way, and then what weighs less: nobody is to answer without having seen the risk, and that not all is shown.
+ */
 export const questionFacts = (
   question: PermissionQuestion,
-  { asker, purpose, columns }: QuestionView,
+  view: QuestionView,
   howToSee: string,
 ): readonly string[] => {
-  const { tool, reason, risk, blockedPath, grant } = question;
+  const { columns, rows = Number.POSITIVE_INFINITY } = view;
   const parts = inputParts(question);
   const shown = (line: string) => hideSecrets(cutLine(line, LONGEST_LINE));
-  const rows = bothEnds(
-    parts
-      .flatMap((part) => bothEnds(part, MOST_LINES))
-      .flatMap<string | Gap>((line) => (isGap(line) ? [line] : guttered([shown(line)], columns))),
-    MOST_ROWS,
-  );
-  const isWhole = !rows.some(isGap) && parts.flat().every((line) => line === shown(line));
+  const input = parts
+    .flatMap((part) => bothEnds(part, MOST_LINES))
+    .flatMap<string | Gap>((line) => (isGap(line) ? [line] : guttered([shown(line)], columns)));
+  const isWhole =
+    input.length <= MOST_ROWS &&
+    !input.some(isGap) &&
+    parts.flat().every((line) => line === shown(line));
+  const warning = [cut(`  Not all of it is shown: ${howToSee}, and deny if in doubt.`, columns)];
+  const facts = { ...remarksOf(question, view), warning: isWhole ? [] : warning };
+  const all = inOrder(facts, gapless(bothEnds(input, MOST_ROWS), columns));
+  if (all.length <= rows) return all;
+  const least = Math.min(input.length, LEAST_ROWS);
+  const isTight = Object.values({ ...facts, warning }).flat().length + least > rows;
+  const kept = weighed({ ...(isTight ? shortened(facts, columns) : facts), warning }, rows);
+  const room = Math.min(MOST_ROWS, rows - Object.values(kept).flat().length);
+  const some = gapless(bothEnds(input, Math.max(1, room - 1)), columns).slice(0, room);
+  return inOrder(kept, some);
+};
+
+/** All but the input. */
+type Facts = Readonly<Record<(typeof BY_WEIGHT)[number], Lines>>;
+
+/** What stays longest first. */
+const BY_WEIGHT = ['risk', 'warning', 'head', 'rule', 'reason', 'place', 'purpose'] as const;
+
+const remarksOf = (
+  { tool, reason, risk, blockedPath, grant }: PermissionQuestion,
+  { asker, purpose, columns }: QuestionView,
+): Omit<Facts, 'warning'> => {
   const remark = (name: string, text: string | undefined) =>
     text === undefined ? [] : remarkRows(name, text, columns);
-  return [
-    `${asker} asks to use ${oneLine(exactText(tool))}.`,
-    ...(purpose === undefined ? [] : purposeRows(purpose, columns)),
-    ...rows.flatMap((row) => (isGap(row) ? guttered([gapText(row)], columns) : [row])),
-    ...(isWhole ? [] : [`  Not all of it is shown: ${howToSee}, and deny if in doubt.`]),
-    ...remark('risk', RISKS[risk]),
-    ...remark('place', blockedPath),
-    ...remark('reason', reason),
-    ...remark('rule', grant),
-  ];
+  return {
+    head: [`${asker} asks to use ${oneLine(exactText(tool))}.`],
+    purpose: purpose === undefined ? [] : purposeRows(purpose, columns),
+    risk: remark('risk', RISKS[risk]),
+    place: remark('place', blockedPath),
+    reason: remark('reason', reason),
+    rule: remark('rule', grant),
+  };
 };
+
+const inOrder = (facts: Facts, input: Lines): Lines => {
+  const { head, purpose, warning, risk, place, reason, rule } = facts;
+  return [...head, ...purpose, ...input, ...warning, ...risk, ...place, ...reason, ...rule];
+};
+
+/** One row of each. */
+const shortened = (facts: Facts, columns: number): Facts =>
+  mapped(facts, ([first, ...others]) => {
+    if (first === undefined) return [];
+    return [others.length === 0 ? first : cut(`${first}…`, columns)];
+  });
+
+const weighed = (facts: Facts, rows: number): Facts => {
+  let room = rows;
+  return mapped(facts, (lines) => {
+    const kept = lines.slice(0, Math.max(0, room));
+    room -= kept.length;
+    return kept;
+  });
+};
+
+const mapped = (facts: Facts, change: (lines: Lines) => Lines): Facts =>
+  Object.fromEntries(BY_WEIGHT.map((name) => [name, change(facts[name])])) as Facts;
+
+const gapless = (rows: readonly (string | Gap)[], columns: number): Lines =>
+  rows.flatMap((row) => (isGap(row) ? guttered([gapText(row)], columns) : [row]));
 
 /** For whom an agent that works for another asks. */
 export const purposeRows = (purpose: string, columns: number): readonly string[] =>
   remarkRows('for', purpose, columns);
 
-/** Everything that the call was given and that a lasting answer would allow, however long it is. */
+/** Why it is asked, everything that the call was given and what a lasting answer would allow, however long it is. */
 export const wholeInput = (question: PermissionQuestion, columns: number): readonly string[] => {
-  const { grant } = question;
+  const { grant, risk, blockedPath, reason } = question;
   const rule = grant === undefined ? [] : valueLines('rule', grant);
-  return guttered([...inputParts(question).flat(), ...rule], columns);
+  return [
+    ...remarkRows('risk', RISKS[risk], columns),
+    ...(blockedPath === undefined ? [] : guttered(valueLines('place', blockedPath), columns)),
+    ...(reason === '' ? [] : guttered(valueLines('reason', reason), columns)),
+    ...guttered([...inputParts(question).flat(), ...rule], columns),
+  ];
 };
 
 const RISKS: Readonly<Record<Risk, string>> = {
@@ -160,56 +220,6 @@ const hideSecrets = (line: string): string => {
   return hidden.every((piece) => /^[\w+/=.-]+$/.test(piece)) ? clean : line;
 };
 
-type Lines = readonly string[];
-
-const inputParts = ({ input, tool, description }: PermissionQuestion): readonly Lines[] => {
-  if (!isRecord(input)) return [valueLines('call', description)];
-  const { file_path, old_string, new_string, content, edits, ...rest } = input;
-  const parts: Lines[] = [];
-  if (file_path !== undefined) parts.push(valueLines('file', file_path));
-  if (typeof old_string === 'string' && typeof new_string === 'string') {
-    parts.push(...change(old_string, new_string));
-  } else if (tool === 'Write' && typeof content === 'string') parts.push(...change('', content));
-  else if (content !== undefined) parts.push(valueLines('content', content));
-  if (Array.isArray(edits)) parts.push(...edits.flatMap(oneEdit));
-  return [...parts, ...Object.entries(rest).map(([key, value]) => valueLines(key, value))];
-};
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const oneEdit = (edit: unknown): readonly Lines[] => {
-  const { old_string, new_string, ...rest } = isRecord(edit) ? edit : {};
-  if (typeof old_string !== 'string' || typeof new_string !== 'string') {
-    return [valueLines('edit', edit)];
-  }
-  const others = Object.entries(rest).map(([key, value]) => valueLines(key, value));
-  return [...change(old_string, new_string), ...others];
-};
-
-/** What goes and what comes; lines that both have at either end are left out. */
-const change = (before: string, after: string): readonly Lines[] => {
-  const [old, fresh] = [linesOf(before), linesOf(after)];
-  let head = 0;
-  while (head < old.length && head < fresh.length && old[head] === fresh[head]) head++;
-  let tail = 0;
-  const most = Math.min(old.length, fresh.length) - head;
-  while (tail < most && old.at(-1 - tail) === fresh.at(-1 - tail)) tail++;
-  const gone = old.slice(head, old.length - tail).map((line) => `- ${line}`);
-  const come = fresh.slice(head, fresh.length - tail).map((line) => `+ ${line}`);
-  return [gone, come];
-};
-
-const linesOf = (text: string): Lines => (text === '' ? [] : text.replace(/\n$/, '').split('\n'));
-
-const valueLines = (key: string, value: unknown): Lines => {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
-  const [first = '', ...others] = text.split('\n');
-  const name = oneLine(key, 60);
-  if (others.length === 0) return [`${name}: ${first}`];
-  return [`${name}:`, ...[first, ...others].map((line) => `  ${line}`)];
-};
-
 /** Where lines were left out. It is no text until the last cut is made: a later one adds to it. */
 interface Gap {
   readonly left: number;
@@ -222,11 +232,11 @@ const gapText = ({ left }: Gap): string => `(${left} lines are not shown here)`;
 /** The end is shown too: what matters may have been put there. */
 const bothEnds = (lines: readonly (string | Gap)[], most: number): readonly (string | Gap)[] => {
   if (lines.length <= most) return lines;
-  const half = most / 2;
+  const [first, last] = [Math.ceil(most / 2), lines.length - Math.floor(most / 2)];
   const left = lines
-    .slice(half, -half)
+    .slice(first, last)
     .reduce((sum, line) => sum + (isGap(line) ? line.left : 1), 0);
-  return [...lines.slice(0, half), { left }, ...lines.slice(-half)];
+  return [...lines.slice(0, first), { left }, ...lines.slice(last)];
 };
 
 const cutLine = (line: string, longest: number): string => {

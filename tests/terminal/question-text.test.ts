@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { answersOf, questionLines, wholeInput } from '../../src/terminal/question-text.js';
+import {
+  answersOf,
+  questionFacts,
+  questionLines,
+  wholeInput,
+} from '../../src/terminal/question-text.js';
 import { textWidth } from '../../src/terminal/text-width.js';
 
 const QUESTION = {
@@ -102,6 +107,36 @@ describe('what a permission question shows', () => {
     }
   });
 
+  test('is in little room less of the input, and still the risk and that something is left out', () => {
+    const content = fc.array(fc.string({ maxLength: 300 }), { minLength: 40, maxLength: 60 });
+    const words = fc.string({ minLength: 1, maxLength: 300 });
+    const size = fc.record({
+      columns: fc.integer({ min: 60, max: 120 }),
+      rows: fc.integer({ min: 2, max: 30 }),
+    });
+    fc.assert(
+      fc.property(content, words, size, (rows, reason, room) => {
+        const input = { file_path: 'a.ts', content: rows.join('\n') };
+        const place = { blockedPath: '/etc', grant: 'Write(a.ts)', reason };
+        const asked = { ...QUESTION, ...place, tool: 'Write', input };
+        const lines = questionFacts(asked, { ...VIEW, ...room }, 'v shows it');
+        expect(lines.length).toBeLessThanOrEqual(room.rows);
+        const all = [
+          '  risk: medium',
+          NOT_ALL,
+          'The leader asks',
+          '  rule: Write',
+          '  reason:',
+          '  place:',
+        ];
+        for (const start of all.slice(0, room.rows)) {
+          expect(lines.some((line) => line.startsWith(start))).toBe(true);
+        }
+        expect(lines.includes('  | file: a.ts')).toBe(room.rows > all.length);
+      }),
+    );
+  });
+
   test('is how many lines are left out in all, also where a cut falls on an earlier one', () => {
     const content = Array.from({ length: 30_000 }, (_, line) => `line ${line}\n`).join('');
     const rows = inputOf('Write', { file_path: 'a.ts', content });
@@ -120,9 +155,19 @@ describe('what a permission question shows', () => {
 
   test('is all of it when a person wants to see that', () => {
     const command = `start${'x'.repeat(1_000)}${'\n'.repeat(100)}\u001b[2J`;
-    const lines = wholeInput({ ...QUESTION, tool: 'Bash', input: { command } }, 2_000);
-    expect(lines).toHaveLength(102);
-    expect(lines[1]).toBe(`  |   start${'x'.repeat(1_000)}`);
+    const why = {
+      risk: 'high',
+      blockedPath: '/etc',
+      reason: `No rule.${' x'.repeat(200)}`,
+    } as const;
+    const lines = wholeInput({ ...QUESTION, ...why, tool: 'Bash', input: { command } }, 2_000);
+    expect(lines).toHaveLength(105);
+    expect(lines.slice(0, 3)).toEqual([
+      '  risk: high, it may leave the workspace, open secrets or be hard to undo',
+      '  | place: /etc',
+      `  | reason: ${why.reason}`,
+    ]);
+    expect(lines[4]).toBe(`  |   start${'x'.repeat(1_000)}`);
     expect(lines.at(-1)).toBe('  |   ^[[2J');
   });
 

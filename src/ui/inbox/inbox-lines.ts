@@ -38,7 +38,7 @@ export const inboxLines = (inbox: Inbox, paper: InboxPaper): InboxView => {
   const below = typed?.rows ?? [keysLine(inbox, entry, paper)];
   const answers = answerLines(inbox, entry, paper, paper.rows - 1 - below.length - LEAST_ASKED);
   const room = paper.rows - 1 - answers.length - below.length;
-  const body = shortened(bodyOf(entry, paper), room, paper);
+  const body = bodyOf(entry, paper, Math.max(LEAST_ASKED, room));
   const lines = [headLine(inbox, entry, paper), ...body, ...answers];
   return {
     lines: [...lines, ...below],
@@ -89,14 +89,18 @@ const answerLines = (
   return [cut(words.join(' '), paper.columns)];
 };
 
-/** A question does not change, and may be long: it is put into words once for each width. */
-const bodies = new WeakMap<InboxEntry, { columns: number; lines: readonly string[] }>();
+/** A question does not change, and may be long: it is put into words once for each size. */
+const bodies = new WeakMap<InboxEntry, { size: string; lines: readonly string[] }>();
 
-const bodyOf = (entry: InboxEntry, paper: InboxPaper): readonly string[] => {
+const bodyOf = (entry: InboxEntry, paper: InboxPaper, rows: number): readonly string[] => {
+  const size = `${paper.columns} ${rows}`;
   const known = bodies.get(entry);
-  if (known?.columns === paper.columns) return known.lines;
-  const lines = entry.kind === 'permission' ? factsOf(entry, paper) : wordsOf(entry, paper);
-  bodies.set(entry, { columns: paper.columns, lines });
+  if (known?.size === size) return known.lines;
+  const lines =
+    entry.kind === 'permission'
+      ? factsOf(entry, paper, rows)
+      : shortened(wordsOf(entry, paper), rows, paper);
+  bodies.set(entry, { size, lines });
   return lines;
 };
 
@@ -107,11 +111,10 @@ const shortened = (
   most: number,
   paper: InboxPaper,
 ): readonly string[] => {
-  const kept = Math.max(LEAST_ASKED, most);
-  if (lines.length <= kept) return lines;
-  const rest = lines.length - kept + 1;
+  if (lines.length <= most) return lines;
+  const rest = lines.length - most + 1;
   const hint = cut(`  ${plural(rest, 'line')} not shown here: v shows all`, paper.columns);
-  return [...lines.slice(0, kept - 1), paper.paint.warn(hint)];
+  return [...lines.slice(0, most - 1), paper.paint.warn(hint)];
 };
 
 const headLine = (inbox: Inbox, entry: InboxEntry, { paint, now }: InboxPaper): string => {
@@ -124,17 +127,16 @@ const headLine = (inbox: Inbox, entry: InboxEntry, { paint, now }: InboxPaper): 
 const factsOf = (
   { question, asker, purpose }: Extract<InboxEntry, { kind: 'permission' }>,
   { columns, paint }: InboxPaper,
+  rows: number,
 ): readonly string[] => {
-  const view = { asker, columns, ...(purpose !== undefined && { purpose }) };
-  const [first = '', ...rest] = questionFacts(question, view, 'v shows it');
-  return [
-    paint.strong(first),
-    ...rest.map((line) => {
-      if (line.startsWith('  risk: high')) return paint.alarm(line);
-      if (line.startsWith('  | + ')) return paint.good(line);
-      return line.startsWith('  | - ') ? paint.alarm(line) : line;
-    }),
-  ];
+  const view = { asker, columns, rows, ...(purpose !== undefined && { purpose }) };
+  return questionFacts(question, view, 'v shows it').map((line) => {
+    if (!line.startsWith('  ')) return paint.strong(line);
+    if (line.startsWith('  Not all of it')) return paint.warn(line);
+    if (line.startsWith('  risk: high')) return paint.alarm(line);
+    if (line.startsWith('  | + ')) return paint.good(line);
+    return line.startsWith('  | - ') ? paint.alarm(line) : line;
+  });
 };
 
 const wordsOf = (

@@ -120,12 +120,45 @@ describe('a question on the screen', () => {
     inbox.turnTo();
     const { lines } = linesOf(inbox, 80, 12);
     expect(lines).toHaveLength(12);
-    expect(lines[6]).toMatch(/^ {2}\d+ lines not shown here: v shows all$/);
+    expect(lines.slice(3, 7)).toEqual([
+      '  Not all of it is shown: v shows it, and deny if in doubt.',
+      '  risk: medium, it changes the workspace',
+      '  reason: No rule allows it.',
+      '  rule: Bash(npm test)',
+    ]);
     expect(lines.slice(7, 11).map((line) => line.slice(0, 3))).toEqual([
       '❯ o',
       '  s',
       '  p',
       '  d',
+    ]);
+  });
+
+  test('shows both ends of a long input and all that is said of it on a usual terminal', () => {
+    const content = Array.from({ length: 3_000 }, (_, at) => `line ${at}`).join('\n');
+    const input = { file_path: 'a.ts', content };
+    const inbox = inboxWith({ question: permission({ tool: 'Write', input, risk: 'high' }) });
+    inbox.turnTo();
+    const { lines } = linesOf(inbox, 80, 21);
+    expect(lines).toHaveLength(21);
+    expect(lines.slice(2, 16)).toEqual([
+      ...['  | file: a.ts', '  | + line 0', '  | + line 1', '  | + line 2', '  | + line 3'],
+      '  | (2992 lines are not shown here)',
+      ...['  | + line 2996', '  | + line 2997', '  | + line 2998', '  | + line 2999'],
+      '  Not all of it is shown: v shows it, and deny if in doubt.',
+      '  risk: high, it may leave the workspace, open secrets or be hard to undo',
+      '  reason: No rule allows it.',
+      '  rule: Bash(npm test)',
+    ]);
+  });
+
+  test('says in the least room how risky it is, and that not all is shown', () => {
+    const input = { command: 'x\n'.repeat(30) };
+    const inbox = inboxWith({ question: permission({ input, risk: 'high' }) });
+    inbox.turnTo();
+    expect(linesOf(inbox, 60, 5).lines.slice(1, 3)).toEqual([
+      '  Not all of it is shown: v shows it, and deny if in doubt.',
+      '  risk: high, it may leave the workspace, open secrets or…',
     ]);
   });
 
