@@ -106,6 +106,21 @@ needs.describe('tmux')('a session on a screen', () => {
     expect(existsSync(join(scene.workspace, 'made.txt'))).toBe(false);
   });
 
+  test('is interrupted at a question, and what was typed stays and goes on', async () => {
+    const { screen } = await sit();
+    await screen.shows(READY);
+    screen.say('make');
+    screen.type('half a');
+    await screen.shows('answers it');
+    screen.press('C-y');
+    await screen.shows('Enter confirms');
+    screen.press('C-c');
+    await screen.shows('(Interrupted.');
+    screen.type(' prompt');
+    await screen.shows(/^> half a prompt$/m);
+    expect(screen.text()).not.toContain('answered elsewhere');
+  });
+
   test('hides no question behind what somebody has opened', async () => {
     const { screen, scene } = await sit();
     await screen.shows(READY);

@@ -20,6 +20,7 @@ export const screenFace: OpenFace = (host) => {
     nameOf: (agent) => nameOfAgent(host, narration, agent),
     purposeOf: (agent) => narration.swarm.purposeOf(agent),
     changeMode: () => host.nextMode(),
+    interruptRun: () => host.interruptRun(),
     files: workspaceFiles(machine, cwd, () => {
       screen.drafted();
       screen.board.changed();

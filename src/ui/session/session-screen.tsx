@@ -30,6 +30,7 @@ export interface SessionScreenOptions {
   readonly purposeOf: (agent: string) => string | undefined;
   /** The next permission mode. */
   readonly changeMode: () => void;
+  readonly interruptRun: () => void;
   /** The files of the workspace, the newest first; undefined while they are looked for. */
   readonly files: () => readonly string[] | undefined;
   /** Images that a draft names and that are there. */
@@ -107,6 +108,12 @@ export class SessionScreen implements KeyScreen {
     this.editor = editor;
     const isCommand = key.ctrl === true && ['c', 'z', 'l'].includes(key.name ?? '');
     if (this.scenes.press(key)) return true;
+    if (isCommand && key.name === 'c' && this.inbox.isTurnedTo) {
+      // The line is hidden, so it is not what is meant.
+      this.inbox.turnAway();
+      this.options.interruptRun();
+      return true;
+    }
     if (isCommand) return false;
     if (this.inbox.isTurnedTo) this.inbox.press(key);
     else if (!this.pressCommand(key) && !this.pressInMenu(key, editor)) {

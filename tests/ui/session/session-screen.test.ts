@@ -1,0 +1,57 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { draftOf } from '../../../src/terminal/draft.js';
+import { LineEditor } from '../../../src/terminal/line-editor.js';
+import type { Machine } from '../../../src/terminal/machine.js';
+import { SessionScreen } from '../../../src/ui/session/session-screen.js';
+import { paperMachine } from '../../fakes/paper-machine.js';
+import { permission } from '../inbox/questions.js';
+
+const setUp = (typed = '') => {
+  const paper = paperMachine(80, 24);
+  const machine = { ...paper, env: {}, stdin: {} } as unknown as Machine;
+  let interrupts = 0;
+  const screen = new SessionScreen({
+    ...{ machine, session: () => undefined, status: () => ({ model: 'm', mode: 'default' }) },
+    ...{ nameOf: () => 'The leader', purposeOf: () => undefined, changeMode: () => {} },
+    ...{ files: () => [], imagesIn: () => [], openSwarm: () => undefined },
+    interruptRun: () => {
+      interrupts += 1;
+    },
+    onDefect: (error) => {
+      throw error;
+    },
+  });
+  const editor = new LineEditor();
+  editor.reset(draftOf(typed));
+  screen.take();
+  onTestFinished(() => screen.close());
+  const asked = new AbortController();
+  const ask = () => screen.surface.ask(permission(), asked.signal).catch(() => undefined);
+  const press = (name: string, ctrl = false) =>
+    screen.press({ name, ctrl, sequence: name === 'tab' ? '\t' : name }, editor);
+  const shown = () => paper.paper.screen().join('\n');
+  return { screen, editor, asked, ask, press, shown, interrupts: () => interrupts };
+};
+
+describe('the keys of a session screen', () => {
+  test('interrupt the run at a question, which keeps what was typed and loses nothing after', async () => {
+    const { editor, asked, ask, press, shown, interrupts } = setUp('half a prompt');
+    const answer = ask();
+    press('y', true);
+    expect(shown()).toContain('Enter confirms');
+    expect(press('c', true)).toBe(true);
+    expect(interrupts()).toBe(1);
+    asked.abort();
+    await answer;
+    expect(shown()).not.toContain('answered elsewhere');
+    expect(editor.draft.text).toBe('half a prompt');
+    expect(press('x')).toBe(false);
+  });
+
+  test('leave Ctrl-C to the line where no question has them', () => {
+    const { ask, press, interrupts } = setUp();
+    void ask();
+    expect(press('c', true)).toBe(false);
+    expect(interrupts()).toBe(0);
+  });
+});
