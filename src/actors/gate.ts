@@ -6,18 +6,25 @@ import type { Decision } from '../protocol/answer.js';
 import { type Hooks, type HookVerdict, NO_HOOKS } from '../protocol/hooks.js';
 import type { Ids } from '../protocol/ids.js';
 import type { JournalBody } from '../protocol/journal.js';
-import type { Asker, HookOpinion, PermissionAnswer, Ruling } from '../protocol/permission.js';
+import type {
+  Asker,
+  HookOpinion,
+  PermissionAnswer,
+  PermissionQuestion,
+  Ruling,
+} from '../protocol/permission.js';
 import type { WantedCall } from '../protocol/wire.js';
 import type { Toolbox } from '../tools/toolbox.js';
 import type { CallJob } from './call-job.js';
 import { answeredRecord, askedRecord, ruledRecord } from './call-records.js';
 import { type Judgement, judgeCall, refusalNow, type SoundCall } from './judge.js';
 import { askSurface, questionAbout } from './question.js';
+import { fileReplacedBy } from './replaced-file.js';
 import { RuleWatch } from './rule-watch.js';
 import type { ToolWorld } from './tool-run.js';
 
 export interface GateDeps
-  extends Pick<ToolWorld, 'desk' | 'notebook' | 'feed' | 'clock' | 'agent'> {
+  extends Pick<ToolWorld, 'desk' | 'notebook' | 'feed' | 'clock' | 'agent' | 'workspace'> {
   readonly toolbox: Toolbox;
   readonly ids: Ids;
   readonly hooks?: Hooks;
@@ -146,9 +153,14 @@ export class Gate {
       this.takeAnswer(job, call, { behavior: 'deny', reason: NOBODY });
       return;
     }
-    feed.emit({ type: 'question.asked', question });
     const rules = this.watchRules(job, call);
-    const answer = await askSurface(desk.surfaces, question, {
+    const shown = await this.withReplaced(question, call);
+    if (job.over) {
+      rules.end();
+      return;
+    }
+    feed.emit({ type: 'question.asked', question: shown });
+    const answer = await askSurface(desk.surfaces, shown, {
       ...{ signal: rules.signal, clock, timeoutMs: desk.permissionTimeoutMs, parent },
       heard: (heard) => {
         if (!this.keeper.isDismissed) this.keeper.write(answeredRecord(job.at, question, heard));
@@ -157,6 +169,15 @@ export class Gate {
     if (job.over) return;
     if (rules.allowed === undefined) this.takeAnswer(job, call, answer);
     else this.settle(job, rules.allowed);
+  }
+
+  private async withReplaced(
+    question: PermissionQuestion,
+    call: SoundCall,
+  ): Promise<PermissionQuestion> {
+    const { workspace, desk } = this.deps;
+    const replaces = await fileReplacedBy(call, workspace, desk);
+    return replaces === undefined ? question : { ...question, replaces };
   }
 
   /** What others are allowed while this one is asked about may cover it. */

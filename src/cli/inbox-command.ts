@@ -69,6 +69,8 @@ export const questionForPrograms = ({ question, session, agent, above }: OpenQue
     }),
     ...{ tool, description: redact(description), input, inputDigest, reason, risk, cwd },
     blockedPath: question.blockedPath ?? null,
+    /** The file that a Write would replace. */
+    replaces: question.replaces ?? null,
     /** The rule that --for session and --for project would keep. */
     grant: question.grant ?? null,
     ...{ askedAt: isoTime(askedAt), ageMs: Math.max(0, Date.now() - askedAt) },

@@ -99,6 +99,15 @@ export interface Asker {
   readonly task: string;
 }
 
+/** A file that a call would replace, as it was when the question was asked. */
+export interface ReplacedFile {
+  readonly bytes: number;
+  /** Left out where it is no text, or too large to be looked at. */
+  readonly lines?: number;
+  /** Left out where it is long, or must not be read. */
+  readonly text?: string;
+}
+
 /** A question to a person. `inputDigest` binds the answer to the exact input. */
 export interface PermissionQuestion {
   readonly id: string;
@@ -117,6 +126,8 @@ export interface PermissionQuestion {
   /** No allow rule answers it: one that is kept for the project is not heard in other sessions. */
   readonly isAlwaysAsked?: boolean;
   readonly blockedPath?: string;
+  /** The file that a Write would replace; left out where nothing is there. No answer is bound to it. */
+  readonly replaces?: ReplacedFile;
   /** For whom it is asked: those below the lead, whoever asks last. Left out when it is the lead. */
   readonly askers?: readonly Asker[];
 }

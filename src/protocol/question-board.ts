@@ -17,6 +17,13 @@ export const postedQuestion = z.object({
   grant: z.string().exactOptional(),
   isAlwaysAsked: z.boolean().exactOptional(),
   blockedPath: z.string().exactOptional(),
+  replaces: z
+    .object({
+      bytes: z.number(),
+      lines: z.number().exactOptional(),
+      text: z.string().exactOptional(),
+    })
+    .exactOptional(),
   /** Milliseconds since 1970, by the clock of the process that asks. */
   askedAt: z.number(),
 });

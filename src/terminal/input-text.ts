@@ -1,21 +1,36 @@
 /** What a call was given, in lines: its values by their names, and changes of files as what goes and what comes. */
-import type { PermissionQuestion } from '../protocol/permission.js';
+import type { PermissionQuestion, ReplacedFile } from '../protocol/permission.js';
+import { plural } from './figures.js';
 import { oneLine } from './harmless-text.js';
 
 export type Lines = readonly string[];
 
 /** Each value, and each side of a change, by itself. */
-export const inputParts = ({ input, tool, description }: PermissionQuestion): readonly Lines[] => {
+export const inputParts = ({
+  input,
+  tool,
+  description,
+  replaces,
+}: PermissionQuestion): readonly Lines[] => {
   if (!isRecord(input)) return [valueLines('call', description)];
   const { file_path, old_string, new_string, content, edits, ...rest } = input;
   const parts: Lines[] = [];
   if (file_path !== undefined) parts.push(valueLines('file', file_path));
   if (typeof old_string === 'string' && typeof new_string === 'string') {
     parts.push(...change(old_string, new_string));
-  } else if (tool === 'Write' && typeof content === 'string') parts.push(...change('', content));
-  else if (content !== undefined) parts.push(valueLines('content', content));
+  } else if (tool === 'Write' && typeof content === 'string') {
+    if (replaces !== undefined) parts.push(valueLines('replaces', replacedText(replaces)));
+    parts.push(...change(replaces?.text ?? '', content));
+  } else if (content !== undefined) parts.push(valueLines('content', content));
   if (Array.isArray(edits)) parts.push(...edits.flatMap(oneEdit));
   return [...parts, ...Object.entries(rest).map(([key, value]) => valueLines(key, value))];
+};
+
+/** What is lost is said also where it cannot be shown. */
+const replacedText = ({ bytes, lines, text }: ReplacedFile): string => {
+  const size = lines === undefined ? plural(bytes, 'byte') : plural(lines, 'line');
+  const more = text === undefined ? ', not shown here' : '';
+  return bytes === 0 ? 'an existing file, which is empty' : `${size} of an existing file${more}`;
 };
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>

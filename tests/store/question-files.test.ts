@@ -35,6 +35,13 @@ describe('a board of questions', () => {
     expect(readQuestions(session).questions).toMatchObject([{ id: 'q_a' }]);
   });
 
+  test('keeps what a question says of the file that would be replaced', async () => {
+    const { session, post } = board();
+    const asked = { ...question('q_a', 1), replaces: { bytes: 4, lines: 1, text: 'one\n' } };
+    await post(asked);
+    expect(readQuestions(session).questions).toEqual([asked]);
+  });
+
   test('is cleared of what a dead owner has left', async () => {
     const { session, post, clear } = board();
     await clear();

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { ReplacedFile } from '../../src/protocol/permission.js';
 import {
   answersOf,
   questionFacts,
@@ -67,6 +68,29 @@ describe('what a permission question shows', () => {
   test('is what an edit takes away and puts in', () => {
     const input = { file_path: 'a.ts', old_string: 'same\nold\nend', new_string: 'same\nnew\nend' };
     expect(inputOf('Edit', input)).toEqual(['  | file: a.ts', '  | - old', '  | + new']);
+  });
+
+  test('is what a file loses that is written anew', () => {
+    const asked = (replaces: ReplacedFile) =>
+      questionFacts(
+        { ...QUESTION, tool: 'Write', input: { file_path: 'a', content: 'one\nnew\n' }, replaces },
+        VIEW,
+        'v shows it',
+      ).filter((line) => line.startsWith('  | '));
+    expect(asked({ bytes: 14, lines: 3, text: 'one\ntwo\nthree\n' })).toEqual([
+      ...['  | file: a', '  | replaces: 3 lines of an existing file'],
+      ...['  | - two', '  | - three', '  | + new'],
+    ]);
+    expect(asked({ bytes: 90_000, lines: 1_200 })).toEqual([
+      ...['  | file: a', '  | replaces: 1,200 lines of an existing file, not shown here'],
+      ...['  | + one', '  | + new'],
+    ]);
+    expect(asked({ bytes: 7 })).toContain(
+      '  | replaces: 7 bytes of an existing file, not shown here',
+    );
+    expect(asked({ bytes: 0, lines: 0, text: '' })).toContain(
+      '  | replaces: an existing file, which is empty',
+    );
   });
 
   test('is each of several edits', () => {

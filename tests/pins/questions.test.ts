@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+import { postedQuestion } from '../../src/protocol/question-board.js';
+
+test('the fields of questions that other processes read are these', () => {
+  expect(Object.keys(postedQuestion.shape)).toEqual([
+    ...['id', 'agent', 'call', 'tool', 'input', 'inputDigest', 'description', 'reason', 'risk'],
+    ...['cwd', 'grant', 'isAlwaysAsked', 'blockedPath', 'replaces', 'askedAt'],
+  ]);
+  expect(Object.keys(postedQuestion.shape.replaces.unwrap().shape)).toEqual([
+    ...['bytes', 'lines', 'text'],
+  ]);
+});
