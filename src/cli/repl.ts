@@ -192,13 +192,13 @@ class Repl {
     if (line.kind === 'unknown') throw new UsageError(explainUnknown(line.name));
     switch (line.name) {
       case 'help':
-        this.terminal.write(helpText(this.face.typing));
+        this.show(helpText(this.face.typing));
         break;
       case 'cost':
-        this.terminal.write(await this.lead.costText());
+        this.show(await this.lead.costText());
         break;
       case 'context':
-        this.terminal.write(await this.lead.contextText());
+        this.show(await this.lead.contextText());
         break;
       case 'clear':
         this.lead.spokenIn.clear();
@@ -223,6 +223,12 @@ class Repl {
       case 'exit':
         this.leave(EXIT.done);
     }
+  }
+
+  /** On lines of its own: the agent may be in the middle of a sentence, and the command comes first. */
+  private show(text: string): void {
+    this.terminal.freshLine();
+    this.terminal.write(text);
   }
 
   private escape(): void {
