@@ -49,6 +49,12 @@ export class LineEditor {
     return this.draft.text !== '' || this.search !== undefined;
   }
 
+  /** The line is one of the history, word for word: somebody looks for another one, and types nothing. */
+  get isRecalled(): boolean {
+    if (this.search !== undefined) return true;
+    return this.place !== undefined && this.draft.text === this.history[this.place];
+  }
+
   reset(draft: Draft = EMPTY): void {
     this.draft = draft;
     this.place = undefined;

@@ -125,6 +125,19 @@ describe('a paste', () => {
 describe('earlier prompts', () => {
   const history = ['first', 'second thing', 'third'];
 
+  test('says whether its line is one of them, word for word', () => {
+    const { editor, type } = editorWith(history);
+    expect(editor.isRecalled).toBe(false);
+    type('up');
+    expect(editor.isRecalled).toBe(true);
+    type('!');
+    expect(editor.isRecalled).toBe(false);
+    type('up', 'down', 'down');
+    expect(editor.isRecalled).toBe(false);
+    type('C-r', 'fir');
+    expect(editor.isRecalled).toBe(true);
+  });
+
   test('come back with the arrows, and the draft after them', () => {
     const { type, shown } = editorWith(history);
     type('now', 'up', 'up');

@@ -76,6 +76,12 @@ const filesFor = (query: string, files: readonly string[]): readonly string[] =>
   return kinds.flat().slice(0, MOST);
 };
 
+/** The one thing that could be suggested stands there already. */
+const isComplete = ({ text, at }: Draft, completion: Completion | undefined): boolean => {
+  const [only, ...others] = completion?.suggestions ?? [];
+  return others.length === 0 && only?.text === text.slice(completion?.from, at);
+};
+
 export class CompletionMenu {
   private readonly files: () => readonly string[] | undefined;
   private completion: Completion | undefined;
@@ -101,14 +107,21 @@ export class CompletionMenu {
     this.dismissed = undefined;
     const wantsFiles = MENTION.test(draft.text.slice(0, draft.at));
     const former = this.suggestions[this.chosen]?.text;
-    this.completion = completionAt(draft, wantsFiles ? this.files() : undefined);
+    const completion = completionAt(draft, wantsFiles ? this.files() : undefined);
+    this.completion = isComplete(draft, completion) ? undefined : completion;
     const kept = this.suggestions.findIndex(({ text }) => text === former);
     this.chosen = Math.max(0, kept);
   }
 
-  move(by: number): void {
+  /** False where there is no other to choose. */
+  move(by: number): boolean {
     const last = this.suggestions.length - 1;
     this.chosen = Math.max(0, Math.min(last, this.chosen + by));
+    return last > 0;
+  }
+
+  close(): void {
+    this.completion = undefined;
   }
 
   dismiss(draft: Draft): void {

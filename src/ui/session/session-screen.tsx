@@ -157,8 +157,8 @@ export class SessionScreen implements KeyScreen {
   private pressInMenu({ name = '', ctrl = false, meta = false }: Key, editor: LineEditor): boolean {
     const { menu } = this;
     if (!menu.isOpen || ctrl || meta) return false;
-    if (name === 'up' || name === 'down') menu.move(name === 'up' ? -1 : 1);
-    else if (name === 'escape') menu.dismiss(editor.draft);
+    if (name === 'up' || name === 'down') return menu.move(name === 'up' ? -1 : 1);
+    if (name === 'escape') menu.dismiss(editor.draft);
     else if (name === 'tab' || (name === 'return' && !menu.isTyped(editor.draft))) {
       editor.reset(menu.take(editor.draft) ?? editor.draft);
     } else return false;
@@ -176,7 +176,11 @@ export class SessionScreen implements KeyScreen {
 
   /** What is typed, or what could be suggested for it, has changed. */
   drafted(): void {
-    if (this.editor !== undefined) this.menu.update(this.editor.draft);
+    const { editor, menu } = this;
+    if (editor === undefined) return;
+    // The arrows that brought it here lead on to others.
+    if (editor.isRecalled) menu.close();
+    else menu.update(editor.draft);
   }
 
   /** Looked for once for each text, when it is drawn: somebody may type quickly. */

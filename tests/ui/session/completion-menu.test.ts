@@ -117,6 +117,17 @@ describe('the menu of suggestions', () => {
     expect(menuAt('/cos').isTyped(draftOf('/cos'))).toBe(false);
   });
 
+  test('is not there for a command that is typed out and takes nothing more', () => {
+    expect(menuAt('/cost').isOpen).toBe(false);
+    expect(menuAt('/mode').suggestions).toMatchObject([{ text: '/mode ' }]);
+  });
+
+  test('leaves the arrows to others where there is only one to choose', () => {
+    expect(menuAt('/co').move(1)).toBe(true);
+    expect(menuAt('/mode').move(-1)).toBe(false);
+    expect(menuAt('@README.md').move(-1)).toBe(false);
+  });
+
   test('asks for files only when one is named', () => {
     let asked = 0;
     const menu = new CompletionMenu(() => {
