@@ -1,5 +1,8 @@
 /** One call that the crew takes care of, from the moment the model wants it until its result is written. */
-import type { WantedCall } from '../protocol/wire.js';
+import type { FeedItem } from '../protocol/feed.js';
+import type { CallOutcome } from '../protocol/journal.js';
+import type { RawJson, WantedCall } from '../protocol/wire.js';
+import type { Toolbox } from '../tools/toolbox.js';
 import type { CallPlace } from './call-records.js';
 import type { SoundCall } from './judge.js';
 
@@ -34,3 +37,24 @@ export const callJob = (wanted: WantedCall, at: CallPlace): CallJob => ({
   context: [],
   over: false,
 });
+
+/** What listeners hear of its end. Of a call that never started nothing else says what it was. */
+export const endedItem = (
+  { wanted, call }: CallJob,
+  toolbox: Toolbox,
+  outcome: CallOutcome,
+  raw: RawJson,
+): FeedItem => {
+  const { id, tool } = wanted;
+  const { input } = call ?? wanted;
+  const description = call?.tool.describe(call.input) ?? described(wanted, toolbox);
+  return { type: 'tool.ended', call: id, tool, input, description, outcome, raw };
+};
+
+/** Of one that was given up before it was judged; by its name alone where nobody could run it. */
+const described = ({ tool, input }: WantedCall, toolbox: Toolbox): string => {
+  if (!toolbox.has(tool)) return tool;
+  const found = toolbox.find(tool);
+  const { success, data } = found.input.safeParse(input);
+  return success ? found.describe(data) : tool;
+};

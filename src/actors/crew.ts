@@ -12,7 +12,7 @@ import type { Ids } from '../protocol/ids.js';
 import type { CallOutcome, JournalBody } from '../protocol/journal.js';
 import type { ResultBlock, ToolOutcome } from '../protocol/tool.js';
 import { afterCall } from './after-call.js';
-import { type CallJob, callJob } from './call-job.js';
+import { type CallJob, callJob, endedItem } from './call-job.js';
 import { watchedBy } from './call-reach.js';
 import { endedRecord, startedRecord } from './call-records.js';
 import {
@@ -259,7 +259,7 @@ class Crew implements Gatekeeper {
     const { todos } = notebook.history;
     const end = { outcome, durationMs, trace, raw };
     if (!this.write(endedRecord(job.at, job.wanted, end, details))) return;
-    feed.emit({ type: 'tool.ended', call: id, tool, outcome, raw });
+    feed.emit(endedItem(job, this.deps.toolbox, outcome, raw));
     // The notes of a call may have waited for this one.
     if (notebook.history.todos !== todos) {
       feed.emit({ type: 'todos.changed', todos: notebook.history.todos });

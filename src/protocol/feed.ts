@@ -40,6 +40,9 @@ export type FeedItem =
       readonly type: 'tool.ended';
       readonly call: string;
       readonly tool: string;
+      /** What it ran with, or would have: as the model wants it where that was never found good. */
+      readonly input: unknown;
+      readonly description: string;
       readonly outcome: CallOutcome;
       /** The tool_result block. */
       readonly raw: RawJson;

@@ -103,7 +103,7 @@ export class Narration {
         this.hushed();
         break;
       case 'tool.started':
-        this.running.set(item.call, oneLine(harmless(redact(item.description))));
+        this.running.set(item.call, labelOf(item));
         // The agent that it starts has lines of its own.
         if (item.tool === 'Task') break;
         if (this.work !== undefined) {
@@ -255,7 +255,7 @@ export class Narration {
     const { word, remark, lines } = reportCall(item);
     const announced = this.running.get(item.call);
     this.running.delete(item.call);
-    const name = this.newest === item.call ? '' : ` ${announced ?? oneLine(harmless(item.tool))}`;
+    const name = this.newest === item.call ? '' : ` ${announced ?? labelOf(item)}`;
     const status = word === 'ok' ? word : paint.alarm(word);
     const head = `    ${status}${name}`;
     this.line(remark === '' ? head : `${head}: ${remark}`);
@@ -270,6 +270,9 @@ export class Narration {
     this.remark(sentences.filter((sentence) => sentence !== '').join(' '));
   }
 }
+
+const labelOf = ({ description }: { readonly description: string }): string =>
+  oneLine(harmless(redact(description)));
 
 const STOPPED: Readonly<Partial<Record<Stop['reason'], string>>> = {
   interrupted: 'Interrupted. Say what to do instead, or /exit.',

@@ -225,6 +225,8 @@ describe('an interrupt', () => {
       c1: expect.stringContaining('error: Interrupted by the user'),
       c2: expect.stringContaining('error: Interrupted by the user'),
     });
+    const ends = hand.items.flatMap((it) => (it.type === 'tool.ended' ? [it.description] : []));
+    expect(ends.toSorted()).toEqual(['Change never', 'Look a']);
     stamped.open();
   });
 
@@ -297,6 +299,8 @@ describe('a question', () => {
     expect(results()).toEqual({ c1: 'error: Not on a Monday.' });
     const denial = { tool: 'Change', call: 'c1', input: { name: 'a' }, reason: 'Not on a Monday.' };
     expect(items).toContainEqual({ type: 'call.denied', denial });
+    const what = { input: { name: 'a' }, description: 'Change a' };
+    expect(items).toContainEqual(expect.objectContaining({ type: 'tool.ended', ...what }));
   });
 
   test('that is denied with the whole run ends it', async () => {

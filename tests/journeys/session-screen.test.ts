@@ -101,7 +101,7 @@ needs.describe('tmux')('a session on a screen', () => {
     screen.press('d', 'Enter');
     await screen.shows('Why not?');
     screen.say('later');
-    await screen.shows('denied: The user denied this call. Reason: later');
+    await screen.shows('✗ Write made.txt denied: The user denied this call. Reason: later');
     await screen.shows(/^> sod it all$/m);
     expect(existsSync(join(scene.workspace, 'made.txt'))).toBe(false);
   });

@@ -212,7 +212,7 @@ needs.describe('tmux')('a session on a terminal', () => {
     screen.say('/mode plan');
     await screen.shows(/The permission mode is plan\.\)\n\n>$/);
     screen.say('make it');
-    await screen.shows(/denied Bash: .*plan mode allows none[\s\S]*Then not\.\n\n>$/);
+    await screen.shows(/denied Bash touch made: .*plan mode allows none[\s\S]*Then not\.\n\n>$/);
     screen.say('/mode bypassPermissions');
     await screen.shows(/The permission mode is bypassPermissions\.\)\n\n>$/);
     screen.say('make it again');
@@ -307,7 +307,7 @@ needs.describe('tmux')('a permission question on a terminal', () => {
     screen.say('d');
     await screen.shows(/Why not\?.*: *$/);
     screen.say('wrong name');
-    await screen.shows(/denied Bash: .*wrong name\n\nThen not\.\n\n>$/);
+    await screen.shows(/denied Bash touch made: .*wrong name\n\nThen not\.\n\n>$/);
     expect(hasMade(scene)).toBe(false);
     expect(resultsIn(scene.bodies().at(-1))[0]?.content).toContain('Reason: wrong name');
   });

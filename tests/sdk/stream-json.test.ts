@@ -88,7 +88,11 @@ describe('a line of stream-json', () => {
     { type: 'request.started', turn: 1, attempt: 1, model: 'm' },
     { type: 'tool.started', call: 't', tool: 'Read', input: {}, description: 'Read x' },
     { type: 'tool.progress', call: 't', note: '10 bytes' },
-    { type: 'tool.ended', call: 't', tool: 'Read', outcome: 'ok', raw: '{}' },
+    {
+      ...{ type: 'tool.ended', call: 't', tool: 'Read', input: {}, description: 'Read' },
+      outcome: 'ok',
+      raw: '{}',
+    },
     { type: 'run.ended', stop: { reason: 'end_turn', detail: null }, turns: 1 },
   ] as FeedItem[])('is not made of what other lines tell: $type', (item) => {
     expect(lineOf(item)).toBeUndefined();

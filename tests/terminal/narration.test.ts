@@ -26,7 +26,7 @@ const started = (call: string, description: string): FeedItem => ({
   ...{ type: 'tool.started', call, tool: 'Bash', input: {}, description },
 });
 const ended = (call: string, content: string): FeedItem => ({
-  ...{ type: 'tool.ended', call, tool: 'Bash', outcome: 'ok' },
+  ...{ type: 'tool.ended', call, tool: 'Bash', input: {}, description: 'Bash a', outcome: 'ok' },
   raw: JSON.stringify({ type: 'tool_result', content }),
 });
 const stop = (reason: StopReason, detail: string | null = null): FeedItem => ({
@@ -116,10 +116,11 @@ describe('a narration', () => {
     );
   });
 
-  test('names the tool of a call that never started', () => {
+  test('says what a call was that never started', () => {
     const raw = JSON.stringify({ type: 'tool_result', content: 'Not this.', is_error: true });
-    expect(told({ type: 'tool.ended', call: 'c', tool: 'Edit', outcome: 'denied', raw })).toBe(
-      '    denied Edit: Not this.\n',
+    const call = { call: 'c', tool: 'Edit', input: {}, description: 'Edit src/a.ts' };
+    expect(told({ type: 'tool.ended', ...call, outcome: 'denied', raw })).toBe(
+      '    denied Edit src/a.ts: Not this.\n',
     );
   });
 
@@ -170,7 +171,7 @@ describe('a narration of agents that work for others', () => {
     ...{ type: 'tool.started', call, tool: 'Task', input: {}, description: 'Task Find it' },
   });
   const taskEnded = (call: string, outcome: 'ok' | 'error', content = 'x'): FeedItem => ({
-    ...{ type: 'tool.ended', call, tool: 'Task', outcome },
+    ...{ type: 'tool.ended', call, tool: 'Task', input: {}, description: 'Task', outcome },
     raw: JSON.stringify({ type: 'tool_result', content, is_error: outcome !== 'ok' }),
   });
 

@@ -35,10 +35,10 @@ export class CallLog {
   /** Of all their outputs, in characters. */
   private size = 0;
 
-  add(started: StartedCall | undefined, ended: EndedCall, took: number | undefined): LoggedCall {
+  add(ended: EndedCall, took: number | undefined): LoggedCall {
     const call = {
-      ...{ tool: ended.tool, input: started?.input, took },
-      label: started === undefined ? labelOf(ended.tool) : labelOf(started.description),
+      ...{ tool: ended.tool, input: ended.input, took },
+      label: labelOf(ended.description),
       report: reportCall(ended),
       output: outputOf(ended),
     };

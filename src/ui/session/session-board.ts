@@ -36,7 +36,6 @@ export interface BoardOptions {
 }
 
 export interface RunningCall {
-  readonly item: StartedCall;
   readonly label: string;
   readonly since: number;
   readonly note: string;
@@ -113,7 +112,7 @@ export class SessionBoard extends Watched implements LineDisplay, WorkDisplay {
 
   callStarted(item: StartedCall): void {
     const label = labelOf(item.description);
-    this.calls.set(item.call, { item, label, since: this.now(), note: '' });
+    this.calls.set(item.call, { label, since: this.now(), note: '' });
     this.stir();
   }
 
@@ -128,7 +127,7 @@ export class SessionBoard extends Watched implements LineDisplay, WorkDisplay {
     const running = this.calls.get(ended.call);
     this.calls.delete(ended.call);
     const took = running === undefined ? undefined : this.now() - running.since;
-    const logged = this.log.add(running?.item, ended, took);
+    const logged = this.log.add(ended, took);
     this.freshLine();
     this.print(`${finishedLine(logged, this.options)}\n`);
   }
@@ -259,7 +258,9 @@ const finishedLine = (
   const tail = `${isFine ? '' : ` ${word}`}${more === '' ? '' : `: ${more}`}`;
   const room = columns() - 3 - time.length;
   const sign = isFine ? paint.good(signs.done) : paint.alarm(signs.failed);
-  const text = cut(oneLine(`${label}${tail}`, 1_000), room);
+  // A long command leaves room for how it went.
+  const named = cut(label, Math.max(Math.floor(room / 2), room - textWidth(tail)));
+  const text = cut(oneLine(`${named}${tail}`, 1_000), room);
   return `${sign} ${isFine ? text : paint.alarm(text)}${paint.dim(time)}`;
 };
 

@@ -34,6 +34,7 @@ export const ended = (
   change: Partial<Extract<FeedItem, { type: 'tool.ended' }>> = {},
 ) => ({
   ...{ type: 'tool.ended' as const, call: 'toolu_1', tool: 'Bash', outcome: 'ok' as const },
+  ...{ input: { command: 'npm test' }, description: 'Bash npm test' },
   raw: JSON.stringify({ type: 'tool_result', tool_use_id: 'toolu_1', content }),
   ...change,
 });

@@ -1,13 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { paintFor } from '../../../src/terminal/terminal.js';
 import { CallLog, callLines, labelOf } from '../../../src/ui/session/call-log.js';
-import { ended, started } from './boards.js';
+import { ended } from './boards.js';
 
-const shown = (call: Parameters<typeof started>[0], output: string, columns = 60) => {
-  const log = new CallLog();
-  const logged = log.add(started(call), ended(output, { tool: call?.tool ?? 'Bash' }), 10);
-  return callLines(logged, columns, paintFor(false));
-};
+const shown = (call: Parameters<typeof ended>[1], output: string, columns = 60) =>
+  callLines(new CallLog().add(ended(output, call), 10), columns, paintFor(false));
 
 describe('a call that is opened', () => {
   test('shows what it was given and all that it printed', () => {
@@ -22,6 +19,13 @@ describe('a call that is opened', () => {
     expect(shown({ tool: 'Edit', input }, 'Done.')).toEqual([
       ...['file_path: a.ts', '', '@@ -1 +1 @@', '  a', '- b', '+ B', '  c', '', 'Done.'],
     ]);
+  });
+
+  test('shows what it would have changed, had it not been denied', () => {
+    const input = { file_path: 'a.ts', old_string: 'x\n', new_string: 'y\n' };
+    const denied = ended('Not this.', { tool: 'Edit', input, outcome: 'denied' });
+    const lines = callLines(new CallLog().add(denied, undefined), 60, paintFor(false));
+    expect(lines).toEqual(['file_path: a.ts', '', '@@ -1 +1 @@', '- x', '+ y', '', 'Not this.']);
   });
 
   test('shows a new file as lines that come', () => {
@@ -39,9 +43,8 @@ describe('a call that is opened', () => {
   });
 
   test('colours a difference', () => {
-    const log = new CallLog();
     const input = { file_path: 'a', old_string: 'x', new_string: 'y' };
-    const logged = log.add(started({ tool: 'Edit', input }), ended('ok', { tool: 'Edit' }), 1);
+    const logged = new CallLog().add(ended('ok', { tool: 'Edit', input }), 1);
     const lines = callLines(logged, 60, paintFor(true));
     expect(lines).toContain('\u001b[32m+ y (no newline at the end)\u001b[0m');
   });
@@ -66,7 +69,7 @@ describe('the log of calls', () => {
   test('keeps the newest and forgets the others', () => {
     const log = new CallLog();
     for (let at = 0; at < 150; at += 1) {
-      log.add(started({ description: `call ${at}` }), ended('ok'), 1);
+      log.add(ended('ok', { description: `call ${at}` }), 1);
     }
     expect(log.calls).toHaveLength(100);
     expect(log.calls.at(-1)?.label).toBe('call 149');

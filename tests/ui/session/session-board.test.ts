@@ -85,9 +85,23 @@ describe('what a session shows', () => {
     const { board, said } = boardOn(80);
     board.callStarted(started());
     board.callEnded(ended('1 test failed', { outcome: 'error' }));
-    board.callEnded(ended('Not now.', { outcome: 'denied', tool: 'Write' }));
-    expect(said()).toBe('✗ Bash npm test failed: 1 test failed 0.0s\n✗ Write denied: Not now.\n');
+    const call = { tool: 'Write', description: 'Write a.ts' };
+    board.callEnded(ended('Not now.', { outcome: 'denied', ...call }));
+    board.callEnded(ended('', { outcome: 'interrupted', call: 'toolu_2' }));
+    expect(said().split('\n')).toEqual([
+      '✗ Bash npm test failed: 1 test failed 0.0s',
+      '✗ Write a.ts denied: Not now.',
+      '✗ Bash npm test interrupted',
+      '',
+    ]);
     board.close();
+  });
+
+  test('says how a call went, however long its command is', () => {
+    const { board, said } = boardOn(40);
+    board.callEnded(ended('No.', { outcome: 'denied', description: `Bash ${'x'.repeat(300)}` }));
+    expect(said()).toMatch(/^✗ Bash x+… denied: No\.\n$/);
+    expect(textWidth(said().trimEnd())).toBeLessThanOrEqual(40);
   });
 
   test('keeps prompts that nobody has read until the next request', () => {
