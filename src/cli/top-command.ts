@@ -35,6 +35,7 @@ export const showTop = async (
         return await (isHeard ? listen(source, machine) : watch(source, store, machine));
       } finally {
         source.stop();
+        await source.settled();
       }
     },
     { isPatient: true },

@@ -129,12 +129,16 @@ export const questionNamed = (questions: readonly OpenQuestion[], wanted: string
   );
 };
 
-/** Signs with the person's key what was shown: the answer holds for that very input and no other. */
+/**
+ * Signs with the person's key what was shown: the answer holds for that very input and no other. Once
+ * `signal` aborts nobody waits for what comes of it; it is given all the same.
+ */
 export const answerQuestion = async (
   machine: Place,
   store: SessionStore,
   { question, session }: OpenQuestion,
   answer: PermissionAnswer,
+  signal?: AbortSignal,
 ): Promise<CommandReply> => {
   if (answer.behavior === 'allow' && (answer.scope ?? 'once') !== 'once' && !question.grant) {
     throw new UsageError('Such calls are asked about each time: allow it without --for.');
@@ -150,7 +154,9 @@ export const answerQuestion = async (
     privateKey,
   );
   const { verdicts } = store.questions(session.id);
-  if (verdicts === undefined) return commandSwarm(store, session.id, { type: 'answer', signed });
+  if (verdicts === undefined) {
+    return commandSwarm(store, session.id, { type: 'answer', signed }, signal);
+  }
   const won = await verdicts.decide(signed);
   if (won.signature !== signed.signature) {
     const sentence = tooLate(won.surface, won.answer.behavior === 'allow');

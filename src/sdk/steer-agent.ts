@@ -5,18 +5,22 @@ import type { CommandReply, SwarmCommand } from '../protocol/swarm-commands.js';
 import { steerElsewhere } from './steer-elsewhere.js';
 import { commandSwarm } from './swarm-remote.js';
 
-/** Rejects with a UsageError when nobody can do that now. `agent` is the id of the one that is meant. */
+/**
+ * Rejects with a UsageError when nobody can do that now. `agent` is the id of the one that is meant. Once
+ * `signal` aborts nobody waits for what comes of it; it is told all the same.
+ */
 export const steerAgent = async (
   store: SessionStore,
   session: string,
   agent: string,
   command: SwarmCommand,
+  signal?: AbortSignal,
 ): Promise<CommandReply> => {
   // Workers may have agents of a session whose lead is gone, or get them yet.
   const hasLead = (await store.holder(session)) !== undefined;
   return hasLead
-    ? commandSwarm(store, session, command)
-    : steerElsewhere(store, session, agent, command);
+    ? commandSwarm(store, session, command, signal)
+    : steerElsewhere(store, session, agent, command, signal);
 };
 
 /** Why a text cannot be sent as it is; undefined when it can. */

@@ -15,12 +15,16 @@ const LOOK_EVERY_MS = 200;
 
 type Store = Pick<SessionStore, 'jobs' | 'mailbox' | 'visit' | 'records'>;
 
-/** Rejects with a UsageError when nobody has the agent, or only its lead could do that. */
+/**
+ * Rejects with a UsageError when nobody has the agent, or only its lead could do that. Once `signal` aborts
+ * nobody waits for the end of one that was told to stop.
+ */
 export const steerElsewhere = async (
   store: Store,
   session: string,
   agent: string,
   command: SwarmCommand,
+  signal?: AbortSignal,
 ): Promise<CommandReply> => {
   const job = (await store.jobs.list(session)).find(({ id }) => id === agent);
   if (job === undefined || (command.type !== 'stop' && command.type !== 'send')) {
@@ -44,7 +48,7 @@ export const steerElsewhere = async (
   }
   const at = job.at === undefined ? {} : { at: job.at };
   await post(store, job, `stop_${randomIds('letter')}`, { type: 'stop', ...at, ...BY_PERSON });
-  return (await hasEnded(store, session, agent))
+  return (await hasEnded(store, session, agent, signal))
     ? says(true, `${agent} is stopped, with all that worked for it.`)
     : says(
         false,
@@ -85,9 +89,14 @@ const parentOf = async (store: Store, session: string, agent: string): Promise<s
   return null;
 };
 
-const hasEnded = async (store: Store, session: string, agent: string): Promise<boolean> => {
+const hasEnded = async (
+  store: Store,
+  session: string,
+  agent: string,
+  signal?: AbortSignal,
+): Promise<boolean> => {
   const until = systemClock.now() + STOP_LIMIT_MS;
-  while (systemClock.now() < until) {
+  while (systemClock.now() < until && signal?.aborted !== true) {
     let isOver = false;
     for await (const { type } of store.records(session, agent)) {
       if (type === 'run.ended') isOver = true;

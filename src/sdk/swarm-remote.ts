@@ -81,12 +81,14 @@ const LOOK_EVERY_MS = 500;
 
 /**
  * Resolves with what the owner says, or with a reply of our own when it says nothing: then the
- * command may or may not have taken effect.
+ * command may or may not have taken effect. Once `signal` aborts nobody waits for the owner any more;
+ * the command is sent all the same.
  */
 export const commandSwarm = async (
   store: Pick<SessionStore, 'holder' | 'mailbox'>,
   session: string,
   command: SwarmCommand,
+  signal?: AbortSignal,
 ): Promise<CommandReply> => {
   const mailbox = store.mailbox(session);
   const from = randomIds('owner');
@@ -109,11 +111,13 @@ export const commandSwarm = async (
     const sentAt = systemClock.now();
     const letter = { id: randomIds('letter'), from, to: COMMAND_ADDRESS, sentAt, body: command };
     await mailbox.send(letter);
-    const reply = await replyTo(letter, inbox, over.signal);
+    const until = AbortSignal.any([over.signal, ...(signal === undefined ? [] : [signal])]);
+    const reply = await replyTo(letter, inbox, until);
     if (reply !== undefined) return reply;
+    const limit = over.signal.aborted ? ` within ${COMMAND_LIFETIME_MS / 1_000} seconds` : ' yet';
     const sentence = isLeft
       ? `The process that ran session ${session} ended before it answered.`
-      : `The process that runs session ${session} did not answer within ${COMMAND_LIFETIME_MS / 1_000} seconds; \`skein logs ${session}\` shows whether it did anything.`;
+      : `The process that runs session ${session} did not answer${limit}; \`skein logs ${session}\` shows whether it did anything.`;
     return { ok: false, sentence, agent: null };
   } finally {
     clearTimeout(deadline);

@@ -110,6 +110,25 @@ needs.describe('tmux')('skein top', () => {
     await scene.lead.ended;
   });
 
+  test('is left at once while somebody has not answered yet, who gets the message all the same', async () => {
+    const scene = await openSwarm();
+    const top = openScreen(scene, ['top'], { columns: 160, rows: 30 });
+    await top.shows(/├─slow +● tool-running/);
+    scene.lead.kill('SIGSTOP');
+    top.press('j', 'm');
+    await top.shows('to slow:');
+    const sentAt = performance.now();
+    // In one go: it is left before anything can have come of it.
+    top.type('and the docs\rq');
+    expect(await top.ended()).toBe(0);
+    expect(performance.now() - sentAt).toBeLessThan(4_000);
+    scene.lead.kill('SIGCONT');
+    await writeFile(join(scene.workspace, 'go'), '');
+    await eventually('it has read it', () =>
+      JSON.stringify(scene.bodies()).includes('and the docs'),
+    );
+  });
+
   test('what is in the way of a message is told, and so is the end of the session itself', async () => {
     const scene = await openSwarm();
     const top = openScreen(scene, ['top', 'swarm'], { columns: 160, rows: 30 });

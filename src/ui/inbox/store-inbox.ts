@@ -35,7 +35,8 @@ export class StoreInbox {
   private tries = 0;
   private timer: NodeJS.Timeout | undefined;
   private isLooking = false;
-  private isClosed = false;
+  /** Nobody looks at what comes of an answer any more. */
+  private readonly closed = new AbortController();
   private readonly answered = new Set<string>();
 
   constructor(options: StoreInboxOptions) {
@@ -52,8 +53,12 @@ export class StoreInbox {
   }
 
   close(): void {
-    this.isClosed = true;
+    this.closed.abort();
     clearTimeout(this.timer);
+  }
+
+  private get isClosed(): boolean {
+    return this.closed.signal.aborted;
   }
 
   private look(): void {
@@ -111,7 +116,7 @@ export class StoreInbox {
   private answer(open: OpenQuestion, answer: PermissionAnswer): void {
     const { machine, store, onDefect } = this.options;
     this.answered.add(open.question.id);
-    answerQuestion(machine, store, open, answer).then(
+    answerQuestion(machine, store, open, answer, this.closed.signal).then(
       ({ ok, sentence }) => this.told(open, ok, sentence),
       (error: unknown) => {
         if (error instanceof SkeinError) this.told(open, false, error.message);
@@ -122,6 +127,7 @@ export class StoreInbox {
 
   /** What was refused is asked as before, unless somebody else was first. */
   private told({ question }: OpenQuestion, isTaken: boolean, sentence: string): void {
+    if (this.isClosed) return;
     this.options.say(sentence);
     if (isTaken) return;
     this.answered.delete(question.id);

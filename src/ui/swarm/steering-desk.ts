@@ -38,6 +38,8 @@ export class SteeringDesk {
   private question: Question | undefined;
   private notice: string | undefined;
   private fading: NodeJS.Timeout | undefined;
+  /** Nobody looks at it any more. */
+  private readonly closed = new AbortController();
 
   constructor(steering: Steering | undefined, changed: () => void) {
     this.steering = steering;
@@ -53,7 +55,9 @@ export class SteeringDesk {
     return this.question !== undefined;
   }
 
+  /** What was told stays told; nothing waits for what comes of it. */
   close(): void {
+    this.closed.abort();
     clearTimeout(this.fading);
   }
 
@@ -68,7 +72,7 @@ export class SteeringDesk {
   resume({ session, id, called }: Steered): void {
     const { steering } = this;
     if (steering === undefined) return;
-    this.tell(`${called} is told to go on …`, () => steering.resume(session, id));
+    this.tell(`${called} is told to go on …`, (signal) => steering.resume(session, id, signal));
   }
 
   press(key: Key): void {
@@ -117,6 +121,7 @@ export class SteeringDesk {
 
   /** A sentence that is shown for a while. */
   say(sentence: string): void {
+    if (this.closed.signal.aborted) return;
     clearTimeout(this.fading);
     this.notice = plainText(sentence, 600);
     this.fading = setTimeout(() => {
@@ -130,20 +135,24 @@ export class SteeringDesk {
     this.question = undefined;
     const { steering } = this;
     if (steering === undefined || (key !== 'y' && key !== 'Y')) return;
-    this.tell(`${to.called} is told to stop …`, () => steering.stop(to.session, to.id));
+    this.tell(`${to.called} is told to stop …`, (signal) =>
+      steering.stop(to.session, to.id, signal),
+    );
   }
 
   private send({ session, id, called }: Steered, text: string): void {
     this.question = undefined;
     const { steering } = this;
     if (steering === undefined || text.trim() === '') return;
-    this.tell(`It is being sent to ${called} …`, () => steering.send(session, id, text));
+    this.tell(`It is being sent to ${called} …`, (signal) =>
+      steering.send(session, id, text, signal),
+    );
   }
 
-  private tell(meanwhile: string, act: () => Promise<string>): void {
+  private tell(meanwhile: string, act: (signal: AbortSignal) => Promise<string>): void {
     clearTimeout(this.fading);
     this.notice = plainText(meanwhile, 600);
-    act()
+    act(this.closed.signal)
       .then((sentence) => this.say(sentence))
       .catch((defect: unknown) => this.steering?.onDefect(defect));
   }

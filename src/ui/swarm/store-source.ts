@@ -11,6 +11,8 @@ import type { SwarmView } from '../../sdk/swarm-view.js';
 import type { OpenTranscript, Steering, SwarmSource } from './swarm-source.js';
 
 const REMOVED = 'The session has been removed.';
+/** Whoever leaves waits no longer for what is being sent: the store may be away. */
+const SENDING_MS = 2_000;
 
 export class StoreSource implements SwarmSource {
   /** Rejects with a defect; else it resolves when all is over. */
@@ -26,6 +28,8 @@ export class StoreSource implements SwarmSource {
   /** The one session that is shown is no longer in the store. */
   private isGone = false;
   private hasSeen: () => void = () => {};
+  /** What somebody has wanted, until it is known what came of it. */
+  private readonly wanted = new Set<Promise<string>>();
 
   /** All that are under way, unless one is named. */
   constructor(store: SessionStore, session?: SessionMeta) {
@@ -35,7 +39,11 @@ export class StoreSource implements SwarmSource {
       fail = reject;
     });
     this.steering = {
-      ...steeringOf(store, () => (this.isGone ? REMOVED : undefined)),
+      ...steeringOf(
+        store,
+        () => (this.isGone ? REMOVED : undefined),
+        (work) => this.keep(work),
+      ),
       onDefect: (defect) => fail(defect),
     };
     this.ready = new Promise((resolve) => {
@@ -47,6 +55,16 @@ export class StoreSource implements SwarmSource {
 
   stop(): void {
     this.follower.stop();
+  }
+
+  /** For whoever closes the store behind it: what was wanted last is on its way, or cannot be sent now. */
+  async settled(): Promise<void> {
+    let limit: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      limit = setTimeout(resolve, SENDING_MS);
+    });
+    await Promise.race([Promise.allSettled(this.wanted), late]);
+    clearTimeout(limit);
   }
 
   now(): number {
@@ -99,6 +117,15 @@ export class StoreSource implements SwarmSource {
     );
   }
 
+  private async keep(work: Promise<string>): Promise<string> {
+    this.wanted.add(work);
+    try {
+      return await work;
+    } finally {
+      this.wanted.delete(work);
+    }
+  }
+
   private tell(views: readonly SwarmView[], trouble: string | null): void {
     this.views = views;
     this.why = trouble;
@@ -107,25 +134,30 @@ export class StoreSource implements SwarmSource {
   }
 }
 
-/** `refusal`: why nothing can be done to anybody any more. */
+/** `refusal`: why nothing can be done to anybody any more. `keep` is given all that is under way. */
 const steeringOf = (
   store: SessionStore,
   refusal: () => string | undefined,
+  keep: (work: Promise<string>) => Promise<string>,
 ): Omit<Steering, 'onDefect'> => {
-  const told = async (session: string, command: SwarmCommand & { readonly agent: string }) => {
+  const told = async (
+    session: string,
+    command: SwarmCommand & { readonly agent: string },
+    signal: AbortSignal,
+  ) => {
     const refused = refusal();
     if (refused !== undefined) return refused;
     try {
-      return (await steerAgent(store, session, command.agent, command)).sentence;
+      return (await steerAgent(store, session, command.agent, command, signal)).sentence;
     } catch (error) {
       if (!(error instanceof SkeinError)) throw error;
       return error.message;
     }
   };
   return {
-    send: async (session, agent, text) =>
-      refusalOfText(text) ?? told(session, { type: 'send', agent, text }),
-    stop: (session, agent) => told(session, { type: 'stop', agent }),
-    resume: (session, agent) => told(session, { type: 'resume', agent }),
+    send: async (session, agent, text, signal) =>
+      refusalOfText(text) ?? keep(told(session, { type: 'send', agent, text }, signal)),
+    stop: (session, agent, signal) => keep(told(session, { type: 'stop', agent }, signal)),
+    resume: (session, agent, signal) => keep(told(session, { type: 'resume', agent }, signal)),
   };
 };

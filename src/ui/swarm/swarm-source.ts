@@ -19,11 +19,15 @@ export interface SwarmSource {
   readonly steering?: Steering;
 }
 
-/** Each resolves with a sentence for the person, also when it was refused; it rejects with a defect. */
+/**
+ * Each resolves with a sentence for the person, also when it was refused; it rejects with a defect. Once
+ * `signal` aborts nobody waits for the sentence: nothing is held for it, and what was wanted is told all the
+ * same.
+ */
 export interface Steering {
-  send(session: string, agent: string, text: string): Promise<string>;
-  stop(session: string, agent: string): Promise<string>;
-  resume(session: string, agent: string): Promise<string>;
+  send(session: string, agent: string, text: string, signal: AbortSignal): Promise<string>;
+  stop(session: string, agent: string, signal: AbortSignal): Promise<string>;
+  resume(session: string, agent: string, signal: AbortSignal): Promise<string>;
   /** Whoever asked met a defect: it ends what is shown, as every other does. */
   onDefect(defect: unknown): void;
 }

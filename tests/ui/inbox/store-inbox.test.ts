@@ -129,6 +129,19 @@ describe('the questions of swarms that are watched', () => {
     expect(decided).toMatchObject([{ question: 'q_1', surface: 'inbox' }]);
   });
 
+  test('are answered also by somebody who leaves at once, and is told nothing then', async () => {
+    const { board, asks, inbox, decided, said, desk } = setUp();
+    board.push(posted('q_1'));
+    asks('q_1');
+    await expect.poll(() => ids(inbox)).toEqual(['q_1']);
+    const entry = inbox.shown;
+    if (entry?.kind === 'permission') entry.answer({ behavior: 'allow', scope: 'once' });
+    desk.close();
+    await expect.poll(() => decided).toMatchObject([{ question: 'q_1', surface: 'inbox' }]);
+    await new Promise(setImmediate);
+    expect(said).toEqual([]);
+  });
+
   test('say who was first when somebody was', async () => {
     const { board, asks, inbox, said, beatenBy } = setUp();
     board.push(posted('q_1'));

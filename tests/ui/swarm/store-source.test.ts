@@ -6,6 +6,16 @@ import { created, meta } from '../../store/contracts/records.js';
 
 const REMOVED = 'The session has been removed.';
 
+/** As over a network. */
+const slowly =
+  <Result>(work: () => Promise<Result>) =>
+  async () => {
+    await new Promise((resolve) => {
+      setTimeout(resolve, 50);
+    });
+    return work();
+  };
+
 describe('a session that is watched', () => {
   test('is said to be removed when it is, stays as it was, and is not steered any more', async () => {
     const store = new SessionMemory(systemClock);
@@ -20,12 +30,28 @@ describe('a session that is watched', () => {
     await expect.poll(() => source.trouble(), { timeout: 5_000 }).toBe(REMOVED);
     expect(source.swarms().map(({ agents }) => agents.length)).toEqual([1]);
     const { steering } = source;
+    const { signal } = new AbortController();
     const replies = [
-      steering.send(session.meta.id, 'a_1', 'hey'),
-      steering.stop(session.meta.id, 'a_1'),
-      steering.resume(session.meta.id, 'a_1'),
+      steering.send(session.meta.id, 'a_1', 'hey', signal),
+      steering.stop(session.meta.id, 'a_1', signal),
+      steering.resume(session.meta.id, 'a_1', signal),
     ];
     expect(await Promise.all(replies)).toEqual([REMOVED, REMOVED, REMOVED]);
+  });
+
+  test('has sent what somebody wanted who left at once, when that is settled', async () => {
+    const store = new SessionMemory(systemClock);
+    const session = await store.create(meta());
+    onTestFinished(() => session.close());
+    const { id } = session.meta;
+    const slow = Object.create(store, { holder: { value: slowly(() => store.holder(id)) } });
+    const source = new StoreSource(slow, session.meta);
+    source.stop();
+    void source.steering.send(id, 'a_1', 'hey', AbortSignal.abort());
+    await source.settled();
+    const inbox = await store.mailbox(id).open('commands');
+    const letter = await inbox.next(AbortSignal.timeout(100));
+    expect(letter?.body).toEqual({ type: 'send', agent: 'a_1', text: 'hey' });
   });
 
   test('ends with a defect that was met when somebody steered it', async () => {

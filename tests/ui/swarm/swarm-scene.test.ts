@@ -248,6 +248,8 @@ describe('the keys that are told', () => {
   });
 });
 
+const SIGNAL = expect.any(AbortSignal);
+
 describe('steering from the swarm screen', () => {
   test('sends what is typed, and shows for a while what came of it', async () => {
     const steering = steered();
@@ -260,7 +262,7 @@ describe('steering from the swarm screen', () => {
     expect(text()).toContain('to docs: and the tests, please');
     expect(paper.cursor).toMatchObject({ row: 22, column: 30, isShown: true });
     press('return');
-    expect(steering.send).toHaveBeenCalledWith('s_one', 'a_docs', 'and the tests, please');
+    expect(steering.send).toHaveBeenCalledWith('s_one', 'a_docs', 'and the tests, please', SIGNAL);
     await settle();
     expect(text()).toContain('docs has it.');
     expect(paper.cursor.isShown).toBe(false);
@@ -286,12 +288,12 @@ describe('steering from the swarm screen', () => {
     press('n');
     expect(steering.stop).not.toHaveBeenCalled();
     press('x', 'y');
-    expect(steering.stop).toHaveBeenCalledWith('s_one', 'a_docs');
+    expect(steering.stop).toHaveBeenCalledWith('s_one', 'a_docs', SIGNAL);
     await settle();
     expect(text()).toContain('docs is stopped.');
     press('r');
     await settle();
-    expect(steering.resume).toHaveBeenCalledWith('s_one', 'a_docs');
+    expect(steering.resume).toHaveBeenCalledWith('s_one', 'a_docs', SIGNAL);
     expect(text()).toContain('docs goes on.');
   });
 
