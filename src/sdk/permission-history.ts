@@ -27,7 +27,8 @@ export interface PermissionEntry extends RulingCause {
   /** `withdrawn`: it came to an end before anybody had decided. */
   readonly outcome: 'allowed' | 'denied' | 'withdrawn' | 'open';
   readonly ruledAt: number | null;
-  readonly waitedMs: number | null;
+  /** Until the ruling or the withdrawal, of an open one so far. */
+  readonly waitedMs: number;
   /** The surface that answered, or `hook`. */
   readonly by: string | null;
   /** What the ruling says; null without one. */
@@ -49,6 +50,8 @@ export interface RulingCount extends RulingCause {
 export interface PermissionReport {
   /** Questions that were put to somebody. */
   readonly questions: number;
+  /** How long all of them waited together, open ones so far. */
+  readonly waitedMs: number;
   /** Calls that were denied, by somebody or by a rule. */
   readonly denials: number;
   /** The newest ones, oldest first. */
@@ -63,26 +66,37 @@ const MOST_ENTRIES = 1_000;
 const MOST_CAUSES = 50;
 const BEHAVIORS = ['allow', 'deny', 'ask'] as const;
 
+/** What the events do not tell of an agent with an open question. */
+export interface AskerStanding {
+  /** Somebody runs it, and may still be told. */
+  readonly isLive: boolean;
+  /** Its question has waited until then; milliseconds since 1970. */
+  readonly until: number;
+}
+
 type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
 
 export class PermissionHistory {
   #entries: Draft<PermissionEntry>[] = [];
   #entriesLeftOut = 0;
   #questions = 0;
+  /** Without those that are open. */
+  #waitedMs = 0;
   #denials = 0;
   /** By agent, then by call: a call has one open question at most. */
   readonly #open = new Map<string, Map<string, Draft<PermissionEntry>>>();
   readonly #causes = new Map<string, Draft<RulingCount>>();
   #rulingsLeftOut = 0;
 
-  take(event: SwarmEvent): void {
+  /** `until`: the last moment at which somebody ran the agent, where the event says that another process has it. */
+  take(event: SwarmEvent, until: number = event.ts): void {
     const { agent, type } = event;
     if (type === 'permission.requested') this.#ask(event);
     if (type === 'permission.answered') this.#hear(event);
     if (type === 'permission.ruled') this.#rule(event);
-    if (type === 'tool.ended') this.#withdraw(this.#openOf(agent).get(textOf(event.call)));
+    if (type === 'tool.ended') this.#withdraw(this.#openOf(agent).get(textOf(event.call)), until);
     if (type === 'epoch.began' || type === 'run.ended' || type === 'agent.stopped') {
-      for (const entry of this.#openOf(agent).values()) this.#withdraw(entry);
+      for (const entry of this.#openOf(agent).values()) this.#withdraw(entry, until);
     }
   }
 
@@ -91,16 +105,22 @@ export class PermissionHistory {
     this.#open.clear();
     this.#causes.clear();
     [this.#entriesLeftOut, this.#questions, this.#denials, this.#rulingsLeftOut] = [0, 0, 0, 0];
+    this.#waitedMs = 0;
   }
 
-  /** `isLive`: somebody runs the agent, and may still be told. */
-  report(isLive: (agent: string) => boolean): PermissionReport {
+  report(standingOf: (agent: string) => AskerStanding): PermissionReport {
     const entries = this.#entries.slice(-MOST_ENTRIES).map((entry) => {
-      const isOver = entry.outcome === 'open' && !isLive(entry.agent);
-      return isOver ? { ...entry, outcome: 'withdrawn' as const } : entry;
+      if (entry.outcome !== 'open') return entry;
+      const { isLive, until } = standingOf(entry.agent);
+      const outcome = isLive ? ('open' as const) : ('withdrawn' as const);
+      return { ...entry, outcome, waitedMs: waitOf(entry, until) };
     });
+    // Also those that are too old to be listed.
+    const open = [...this.#open.values()].flatMap((calls) => [...calls.values()]);
+    const openMs = open.reduce((sum, it) => sum + waitOf(it, standingOf(it.agent).until), 0);
     return {
-      ...{ questions: this.#questions, denials: this.#denials, entries },
+      ...{ questions: this.#questions, waitedMs: this.#waitedMs + openMs },
+      ...{ denials: this.#denials, entries },
       entriesLeftOut: this.#entriesLeftOut + this.#entries.length - entries.length,
       rulings: [...this.#causes.values()].sort((one, other) => other.count - one.count),
       rulingsLeftOut: this.#rulingsLeftOut,
@@ -110,7 +130,7 @@ export class PermissionHistory {
   #ask(event: SwarmEvent): void {
     const open = this.#openOf(event.agent);
     const call = textOf(event.call);
-    this.#withdraw(open.get(call));
+    this.#withdraw(open.get(call), event.ts);
     this.#questions += 1;
     const entry = entryOf(event, 'open', textOf(event.question));
     open.set(call, entry);
@@ -138,7 +158,7 @@ export class PermissionHistory {
       return;
     }
     open.delete(call);
-    settled(asked, event, outcome);
+    this.#waitedMs += settled(asked, event, outcome).waitedMs;
   }
 
   #count(event: SwarmEvent, behavior: RulingCount['behavior']): void {
@@ -151,9 +171,11 @@ export class PermissionHistory {
     else this.#rulingsLeftOut += 1;
   }
 
-  #withdraw(entry: Draft<PermissionEntry> | undefined): void {
+  #withdraw(entry: Draft<PermissionEntry> | undefined, until: number): void {
     if (entry === undefined) return;
     entry.outcome = 'withdrawn';
+    entry.waitedMs = waitOf(entry, until);
+    this.#waitedMs += entry.waitedMs;
     this.#openOf(entry.agent).delete(entry.call);
   }
 
@@ -178,7 +200,7 @@ const entryOf = (
 ): Draft<PermissionEntry> => ({
   ...{ agent: event.agent, call: textOf(event.call), question, tool: textOf(event.tool) },
   ...{ description: textOf(event.description), reason: textOf(event.reason), askedAt: event.ts },
-  ...{ outcome, ruledAt: null, waitedMs: null, by: null, ruling: null, granted: null },
+  ...{ outcome, ruledAt: null, waitedMs: 0, by: null, ruling: null, granted: null },
   scope: null,
   ...causeOf(event),
 });
@@ -189,10 +211,14 @@ const settled = (
   outcome: 'allowed' | 'denied',
 ): Draft<PermissionEntry> =>
   Object.assign(entry, causeOf(event), {
-    ...{ outcome, ruledAt: event.ts, waitedMs: Math.max(0, event.ts - entry.askedAt) },
+    ...{ outcome, ruledAt: event.ts, waitedMs: waitOf(entry, event.ts) },
     ...{ by: textOrNull(event.by), ruling: textOf(event.reason) },
     granted: textOrNull(event.granted),
   });
+
+/** Clocks of several machines differ. */
+const waitOf = ({ askedAt }: PermissionEntry, until: number): number =>
+  Math.max(0, until - askedAt);
 
 const causeOf = ({ step, rule, source, file, line, hook }: SwarmEvent): RulingCause => ({
   step: textOf(step),

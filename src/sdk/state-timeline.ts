@@ -40,11 +40,12 @@ export class StateTimeline {
     if (state !== lane.state) this.#change(lane, state, at);
   }
 
-  /** A process has taken it: since the last sign of the one before nobody ran it. */
-  take(agent: string, isLead: boolean, ts: number): void {
+  /** A process has taken it: since the last sign of the one before, which this returns, nobody ran it. */
+  take(agent: string, isLead: boolean, ts: number): number {
     if (isLead) this.#takings.push({ at: ts, lastSign: this.#lastSign ?? ts });
     const lane = this.#lanes.get(agent);
-    if (lane !== undefined) this.#lose(lane, this.#lastSignOf(lane) ?? lane.lastHeard, ts);
+    if (lane === undefined) return ts;
+    return this.#lose(lane, this.#lastSignOf(lane) ?? lane.lastHeard, ts);
   }
 
   /** Nobody runs it any more, and it has not ended. */
@@ -93,11 +94,11 @@ export class StateTimeline {
     lane.since = at;
   }
 
-  /** Its process lived at least until its own last event. */
-  #lose(lane: Lane, lastSign: number, ts: number): void {
-    if (AT_REST.has(lane.state)) return;
+  /** Since when: its process lived at least until its own last event. */
+  #lose(lane: Lane, lastSign: number, ts: number): number {
     const from = Math.max(lane.lastHeard, Math.min(lastSign, ts));
-    if (from < ts) this.#change(lane, 'lost', from);
+    if (!AT_REST.has(lane.state) && from < ts) this.#change(lane, 'lost', from);
+    return from;
   }
 
   /** Of the process of its lead that ran it, where another one has taken the lead since. */

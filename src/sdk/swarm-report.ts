@@ -9,7 +9,11 @@ import type { CacheReport } from './cache-ledger.js';
 import { CostLedger, type CostReport } from './cost-ledger.js';
 import { InheritedPart } from './inherited-part.js';
 import type { SwarmSource } from './job-glance.js';
-import { PermissionHistory, type PermissionReport } from './permission-history.js';
+import {
+  type AskerStanding,
+  PermissionHistory,
+  type PermissionReport,
+} from './permission-history.js';
 import { lengthOf, type Pause, pausesIn, timeWithout } from './quiet-times.js';
 import { SpendingCurve, type SpendingPoint } from './spending-curve.js';
 import { type StateSpan, StateTimeline } from './state-timeline.js';
@@ -120,8 +124,10 @@ export class ReportFold {
     this.#swarm.take(event);
     this.#ledger.take(event);
     this.#curve.take(event);
-    this.#permissions.take(event);
-    if (type === 'epoch.began') this.#timeline.take(agent, agent === this.#session.lead, ts);
+    const isLead = agent === this.#session.lead;
+    // Who is taken over waited for nothing while nobody ran it.
+    const until = type === 'epoch.began' ? this.#timeline.take(agent, isLead, ts) : ts;
+    this.#permissions.take(event, until);
     if (this.#inherited.endsWith(event)) this.#forget(ts);
     this.#timeline.note(agent, this.#swarm.stateOf(agent) ?? 'idle', ts);
     if (type !== 'agent.requested' || typeof event.child !== 'string') return;
@@ -145,7 +151,7 @@ export class ReportFold {
       (at) => timeWithout(pauses, from, at) / activeMs,
     );
     const costs = new Map(agents.map((cost) => [cost.agent, cost]));
-    const live = new Set(views.filter(isAtWork).map(({ id }) => id));
+    const askers = new Map(views.map((view, at) => [view.id, standingOf(view, spans[at], to)]));
     const { id, title, cwd, model, version } = this.#session;
     return {
       ...{ session: id, title, cwd, model, version, continues: inherited?.session ?? null },
@@ -156,7 +162,9 @@ export class ReportFold {
         return agentReport(view, costs.get(view.id), spans[at] ?? [], lanes[at] ?? []);
       }),
       spending,
-      permissions: this.#permissions.report((agent) => live.has(agent)),
+      permissions: this.#permissions.report(
+        (agent) => askers.get(agent) ?? { isLive: false, until: to },
+      ),
       thinned: {
         ...{ spans: leftOut, shortestSpanMs: shortestMs },
         points: Math.max(0, this.#curve.size + 1 - spending.length),
@@ -183,7 +191,16 @@ export class ReportFold {
 /** The index is a file that anybody may have written to; the rest of time has no dates. */
 const isTime = (ts: number): boolean => Math.abs(ts) <= 8.64e15;
 
-const isAtWork = ({ status }: AgentView): boolean => status === 'running' || status === 'queued';
+/** A question is open until it can no longer be told, and has waited as long as the timeline has it so. */
+const standingOf = (
+  { status }: AgentView,
+  spans: readonly StateSpan[] = [],
+  to: number,
+): AskerStanding => {
+  const isLive = status === 'running' || status === 'queued';
+  const last = spans.at(-1);
+  return { isLive, until: !isLive && last?.state === 'lost' ? last.from : to };
+};
 
 type OwnCost = CostReport['agents'][number];
 

@@ -159,7 +159,7 @@ test('the report of a whole session', () => {
     ],
     spending: [{ at: 'number', costUsd: 'number', uncachedCostUsd: 'number', ...tokens }],
     permissions: {
-      ...{ questions: 'number', denials: 'number', entriesLeftOut: 'number' },
+      ...{ questions: 'number', waitedMs: 'number', denials: 'number', entriesLeftOut: 'number' },
       entries: [
         {
           ...{ agent: 'string', call: 'string', question: 'string', tool: 'string' },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Fact, factsOf, told } from './swarm-facts.js';
 
-const { begun, asked, ruled, tool, taken, over } = factsOf();
+const { begun, started, ended, asked, ruled, tool, taken, over } = factsOf();
 const historyOf = (facts: readonly Fact[], terms: Parameters<typeof told>[1] = {}) =>
   told([...begun(0), ...facts], terms).permissions;
 const outcomes = (facts: readonly Fact[], terms: Parameters<typeof told>[1] = {}) =>
@@ -33,6 +33,39 @@ describe('a question', () => {
   test('is open only while somebody runs whoever asks', () => {
     expect(outcomes([asked(1, 'c')], { isHeld: true, now: 9 })).toEqual(['open']);
     expect(outcomes([asked(1, 'c')])).toEqual(['withdrawn']);
+  });
+
+  test('has waited until it was withdrawn, and so far while it is open', () => {
+    const waits = (facts: readonly Fact[], terms: Parameters<typeof told>[1] = {}) =>
+      historyOf(facts, terms).entries.map(({ waitedMs }) => waitedMs);
+    expect(waits([asked(100, 'c'), tool('tool.ended', 700, 'c')])).toEqual([600]);
+    expect(waits([asked(100, 'c'), over(900)])).toEqual([800]);
+    expect(waits([asked(100, 'c')], { isHeld: true, now: 9_100 })).toEqual([9_000]);
+    // Nobody has the session: it ends with the last event of the swarm.
+    const alone = [asked(100, 'c'), { ...asked(600, 'd', 'a_2'), parent: 'a_1' }];
+    expect(waits(alone, { now: 9_100 })).toEqual([500, 0]);
+  });
+
+  test('waits for nobody while nobody runs whoever asks', () => {
+    const child = [started(20, 'a_2'), ended(30, 'tool_use', 'a_2'), asked(150, 'd', 'a_2')];
+    const facts = [...child, asked(100, 'c'), taken(90_000), asked(90_100, 'c')];
+    const { entries, waitedMs } = historyOf(facts, { isHeld: true, now: 90_500 });
+    expect(entries).toMatchObject([
+      { call: 'd', outcome: 'withdrawn', waitedMs: 0 },
+      { call: 'c', outcome: 'withdrawn', waitedMs: 50 },
+      { call: 'c', outcome: 'open', waitedMs: 400 },
+    ]);
+    expect(waitedMs).toBe(450);
+  });
+
+  test('counts in the time of all of them, also where it is too old to be listed', () => {
+    const many = Array.from({ length: 3_000 }, (_, at) => [
+      asked(at * 10, `c${at}`),
+      ...(at === 0 ? [] : [ruled(at * 10 + 5, `c${at}`, at % 2 === 0 ? 'allow' : 'deny')]),
+    ]).flat();
+    const { entries, questions, waitedMs } = historyOf(many, { isHeld: true, now: 40_000 });
+    expect([entries.length, questions]).toEqual([1_000, 3_000]);
+    expect(waitedMs).toBe(2_999 * 5 + 40_000);
   });
 
   test('says for how long it was allowed', () => {

@@ -89,12 +89,11 @@ const cacheCards = ({ cost: { cache, total } }: SwarmReport): readonly Card[] =>
 };
 
 const questionCard = ({ permissions }: SwarmReport): Card => {
-  const { questions, denials, entries } = permissions;
-  const waited = entries.reduce((sum, { waitedMs }) => sum + (waitedMs ?? 0), 0);
+  const { questions, denials, waitedMs } = permissions;
   const denied = denials === 0 ? 'nothing denied' : `${plural(denials, 'call')} denied`;
   return {
     ...{ label: 'Questions', value: count(questions) },
-    note: questions === 0 ? denied : `${duration(waited)} of waiting, ${denied}`,
+    note: questions === 0 ? denied : `${duration(waitedMs)} of waiting, ${denied}`,
   };
 };
 

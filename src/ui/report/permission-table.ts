@@ -39,7 +39,7 @@ ${entries.map((entry) => entryRow(entry, from, names))}</tbody>
 </table></div>`;
 
 const entryRow = (entry: PermissionEntry, from: number, names: AgentNames): Html => {
-  const { agent, tool, description, reason, askedAt, outcome, waitedMs, question } = entry;
+  const { agent, tool, description, reason, askedAt, outcome, question } = entry;
   const what = words(description === '' ? tool : description, 400);
   const why = question === null ? '' : words(reason, 400);
   return html`<tr>
@@ -48,9 +48,14 @@ const entryRow = (entry: PermissionEntry, from: number, names: AgentNames): Html
 <td data-label="For what"><code>${what}</code><small>${why}</small></td>
 <td data-label="Ruling"><span class="badge ${OUTCOMES[outcome]}">${outcome}</span>${lastingOf(entry)}</td>
 <td data-label="By whom and why">${whoOf(entry)}<small>${causeOf(entry)}</small></td>
-<td data-label="Waited" class="number">${question === null ? 'not asked' : waitedMs === null ? '–' : duration(waitedMs)}</td>
+<td data-label="Waited" class="number">${waitText(entry)}</td>
 </tr>
 `;
+};
+
+const waitText = ({ question, outcome, waitedMs }: PermissionEntry): string => {
+  if (question === null) return 'not asked';
+  return `${duration(waitedMs)}${outcome === 'open' ? ' so far' : ''}`;
 };
 
 const OUTCOMES: Readonly<Record<PermissionEntry['outcome'], string>> = {
