@@ -165,11 +165,9 @@ export class SessionScreen implements KeyScreen {
     return true;
   }
 
-  /** With nothing typed, the key that would do nothing turns to the question that somebody has seen. */
+  /** With nothing typed Tab turns to the question that somebody has seen, or does nothing if it has just gone. */
   private pressForQuestion({ name, ctrl = false, meta = false }: Key, editor: LineEditor): boolean {
-    if (name !== 'tab' || ctrl || meta || editor.isInUse || this.inbox.shown === undefined) {
-      return false;
-    }
+    if (name !== 'tab' || ctrl || meta || editor.isInUse) return false;
     if (this.inbox.isSeen) this.inbox.turnTo();
     return true;
   }

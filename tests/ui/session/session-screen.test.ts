@@ -48,6 +48,12 @@ describe('the keys of a session screen', () => {
     expect(press('x')).toBe(false);
   });
 
+  test('type no tab where nothing is typed yet', () => {
+    const { press } = setUp();
+    expect(press('tab')).toBe(true);
+    expect(setUp('a').press('tab')).toBe(false);
+  });
+
   test('leave Ctrl-C to the line where no question has them', () => {
     const { ask, press, interrupts } = setUp();
     void ask();
