@@ -327,4 +327,17 @@ needs.describe('tmux')('a session on a screen', () => {
     screen.type(' a prompt');
     await screen.shows(/^> half a prompt$/m);
   });
+
+  test('goes to the shell from what is open on top of it, and comes back to that', async () => {
+    const { screen } = await sit();
+    await screen.shows(READY);
+    screen.press('C-o');
+    await screen.shows('No call has ended yet');
+    screen.press('C-z');
+    await expect.poll(() => screen.modes().isAlternate).toBe(false);
+    screen.kill('SIGCONT');
+    await screen.shows('No call has ended yet');
+    screen.press('q');
+    await screen.shows(READY);
+  });
 });

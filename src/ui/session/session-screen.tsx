@@ -107,6 +107,8 @@ export class SessionScreen implements KeyScreen {
   press(key: Key, editor: LineEditor): boolean {
     this.editor = editor;
     const isCommand = key.ctrl === true && ['c', 'z', 'l'].includes(key.name ?? '');
+    // The way to the shell is open from anywhere.
+    if (isCommand && key.name === 'z') return false;
     if (this.scenes.press(key)) return true;
     if (isCommand && key.name === 'c' && this.inbox.isTurnedTo) {
       // The line is hidden, so it is not what is meant.

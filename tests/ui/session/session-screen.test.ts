@@ -48,6 +48,18 @@ describe('the keys of a session screen', () => {
     expect(press('x')).toBe(false);
   });
 
+  test('let Ctrl-Z through from whatever is open, which is there again afterwards', () => {
+    const { screen, press, shown } = setUp();
+    press('o', true);
+    expect(shown()).toContain('No call has ended yet');
+    expect(press('z', true)).toBe(false);
+    screen.giveBack();
+    expect(shown()).not.toContain('No call has ended yet');
+    screen.take();
+    expect(shown()).toContain('No call has ended yet');
+    expect(press('x')).toBe(true);
+  });
+
   test('type no tab where nothing is typed yet', () => {
     const { press } = setUp();
     expect(press('tab')).toBe(true);
