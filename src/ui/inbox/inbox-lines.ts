@@ -7,6 +7,7 @@ import { exactText, oneLine } from '../../terminal/harmless-text.js';
 import { answersOf, purposeRows, questionFacts } from '../../terminal/question-text.js';
 import type { Paint } from '../../terminal/terminal.js';
 import { cut, folded } from '../../terminal/text-fit.js';
+import { textWidth } from '../../terminal/text-width.js';
 import type { Cursor } from '../painter.js';
 import { type ChoiceEntry, choicesOf, type Inbox, type InboxEntry } from './inbox.js';
 
@@ -181,11 +182,6 @@ const optionText = ({ ticked }: Inbox, { question }: ChoiceEntry, at: number): s
   return `${box}${exactText(option.label)}${more}`;
 };
 
-const lettersOf = (entry: InboxEntry): string =>
-  choicesOf(entry)
-    .map((choice) => choice.slice(0, 1))
-    .join(' ');
-
 const keysLine = (
   inbox: Inbox,
   entry: InboxEntry,
@@ -194,17 +190,50 @@ const keysLine = (
   const others = inbox.entries.length - 1;
   const more = others === 0 ? '' : ` · ${plural(others, 'more question')}`;
   if (!inbox.isTurnedTo) return paint.dim(cut(`  ${howTo} answers it${more}`, columns));
-  const ways = entry.kind === 'permission' ? `${lettersOf(entry)} or arrows` : 'numbers or arrows';
-  if (inbox.choice === undefined) {
-    return paint.warn(cut(`  Nothing is chosen: ${ways} choose · Esc later`, columns));
-  }
-  const keys = [
-    `${ways} choose`,
-    ...(entry.kind === 'choice' && entry.question.multiple ? ['space ticks'] : []),
-    'Enter confirms',
-    'v shows all of it',
-    ...(others === 0 ? [] : ['Tab the next']),
-    'Esc later',
-  ];
-  return paint.dim(cut(`  ${keys.join(' · ')}`, columns));
+  const letters = choicesOf(entry).map((choice) => choice.slice(0, 1));
+  const ways = entry.kind === 'permission' ? letters.join(' ') : 'numbers';
+  const keys = keysOf(entry, ways, others > 0);
+  if (inbox.choice !== undefined) return paint.dim(keysWithin(keys, columns));
+  // Enter would do nothing.
+  const [, ...rest] = keys.filter(({ long }) => long !== CONFIRMS);
+  const nothing = {
+    long: `Nothing is chosen: ${ways} or arrows choose`,
+    short: `Nothing is chosen: ${ways}`,
+  };
+  return paint.warn(keysWithin([nothing, ...rest], columns));
+};
+
+interface KeyHint {
+  readonly long: string;
+  readonly short: string;
+  /** The one with the least is left out first; without it, never. */
+  readonly weight?: number;
+}
+
+const CONFIRMS = 'Enter confirms';
+
+const keysOf = (entry: InboxEntry, ways: string, hasOthers: boolean): readonly KeyHint[] => [
+  // The answers have their keys in front.
+  { long: `${ways} or arrows choose`, short: ways, weight: 1 },
+  ...(entry.kind === 'choice' && entry.question.multiple
+    ? [{ long: 'space ticks', short: 'space ticks', weight: 4 }]
+    : []),
+  { long: CONFIRMS, short: CONFIRMS },
+  { long: 'v shows all of it', short: 'v all', weight: 2 },
+  ...(hasOthers ? [{ long: 'Tab the next', short: 'Tab next', weight: 3 }] : []),
+  { long: 'Esc later', short: 'Esc later' },
+];
+
+/** In short words where the long ones do not fit, then without what matters least. */
+const keysWithin = (keys: readonly KeyHint[], columns: number): string => {
+  const line = (words: readonly string[]) => `  ${words.join(' · ')}`;
+  const whole = line(keys.map(({ long }) => long));
+  const short = line(keys.map((key) => key.short));
+  if (textWidth(whole) <= columns) return whole;
+  const least = Math.min(...keys.map(({ weight = Number.POSITIVE_INFINITY }) => weight));
+  if (textWidth(short) <= columns || !Number.isFinite(least)) return cut(short, columns);
+  return keysWithin(
+    keys.filter(({ weight }) => weight !== least),
+    columns,
+  );
 };

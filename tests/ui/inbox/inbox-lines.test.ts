@@ -92,7 +92,35 @@ describe('a question on the screen', () => {
     inbox.press({ name: 'x', sequence: 'x' });
     const { lines } = linesOf(inbox);
     expect(lines.join('\n')).not.toContain('❯');
-    expect(lines.at(-1)).toBe('  Nothing is chosen: o s p d or arrows choose · Esc later');
+    expect(lines.at(-1)).toBe(
+      '  Nothing is chosen: o s p d or arrows choose · v shows all of it · Esc later',
+    );
+  });
+
+  test.each([
+    [
+      100,
+      'o s p d or arrows choose · Enter confirms · v shows all of it · Tab the next · Esc later',
+    ],
+    [60, 'o s p d · Enter confirms · v all · Tab next · Esc later'],
+    [50, 'Enter confirms · v all · Tab next · Esc later'],
+    [40, 'Enter confirms · Tab next · Esc later'],
+    [30, 'Enter confirms · Esc later'],
+  ])('has the keys that matter most in %i columns', (columns, keys) => {
+    const inbox = inboxWith({}, { question: permission({ id: 'q_9' }) });
+    inbox.turnTo();
+    expect(linesOf(inbox, columns).lines.at(-1)).toBe(`  ${keys}`);
+  });
+
+  test.each([
+    [100, 'o s p d or arrows choose · v shows all of it · Tab the next · Esc later'],
+    [60, 'o s p d · v all · Tab next · Esc later'],
+    [40, 'o s p d · Esc later'],
+  ])('says that nothing is chosen, and how to leave, in %i columns', (columns, keys) => {
+    const inbox = inboxWith({}, { question: permission({ id: 'q_9' }) });
+    inbox.turnTo();
+    inbox.press({ name: 'x', sequence: 'x' });
+    expect(linesOf(inbox, columns).lines.at(-1)).toBe(`  Nothing is chosen: ${keys}`);
   });
 
   test('lists what can be chosen, with what is ticked', () => {
