@@ -3,7 +3,7 @@ import { KeyTerminal } from '../terminal/key-terminal.js';
 import { LineTerminal } from '../terminal/line-terminal.js';
 import { Narration } from '../terminal/narration.js';
 import { nameOfAgent, type OpenFace } from '../terminal/session-face.js';
-import { isCapableTerminal } from '../terminal/terminal.js';
+import { isCapableTerminal, ringOn } from '../terminal/terminal.js';
 import { TerminalSurface } from './terminal-surface.js';
 
 export const lineFace: OpenFace = (host) => {
@@ -18,6 +18,7 @@ export const lineFace: OpenFace = (host) => {
     hold: () => narration.hold(),
     nameOf: (agent) => nameOfAgent(host, narration, agent),
     purposeOf: (agent) => narration.swarm.purposeOf(agent),
+    ring: () => ringOn(machine),
     interruptRun: () => host.interruptRun(),
   });
   return {

@@ -37,6 +37,8 @@ export interface TerminalSurfaceOptions {
   readonly nameOf: (agent: string) => string;
   /** Whom it works for, and on what; undefined for the lead. */
   readonly purposeOf?: (agent: string) => string | undefined;
+  /** Somebody should look. */
+  readonly ring: () => void;
   readonly interruptRun: () => void;
 }
 
@@ -76,8 +78,9 @@ export class TerminalSurface implements Surface {
     question: PermissionQuestion,
     signal: AbortSignal,
   ): Promise<PermissionAnswer> {
-    const { terminal, say, nameOf, purposeOf } = this.options;
+    const { terminal, say, ring, nameOf, purposeOf } = this.options;
     if (signal.aborted) throw new Error(WITHDRAWN);
+    ring();
     const { paint, columns } = terminal;
     const purpose = purposeOf?.(question.agent);
     const view = {
@@ -130,8 +133,9 @@ export class TerminalSurface implements Surface {
   }
 
   private async putChoice(question: PersonQuestion, signal: AbortSignal): Promise<PersonAnswer> {
-    const { terminal, say, nameOf, purposeOf } = this.options;
+    const { terminal, say, ring, nameOf, purposeOf } = this.options;
     if (signal.aborted) throw new Error(WITHDRAWN);
+    ring();
     const { options, multiple } = question;
     const head = `${nameOf(question.agent)} has a question.`;
     const purpose = purposeOf?.(question.agent);

@@ -81,6 +81,11 @@ export const isCapableTerminal = ({ env, stdin, stdout }: Machine): boolean => {
 export const isForScreenReader = ({ env }: Pick<Machine, 'env'>): boolean =>
   /^(?:1|true)$/.test(env.SKEIN_SCREEN_READER ?? '');
 
+/** Somebody should look. A file or another program has nothing to ring. */
+export const ringOn = ({ stdout, out }: Pick<Machine, 'stdout' | 'out'>): void => {
+  if (stdout.isTTY === true) out('\u0007');
+};
+
 export const wantsColour = (machine: Machine): boolean =>
   isCapableTerminal(machine) && (machine.env.NO_COLOR ?? '') === '';
 

@@ -29,6 +29,7 @@ const choice: PersonQuestion = {
 const personWho = (...answers: readonly ScriptedAnswer[]) => {
   const terminal = scriptedTerminal(...answers);
   let interrupts = 0;
+  let rings = 0;
   let isHeld = false;
   const surface = new TerminalSurface({
     terminal,
@@ -44,12 +45,18 @@ const personWho = (...answers: readonly ScriptedAnswer[]) => {
     },
     nameOf: (agent) => `Agent ${agent}`,
     purposeOf: (agent) => (agent === 'a_child' ? 'the leader, Find it' : undefined),
+    ring: () => {
+      rings += 1;
+    },
     interruptRun: () => {
       interrupts += 1;
     },
   });
   const controller = new AbortController();
-  return { terminal, surface, controller, interrupts: () => interrupts, isHeld: () => isHeld };
+  return {
+    ...{ terminal, surface, controller },
+    ...{ interrupts: () => interrupts, rings: () => rings, isHeld: () => isHeld },
+  };
 };
 
 /** A question stands open. */
@@ -68,6 +75,24 @@ describe('a question of an agent that works for another', () => {
     expect(terminal.text()).toMatch(
       /Agent a_child has a question.\n {2}for: the leader, Find it\n/,
     );
+  });
+});
+
+describe('a question', () => {
+  test('rings once, however often it is answered with something else', async () => {
+    const { surface, controller, rings } = personWho('x', 'v', 'd', '', '3', 'Blue');
+    await surface.ask(question, controller.signal);
+    expect(rings()).toBe(1);
+    await surface.choose(choice, controller.signal);
+    expect(rings()).toBe(2);
+  });
+
+  test('does not ring when it is withdrawn before it is put', async () => {
+    const { surface, controller, rings } = personWho();
+    controller.abort();
+    await expect(surface.ask(question, controller.signal)).rejects.toThrow('withdrawn');
+    await expect(surface.choose(choice, controller.signal)).rejects.toThrow('withdrawn');
+    expect(rings()).toBe(0);
   });
 });
 

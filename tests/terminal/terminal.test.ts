@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Machine } from '../../src/terminal/machine.js';
-import { isCapableTerminal, paintFor, wantsColour } from '../../src/terminal/terminal.js';
+import { isCapableTerminal, paintFor, ringOn, wantsColour } from '../../src/terminal/terminal.js';
 
 const machineWith = (env: Record<string, string>, stdin = true, stdout = true) =>
   ({ env, stdin: { isTTY: stdin }, stdout: { isTTY: stdout } }) as unknown as Machine;
@@ -25,6 +25,18 @@ describe('a terminal', () => {
     expect(wantsColour(machineWith({ TERM: 'xterm', NO_COLOR: '1' }))).toBe(false);
     expect(wantsColour(machineWith({ TERM: 'xterm', NO_COLOR: '' }))).toBe(true);
     expect(wantsColour(machineWith({ TERM: 'dumb' }))).toBe(false);
+  });
+
+  test.each([
+    [true, '\u0007'],
+    [false, ''],
+  ])('rings where there is one: %s', (isTTY, sound) => {
+    let written = '';
+    const out = (text: string) => {
+      written += text;
+    };
+    ringOn({ stdout: { isTTY, columns: 80, rows: 24 }, out });
+    expect(written).toBe(sound);
   });
 
   test('is painted only where it has colours', () => {
