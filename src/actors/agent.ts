@@ -200,7 +200,9 @@ export const startAgent = (deps: AgentDeps): Agent => {
     },
     clear() {
       refuseUnlessIdle(actor, runs);
+      const hadTodos = notebook.history.todos.length > 0;
       notebook.record({ type: 'prompt.broken', reason: 'clear', section: 'messages' });
+      if (hadTodos) feed.emit({ type: 'todos.changed', todos: notebook.history.todos });
       deps.shelf.expire();
     },
     dismiss: () => dismiss(),

@@ -281,6 +281,9 @@ export class ReplLead {
     const { face, onRunEnded, onStopped, onDefect } = this.options;
     this.run = run;
     face.forget();
+    const { todos } = run.session.notebook.history;
+    const isLeft = todos.some(({ status }) => status !== 'completed');
+    if (isLeft) face.narration.tell({ type: 'todos.changed', todos });
     run.session.listen((item) => {
       face.hear(item);
       face.narration.tell(item);

@@ -141,6 +141,7 @@ const STATUS: Readonly<Record<Todo['status'], string>> = {
 const MOST_TODOS_SHOWN = 20;
 
 export const todoLines = (todos: readonly Todo[]): readonly string[] => {
+  if (todos.length === 0) return ['Things to do: none'];
   const lines = todos.map(({ content, status }) => {
     return `${`${STATUS[status]}:`.padEnd(7)}${oneLine(harmless(content), LONGEST_LINE)}`;
   });

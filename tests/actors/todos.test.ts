@@ -65,4 +65,19 @@ describe('the list of things to do of an agent', () => {
     const second = await leadInHand({ model: scriptedModel(), store, choice });
     expect(second.lead.notebook.history.todos).toEqual(list);
   });
+
+  test('is told to be empty when the conversation begins anew, if there was one', async () => {
+    const hand = await leadInHand({
+      model: scriptedModel([calls('c1', 'Change', { name: 'list' })], [says('Done.')]),
+      deeds: { list: kept },
+      lingers: true,
+    });
+    await hand.say('Go.');
+    hand.lead.clear();
+    hand.lead.clear();
+    expect(changes(hand.items)).toEqual([
+      { type: 'todos.changed', todos: list },
+      { type: 'todos.changed', todos: [] },
+    ]);
+  });
 });

@@ -2,11 +2,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type Rules, setScene } from '../fakes/skein-process.js';
+import { calls, type Rules, setScene } from '../fakes/skein-process.js';
 import { openScreen } from '../fakes/tmux-screen.js';
 import { needs } from '../setup/needs.js';
 
 const ENDLESS = { text: 'word '.repeat(2_000), chunkBytes: 5, chunkDelayMs: 40 };
+const TURN_MS = 500;
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const READY = /─\n>\n\S+ · mode/;
 
 const RULES: Rules = [
@@ -29,6 +31,38 @@ needs.describe('tmux')('a session on a screen, meanwhile', () => {
     screen.say('/cost');
     await screen.shows(/word\n> \/cost\n\d+ turns?, cost [^\n]*\n(?:[^\n]*\n)*word/);
     expect(screen.text()).not.toMatch(/word \d+ turns?/);
+  });
+
+  test('forgets what there was to do with the conversation, and finds it again when resumed', async () => {
+    const todos = [
+      { content: 'Look', status: 'completed' },
+      { content: 'Mend it', activeForm: 'Mending it', status: 'in_progress' },
+    ];
+    const { screen, scene } = await sit([
+      { match: { toolResult: '/./' }, reply: 'Noted.' },
+      { match: { lastUser: 'plan' }, reply: calls('TodoWrite', { todos }) },
+      ...RULES,
+    ]);
+    const listed = /Things to do: 1 of 2 done\n {2}● Mending it\n/;
+    screen.say('plan');
+    await screen.shows(/Noted\.[\s\S]*Mending it\n─/);
+    screen.press('C-d');
+    expect(await screen.ended()).toBe(0);
+
+    const again = openScreen(scene, ['--continue'], { columns: 100, rows: 30 });
+    await again.shows(READY);
+    await again.shows(listed);
+    again.say('/rewind 1');
+    await again.shows(/Take it back\? \[y\/N\]/);
+    await pause(TURN_MS);
+    again.say('y');
+    await expect.poll(again.visible).not.toMatch(/Mending it\n─/);
+
+    again.say('plan');
+    await again.shows(/Noted\.[\s\S]*Mending it\n─/);
+    again.say('/clear');
+    await again.shows('The conversation begins anew.');
+    await expect.poll(again.visible).not.toMatch(/Mending it\n─/);
   });
 
   test('goes back past commands and files in the history, and suggests nothing for them', async () => {

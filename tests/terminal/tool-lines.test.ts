@@ -111,6 +111,7 @@ describe('a list of things to do', () => {
         { content: 'Test', status: 'pending' },
       ]),
     ).toEqual(['Things to do: 2 of 3 left', 'done:  Look', 'doing: Mend it', 'to do: Test']);
+    expect(todoLines([])).toEqual(['Things to do: none']);
   });
 
   test('is bounded', () => {
