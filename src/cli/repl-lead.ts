@@ -27,6 +27,7 @@ import { agreeOnRewind } from './repl-rewind.js';
 import { farewellText, headerText, lastExchange } from './repl-words.js';
 import { doneText } from './rewind-command.js';
 import type { RunFlags } from './run-flags.js';
+import { sendPrompt } from './send-prompt.js';
 import { formerSessions, letChoose, pickSession } from './session-list.js';
 import { openShownRun } from './shown-run.js';
 import { askForTrust } from './trust-question.js';
@@ -115,9 +116,10 @@ export class ReplLead {
     if (this.run === undefined) this.attach(await this.open(this.flags, titleOf(text)));
     const { content, notices } = await withImages(text, this.place.cwd);
     for (const notice of notices) this.options.face.narration.remark(notice);
-    this.session?.submit(promptBlocks(content));
-    this.session?.start();
-    if (wasRunning) this.options.face.queued(text);
+    const session = this.spokenIn;
+    const isWaiting = sendPrompt(session, promptBlocks(content));
+    session.start();
+    if (wasRunning) this.options.face.queued(text, isWaiting);
   }
 
   /** Says which mode holds from now on; without a name, which one does. */

@@ -16,7 +16,7 @@ export interface SessionFace {
   /** Everything that the session tells, before it is narrated. */
   hear(item: FeedItem): void;
   /** A prompt was sent while the agent works: it is read with the next step. */
-  queued(text: string): void;
+  queued(text: string, isWaiting: () => boolean): void;
   /** Another session takes the place of the one that was shown. */
   forget(): void;
   /** Gives the terminal back as it was found. May be called again. */

@@ -65,6 +65,27 @@ needs.describe('tmux')('a session on a screen, meanwhile', () => {
     await expect.poll(again.visible).not.toMatch(/Mending it\n─/);
   });
 
+  test('shows that a prompt waits until it has been read, also while a request is sent again', async () => {
+    const { screen } = await sit([
+      {
+        match: { lastUser: 'slow' },
+        replies: [
+          { error: { status: 529, retryAfter: 2 } },
+          { text: 'At last. '.repeat(20), chunkBytes: 9, chunkDelayMs: 200 },
+        ],
+      },
+      ...RULES,
+    ]);
+    screen.say('slow');
+    await screen.shows('retrying');
+    screen.say('and then');
+    await screen.shows('waits for its next step: and then');
+    await screen.shows('At last. At last.');
+    expect(screen.visible()).toContain('waits for its next step: and then');
+    await screen.shows('You said and then!');
+    expect(screen.visible()).not.toContain('waits for its next step');
+  });
+
   test('goes back past commands and files in the history, and suggests nothing for them', async () => {
     const { screen, scene } = await sit();
     writeFileSync(join(scene.workspace, 'notes.md'), '');

@@ -162,7 +162,7 @@ const todoLines = ({ todos, options }: SessionBoard, columns: number): readonly 
 
 const queuedLines = ({ queued, options }: SessionBoard, columns: number): readonly string[] => {
   const { paint, signs } = options;
-  const lines = queued.map((text) =>
+  const lines = queued.map(({ text }) =>
     paint.dim(
       cut(`${signs.queued} waits for its next step: ${oneLine(exactText(text), LONGEST)}`, columns),
     ),

@@ -41,6 +41,12 @@ export interface RunningCall {
   readonly note: string;
 }
 
+export interface QueuedPrompt {
+  readonly text: string;
+  /** False once the agent has read it: another attempt of the same request has not. */
+  readonly isWaiting: () => boolean;
+}
+
 export class SessionBoard extends Watched implements LineDisplay, WorkDisplay {
   readonly options: BoardOptions;
   readonly now: () => number;
@@ -49,7 +55,7 @@ export class SessionBoard extends Watched implements LineDisplay, WorkDisplay {
   readonly calls = new Map<string, RunningCall>();
   todos: readonly Todo[] = [];
   /** Prompts that the agent has not read yet. */
-  queued: readonly string[] = [];
+  queued: readonly QueuedPrompt[] = [];
   /** The end of what is being said: it has no line of its own yet. */
   tail = '';
   view: DraftView | undefined;
@@ -137,15 +143,15 @@ export class SessionBoard extends Watched implements LineDisplay, WorkDisplay {
     this.changed();
   }
 
-  queue(text: string): void {
-    this.queued = [...this.queued, oneLine(text, LONGEST_QUEUED)];
+  queue(text: string, isWaiting: () => boolean): void {
+    this.queued = [...this.queued, { text: oneLine(text, LONGEST_QUEUED), isWaiting }];
     this.changed();
   }
 
   /** What the session tells beside what is narrated. */
   hear(item: FeedItem): void {
     if (item.type === 'stream.event') return;
-    if (item.type === 'request.started') this.queued = [];
+    this.queued = this.queued.filter(({ isWaiting }) => isWaiting());
     if (item.type === 'run.ended') this.calls.clear();
     this.agents.take(item);
     this.stir();

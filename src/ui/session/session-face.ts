@@ -39,7 +39,7 @@ export const screenFace: OpenFace = (host) => {
       screen.board.hear(item);
       swarm.hear(item);
     },
-    queued: (text) => screen.board.queue(text),
+    queued: (text, isWaiting) => screen.board.queue(text, isWaiting),
     forget: () => screen.board.forget(),
     close: () => {
       terminal.close();

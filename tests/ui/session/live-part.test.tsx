@@ -39,7 +39,7 @@ describe('the live part of a session', () => {
       { content: 'Run the tests', activeForm: 'Running the tests', status: 'in_progress' },
       { content: 'Report', status: 'pending' },
     ]);
-    board.queue('and then');
+    board.queue('and then', () => true);
     wait(12_000);
     const lines = draw({ activity: 'tool-running' });
     board.close();
@@ -108,7 +108,7 @@ describe('the live part of a session', () => {
     const agent = tag({ type: '👩‍👩‍👧'.repeat(60) });
     board.hear({ type: 'agent.spawned', agent, model: 'm', isQueued: false, prompt: '' });
     board.todosChanged([{ content: '漢字 '.repeat(200), status: 'in_progress' }]);
-    board.queue('漢字 '.repeat(200));
+    board.queue('漢字 '.repeat(200), () => true);
     const lines = draw();
     board.close();
     for (const line of lines) expect(textWidth(line)).toBeLessThanOrEqual(columns);

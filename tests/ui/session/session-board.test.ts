@@ -104,10 +104,13 @@ describe('what a session shows', () => {
     expect(textWidth(said().trimEnd())).toBeLessThanOrEqual(40);
   });
 
-  test('keeps prompts that nobody has read until the next request', () => {
+  test('keeps prompts until somebody has read them, however often a request is sent again', () => {
     const { board } = boardOn();
-    board.queue('and then');
-    expect(board.queued).toEqual(['and then']);
+    let isRead = false;
+    board.queue('and then', () => !isRead);
+    board.hear({ type: 'request.started', turn: 1, attempt: 2, model: 'm' });
+    expect(board.queued).toMatchObject([{ text: 'and then' }]);
+    isRead = true;
     board.hear({ type: 'request.started', turn: 2, attempt: 1, model: 'm' });
     expect(board.queued).toEqual([]);
   });
