@@ -44,6 +44,7 @@ export class QuestionWatch {
     });
     this.desk = new StoreInbox({
       ...{ machine, store, inbox: this.inbox, swarms: () => source.swarms(), onDefect },
+      keep: (work) => source.keep?.(work) ?? work,
       ring: () => screen.ring(),
       say: (sentence) => {
         this.said = { sentence, until: performance.now() + SAID_MS };

@@ -21,6 +21,8 @@ export interface StoreInboxOptions {
   readonly ring: () => void;
   /** What came of an answer. */
   readonly say: (sentence: string) => void;
+  /** An answer is on its way before the store is closed. */
+  readonly keep: <Result>(work: Promise<Result>) => Promise<Result>;
   readonly onDefect: (error: unknown) => void;
 }
 
@@ -114,9 +116,9 @@ export class StoreInbox {
   }
 
   private answer(open: OpenQuestion, answer: PermissionAnswer): void {
-    const { machine, store, onDefect } = this.options;
+    const { machine, store, keep, onDefect } = this.options;
     this.answered.add(open.question.id);
-    answerQuestion(machine, store, open, answer, this.closed.signal).then(
+    keep(answerQuestion(machine, store, open, answer, this.closed.signal)).then(
       ({ ok, sentence }) => this.told(open, ok, sentence),
       (error: unknown) => {
         if (error instanceof SkeinError) this.told(open, false, error.message);

@@ -29,7 +29,7 @@ export class StoreSource implements SwarmSource {
   private isGone = false;
   private hasSeen: () => void = () => {};
   /** What somebody has wanted, until it is known what came of it. */
-  private readonly wanted = new Set<Promise<string>>();
+  private readonly wanted = new Set<Promise<unknown>>();
 
   /** All that are under way, unless one is named. */
   constructor(store: SessionStore, session?: SessionMeta) {
@@ -117,7 +117,7 @@ export class StoreSource implements SwarmSource {
     );
   }
 
-  private async keep(work: Promise<string>): Promise<string> {
+  async keep<Result>(work: Promise<Result>): Promise<Result> {
     this.wanted.add(work);
     try {
       return await work;

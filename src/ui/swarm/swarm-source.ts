@@ -15,6 +15,8 @@ export interface SwarmSource {
   openTranscript(session: string, agent: string): OpenTranscript;
   /** Why what is shown may be old, for people; null while it is not. */
   trouble?(): string | null;
+  /** Something that somebody has wanted: it is on its way before the store behind it is closed. */
+  keep?<Result>(work: Promise<Result>): Promise<Result>;
   /** Left out where nothing can be done to what is shown. */
   readonly steering?: Steering;
 }

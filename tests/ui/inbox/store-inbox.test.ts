@@ -25,6 +25,7 @@ const setUp = () => {
   const board: PostedQuestion[] = [];
   const decided: SignedAnswer[] = [];
   const said: string[] = [];
+  const kept: Promise<unknown>[] = [];
   let [rung, looks, asking] = [0, 0, [] as string[]];
   /** Whoever was first; undefined while nobody was. */
   let first: Partial<SignedAnswer> | undefined;
@@ -52,6 +53,10 @@ const setUp = () => {
   const home = mkdtempSync(`${tmpdir()}/inbox-`);
   const desk = new StoreInbox({
     ...{ machine: { env: { SKEIN_HOME: home }, home, cwd: home }, store, inbox, swarms },
+    keep: (work) => {
+      kept.push(work);
+      return work;
+    },
     ring: () => {
       rung += 1;
     },
@@ -62,7 +67,7 @@ const setUp = () => {
   });
   onTestFinished(() => desk.close());
   return {
-    ...{ board, decided, said, inbox, desk, rung: () => rung, looks: () => looks },
+    ...{ board, decided, said, kept, inbox, desk, rung: () => rung, looks: () => looks },
     asks: (...ids: string[]) => {
       asking = ids;
       desk.refresh();
@@ -130,14 +135,17 @@ describe('the questions of swarms that are watched', () => {
   });
 
   test('are answered also by somebody who leaves at once, and is told nothing then', async () => {
-    const { board, asks, inbox, decided, said, desk } = setUp();
+    const { board, asks, inbox, decided, said, kept, desk } = setUp();
     board.push(posted('q_1'));
     asks('q_1');
     await expect.poll(() => ids(inbox)).toEqual(['q_1']);
     const entry = inbox.shown;
     if (entry?.kind === 'permission') entry.answer({ behavior: 'allow', scope: 'once' });
     desk.close();
-    await expect.poll(() => decided).toMatchObject([{ question: 'q_1', surface: 'inbox' }]);
+    // Whoever closes the store waits for it.
+    expect(kept).toHaveLength(1);
+    await Promise.all(kept);
+    expect(decided).toMatchObject([{ question: 'q_1', surface: 'inbox' }]);
     await new Promise(setImmediate);
     expect(said).toEqual([]);
   });
