@@ -37,7 +37,8 @@ export const inboxLines = (inbox: Inbox, paper: InboxPaper): InboxView => {
   if (entry === undefined) return { lines: [] };
   const typed = typedView(inbox, entry, paper);
   const below = typed?.rows ?? [keysLine(inbox, entry, paper)];
-  const answers = answerLines(inbox, entry, paper, paper.rows - 1 - below.length - LEAST_ASKED);
+  const least = entry.kind === 'permission' ? ENOUGH_ASKED : LEAST_ASKED;
+  const answers = answerLines(inbox, entry, paper, paper.rows - 1 - below.length - least);
   const room = paper.rows - 1 - answers.length - below.length;
   const body = bodyOf(entry, paper, Math.max(LEAST_ASKED, room));
   const lines = [headLine(inbox, entry, paper), ...body, ...answers];
@@ -106,6 +107,8 @@ const bodyOf = (entry: InboxEntry, paper: InboxPaper, rows: number): readonly st
 };
 
 const LEAST_ASKED = 2;
+/** Who asks, a row of the input, that there is more, the risk, why and the rule: for these the answers stand in one row. */
+const ENOUGH_ASKED = 6;
 
 const shortened = (
   lines: readonly string[],

@@ -180,6 +180,22 @@ describe('a question on the screen', () => {
     ]);
   });
 
+  test('puts its answers into one row before it leaves out what is said of it', () => {
+    const input = { command: `rm -rf build${' x'.repeat(500)}` };
+    const inbox = inboxWith({ question: permission({ input, risk: 'high' }) });
+    inbox.turnTo();
+    expect(linesOf(inbox, 60, 9).lines.slice(1)).toEqual([
+      'Agent explorer a_1 asks to use Bash.',
+      `  | command: rm -rf build${' x'.repeat(17)}`,
+      '  Not all of it is shown: v shows it, and deny if in doubt.',
+      '  risk: high, it may leave the workspace, open secrets or…',
+      '  reason: No rule allows it.',
+      '  rule: Bash(npm test)',
+      '❯ once   session   project   deny',
+      '  o s p d · Enter confirms · v all · Esc later',
+    ]);
+  });
+
   test('says in the least room how risky it is, and that not all is shown', () => {
     const input = { command: 'x\n'.repeat(30) };
     const inbox = inboxWith({ question: permission({ input, risk: 'high' }) });
