@@ -64,7 +64,7 @@ export class RunBook {
     const wantsMore = this.isCalled || isOneSided;
     this.isCalled = !final && !this.isHeld && waiting > 0 && wantsMore;
     const isOwed = this.isCalled;
-    this.feed.emit({ type: 'run.ended', stop, turns });
+    this.feed.emit({ type: 'run.ended', stop, turns, ...(isOwed && { goesOn: true }) });
     if (!isOwed || this.isRunning) return;
     this.begin();
     this.goOn(waiting);

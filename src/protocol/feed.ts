@@ -85,7 +85,13 @@ export type FeedItem =
   | { readonly type: 'agent.rested'; readonly report: ChildReport }
   /** Shown before a large fan-out. */
   | { readonly type: 'fan-out.previewed'; readonly preview: FanOutPreview }
-  | { readonly type: 'run.ended'; readonly stop: Stop; readonly turns: number };
+  | {
+      readonly type: 'run.ended';
+      readonly stop: Stop;
+      readonly turns: number;
+      /** Another run begins at once, with what was sent meanwhile. */
+      readonly goesOn?: boolean;
+    };
 
 export interface Denial {
   readonly tool: string;

@@ -1,10 +1,10 @@
 /** Tells a person in lines what an agent says and does, as it happens. Every state is a word. */
 import { redact } from '../policy/redaction.js';
-import type { Stop } from '../protocol/agent.js';
 import type { FeedItem } from '../protocol/feed.js';
 import type { StreamEvent } from '../protocol/model.js';
 import type { Todo } from '../protocol/todos.js';
 import { harmless, oneLine } from './harmless-text.js';
+import { stopText } from './stop-text.js';
 import { type SwarmLine, SwarmLines } from './swarm-lines.js';
 import type { Terminal } from './terminal.js';
 import { reportCall, todoLines } from './tool-lines.js';
@@ -148,7 +148,7 @@ export class Narration {
         this.hushed();
         this.swarm.flush();
         this.running.clear();
-        this.stop(item.stop);
+        this.stop(item);
         this.lastFailure = '';
         break;
       default:
@@ -262,35 +262,13 @@ export class Narration {
     for (const line of lines) this.line(paint.dim(`      ${line}`));
   }
 
-  private stop({ reason, detail }: Stop): void {
+  private stop({ stop, goesOn = false }: Extract<FeedItem, { type: 'run.ended' }>): void {
+    const { reason, detail } = stop;
     this.terminal.freshLine();
     if (reason === 'end_turn') return;
-    const why = detail === null ? '' : this.unsaid(detail);
-    const sentences = [STOPPED[reason] ?? `Stopped: ${reason}.`, why, NEXT[reason] ?? ''];
-    this.remark(sentences.filter((sentence) => sentence !== '').join(' '));
+    this.remark(stopText(reason, detail === null ? '' : this.unsaid(detail), goesOn));
   }
 }
 
 const labelOf = ({ description }: { readonly description: string }): string =>
   oneLine(harmless(redact(description)));
-
-const STOPPED: Readonly<Partial<Record<Stop['reason'], string>>> = {
-  interrupted: 'Interrupted. Say what to do instead, or /exit.',
-  denied: 'Stopped.',
-  max_turns: 'Stopped at the limit of turns.',
-  budget: 'Stopped at the budget.',
-  time_limit: 'Stopped at the limit of time.',
-  stopped: 'Stopped by a person.',
-  compaction_failed: 'Stopped: the conversation does not fit any more.',
-  repeated_tool_failure: 'Stopped: its calls kept failing.',
-  loop: 'Stopped: it did the same again and again.',
-  refusal: 'The model refused to answer.',
-  model_error: 'Stopped: the model could not be reached or answered with an error.',
-  storage_failed: 'Stopped: the session can no longer be written.',
-};
-
-/** What a person can do now, where the reason does not say it. */
-const NEXT: Readonly<Partial<Record<Stop['reason'], string>>> = {
-  max_turns: 'Here you can also type "go on" for as many again.',
-  model_error: 'What you said is kept: type "go on" to try again.',
-};

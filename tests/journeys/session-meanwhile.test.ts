@@ -86,6 +86,18 @@ needs.describe('tmux')('a session on a screen, meanwhile', () => {
     expect(screen.visible()).not.toContain('waits for its next step');
   });
 
+  test('says that it goes on with what was sent, when it is interrupted with that waiting', async () => {
+    const { screen } = await sit();
+    screen.say('endless');
+    await screen.shows('word word word');
+    screen.say('rather this');
+    await screen.shows('waits for its next step: rather this');
+    screen.press('Escape');
+    await screen.shows(/\(Interrupted\. It goes on with what was sent meanwhile\.\)/);
+    await screen.shows('You said rather this!');
+    expect(screen.text()).not.toContain('Say what to do instead');
+  });
+
   test('goes back past commands and files in the history, and suggests nothing for them', async () => {
     const { screen, scene } = await sit();
     writeFileSync(join(scene.workspace, 'notes.md'), '');

@@ -152,6 +152,18 @@ describe('a narration', () => {
   });
 });
 
+test('who is interrupted is told whether it goes on, or waits for them', () => {
+  const item = {
+    type: 'run.ended',
+    stop: { reason: 'interrupted', detail: null },
+    turns: 1,
+  } as const;
+  expect(told(item)).toBe('(Interrupted. Say what to do instead, or /exit.)\n');
+  expect(told({ ...item, goesOn: true })).toBe(
+    '(Interrupted. It goes on with what was sent meanwhile.)\n',
+  );
+});
+
 test('a call is told without the keys that are in it', () => {
   const key = `ghp_${'a1B2c3D4e5F6g7H8i9J0'}`;
   const said = told({
