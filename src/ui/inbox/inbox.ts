@@ -200,7 +200,8 @@ export class Inbox extends Watched {
   /** Only a letter by itself chooses: whoever types a word may mean anything by it, and never a yes. */
   private chooseByLetter(entry: InboxEntry, key: Key, choices: readonly string[]): void {
     const { name = '', ctrl = false, meta = false } = key;
-    const isAlone = this.now() - this.letterAt >= GRACE_MS && !ctrl && !meta;
+    if (ctrl || meta) return;
+    const isAlone = this.now() - this.letterAt >= GRACE_MS;
     this.letterAt = this.now();
     const letter = isAlone ? name.toLowerCase() : '';
     if (letter === 'v') this.options.showWhole(entry);

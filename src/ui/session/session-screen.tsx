@@ -109,7 +109,11 @@ export class SessionScreen implements KeyScreen {
     const isCommand = key.ctrl === true && ['c', 'z', 'l'].includes(key.name ?? '');
     // The way to the shell is open from anywhere.
     if (isCommand && key.name === 'z') return false;
-    if (this.scenes.press(key)) return true;
+    if (this.scenes.press(key)) {
+      // What is pressed next may still be meant for what was on top.
+      this.inbox.rearm();
+      return true;
+    }
     if (isCommand && key.name === 'c' && this.inbox.isTurnedTo) {
       // The line is hidden, so it is not what is meant.
       this.inbox.turnAway();
@@ -117,7 +121,7 @@ export class SessionScreen implements KeyScreen {
       return true;
     }
     if (isCommand) return false;
-    if (this.inbox.isTurnedTo) this.inbox.press(key);
+    if (this.inbox.isTurnedTo) this.pressAtQuestion(key);
     else if (!this.pressCommand(key) && !this.pressInMenu(key, editor)) {
       return this.pressForQuestion(key, editor);
     }
@@ -154,6 +158,11 @@ export class SessionScreen implements KeyScreen {
     else if (name === 'y') this.inbox.turnTo();
     else return false;
     return true;
+  }
+
+  /** What opens something on top does so here too; other keys answer. */
+  private pressAtQuestion(key: Key): void {
+    if (key.ctrl !== true || !this.pressCommand(key)) this.inbox.press(key);
   }
 
   private pressInMenu({ name = '', ctrl = false, meta = false }: Key, editor: LineEditor): boolean {

@@ -60,6 +60,18 @@ describe('the keys of a session screen', () => {
     expect(press('x')).toBe(true);
   });
 
+  test('open what calls did from a question, which is as it was afterwards', () => {
+    const { ask, press, shown } = setUp();
+    void ask();
+    press('y', true);
+    press('o', true);
+    expect(shown()).toContain('No call has ended yet');
+    press('q');
+    expect(shown()).toContain('Enter confirms');
+    press('g', true);
+    expect(shown()).toContain('Enter confirms');
+  });
+
   test('type no tab where nothing is typed yet', () => {
     const { press } = setUp();
     expect(press('tab')).toBe(true);
