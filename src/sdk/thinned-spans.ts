@@ -1,16 +1,22 @@
-/** Spans of states made fewer: those too short to be seen become part of what is around them. */
+/**
+ * Spans of states made fewer: those too short to be seen are drawn together, as one state. What another
+ * state has lost by that is owed to it further on, so that each lane keeps about its shares of states.
+ */
 import type { StateSpan } from './state-timeline.js';
 
 export interface ThinnedSpans {
   readonly lanes: readonly (readonly StateSpan[])[];
   /** How many are not shown by themselves. */
   readonly leftOut: number;
-  /** None is shorter than this but the last before a gap; 0 when all are there. Milliseconds. */
+  /** Shorter ones are drawn together, but where a state would be missing; 0 when all are there. Milliseconds. */
   readonly shortestMs: number;
 }
 
 /** The first width that is tried, as a part of the whole: less than anybody can see. */
 const FINEST = 1 / 4_000;
+/** How often a width between one that is too fine and one that is not is tried, and when that is enough. */
+const MOST_TRIES = 6;
+const ENOUGH = 0.9;
 
 /** At most about `most` in all; a lane always keeps what it has most of. */
 export const thinSpans = (
@@ -21,68 +27,118 @@ export const thinSpans = (
   const all = sizeOf(lanes);
   if (all <= most) return { lanes, leftOut: 0, shortestMs: 0 };
   let shortestMs = wholeMs * FINEST;
-  let thinned = lanes.map((spans) => merged(spans, shortestMs));
-  while (sizeOf(thinned) > most && shortestMs < wholeMs) {
+  let tooFine = 0;
+  let best = attempt(lanes, most, shortestMs, wholeMs);
+  while (best === undefined) {
+    tooFine = shortestMs;
     shortestMs *= 2;
-    thinned = lanes.map((spans) => merged(spans, shortestMs));
+    best = attempt(lanes, most, shortestMs, wholeMs);
   }
-  return { lanes: thinned, leftOut: all - sizeOf(thinned), shortestMs };
+  for (let tries = 0; tooFine > 0 && tries < MOST_TRIES && best.size < most * ENOUGH; tries += 1) {
+    const between = (tooFine + shortestMs) / 2;
+    const finer = attempt(lanes, most, between, wholeMs);
+    if (finer === undefined) tooFine = between;
+    else [best, shortestMs] = [finer, between];
+  }
+  return { lanes: best.lanes, leftOut: all - best.size, shortestMs };
 };
 
 const sizeOf = (lanes: readonly (readonly StateSpan[])[]): number =>
   lanes.reduce((sum, spans) => sum + spans.length, 0);
 
-const merged = (spans: readonly StateSpan[], shortest: number): readonly StateSpan[] => {
-  const kept: StateSpan[] = [];
-  let crowd = new Crowd();
-  const push = ({ state, from, to }: StateSpan) => {
-    const last = kept.at(-1);
-    if (last?.state === state && last.to === from) kept[kept.length - 1] = { ...last, to };
-    else kept.push({ state, from, to });
-  };
-  const settle = () => {
-    if (!crowd.isEmpty) push(crowd.span);
-    crowd = new Crowd();
-  };
-  for (const span of spans) {
-    // An agent that was begun again after its end has a gap there.
-    if (!crowd.isEmpty && crowd.span.to !== span.from) settle();
-    if (span.to - span.from >= shortest) {
-      // A crowd that is too small to stand alone goes along with what follows it.
-      push(crowd.isEmpty ? span : { ...span, from: crowd.span.from });
-      crowd = new Crowd();
-    } else {
-      crowd.add(span);
-      if (crowd.length >= shortest) settle();
-    }
+/** Given up as soon as there are too many; undefined then, but where nothing could be wider. */
+const attempt = (
+  lanes: readonly (readonly StateSpan[])[],
+  most: number,
+  shortestMs: number,
+  wholeMs: number,
+): { readonly lanes: readonly (readonly StateSpan[])[]; readonly size: number } | undefined => {
+  const thinned: (readonly StateSpan[])[] = [];
+  let size = 0;
+  for (const spans of lanes) {
+    const lane = new ThinnedLane(shortestMs).take(spans);
+    thinned.push(lane);
+    size += lane.length;
+    if (size > most && shortestMs < wholeMs) return undefined;
   }
-  settle();
-  return kept;
+  return { lanes: thinned, size };
 };
 
-/** Short spans side by side, shown as what there is most of in them. */
-class Crowd {
-  readonly #times = new Map<string, number>();
+class ThinnedLane {
+  readonly #shortest: number;
+  readonly #kept: StateSpan[] = [];
+  /** How much longer each state was than it is drawn so far: all of them together are the crowd. */
+  readonly #owed = new Map<string, number>();
+  /** Short spans side by side that are not drawn yet. */
+  readonly #states = new Set<string>();
   #from = 0;
   #to = 0;
 
-  get isEmpty(): boolean {
-    return this.#times.size === 0;
+  constructor(shortestMs: number) {
+    this.#shortest = shortestMs;
   }
 
-  get length(): number {
-    return this.#to - this.#from;
+  take(spans: readonly StateSpan[]): readonly StateSpan[] {
+    for (const span of spans) {
+      // An agent that was begun again after its end has a gap there.
+      if (this.#states.size > 0 && this.#to !== span.from) this.#leave(this.#before);
+      if (span.to - span.from >= this.#shortest) {
+        this.#leave(span.state);
+        this.#draw(span);
+      } else {
+        this.#gather(span);
+        if (this.#to - this.#from >= this.#shortest) this.#settle(this.#mostOwed());
+      }
+    }
+    this.#leave(this.#before);
+    return this.#kept;
   }
 
-  get span(): StateSpan {
-    let [state, longest] = ['', -1];
-    for (const [name, time] of this.#times) if (time > longest) [state, longest] = [name, time];
-    return { state, from: this.#from, to: this.#to };
+  /** The state that the crowd follows without a gap. */
+  get #before(): string | undefined {
+    const last = this.#kept.at(-1);
+    return last?.to === this.#from ? last.state : undefined;
   }
 
-  add({ state, from, to }: StateSpan): void {
-    if (this.isEmpty) this.#from = from;
+  #gather({ state, from, to }: StateSpan): void {
+    if (this.#states.size === 0) this.#from = from;
     this.#to = to;
-    this.#times.set(state, (this.#times.get(state) ?? 0) + (to - from));
+    this.#states.add(state);
+    this.#owe(state, to - from);
+  }
+
+  /** A crowd that is too small to stand alone goes along with a neighbour, unless that owes it too much. */
+  #leave(neighbour: string | undefined): void {
+    if (this.#states.size === 0) return;
+    const state = this.#mostOwed();
+    const isOwedLittle = (this.#owed.get(state) ?? 0) < this.#shortest / 2;
+    this.#settle(isOwedLittle ? (neighbour ?? state) : state);
+  }
+
+  #settle(state: string): void {
+    this.#owe(state, this.#from - this.#to);
+    this.#draw({ state, from: this.#from, to: this.#to });
+    this.#states.clear();
+  }
+
+  /** Of the states that are there: elsewhere in time nobody was in the others. */
+  #mostOwed(): string {
+    let [found, most] = ['', Number.NEGATIVE_INFINITY];
+    for (const state of this.#states) {
+      const owed = this.#owed.get(state) ?? 0;
+      if (owed > most) [found, most] = [state, owed];
+    }
+    return found;
+  }
+
+  #owe(state: string, ms: number): void {
+    this.#owed.set(state, (this.#owed.get(state) ?? 0) + ms);
+  }
+
+  #draw({ state, from, to }: StateSpan): void {
+    const last = this.#kept.at(-1);
+    if (last?.state === state && last.to === from)
+      this.#kept[this.#kept.length - 1] = { ...last, to };
+    else this.#kept.push({ state, from, to });
   }
 }

@@ -148,7 +148,7 @@ test('a large swarm has a bounded report with exact times, every agent, and what
   const shown = report.agents.reduce((sum, { spans }) => sum + spans.length, 0);
   expect(report.agents).toHaveLength(250);
   expect([shown <= 20_000, report.spending.length <= 401]).toEqual([true, true]);
-  expect(report.thinned.spans).toBeGreaterThan(1_000);
+  expect([shown > 15_000, report.thinned.spans > 500]).toEqual([true, true]);
   expect(report.thinned.points).toBeGreaterThan(1_000);
   for (const { times, spans } of report.agents) {
     const exact = Object.values(times).reduce((sum, ms) => sum + ms, 0);
