@@ -14,11 +14,11 @@ export const redactedReport = (report: SwarmReport, redact: Redact): SwarmReport
     const entries = Object.entries(value).map(([key, inner]) => [key, told<unknown>(inner)]);
     return Object.fromEntries(entries) as Value;
   };
-  const { agents, spending, ...rest } = report;
+  const { agents, atWork, spending, ...rest } = report;
   return {
     ...told(rest),
     // Times and states are ours, and there are many of them.
     agents: agents.map(({ spans, times, ...agent }) => ({ ...told(agent), times, spans })),
-    spending,
+    ...{ atWork, spending },
   };
 };

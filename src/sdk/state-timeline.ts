@@ -10,8 +10,10 @@ export interface StateSpan {
 
 /** After its end an agent is in no state that takes time. */
 const OVER = 'stopped';
-/** In these nobody works, so a process that dies takes nothing with it. */
 const AT_REST: ReadonlySet<string> = new Set([OVER, 'idle', 'queued', 'lost']);
+
+/** Whether it has something to do and is there to do it, if only to wait for an answer. */
+export const isBusy = (state: string): boolean => !AT_REST.has(state);
 
 interface Lane {
   readonly spans: StateSpan[];
@@ -97,7 +99,8 @@ export class StateTimeline {
   /** Since when: its process lived at least until its own last event. */
   #lose(lane: Lane, lastSign: number, ts: number): number {
     const from = Math.max(lane.lastHeard, Math.min(lastSign, ts));
-    if (!AT_REST.has(lane.state) && from < ts) this.#change(lane, 'lost', from);
+    // Who does not work loses nothing with its process.
+    if (isBusy(lane.state) && from < ts) this.#change(lane, 'lost', from);
     return from;
   }
 

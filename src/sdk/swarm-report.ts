@@ -20,6 +20,7 @@ import { type StateSpan, StateTimeline } from './state-timeline.js';
 import { SwarmFold } from './swarm-fold.js';
 import type { AgentView } from './swarm-view.js';
 import { thinSpans } from './thinned-spans.js';
+import { type WorkCurve, workCurve } from './work-curve.js';
 
 /** One agent, without those that work for it. */
 export interface AgentReport
@@ -78,6 +79,8 @@ export interface SwarmReport {
   };
   /** The lead first, each followed by those that work for it. */
   readonly agents: readonly AgentReport[];
+  /** How many worked at once, from all of their spans. */
+  readonly atWork: WorkCurve;
   readonly spending: readonly SpendingPoint[];
   readonly permissions: PermissionReport;
   readonly thinned: {
@@ -92,6 +95,7 @@ export interface SwarmReport {
 /** What a page can show without being slow. */
 const MOST_SPANS = 20_000;
 const MOST_POINTS = 400;
+const WORK_COLUMNS = 250;
 
 /** What is known beside the events. */
 export interface ReportTerms {
@@ -161,6 +165,7 @@ export class ReportFold {
       agents: views.map((view, at) => {
         return agentReport(view, costs.get(view.id), spans[at] ?? [], lanes[at] ?? []);
       }),
+      atWork: workCurve(spans, { from, to, pauses }, WORK_COLUMNS),
       spending,
       permissions: this.#permissions.report(
         (agent) => askers.get(agent) ?? { isLive: false, until: to },

@@ -157,6 +157,10 @@ test('the report of a whole session', () => {
         spans: [{ state: 'string', from: 'number', to: 'number' }],
       },
     ],
+    atWork: {
+      most: 'number',
+      pieces: [{ from: 'number', to: 'number', agents: { streaming: 'number' } }],
+    },
     spending: [{ at: 'number', costUsd: 'number', uncachedCostUsd: 'number', ...tokens }],
     permissions: {
       ...{ questions: 'number', waitedMs: 'number', denials: 'number', entriesLeftOut: 'number' },

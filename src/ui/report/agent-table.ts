@@ -1,4 +1,6 @@
 /** The tree of agents as a table: what each was for, what it took, and how it ended. */
+import { cacheReadPercent } from '../../sdk/cache-share.js';
+import { isBusy } from '../../sdk/state-timeline.js';
 import type { AgentReport, SwarmReport } from '../../sdk/swarm-report.js';
 import { count, money, percent } from '../../terminal/figures.js';
 import { fateOf } from './agent-fates.js';
@@ -6,7 +8,6 @@ import { type AgentNames, depthClass } from './agent-names.js';
 import { duration, shortCount } from './durations.js';
 import { titleOf } from './headline.js';
 import { type Html, html, words } from './html-text.js';
-import { isBusy } from './state-looks.js';
 
 interface Column {
   readonly head: string;
@@ -49,13 +50,13 @@ const row = (agent: AgentReport, name: string, report: SwarmReport, dearest: num
   const sent = agent.inputTokens + cacheReadTokens + agent.cacheWriteTokens;
   const { word, className, detail } = fateOf(agent);
   const work = workOf(agent);
-  const cached = sent === 0 ? 0 : (cacheReadTokens / sent) * 100;
+  const cached = cacheReadPercent(cacheReadTokens, sent);
   return html`<tr data-agent="${id}">
 <th scope="row" class="${depthClass(depth)}"><span class="name">${name}</span><small>${words(id, 60)}</small></th>
 <td data-label="Task">${taskOf(agent, report)}<small>${kindOf(agent, report)}</small></td>
 <td data-label="Turns" class="number" data-value="${turns}">${count(turns)}</td>
 <td data-label="Tokens in" class="number" data-value="${sent}">${shortCount(sent)}</td>
-<td data-label="Cached" class="number" data-value="${cached}">${sent === 0 ? '–' : percent(Math.floor(cached * 10) / 10)}</td>
+<td data-label="Cached" class="number" data-value="${cached ?? 0}">${cached === null ? '–' : percent(cached)}</td>
 <td data-label="Tokens out" class="number" data-value="${outputTokens}">${shortCount(outputTokens)}</td>
 <td data-label="Cost" class="number" data-value="${(costUsd ?? 0) * 1e6}">${money(costUsd)}${costBar(costUsd ?? 0, dearest)}</td>
 <td data-label="At work" class="number" data-value="${work}">${duration(work)}</td>

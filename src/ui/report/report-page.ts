@@ -80,7 +80,7 @@ const footnotes = (report: SwarmReport, axis: TimeAxis): Html => {
     pauseNote(axis),
     thinned.spans === 0
       ? undefined
-      : `${plural(thinned.spans, 'stay')} in a state of less than ${duration(thinned.shortestSpanMs)} ${thinned.spans === 1 ? 'is' : 'are'} drawn as part of what came before or after; the figures count all of them.`,
+      : `${plural(thinned.spans, 'stay')} in a state of less than ${duration(thinned.shortestSpanMs)} ${thinned.spans === 1 ? 'is' : 'are'} drawn as part of what came before or after, so that each row has about its share of every state; the figures, and how many work at once, count all of them.`,
     thinned.points === 0
       ? undefined
       : `${plural(thinned.points, 'request')} share a step of the curves with a later one; the sums count all of them.`,

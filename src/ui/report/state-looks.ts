@@ -33,11 +33,6 @@ export const inOrder = (states: Iterable<string>): readonly string[] => {
   return [...new Set(states)].sort((one, other) => rank(one) - rank(other));
 };
 
-const AT_REST: ReadonlySet<string> = new Set(['idle', 'stopped', 'queued', 'lost']);
-
-/** Whether it has something to do and is there to do it, if only to wait for an answer. */
-export const isBusy = (state: string): boolean => !AT_REST.has(state);
-
 /** Those that only wait are drawn as a thin line, so that work stands out. */
 export const isThin = (state: string): boolean => state === 'idle' || state === 'queued';
 

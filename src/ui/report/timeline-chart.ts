@@ -1,12 +1,14 @@
 /** A row for each agent with its states as they follow each other, and above them how many work at once. */
+import { isBusy } from '../../sdk/state-timeline.js';
 import type { AgentReport, SwarmReport } from '../../sdk/swarm-report.js';
+import type { WorkCurve } from '../../sdk/work-curve.js';
 import { plural } from '../../terminal/figures.js';
 import { type AgentNames, depthClass } from './agent-names.js';
 import { pauseStripes, tickLabels } from './axis-marks.js';
 import { duration } from './durations.js';
 import { type Html, html, words } from './html-text.js';
 import { stateAreas } from './state-areas.js';
-import { inOrder, isBusy, isThin, lookOf, swatch } from './state-looks.js';
+import { inOrder, isThin, lookOf, swatch } from './state-looks.js';
 import { AXIS_WIDTH, type TimeAxis } from './time-axis.js';
 
 /** Narrower than this nobody would see that it is there. */
@@ -25,7 +27,7 @@ ${legend(agents)}
 <div class="lane axis" aria-hidden="true"><div class="who"></div><svg class="ticks">${tickLabels(axis, 13)}</svg></div>
 <div class="body">
 ${gridLines(axis)}
-${agents.length > 1 ? crowd(agents, axis) : undefined}
+${agents.length > 1 ? crowd(report.atWork, axis) : undefined}
 <ul class="rows" aria-label="${plural(agents.length, 'agent')} over time">
 ${agents.map((agent) => lane(agent, axis, names.of(agent.id)))}
 </ul>
@@ -56,10 +58,10 @@ ${items}</ul>`;
 const gridLines = (axis: TimeAxis): Html =>
   html`<svg class="grid" viewBox="0 0 ${AXIS_WIDTH} 1" preserveAspectRatio="none" aria-hidden="true">${pauseStripes(axis, 1)}<path d="${axis.ticks().map(({ x }) => html`M${x} 0v1`)}"/></svg>`;
 
-const crowd = (agents: readonly AgentReport[], axis: TimeAxis): Html => {
-  const { areas, most } = stateAreas(agents, axis);
+const crowd = (atWork: WorkCurve, axis: TimeAxis): Html => {
+  const { most } = atWork;
   const label = `Agents at work at the same time, at most ${most}`;
-  return html`<div class="lane crowd"><div class="who"><span class="name">at work</span> <span class="muted">at most ${most}</span></div><svg class="bar" viewBox="0 0 ${AXIS_WIDTH} 100" preserveAspectRatio="none" role="img" aria-label="${label}">${areas}</svg></div>`;
+  return html`<div class="lane crowd"><div class="who"><span class="name">at work</span> <span class="muted">at most ${most}</span></div><svg class="bar" viewBox="0 0 ${AXIS_WIDTH} 100" preserveAspectRatio="none" role="img" aria-label="${label}">${stateAreas(atWork, axis)}</svg></div>`;
 };
 
 const lane = (agent: AgentReport, axis: TimeAxis, name: string): Html => {

@@ -31,6 +31,28 @@ describe('the page of a report', () => {
     expect(page).toMatch(/[\d,]+ requests share a step of the curves/);
   });
 
+  test('draws how many work at once over all of the time, and nobody in a pause', () => {
+    const day = 86_400_000;
+    const work = (from: number, agent: string) => [
+      started(from, agent),
+      ended(from + 10_000, 'end_turn', agent),
+    ];
+    const page = pageOf([
+      ...[...begun(0), ...work(0, 'a_1'), spawned(0, 'a_2'), ...work(5_000, 'a_2')],
+      ...[...work(day, 'a_2'), over(day + 10_000)],
+    ]);
+    expect(textOf(page)).toContain('at work at most 2');
+    const path = /aria-label="Agents at work[^>]*><path class="s-streaming" d="([^"]+)"/.exec(
+      page,
+    )?.[1];
+    const top = [...(path ?? '').matchAll(/V([\d.]+)H([\d.]+)/g)].map(([, y, x]) => `${y} ${x}`);
+    const [there, back] = [top.slice(0, top.length / 2), top.slice(top.length / 2)];
+    // Alone, both of them, the second one alone, nobody, and the second one again.
+    const steps = there.map((step) => step.split(' ')[0]).filter((y, at, all) => y !== all[at - 1]);
+    expect(steps).toEqual(['50', '0', '50', '100', '50']);
+    expect([there.at(-1), back.at(-1)]).toEqual(['50 1000', '100 0']);
+  });
+
   test('has the figures that people ask for first', () => {
     const text = textOf(pageOf(swarmOf(3)));
     expect(text).toContain('Agents 3 3 completed');
