@@ -7,6 +7,7 @@ import { SwarmFold } from '../../src/sdk/swarm-fold.js';
 import { percent } from '../../src/terminal/figures.js';
 import { swarmText } from '../../src/terminal/swarm-text.js';
 import { paintFor } from '../../src/terminal/terminal.js';
+import { reportPage } from '../../src/ui/report/report-page.js';
 import { statusLine } from '../../src/ui/session/status-line.js';
 import { cellText } from '../../src/ui/swarm/board-columns.js';
 import { eventsOf, factsOf, SESSION, told } from './swarm-facts.js';
@@ -47,7 +48,10 @@ describe('the share that was read from the cache', () => {
     const status = { model: 'm', mode: 'default', running: 0, waiting: 0 };
     const cachePercent = agents[0]?.cacheReadPercent ?? 0;
     expect(ledger.report().cache.readPercent).toBe(98.5);
-    expect(told(facts).cost.cache.readPercent).toBe(98.5);
+    const page = reportPage(told(facts));
+    for (const place of ['<dd>98.5 %', '"98.5">98.5 %</td>', '98.5 % of what was sent']) {
+      expect(page).toContain(place);
+    }
     expect(agents.map((agent) => cellText('cache', agent, 9))).toEqual(['98.5 %']);
     expect(swarmText({ session: SESSION, holder: undefined, agents }, paper)).toContain(' 98.5 % ');
     expect(statusLine({ ...status, cachePercent }, 80, paintFor(false))).toContain('cache 98.5 %');
