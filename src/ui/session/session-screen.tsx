@@ -6,6 +6,7 @@ import type { KeyScreen } from '../../terminal/key-terminal.js';
 import type { Key, LineEditor } from '../../terminal/line-editor.js';
 import type { Machine } from '../../terminal/machine.js';
 import { type Paint, paintFor, wantsColour } from '../../terminal/terminal.js';
+import { cut } from '../../terminal/text-fit.js';
 import { Inbox } from '../inbox/inbox.js';
 import { inboxLines } from '../inbox/inbox-lines.js';
 import { ScreenSurface } from '../inbox/screen-surface.js';
@@ -42,6 +43,7 @@ export interface SessionScreenOptions {
 
 /** In a longer draft nobody sees which images it names. */
 const LONGEST_LOOKED_AT = 20_000;
+const OLDER_CALLS = '(Earlier calls are not kept here; skein explain lists them.)';
 const HOW_TO_ANSWER = 'Tab (Ctrl-Y while you type)';
 
 export class SessionScreen implements KeyScreen {
@@ -203,14 +205,20 @@ export class SessionScreen implements KeyScreen {
 
   /** The newest call first; the others are beside it. */
   private openCalls(): void {
-    const { calls } = this.board.log;
+    const { log } = this.board;
+    const { calls } = log;
     let at = calls.length - 1;
     const pageOf = (place: number): Pages => {
       const call = calls[place];
       if (call === undefined) return { title: 'No call has ended yet', lines: () => [] };
+      const { forgotten } = log;
+      const number = `${forgotten + place + 1} of ${forgotten + calls.length}`;
       return {
-        title: `${place + 1} of ${calls.length}: ${call.label} (${call.report.word})`,
-        lines: (columns) => callLines(call, columns, this.paint),
+        title: `${number}: ${call.label} (${call.report.word})`,
+        lines: (columns) => [
+          ...(place === 0 && forgotten > 0 ? [cut(OLDER_CALLS, columns)] : []),
+          ...callLines(call, columns, this.paint),
+        ],
         keys: ' · left and right other calls',
       };
     };

@@ -1,5 +1,7 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { paintFor } from '../../../src/terminal/terminal.js';
+import { textWidth } from '../../../src/terminal/text-width.js';
 import { CallLog, callLines, labelOf } from '../../../src/ui/session/call-log.js';
 import { ended } from './boards.js';
 
@@ -58,6 +60,46 @@ describe('a call that is opened', () => {
     expect(lines.join('\n')).not.toContain('0123456789abcdef');
   });
 
+  test('shows a long line to its end', () => {
+    const lines = shown({}, `${'x'.repeat(25_000)}\nEND`);
+    expect(lines.join('')).toContain('x'.repeat(25_000));
+    expect(lines.at(-1)).toBe('END');
+  });
+
+  test('loses nothing of a line and keeps within the width, whatever it is made of', () => {
+    const part = fc.constantFrom(
+      'word ',
+      'x'.repeat(700),
+      '漢字'.repeat(300),
+      ' '.repeat(1_500),
+      '👩‍👩‍👧',
+    );
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 8 }), (parts) => {
+        const lines = shown({ input: {} }, parts.join(''), 40);
+        const flat = (text: string) => text.replaceAll(' ', '');
+        expect(flat(lines.join(''))).toBe(flat(parts.join('')));
+        for (const line of lines) expect(textWidth(line)).toBeLessThanOrEqual(40);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test('says how much of it is left out, and where all of it is', () => {
+    const tall = shown({}, 'line\n'.repeat(30_000), 100);
+    expect(tall.at(-1)).toBe(
+      '(10,003 more lines left out. The journal of the session has all of it.)',
+    );
+    const wide = shown({}, 'x'.repeat(400_005), 100);
+    expect(wide.at(-1)).toBe(
+      '(5 more characters left out. The journal of the session has all of it.)',
+    );
+    const given = shown({ input: { command: 'x'.repeat(20_001) } }, 'ok', 100);
+    expect(given).toContain(
+      '  (1 more character left out. The journal of the session has all of it.)',
+    );
+  });
+
   test('survives input of any kind', () => {
     for (const input of [null, 7, 'text', [1], { edits: [null, 7] }, { old_string: 7 }]) {
       expect(shown({ tool: 'Edit', input }, 'ok').at(-1)).toBe('ok');
@@ -72,6 +114,7 @@ describe('the log of calls', () => {
       log.add(ended('ok', { description: `call ${at}` }), 1);
     }
     expect(log.calls).toHaveLength(100);
+    expect(log.forgotten).toBe(50);
     expect(log.calls.at(-1)?.label).toBe('call 149');
   });
 

@@ -5,6 +5,7 @@ import type { Machine } from '../../../src/terminal/machine.js';
 import { SessionScreen } from '../../../src/ui/session/session-screen.js';
 import { paperMachine } from '../../fakes/paper-machine.js';
 import { permission } from '../inbox/questions.js';
+import { ended } from './boards.js';
 
 const setUp = (typed = '') => {
   const paper = paperMachine(80, 24);
@@ -46,6 +47,16 @@ describe('the keys of a session screen', () => {
     expect(shown()).not.toContain('answered elsewhere');
     expect(editor.draft.text).toBe('half a prompt');
     expect(press('x')).toBe(false);
+  });
+
+  test('show calls by their number in the session, and where the first of them are', () => {
+    const { screen, press, shown } = setUp();
+    for (let at = 1; at <= 103; at += 1) screen.board.callEnded(ended(`done ${at}`));
+    press('o', true);
+    expect(shown()).toContain('103 of 103: Bash npm test (ok)');
+    for (let at = 0; at < 110; at += 1) press('left');
+    expect(shown()).toContain('4 of 103: Bash npm test (ok)');
+    expect(shown()).toContain('(Earlier calls are not kept here; skein explain lists them.)');
   });
 
   test('let Ctrl-Z through from whatever is open, which is there again afterwards', () => {
