@@ -4,7 +4,7 @@ import { textOf } from '../context/last-answer.js';
 import type { WireBlock } from '../protocol/wire.js';
 import { VERSION } from '../sdk/version.js';
 import { money } from '../terminal/figures.js';
-import { exactText, firstLines, harmless, lastLines } from '../terminal/harmless-text.js';
+import { echoOf, exactText, harmless, lastLines } from '../terminal/harmless-text.js';
 
 export interface Place {
   readonly id: string;
@@ -33,8 +33,7 @@ export const lastExchange = ({ notebook }: LeadSession): string => {
   );
   const lines: string[] = [];
   if (prompt !== undefined) {
-    const said = exactText(saidIn(prompt.bytes));
-    lines.push(`> ${firstLines(said, QUESTION_LINES).join('\n  ')}`, '');
+    lines.push(`> ${echoOf(saidIn(prompt.bytes), QUESTION_LINES).join('\n  ')}`, '');
   }
   if (answer !== undefined) lines.push(...lastLines(harmless(saidIn(answer.bytes)), ANSWER_LINES));
   return lines.length === 0 ? '' : `The last exchange:\n\n${lines.join('\n')}\n`;

@@ -2,7 +2,7 @@
 import { resolveSkeinHome, stateLayout } from '../config/state-directory.js';
 import { UsageError } from '../protocol/errors.js';
 import type { Provider } from '../sdk/provider.js';
-import { exactText, firstLines } from '../terminal/harmless-text.js';
+import { echoOf } from '../terminal/harmless-text.js';
 import type { Machine } from '../terminal/machine.js';
 import type { Narration } from '../terminal/narration.js';
 import type { OpenFace, SessionFace } from '../terminal/session-face.js';
@@ -147,7 +147,7 @@ class Repl {
     await this.lead.prepare();
     this.pending -= 1;
     if (given !== undefined && given.trim() !== '') {
-      this.terminal.write(`\n> ${firstLines(exactText(given), 12).join('\n  ')}\n`);
+      this.terminal.write(`\n> ${echoOf(given).join('\n  ')}\n`);
       this.take(given);
     }
     this.refresh();

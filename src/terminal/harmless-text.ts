@@ -1,5 +1,6 @@
 /** Makes text of models, tools and files harmless for a terminal, and short where it must be. */
 import { stripVTControlCharacters } from 'node:util';
+import { plural } from './figures.js';
 
 /** Whatever moves the cursor, turns the writing round or cannot be seen; not the joiners of emoji. */
 const HOSTILE = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
@@ -56,6 +57,19 @@ export const firstLines = (text: string, most: number): readonly string[] => {
   const lines = text.split('\n');
   if (lines.length <= most) return lines;
   return [...lines.slice(0, most), `(${lines.length - most} more lines)`];
+};
+
+/** Of what somebody has sent, as many characters as stay to be seen. */
+const ECHOED_CHARACTERS = 2_000;
+
+/** The beginning of what somebody has sent, exactly, and how much more there is. */
+export const echoOf = (text: string, mostLines = 12): readonly string[] => {
+  const shown = text.slice(0, ECHOED_CHARACTERS).toWellFormed();
+  const more = text.length - shown.length;
+  if (more === 0 || shown.split('\n').length > mostLines) {
+    return firstLines(text, mostLines).map(exactText);
+  }
+  return [...exactText(shown).split('\n'), `(${plural(more, 'more character')})`];
 };
 
 /** The last lines, and how many came before. */

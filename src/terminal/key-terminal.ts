@@ -1,7 +1,7 @@
 /** A capable terminal: keys in, an editable line, and questions that type-ahead cannot answer. */
 import { EMPTY } from './draft.js';
 import { viewDraft } from './draft-view.js';
-import { exactText, firstLines } from './harmless-text.js';
+import { echoOf, exactText } from './harmless-text.js';
 import { listenToKeys } from './keyboard.js';
 import { type Key, LineEditor, LONGEST_DRAFT, type Stroke } from './line-editor.js';
 import { type LineDisplay, LineScreen } from './line-screen.js';
@@ -17,8 +17,6 @@ import {
 } from './terminal.js';
 
 const PROMPT = '> ';
-/** Lines of a sent prompt that stay to be seen. */
-const ECHOED_LINES = 12;
 
 interface Question {
   readonly label: string;
@@ -225,8 +223,7 @@ export class KeyTerminal implements Terminal {
 
   private submit(text: string): void {
     if (text.trim() !== '') {
-      const echo = firstLines(exactText(text), ECHOED_LINES);
-      this.display.replace(`${PROMPT}${echo.join(`\n${' '.repeat(PROMPT.length)}`)}\n`);
+      this.display.replace(`${PROMPT}${echoOf(text).join(`\n${' '.repeat(PROMPT.length)}`)}\n`);
       this.handlers?.line(text);
     }
     this.draw();

@@ -3,7 +3,7 @@
  * one before has been dealt with, so that what comes out does not depend on how fast it came in.
  */
 import { createInterface, type Interface } from 'node:readline';
-import { exactText, firstLines } from './harmless-text.js';
+import { echoOf, exactText } from './harmless-text.js';
 import { LONGEST_DRAFT } from './line-editor.js';
 import type { Machine } from './machine.js';
 import {
@@ -18,7 +18,6 @@ import {
 const PROMPT = '> ';
 /** Alone on a line it begins and ends a prompt of several lines. */
 const FENCE = '"""';
-const ECHOED_LINES = 12;
 /** Lines that wait to be read before the pipe is made to wait. */
 const MOST_WAITING = 1_000;
 
@@ -194,7 +193,7 @@ export class LineTerminal implements Terminal {
     }
     if (!this.isPerson) {
       this.freshLine();
-      this.write(`${PROMPT}${firstLines(exactText(prompt), ECHOED_LINES).join('\n  ')}\n`);
+      this.write(`${PROMPT}${echoOf(prompt).join('\n  ')}\n`);
     }
     if (isCut) this.write(`(A prompt holds ${LONGEST_DRAFT} characters; the rest was left out.)\n`);
     this.handlers?.line(prompt.slice(0, LONGEST_DRAFT));

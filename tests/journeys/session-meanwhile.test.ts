@@ -98,6 +98,16 @@ needs.describe('tmux')('a session on a screen, meanwhile', () => {
     expect(screen.text()).not.toContain('Say what to do instead');
   });
 
+  test('shows the beginning of a long paste, and sends all of it', async () => {
+    const { screen, scene } = await sit([{ reply: 'Read.' }]);
+    screen.paste('x'.repeat(30_000));
+    await screen.shows(/x{40}/);
+    screen.press('Enter');
+    await screen.shows(/\n {2}\(28,000 more characters\)\n\nRead\./);
+    expect(screen.text().match(/x{40,}/g)?.length).toBeLessThan(30);
+    expect(JSON.stringify(scene.bodies().at(-1))).toContain('x'.repeat(30_000));
+  });
+
   test('goes back past commands and files in the history, and suggests nothing for them', async () => {
     const { screen, scene } = await sit();
     writeFileSync(join(scene.workspace, 'notes.md'), '');

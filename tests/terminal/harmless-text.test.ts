@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  echoOf,
   exactText,
   firstLines,
   harmless,
@@ -89,6 +90,8 @@ describe('text that is cut', () => {
   test('says how many lines are missing, and on which side', () => {
     expect(firstLines('a\nb\nc', 2)).toEqual(['a', 'b', '(1 more lines)']);
     expect(firstLines('a\nb', 2)).toEqual(['a', 'b']);
+    expect(echoOf('a\n\u001bb\nc', 2)).toEqual(['a', '^[b', '(1 more lines)']);
+    expect(echoOf('a\nb', 2)).toEqual(['a', 'b']);
     expect(lastLines('a\nb\nc', 2)).toEqual(['(1 lines before)', 'b', 'c']);
   });
 });
@@ -129,6 +132,29 @@ describe('a notice', () => {
         const text = harmless(noticeText(`${name}\nskein: All is well.`));
         expect(text.match(/^skein: /gm)).toHaveLength(1);
         expect(text.endsWith('\n')).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('what somebody has sent', () => {
+  test('is seen as far as its beginning, however long its lines are', () => {
+    expect(echoOf('x'.repeat(300_000))).toEqual(['x'.repeat(2_000), '(298,000 more characters)']);
+    expect(echoOf(`a\n${'x'.repeat(1_999)}`)).toEqual([
+      ...['a', 'x'.repeat(1_998), '(1 more character)'],
+    ]);
+  });
+
+  test('takes a bounded part of the screen, and nothing of it goes without a word', () => {
+    fc.assert(
+      fc.property(fc.array(hostile, { maxLength: 50 }), fc.nat(3_000), (parts, size) => {
+        const text = parts.join('\n').padEnd(size, 'x');
+        const echo = echoOf(text);
+        const isWhole = echo.join('\n') === exactText(text);
+        expect(echo.length).toBeLessThanOrEqual(14);
+        expect(isWhole || /^\([\d,]+ more (?:lines|characters?)\)$/.test(echo.at(-1) ?? '')).toBe(
+          true,
+        );
       }),
     );
   });
