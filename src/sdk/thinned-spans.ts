@@ -26,7 +26,7 @@ export const thinSpans = (
 ): ThinnedSpans => {
   const all = sizeOf(lanes);
   if (all <= most) return { lanes, leftOut: 0, shortestMs: 0 };
-  let shortestMs = wholeMs * FINEST;
+  let shortestMs = Math.max(wholeMs * FINEST, Number.MIN_VALUE);
   let tooFine = 0;
   let best = attempt(lanes, most, shortestMs, wholeMs);
   while (best === undefined) {

@@ -26,7 +26,7 @@ export const workCurve = (
 ): WorkCurve => {
   const width = timeWithout(pauses, from, to) / columns;
   const pieces = [...pauses, { from: to, to }].flatMap((pause, at) =>
-    piecesIn(pauses[at - 1]?.to ?? from, pause.from, width),
+    piecesIn({ from: pauses[at - 1]?.to ?? from, to: pause.from }, width, columns),
   );
   for (const spans of lanes) addLane(pieces, spans);
   return { most: mostAtOnce(lanes), pieces };
@@ -36,10 +36,11 @@ interface OpenPiece extends Pause {
   readonly agents: Record<string, number>;
 }
 
-/** Equal ones, as many as fit best. */
-const piecesIn = (from: number, to: number, width: number): readonly OpenPiece[] => {
+/** Equal ones, as many as fit best. A log may say anything of the time: a number need not come out of it. */
+const piecesIn = ({ from, to }: Pause, width: number, most: number): readonly OpenPiece[] => {
   if (to <= from) return [];
-  const many = Math.max(1, Math.round((to - from) / width));
+  const fitting = Math.round((to - from) / width);
+  const many = fitting >= 1 ? Math.min(most, fitting) : 1;
   const at = (piece: number) => from + ((to - from) * piece) / many;
   return Array.from({ length: many }, (_, piece) => {
     return { from: at(piece), to: at(piece + 1), agents: {} };

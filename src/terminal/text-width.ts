@@ -11,7 +11,19 @@ let segmenter: Intl.Segmenter | undefined;
 export const textWidth = (text: string): number => {
   if (PLAIN.test(text)) return text.length;
   let width = 0;
-  for (const character of segments(stripVTControlCharacters(text))) width += widest(character);
+  for (const character of segments(stripVTControlCharacters(text))) width += knownWidth(character);
+  return width;
+};
+
+/** Most texts have few characters, many times. */
+const known = new Map<string, number>();
+const MOST_KNOWN = 5_000;
+
+const knownWidth = (character: string): number => {
+  const found = known.get(character);
+  if (found !== undefined) return found;
+  const width = widest(character);
+  if (known.size < MOST_KNOWN && character.length < 20) known.set(character, width);
   return width;
 };
 
@@ -33,7 +45,10 @@ const widest = (character: string): number => {
 };
 
 /** Of one of `charactersOf`. */
-export const characterWidth = textWidth;
+export const characterWidth = (character: string): number => {
+  if (PLAIN.test(character)) return character.length;
+  return character.startsWith(ESC) ? 0 : knownWidth(character);
+};
 
 /** As people see them: an emoji made of several, or a letter with its accents, is one, and so is a colour. */
 export const charactersOf = (text: string): Iterable<string> =>
@@ -48,7 +63,24 @@ function* segments(text: string): Generator<string> {
   }
 }
 
+/** Node takes ever longer for each the longer the text is. */
+const WINDOW = 1_000;
+
 function* graphemes(text: string): Generator<string> {
   segmenter ??= new Intl.Segmenter();
-  for (const { segment } of segmenter.segment(text)) yield segment;
+  let from = 0;
+  while (from < text.length) {
+    const end = from + WINDOW;
+    const isCut = /[\ud800-\udbff]/.test(text.charAt(end - 1));
+    const piece = text.slice(from, isCut ? end + 1 : end);
+    let last = '';
+    for (const { segment } of segmenter.segment(piece)) {
+      if (last !== '') yield last;
+      last = segment;
+    }
+    // The last one may go on behind the window, and is looked at once more.
+    const isWhole = from + piece.length === text.length || last.length === piece.length;
+    if (isWhole) yield last;
+    from += isWhole ? piece.length : piece.length - last.length;
+  }
 }

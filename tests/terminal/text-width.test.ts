@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { charactersOf, textWidth } from '../../src/terminal/text-width.js';
 
@@ -50,6 +51,27 @@ describe('the width of a text', () => {
       '\u001b[0m',
     ]);
     expect(textWidth('\u001b[1;31m')).toBe(0);
+  });
+
+  test('finds the same characters in a text of any length', () => {
+    const parts = fc.constantFrom(
+      'a',
+      '漢',
+      '👩‍👩‍👧',
+      'e\u0301',
+      '✋🏽',
+      '🇫🇷',
+      'स्ते',
+      '\u0301'.repeat(40),
+    );
+    fc.assert(
+      fc.property(fc.array(parts, { minLength: 300, maxLength: 900 }), (pieces) => {
+        const text = pieces.join('');
+        const known = Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
+        expect([...charactersOf(text)]).toEqual(known);
+      }),
+      { numRuns: 30 },
+    );
   });
 
   test('keeps what people see as one character in one piece', () => {

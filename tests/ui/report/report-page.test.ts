@@ -207,6 +207,8 @@ test('whatever an index says, there is a report of it and a page without anythin
       },
     })
     .map((fields) => ({ v: 1, seq: 1, swarm: 's', cites: { seq: 1 }, ...fields }) as SwarmEvent);
+  const atOnce = { v: 1, seq: 1, swarm: 's', cites: { seq: 1 }, agent: 'a_1', parent: null };
+  const begun = (ts: number) => ({ ...atOnce, ts, type: 'agent.spawned' }) as unknown as SwarmEvent;
   fc.assert(
     fc.property(fc.array(event, { maxLength: 30 }), fc.boolean(), (events, isHeld) => {
       const fold = new ReportFold(SESSION);
@@ -217,7 +219,7 @@ test('whatever an index says, there is a report of it and a page without anythin
       expect(page.match(/<script/g)).toHaveLength(2);
       expect(/.{40}(NaN|Infinity|undefined)/.exec(page)).toBeNull();
     }),
-    { numRuns: 60 },
+    { numRuns: 60, examples: [[[begun(0), begun(Number.MIN_VALUE)], false]] },
   );
 });
 
