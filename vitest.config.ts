@@ -17,5 +17,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // What comes true in a moment takes many of them on a busy machine.
+    expect: { poll: { timeout: 20_000 } },
   },
 });
