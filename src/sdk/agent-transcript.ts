@@ -6,6 +6,7 @@ import { SkeinError } from '../protocol/errors.js';
 import type { SwarmEvent } from '../protocol/events.js';
 import type { FeedItem } from '../protocol/feed.js';
 import type { RecordWatch, SessionStore } from '../protocol/store.js';
+import { LiveSpeech } from './live-speech.js';
 import { StreamedItems } from './streamed-items.js';
 import { TranscriptFold } from './transcript-fold.js';
 import type { OpenTranscript, TranscriptItem } from './transcript-item.js';
@@ -16,12 +17,14 @@ export interface TranscriptOptions {
   /** Milliseconds since 1970. */
   readonly now?: () => number;
   readonly onClose?: () => void;
+  /** What it has said of a message that is not over. */
+  readonly streamed?: StreamedItems;
 }
 
 export class AgentTranscript implements OpenTranscript {
   readonly #watch: RecordWatch | undefined;
   readonly #fold = new TranscriptFold();
-  readonly #streamed = new StreamedItems();
+  readonly #streamed: StreamedItems;
   readonly #listeners = new Set<() => void>();
   readonly #now: () => number;
   readonly #onClose: () => void;
@@ -36,8 +39,9 @@ export class AgentTranscript implements OpenTranscript {
     journals: Journals,
     session: string,
     agent: string,
-    { now = Date.now, onClose = () => {} }: TranscriptOptions = {},
+    { now = Date.now, onClose = () => {}, streamed }: TranscriptOptions = {},
   ) {
+    this.#streamed = streamed ?? new StreamedItems();
     this.#now = now;
     this.#onClose = onClose;
     try {
@@ -134,10 +138,13 @@ export class AgentTranscript implements OpenTranscript {
 /** Those that somebody holds open, and whoever tells them that there is news. */
 export class OpenTranscripts {
   readonly #journals: Journals;
+  readonly #speech: LiveSpeech;
   readonly #open = new Map<string, Set<AgentTranscript>>();
 
-  constructor(journals: Journals) {
+  /** `speech`: of the agents in this process. */
+  constructor(journals: Journals, speech = new LiveSpeech()) {
     this.#journals = journals;
+    this.#speech = speech;
   }
 
   open(session: string, agent: string): OpenTranscript {
@@ -145,6 +152,7 @@ export class OpenTranscripts {
     const same = this.#open.get(key) ?? new Set();
     this.#open.set(key, same);
     const transcript = new AgentTranscript(this.#journals, session, agent, {
+      streamed: this.#speech.of(agent),
       onClose: () => {
         same.delete(transcript);
         if (same.size === 0 && this.#open.get(key) === same) this.#open.delete(key);
@@ -167,11 +175,18 @@ export class OpenTranscripts {
   /** What the lead of a session in this process says, and what its agents say through it. */
   hear(session: string, lead: string, item: FeedItem): void {
     if (this.#open.size === 0) return;
-    const isOwn = item.type !== 'agent.feed';
-    const agent = isOwn ? lead : item.agent.id;
-    const said = isOwn ? item : item.item;
+    const { agent, said } = speakerOf(lead, item);
     for (const transcript of this.#open.get(keyOf(session, agent)) ?? []) transcript.hear(said);
   }
 }
+
+/** Whose item it is: what agents say comes through their lead. */
+export const speakerOf = (
+  lead: string,
+  item: FeedItem,
+): { readonly agent: string; readonly said: FeedItem } =>
+  item.type === 'agent.feed'
+    ? { agent: item.agent.id, said: item.item }
+    : { agent: lead, said: item };
 
 const keyOf = (session: string, agent: string): string => `${session}\n${agent}`;

@@ -29,6 +29,13 @@ export class StreamedItems {
     });
   }
 
+  /** The same so far; each goes on by itself. */
+  copy(): StreamedItems {
+    const other = new StreamedItems();
+    for (const [index, open] of this.#blocks) other.#blocks.set(index, { ...open });
+    return other;
+  }
+
   /** Whether that changed anything. `now` is in milliseconds since 1970. */
   take(item: FeedItem, now: number): boolean {
     switch (item.type) {

@@ -6,6 +6,7 @@ import type { SessionStore } from '../../src/protocol/store.js';
 import type { AgentTag } from '../../src/protocol/swarm.js';
 import { NO_USAGE } from '../../src/protocol/usage.js';
 import { AgentTranscript, OpenTranscripts } from '../../src/sdk/agent-transcript.js';
+import { LiveSpeech } from '../../src/sdk/live-speech.js';
 import type { OpenTranscript } from '../../src/sdk/transcript-item.js';
 import { SessionMemory } from '../../src/store/session-memory.js';
 import { virtualClock } from '../fakes/virtual-clock.js';
@@ -197,6 +198,26 @@ describe('an open transcript in the process of its agent', () => {
     hear(event('ping', {}), { type: 'stream.event', event: { type: 'message_start' } });
     hear(delta({ partial_json: '{}' }, 7), opens({ type: 'unheard-of' }));
     expect(shown()).toEqual([]);
+  });
+
+  test('begins with what was said before it was opened, and goes on by itself', async () => {
+    const { journals } = await openSession();
+    const speech = new LiveSpeech();
+    const tell = (...items: readonly FeedItem[]) => {
+      for (const item of items) speech.take('a_2', item, 0);
+    };
+    tell(requested, opens({ type: 'text', text: '' }), delta({ text: 'one two ' }));
+    const transcripts = new OpenTranscripts(journals, speech);
+    const feed = (item: FeedItem) =>
+      transcripts.hear('s_1', 'a_1', { type: 'agent.feed', agent: TAG, item });
+    const first = transcripts.open('s_1', 'a_2');
+    feed(delta({ text: 'three' }));
+    tell(delta({ text: 'three' }));
+    const second = transcripts.open('s_1', 'a_2');
+    expect([first, second].map(texts)).toEqual([['one two three'], ['one two three']]);
+    tell(message(said('one two three.')));
+    expect(texts(transcripts.open('s_1', 'a_2'))).toEqual([]);
+    expect(texts(transcripts.open('s_1', 'a_1'))).toEqual([]);
   });
 
   test('joins in the middle of what is being said', async () => {

@@ -1,5 +1,8 @@
 /** The swarm of the session that is shown, on the whole screen: from its store, and what is being said from its feed. */
 import type { FeedItem } from '../../protocol/feed.js';
+import type { SessionMeta } from '../../protocol/store.js';
+import { speakerOf } from '../../sdk/agent-transcript.js';
+import { LiveSpeech } from '../../sdk/live-speech.js';
 import type { FaceHost } from '../../terminal/session-face.js';
 import type { Inbox } from '../inbox/inbox.js';
 import { waitingLine } from '../inbox/waiting-line.js';
@@ -12,6 +15,8 @@ export class SessionSwarm {
   private readonly host: FaceHost;
   /** While somebody looks at it. */
   private source: StoreSource | undefined;
+  /** Also while nobody looks: whoever begins to sees the whole sentence. */
+  private speech = { session: '', live: new LiveSpeech() };
 
   constructor(host: FaceHost) {
     this.host = host;
@@ -24,7 +29,7 @@ export class SessionSwarm {
     if (session === undefined || store === undefined) return undefined;
     // A question may have taken the last one off the screen.
     this.close();
-    const source = new StoreSource(store, session.meta);
+    const source = new StoreSource(store, session.meta, this.speechIn(session.meta));
     source.done.catch((error: unknown) => host.onDefect(error));
     this.source = source;
     const leave = () => {
@@ -49,7 +54,15 @@ export class SessionSwarm {
 
   hear(item: FeedItem): void {
     const session = this.host.session();
-    if (session !== undefined) this.source?.hear(session.meta, item);
+    if (session === undefined) return;
+    const { agent, said } = speakerOf(session.meta.lead, item);
+    this.speechIn(session.meta).take(agent, said, Date.now());
+    this.source?.hear(session.meta, item);
+  }
+
+  private speechIn({ id }: SessionMeta): LiveSpeech {
+    if (this.speech.session !== id) this.speech = { session: id, live: new LiveSpeech() };
+    return this.speech.live;
   }
 
   close(): void {

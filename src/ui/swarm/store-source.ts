@@ -4,6 +4,7 @@ import type { FeedItem } from '../../protocol/feed.js';
 import type { SessionMeta, SessionStore } from '../../protocol/store.js';
 import type { SwarmCommand } from '../../protocol/swarm-commands.js';
 import { OpenTranscripts } from '../../sdk/agent-transcript.js';
+import type { LiveSpeech } from '../../sdk/live-speech.js';
 import { LiveSwarms } from '../../sdk/live-swarms.js';
 import { refusalOfText, steerAgent } from '../../sdk/steer-agent.js';
 import { SwarmFollower, type SwarmSighting } from '../../sdk/swarm-follower.js';
@@ -31,9 +32,9 @@ export class StoreSource implements SwarmSource {
   /** What somebody has wanted, until it is known what came of it. */
   private readonly wanted = new Set<Promise<unknown>>();
 
-  /** All that are under way, unless one is named. */
-  constructor(store: SessionStore, session?: SessionMeta) {
-    this.transcripts = new OpenTranscripts(store);
+  /** All that are under way, unless one is named. `speech` of one that is in this process. */
+  constructor(store: SessionStore, session?: SessionMeta, speech?: LiveSpeech) {
+    this.transcripts = new OpenTranscripts(store, speech);
     let fail: (defect: unknown) => void = () => {};
     const failed = new Promise<never>((_, reject) => {
       fail = reject;
