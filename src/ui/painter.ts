@@ -115,10 +115,13 @@ export class Painter {
     if (this.whole !== undefined) this.whole = { lines: Array(this.size().rows).fill('\0') };
   }
 
-  /** Others have written since: what stood there is theirs, and the frame comes below it. */
+  /**
+   * Others have written since: what stood there is theirs, and the frame comes below it. What the alternate
+   * screen hides is as it was.
+   */
   leaveBehind(): void {
-    this.inline = NOTHING;
-    this.forget();
+    if (this.whole === undefined) this.inline = NOTHING;
+    else this.forget();
   }
 
   /** An empty screen, with the frame on top of it from now on; what scrolled away stays. */

@@ -46,6 +46,8 @@ export interface ScreenOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** What is done after the program has ended, in the same shell. */
   readonly after?: string;
+  /** The shell has jobs: one that is stopped gives the terminal to it, and `after` begins. */
+  readonly jobs?: boolean;
   readonly columns?: number;
   readonly rows?: number;
 }
@@ -53,7 +55,7 @@ export interface ScreenOptions {
 export const openScreen = (
   { home, skeinHome, workspace, tmp, simulator }: Scene,
   args: readonly string[],
-  { env = {}, after = 'true', columns = 120, rows = 40 }: ScreenOptions = {},
+  { env = {}, after = 'true', jobs = false, columns = 120, rows = 40 }: ScreenOptions = {},
 ): Screen => {
   count += 1;
   const server = `skein-${process.pid}-${count}`;
@@ -68,7 +70,7 @@ export const openScreen = (
   };
   const settings = Object.entries(variables).map(([name, value]) => `${name}=${quoted(value)}`);
   const command = [process.execPath, PROGRAM, ...args].map(quoted).join(' ');
-  const line = `env -i ${settings.join(' ')} ${command}; echo "it ended with $?"; ${after}; sleep 600`;
+  const line = `${jobs ? 'set -m; ' : ''}env -i ${settings.join(' ')} ${command}; echo "it ended with $?"; ${after}; sleep 600`;
   tmux('new-session', '-d', '-x', String(columns), '-y', String(rows), '-c', workspace, line);
   onTestFinished(() => void tmux('kill-server'));
   const text = () =>

@@ -288,13 +288,14 @@ needs.describe('tmux')('a session on a screen', () => {
   });
 
   test('goes to the shell and comes back', async () => {
-    const { screen } = await sit();
+    const { screen } = await sit({ jobs: true, after: 'sleep 0.5; fg' });
     await screen.shows(READY);
     screen.type('half a pro');
     screen.press('C-z');
-    await pause(300);
-    screen.kill('SIGCONT');
-    await screen.shows(/^> half a pro$/m);
+    await screen.shows(/it ended with 148\n(?:.*\n)*> half a pro$/m);
+    screen.type('mpt');
+    await screen.shows(/^> half a prompt$/m);
+    expect(screen.text()).not.toMatch(/half a pro$[\s\S]*it ended/m);
   });
 
   test('can be ended while its terminal does not read, and is kept in the session', async () => {
@@ -329,15 +330,15 @@ needs.describe('tmux')('a session on a screen', () => {
   });
 
   test('goes to the shell from what is open on top of it, and comes back to that', async () => {
-    const { screen } = await sit();
+    const { screen } = await sit({ jobs: true, after: 'sleep 0.5; fg' });
     await screen.shows(READY);
     screen.press('C-o');
     await screen.shows('No call has ended yet');
     screen.press('C-z');
-    await expect.poll(() => screen.modes().isAlternate).toBe(false);
-    screen.kill('SIGCONT');
+    await screen.shows('it ended with 148');
     await screen.shows('No call has ended yet');
     screen.press('q');
-    await screen.shows(READY);
+    // The shell has written to the terminal as it was before.
+    await screen.shows(/it ended with 148[\s\S]*\n─+\n>\n\S+ · mode/);
   });
 });

@@ -166,6 +166,19 @@ describe('a frame of the whole screen', () => {
     expect(paper.screen()).toEqual(['said', 'one', 'three']);
   });
 
+  test('is written anew over what others wrote there, and what it hides is as it was', () => {
+    const { paper, painter } = setUp();
+    painter.paintInline({ lines: ['rule', 'prompt'], cursor: { row: 1, column: 2 } }, 'said\n');
+    painter.paintWhole(frame('all'));
+    paper.write('\u001b[1;1Hrubbish');
+    painter.leaveBehind();
+    painter.paintWhole(frame('all'));
+    expect(paper.screen()).toEqual(['all']);
+    painter.leaveWhole();
+    painter.paintInline(frame('rule', 'prompt 2'));
+    expect(paper.screen()).toEqual(['said', 'rule', 'prompt 2']);
+  });
+
   test('cuts what is too long for the terminal, and gives its way of breaking lines back', () => {
     const paper = paperTerminal(10, 4, (character) => (character === 'é' ? 3 : 1));
     const painter = new Painter(
