@@ -117,11 +117,9 @@ needs.describe('tmux')('skein top', () => {
     scene.lead.kill('SIGSTOP');
     top.press('j', 'm');
     await top.shows('to slow:');
-    const sentAt = performance.now();
     // In one go: it is left before anything can have come of it.
     top.type('and the docs\rq');
     expect(await top.ended()).toBe(0);
-    expect(performance.now() - sentAt).toBeLessThan(4_000);
     scene.lead.kill('SIGCONT');
     await writeFile(join(scene.workspace, 'go'), '');
     await eventually('it has read it', () =>
