@@ -2,23 +2,13 @@ import { describe, expect, test } from 'vitest';
 import type { AgentView } from '../../src/sdk/agent-view.js';
 import type { WaitKind } from '../../src/sdk/agent-wait.js';
 import { progressOf } from '../../src/sdk/swarm-progress.js';
+import { agentView } from '../fakes/agent-views.js';
 
-const agent = (more: Partial<AgentView> = {}): AgentView => ({
-  ...{ id: 'a_1', name: null, kind: 'sync', type: null, parent: null, depth: 1, model: null },
-  ...{ description: '', status: 'running', state: 'tool-running', waitsFor: null, wait: null },
-  ...{ worker: null, refusal: null, hasLostWorker: false, turns: 1, inputTokens: 10 },
-  ...{ outputTokens: 5, cacheReadPercent: null, costUsd: 0.25, contextTokens: null },
-  ...{
-    calls: [],
-    questions: [],
-    since: 0,
-    lastActiveAt: 0,
-    endedAt: null,
-    lostAt: null,
-    stop: null,
-  },
-  ...more,
-});
+const agent = (more: Partial<AgentView> = {}): AgentView =>
+  agentView('a_1', {
+    ...{ state: 'tool-running', turns: 1, inputTokens: 10, outputTokens: 5, costUsd: 0.25 },
+    ...more,
+  });
 const waits = (kind: WaitKind, more: Partial<AgentView> = {}) =>
   agent({ wait: { kind, detail: null, since: 0, agents: [], count: 1 }, ...more });
 const ended = (reason: string, status: AgentView['status'] = 'ended') =>

@@ -3,34 +3,13 @@ import type { SessionMeta } from '../../src/protocol/store.js';
 import type { AgentView, SwarmView } from '../../src/sdk/swarm-view.js';
 import { swarmText } from '../../src/terminal/swarm-text.js';
 import { textWidth } from '../../src/terminal/text-width.js';
+import { agentView } from '../fakes/agent-views.js';
 
-const agent = (id: string, depth: number, more: Partial<AgentView> = {}): AgentView => ({
-  ...{ id, depth, name: null, kind: depth === 0 ? 'lead' : 'sync', type: null, parent: null },
-  ...{
-    description: '',
-    model: null,
-    status: 'running',
-    state: 'streaming',
-    waitsFor: null,
-    wait: null,
-    contextTokens: null,
-    refusal: null,
-    hasLostWorker: false,
-    worker: null,
-    turns: 3,
-  },
-  ...{ inputTokens: 12_000, outputTokens: 345, cacheReadPercent: 83.4, costUsd: 0.0123 },
-  ...{
-    calls: [],
-    questions: [],
-    since: 0,
-    lastActiveAt: 0,
-    endedAt: null,
-    lostAt: null,
-    stop: null,
-    ...more,
-  },
-});
+const agent = (id: string, depth: number, more: Partial<AgentView> = {}): AgentView =>
+  agentView(id, {
+    ...{ depth, kind: depth === 0 ? 'lead' : 'sync', type: null, description: '' },
+    ...{ costUsd: 0.0123, since: 0, lastActiveAt: 0, ...more },
+  });
 
 const swarm = (...agents: readonly AgentView[]): SwarmView => ({
   session: { id: 's_1', lead: 'a_lead', title: 'mend the tests' } as SessionMeta,
