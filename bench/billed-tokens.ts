@@ -2,8 +2,8 @@
  * Input tokens as they are billed, in tokens that nobody cached, and the least that the same requests
  * could have cost. Pure: what was sent and what the server counted come in.
  */
-import { modelFacts } from '../src/protocol/prices.js';
-import type { Usage } from '../src/protocol/usage.js';
+import { modelFacts } from '../src/protocol/model/prices.js';
+import type { Usage } from '../src/protocol/model/usage.js';
 import type { MessagesRequest } from '../src/simulator/messages-request.js';
 import { promptBlocks } from '../src/simulator/prompt-blocks.js';
 

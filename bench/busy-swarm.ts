@@ -3,12 +3,12 @@
  * and without a model, for whoever looks on. Ends when it is killed.
  */
 import { randomBytes } from 'node:crypto';
-import { ownerLives, ownerMarker } from '../src/host/owner-marker.js';
+import { ownerLives, ownerMarker } from '../src/host/process/ownership/owner-marker.js';
 import { systemClock } from '../src/protocol/clock.js';
 import { randomIds } from '../src/protocol/ids.js';
-import type { JournalBody } from '../src/protocol/journal.js';
-import { type Journal, SESSION_FORMAT } from '../src/protocol/store.js';
-import { SessionFiles } from '../src/store/session-files.js';
+import type { JournalBody } from '../src/protocol/session/journal.js';
+import { type Journal, SESSION_FORMAT } from '../src/protocol/session/store.js';
+import { SessionFiles } from '../src/store/files/file-session-store.js';
 import { say } from './peers.js';
 
 const [root = '', id = '', many = '500', perSecond = '10'] = process.argv.slice(2);

@@ -10,9 +10,9 @@ import { dirname, join } from 'node:path';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { systemClock } from '../src/protocol/clock.js';
-import { SESSION_FORMAT, type SessionMeta } from '../src/protocol/store.js';
-import { queueKey } from '../src/store/redis/redis-keys.js';
-import { openRedisStore, type RedisStore } from '../src/store/redis/redis-store.js';
+import { SESSION_FORMAT, type SessionMeta } from '../src/protocol/session/store.js';
+import { queueKey } from '../src/store/redis/connection/redis-keys.js';
+import { openRedisStore, type RedisStore } from '../src/store/redis/sessions/redis-store.js';
 import { type Role, say } from './peers.js';
 
 export interface JobFigures {

@@ -1,7 +1,7 @@
 /** Letters between two processes, by our mailbox and by bare streams. */
 import { Redis } from 'ioredis';
-import { openBroker } from '../src/store/redis/broker.js';
-import { RedisMailbox } from '../src/store/redis/redis-mailbox.js';
+import { openBroker } from '../src/store/redis/connection/redis-connections.js';
+import { RedisMailbox } from '../src/store/redis/mailbox/redis-mailbox.js';
 
 export interface Post {
   send(to: string, id: string, body: unknown): Promise<void>;

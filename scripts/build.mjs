@@ -59,7 +59,7 @@ const prepare = async (outdir) => {
     stdin: {
       contents: `export { builtinTools } from './src/tools/builtin-tools.ts';
         export { toolbox } from './src/tools/toolbox.ts';
-        export { parseAgent } from './src/config/agent-definition.ts';`,
+        export { parseAgent } from './src/config/agents/agent-definition.ts';`,
       resolveDir: process.cwd(),
     },
     ...{ outfile, bundle: true, format: 'esm', platform: 'node', target: 'node20.19' },
@@ -109,7 +109,7 @@ await build({
   entryPoints: {
     skein: 'src/cli/main.ts',
     sdk: 'src/sdk/skein.ts',
-    watchdog: 'src/host/watchdog.ts',
+    watchdog: 'src/host/process/ownership/watchdog.ts',
   },
   outdir,
   bundle: true,

@@ -1,16 +1,16 @@
 #!/usr/bin/env node
 /** The `skein` command: arguments in, exit code out. Everything else is loaded when it is needed. */
-import './tuned-engine.js';
+import './run/v8-flags.js';
 import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { keysIn, redactorOf } from '../policy/redaction.js';
-import { harmless, noticeText } from '../terminal/harmless-text.js';
-import { interrupts, signals } from '../terminal/interrupts.js';
-import type { Machine } from '../terminal/machine.js';
-import { lastWords, outputPace } from '../terminal/output-pace.js';
-import { EXIT } from './exit-code.js';
+import { keysIn, redactorOf } from '../policy/redaction/redaction.js';
+import { interrupts, signals } from '../terminal/input/interrupts.js';
+import { lastWords, outputPace } from '../terminal/output/output-backpressure.js';
+import type { Machine } from '../terminal/terminal-host.js';
+import { harmless, noticeText } from '../terminal/text/sanitize.js';
 import { report, runCommandLine } from './program.js';
+import { EXIT } from './run/exit-code.js';
 
 let outputFailure: string | undefined;
 

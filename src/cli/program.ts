@@ -1,13 +1,13 @@
 /** The commands and their help. Each command's work is loaded when it is called. */
 import { Command, CommanderError } from 'commander';
-import { nearest } from '../config/nearest-word.js';
+import { nearest } from '../config/json/did-you-mean.js';
 import { SkeinError, UsageError } from '../protocol/errors.js';
-import type { Machine } from '../terminal/machine.js';
-import { addCommands } from './commands.js';
-import { EXIT } from './exit-code.js';
+import type { Machine } from '../terminal/terminal-host.js';
+import { addCommands } from './command-table.js';
 import { HELP_TEXT } from './help-text.js';
+import { EXIT } from './run/exit-code.js';
+import { addRunFlags, type RunFlags } from './run/run-flags.js';
 import { runAgent } from './run-agent.js';
-import { addRunFlags, type RunFlags } from './run-flags.js';
 
 /** Columns of the help. */
 const WIDEST = 100;
@@ -22,12 +22,12 @@ export const runCommandLine = async (
   });
   try {
     if (args[0] === '__complete') {
-      const { complete } = await import('./completion.js');
+      const { complete } = await import('./commands/completion/completion.js');
       for (const line of await complete(program, args.slice(1), machine)) machine.out(`${line}\n`);
       return EXIT.done;
     }
     if (args[0] === '__hosted') {
-      const { hostedMode } = await import('./hosted-mode.js');
+      const { hostedMode } = await import('./print/hosted-mode.js');
       return await hostedMode(machine);
     }
     refuseUnknownWord(args, program);

@@ -1,8 +1,8 @@
 /** A run as the command line asks for it: a session to type at, or one that is printed. */
 import { UsageError } from '../protocol/errors.js';
-import type { Provider } from '../sdk/provider.js';
-import type { Machine } from '../terminal/machine.js';
-import type { RunFlags } from './run-flags.js';
+import type { Provider } from '../sdk/assembly/options/provider.js';
+import type { Machine } from '../terminal/terminal-host.js';
+import type { RunFlags } from './run/run-flags.js';
 
 /** `end` is told the exit code. */
 export const runAgent = async (
@@ -13,10 +13,11 @@ export const runAgent = async (
 ): Promise<void> => {
   const isInteractive = talksToAPerson(flags, machine);
   const { host } = isInteractive
-    ? { host: (await import('./repl.js')).repl }
-    : { host: (await import('./print-mode.js')).printMode };
+    ? { host: (await import('./repl/repl.js')).repl }
+    : { host: (await import('./print/print-mode.js')).printMode };
   const run = (provider?: Provider) => host(prompt, flags, machine, provider);
-  const { withSimulator } = flags.simulate === undefined ? {} : await import('./simulated.js');
+  const { withSimulator } =
+    flags.simulate === undefined ? {} : await import('./run/with-simulator.js');
   const code = withSimulator === undefined ? await run() : await withSimulator(flags, run);
   end(code);
   // Whatever an agent left running must not keep a person from leaving.

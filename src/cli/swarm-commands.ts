@@ -1,14 +1,14 @@
 /** The commands that watch and steer running swarms, from any terminal of this machine. */
 import { type Command, Option } from 'commander';
-import type { Machine } from '../terminal/machine.js';
-import type { ApproveFlags, DenyFlags } from './approve-command.js';
-import type { InboxFlags } from './inbox-command.js';
-import type { PsFlags } from './ps-command.js';
-import type { ResumeFlags } from './resume-command.js';
-import type { SteerFlags } from './steer-command.js';
-import type { TasksFlags } from './tasks-command.js';
-import type { TopFlags } from './top-command.js';
-import type { WorkerFlags } from './worker-command.js';
+import type { Machine } from '../terminal/terminal-host.js';
+import type { TasksFlags } from './commands/inspect/tasks-command.js';
+import type { ApproveFlags, DenyFlags } from './commands/swarm/approve-command.js';
+import type { InboxFlags } from './commands/swarm/inbox-command.js';
+import type { PsFlags } from './commands/swarm/ps-command.js';
+import type { ResumeFlags } from './commands/swarm/resume-command.js';
+import type { SteerFlags } from './commands/swarm/steer-command.js';
+import type { TopFlags } from './commands/swarm/top-command.js';
+import type { WorkerFlags } from './commands/swarm/worker-command.js';
 
 /** Adds one command with an example under its help. */
 export type AddCommand = (name: string, description: string, example: string) => Command;
@@ -27,21 +27,21 @@ export const addSwarmCommands = (
     .option('--all', 'also those that ran last')
     .option('--json', 'as JSON')
     .action(async (session: string | undefined, _: unknown, command: Command) => {
-      const { listSwarms } = await import('./ps-command.js');
+      const { listSwarms } = await import('./commands/swarm/ps-command.js');
       end(await listSwarms(session, command.optsWithGlobals<PsFlags>(), machine));
     });
   add('top', 'the running swarms on the whole terminal, live; ? tells the keys', 'skein top s_4k7')
     .argument('[session]', 'only this one, whether it runs or not')
     .option('--json', 'once, as skein ps --json')
     .action(async (session: string | undefined, _: unknown, command: Command) => {
-      const { showTop } = await import('./top-command.js');
+      const { showTop } = await import('./commands/swarm/top-command.js');
       end(await showTop(session, command.optsWithGlobals<TopFlags>(), machine));
     });
   add('tasks', 'the list of work that the agents of a session share', 'skein tasks s_4k7')
     .argument('[session]', 'its id or the beginning of it; without one the newest here')
     .option('--json', 'as JSON')
     .action(async (session: string | undefined, _: unknown, command: Command) => {
-      const { showTasks } = await import('./tasks-command.js');
+      const { showTasks } = await import('./commands/inspect/tasks-command.js');
       end(await showTasks(session, command.optsWithGlobals<TasksFlags>(), machine));
     });
   add(
@@ -53,7 +53,7 @@ export const addSwarmCommands = (
     .option('--rate <agents>', 'so many are begun in a minute, by all workers together')
     .option('--json', 'what happens as JSON, a line each')
     .action(async (_: unknown, command: Command) => {
-      const { runWorker } = await import('./worker-command.js');
+      const { runWorker } = await import('./commands/swarm/worker-command.js');
       end(await runWorker(command.optsWithGlobals<WorkerFlags>(), machine));
     });
   add('send', 'tell an agent of a running swarm something', 'skein send lead "skip the docs"')
@@ -61,14 +61,14 @@ export const addSwarmCommands = (
     .argument('[text]', 'what to tell it; without it stdin')
     .option('--json', 'the reply as JSON')
     .action(async (agent: string, text: string | undefined, ...rest: unknown[]) => {
-      const { sendToAgent } = await import('./steer-command.js');
+      const { sendToAgent } = await import('./commands/swarm/steer-command.js');
       end(await sendToAgent(agent, text, flagsOf<SteerFlags>(rest), machine));
     });
   add('stop', 'stop an agent of a running swarm, and all that work for it', 'skein stop a_4k7')
     .argument('<agent>', AGENT)
     .option('--json', 'the reply as JSON')
     .action(async (agent: string, _: unknown, command: Command) => {
-      const { stopAgent } = await import('./steer-command.js');
+      const { stopAgent } = await import('./commands/swarm/steer-command.js');
       end(await stopAgent(agent, command.optsWithGlobals<SteerFlags>(), machine));
     });
   add(
@@ -80,14 +80,14 @@ export const addSwarmCommands = (
     .argument('[prompt]', 'what a session is to do next')
     .option('--json', 'the reply, or the result of the run, as JSON')
     .action(async (wanted: string, prompt: string | undefined, ...rest: unknown[]) => {
-      const { resume } = await import('./resume-command.js');
+      const { resume } = await import('./commands/swarm/resume-command.js');
       await resume(wanted, prompt, flagsOf<ResumeFlags>(rest), machine, end);
     });
   add('inbox', 'the questions of running swarms that wait for an answer', 'skein inbox')
     .argument('[session]', 'only of this one')
     .option('--json', 'as JSON')
     .action(async (session: string | undefined, _: unknown, command: Command) => {
-      const { showInbox } = await import('./inbox-command.js');
+      const { showInbox } = await import('./commands/swarm/inbox-command.js');
       end(await showInbox(session, command.optsWithGlobals<InboxFlags>(), machine));
     });
   add('approve', 'let the call run that a question is about', 'skein approve q_4k7 --for session')
@@ -99,7 +99,7 @@ export const addSwarmCommands = (
     )
     .option('--json', 'the reply as JSON')
     .action(async (question: string, _: unknown, command: Command) => {
-      const { approve } = await import('./approve-command.js');
+      const { approve } = await import('./commands/swarm/approve-command.js');
       end(await approve(question, command.optsWithGlobals<ApproveFlags>(), machine));
     });
   add('deny', 'do not let it run, and say why', 'skein deny q_4k7 --reason "use the fixtures"')
@@ -107,7 +107,7 @@ export const addSwarmCommands = (
     .option('--reason <text>', 'what the agent is told')
     .option('--json', 'the reply as JSON')
     .action(async (question: string, _: unknown, command: Command) => {
-      const { deny } = await import('./approve-command.js');
+      const { deny } = await import('./commands/swarm/approve-command.js');
       end(await deny(question, command.optsWithGlobals<DenyFlags>(), machine));
     });
 };

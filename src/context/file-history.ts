@@ -1,6 +1,6 @@
 /** What happened to files after a record of a journal, folded to one change for each file. */
-import type { FileChange, FileState } from '../protocol/checkpoint.js';
-import type { JournalRecord } from '../protocol/journal.js';
+import type { FileChange, FileState } from '../protocol/session/checkpoint.js';
+import type { JournalRecord } from '../protocol/session/journal.js';
 
 export interface FileFate {
   readonly path: string;

@@ -1,8 +1,8 @@
 /** The places in a conversation that a person can go back to: ahead of each prompt that began a run. */
-import { HOOK_SENDER } from '../protocol/hooks.js';
-import type { JournalRecord } from '../protocol/journal.js';
-import { conversationOf, stepOf } from './conversation.js';
-import { textIn } from './history-message.js';
+import { HOOK_SENDER } from '../protocol/permission/hooks.js';
+import type { JournalRecord } from '../protocol/session/journal.js';
+import { conversationOf, stepOf } from './history/conversation.js';
+import { textIn } from './history/history-message.js';
 
 export interface RewindPoint {
   /** Counts from 1. */

@@ -6,7 +6,7 @@ import {
   type RoomNeeded,
   type Stop,
   type TurnFailed,
-} from '../protocol/agent.js';
+} from '../protocol/agent/agent.js';
 import { CallBoard } from './call-board.js';
 
 export interface AgentContext {

@@ -12,7 +12,7 @@
  * Two shorter ways, for what happens in every turn: a turn whose calls are at work goes to tool-running
  * itself, and the last result of a turn is shown on the way to waking.
  *
- * Pure: actors/agent.ts fills the four slots. The crew runs calls for the agent's whole life, so
+ * Pure: actors/agent/agent.ts fills the four slots. The crew runs calls for the agent's whole life, so
  * tools work while the model still streams. Whatever the world refuses ends in `stopped` with a
  * reason; only our own defects put the actor in error.
  */
@@ -24,7 +24,7 @@ import type {
   CallClass,
   Stop,
   TurnFailed,
-} from '../protocol/agent.js';
+} from '../protocol/agent/agent.js';
 import { type AgentContext, FRESH_RUN, freshContext } from './agent-context.js';
 import { agentSlots } from './agent-slots.js';
 import { CallBoard, isDone } from './call-board.js';

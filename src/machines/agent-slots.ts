@@ -7,7 +7,7 @@ import type {
   RoomNeeded,
   TurnInput,
   TurnOrder,
-} from '../protocol/agent.js';
+} from '../protocol/agent/agent.js';
 import { slot } from './slot.js';
 
 export const agentSlots = {

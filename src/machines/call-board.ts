@@ -7,7 +7,7 @@
  * what would make a wide message quadratic. Nobody keeps or persists the context of an earlier
  * moment, and a rebuilt agent gets a board of its own, from the journal.
  */
-import type { Call, CallClass, CallStatus } from '../protocol/agent.js';
+import type { Call, CallClass, CallStatus } from '../protocol/agent/agent.js';
 import { PositionHeap } from './position-heap.js';
 
 /** Calls that run side by side; the rest of a wide turn waits for a place. */

@@ -3,7 +3,7 @@
  *
  *   leading ──swarm.close──▶ over
  *
- * Pure: it counts agents and never knows them, so a thousand of them cost it nothing. actors/swarm.ts
+ * Pure: it counts agents and never knows them, so a thousand of them cost it nothing. actors/swarm/swarm.ts
  * fills the slot `nursery`, which knows who waits and starts them. An agent that waits for a child of
  * its own lends it its place, or rests and leaves it to anybody, so a tree of waiting agents can never
  * stand in its own way. One that is woken goes on at once, also when that is one more than there are
@@ -16,7 +16,7 @@ import type {
   NurseryOrder,
   Refusal,
   SwarmLimits,
-} from '../protocol/leader.js';
+} from '../protocol/agent/leader.js';
 import { slot } from './slot.js';
 
 export const leaderMachine = setup({

@@ -3,7 +3,7 @@
  * waits for do not: whoever waits hears of it at once and decides. What the world refuses is no crash: such
  * an agent stops with a reason, and is never begun again.
  */
-import type { ChildKind } from '../protocol/swarm.js';
+import type { ChildKind } from '../protocol/agent/swarm.js';
 
 export interface RestartPolicy {
   /** So often at the most, within the time. */

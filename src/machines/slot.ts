@@ -5,7 +5,7 @@ import {
   fromCallback,
   type NonReducibleUnknown,
 } from 'xstate';
-import type { AgentEvent } from '../protocol/agent.js';
+import type { AgentEvent } from '../protocol/agent/agent.js';
 import { EmptySlotError } from '../protocol/errors.js';
 
 /** What fills a slot; what it returns ends it. */

@@ -1,5 +1,5 @@
 /** Why an agent stops, each with the sentence that people read. */
-import type { Stop, StopReason } from '../protocol/agent.js';
+import type { Stop, StopReason } from '../protocol/agent/agent.js';
 
 const stop = (reason: StopReason, detail: string | null = null): Stop => ({ reason, detail });
 

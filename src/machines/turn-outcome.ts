@@ -1,6 +1,6 @@
 /** What a turn's end or failure means for the agent: each recovery is counted and bounded here. */
-import type { TurnFailed } from '../protocol/agent.js';
-import { isPassing } from '../protocol/model.js';
+import type { TurnFailed } from '../protocol/agent/agent.js';
+import { isPassing } from '../protocol/model/model.js';
 import type { AgentContext } from './agent-context.js';
 import { CallBoard } from './call-board.js';
 import * as stops from './stops.js';

@@ -3,7 +3,12 @@
  * a link in a repository leads wherever its author wished.
  */
 import { resolve } from 'node:path';
-import type { MemoryDisk, MemoryLayer, MemoryPlace, MemoryPorts } from '../protocol/memory.js';
+import type {
+  MemoryDisk,
+  MemoryLayer,
+  MemoryPlace,
+  MemoryPorts,
+} from '../protocol/tools/memory.js';
 import { type Notices, named } from './notices.js';
 import { isInside } from './places.js';
 import { isTextName } from './text-kinds.js';

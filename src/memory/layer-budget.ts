@@ -1,5 +1,5 @@
 /** What one layer may still take in. The first time that something does not fit is a notice. */
-import type { MemoryLayer } from '../protocol/memory.js';
+import type { MemoryLayer } from '../protocol/tools/memory.js';
 import { MOST_CHARACTERS, MOST_FILES, MOST_LEXED, MOST_LOOKUPS } from './bounds.js';
 import { type Notices, named } from './notices.js';
 

@@ -1,5 +1,5 @@
 /** The memory files of a session: one walk over the places where people leave instructions. */
-import type { ConditionalRule, Memory, MemoryFile } from '../protocol/memory.js';
+import type { ConditionalRule, Memory, MemoryFile } from '../protocol/tools/memory.js';
 import { MOST_COMPARISONS } from './bounds.js';
 import { type MemoryFilesOptions, type Walked, walkMemory } from './memory-walk.js';
 import { pathBelow } from './places.js';

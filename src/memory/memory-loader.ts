@@ -1,13 +1,13 @@
 /** Reads memory files and what they include, in order, each real path once. */
 import { dirname } from 'node:path';
-import { splitFrontMatter } from '../protocol/front-matter.js';
+import { splitFrontMatter } from '../lib/front-matter.js';
 import type {
   ConditionalRule,
   MemoryDisk,
   MemoryFile,
   MemoryLayer,
   MemoryPlace,
-} from '../protocol/memory.js';
+} from '../protocol/tools/memory.js';
 import { Admission, type AdmissionOptions, type Candidate } from './admission.js';
 import { DEEPEST_INCLUDE, LARGE_FILE, LARGEST_FILE, LARGEST_LEXED } from './bounds.js';
 import { readPaths } from './front-matter.js';

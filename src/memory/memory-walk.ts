@@ -9,7 +9,7 @@ import {
   type MemoryDisk,
   type MemoryLayer,
   type MemoryPorts,
-} from '../protocol/memory.js';
+} from '../protocol/tools/memory.js';
 import { bothNames } from './admission.js';
 import { MOST_DIRECTORIES } from './bounds.js';
 import { LayerBudget } from './layer-budget.js';

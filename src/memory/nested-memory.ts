@@ -3,7 +3,7 @@
  * know only once it touches something there.
  */
 import { join } from 'node:path';
-import type { MemoryFile } from '../protocol/memory.js';
+import type { MemoryFile } from '../protocol/tools/memory.js';
 import { MOST_NESTED } from './bounds.js';
 import type { Notices } from './notices.js';
 import { pathBelow } from './places.js';

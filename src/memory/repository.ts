@@ -1,6 +1,6 @@
 /** The git repository around a directory, read from its files: no git process is asked. */
 import { basename, dirname, join, resolve } from 'node:path';
-import type { MemoryDisk } from '../protocol/memory.js';
+import type { MemoryDisk } from '../protocol/tools/memory.js';
 import { MOST_DIRECTORIES } from './bounds.js';
 import { ancestors, isInside } from './places.js';
 import { decodeText } from './text-kinds.js';

@@ -1,6 +1,6 @@
 /** The files of a directory of rules and of the directories in it, whatever order the disk gives. */
 import { join } from 'node:path';
-import type { MemoryDisk, MemoryPlace } from '../protocol/memory.js';
+import type { MemoryDisk, MemoryPlace } from '../protocol/tools/memory.js';
 import { DEEPEST_RULES, MOST_ENTRIES, MOST_RULE_DIRECTORIES } from './bounds.js';
 import { type Notices, named } from './notices.js';
 

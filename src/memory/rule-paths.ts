@@ -2,7 +2,7 @@
  * Patterns of rules, in the manner of .gitignore, with `{a,b}` besides. A repository that we do not
  * know brings both the patterns and the names, and together they must not take long.
  */
-import { compileGlob, type Effort, type Glob } from '../protocol/glob.js';
+import { compileGlob, type Effort, type Glob } from '../lib/glob.js';
 import { LONGEST_PATTERN, MOST_PATTERNS } from './bounds.js';
 
 export interface RuleMatcher {

@@ -2,9 +2,9 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 // Without its resources, which are most of its weight: a request here is one plain post.
 import { APIError, BaseAnthropic } from '@anthropic-ai/sdk';
+import type { ProxyEnvironment } from '../lib/proxy.js';
 import type { Clock } from '../protocol/clock.js';
-import { ModelFailure, type ModelPort, type StreamEvent } from '../protocol/model.js';
-import type { ProxyEnvironment } from '../protocol/proxy.js';
+import { ModelFailure, type ModelPort, type StreamEvent } from '../protocol/model/model.js';
 import { BlockAssembler } from './block-assembler.js';
 import { readEvents } from './event-stream.js';
 import { failureOf } from './failure.js';

@@ -7,9 +7,9 @@ import {
   type CacheDiagnosis,
   ModelFailure,
   type StreamEvent,
-} from '../protocol/model.js';
-import { NO_USAGE, type Usage } from '../protocol/usage.js';
-import type { EndedBlock, WireBlock } from '../protocol/wire.js';
+} from '../protocol/model/model.js';
+import { NO_USAGE, type Usage } from '../protocol/model/usage.js';
+import type { EndedBlock, WireBlock } from '../protocol/model/wire.js';
 
 type Fields = Record<string, unknown>;
 

@@ -3,7 +3,7 @@
  * may end anywhere, also inside a letter; lines are only made of bytes that have come in whole.
  */
 import type { Readable } from 'node:stream';
-import { ModelFailure, type StreamEvent } from '../protocol/model.js';
+import { ModelFailure, type StreamEvent } from '../protocol/model/model.js';
 
 export interface EventSink {
   take(event: StreamEvent): void;

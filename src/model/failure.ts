@@ -1,5 +1,5 @@
 /** From whatever the SDK or the network threw to a ModelFailure that says what to do about it. */
-import { type FailureKind, ModelFailure, type PartialTurn } from '../protocol/model.js';
+import { type FailureKind, ModelFailure, type PartialTurn } from '../protocol/model/model.js';
 import { StalledError } from './stall-watch.js';
 
 /** What the SDK's errors have in common, without naming its classes. */

@@ -2,10 +2,11 @@
  * One for all agents of a process: bounds the requests in flight, and when one of them meets a rate
  * limit, holds all new ones back until it has passed.
  */
+
+import { WaitingLine } from '../lib/fifo-queue.js';
 import type { Clock } from '../protocol/clock.js';
 import { UsageError } from '../protocol/errors.js';
-import type { Governor } from '../protocol/governor.js';
-import { WaitingLine } from '../protocol/waiting-line.js';
+import type { Governor } from '../protocol/model/governor.js';
 
 const NO_PLACE = 'No request may be sent: skein.maxConcurrentRequests is 0. Set it to 1 or more.';
 

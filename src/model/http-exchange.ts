@@ -5,7 +5,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import { urlToHttpOptions } from 'node:url';
-import { type ProxyEnvironment, proxyFor } from '../protocol/proxy.js';
+import { type ProxyEnvironment, proxyFor } from '../lib/proxy.js';
 import type { StallWatch } from './stall-watch.js';
 
 export interface ExchangeOptions {

@@ -1,5 +1,5 @@
 /** In which permission mode a sub-agent works, by what its definition and its parent say. */
-import type { AgentMode, PermissionMode } from '../protocol/permission.js';
+import type { AgentMode, PermissionMode } from '../protocol/permission/permission.js';
 
 /** From the one that allows least. A mode whose questions go up allows by itself what `default` does. */
 const STRICTEST_FIRST: readonly AgentMode[] = [

@@ -1,11 +1,11 @@
 /** What a permission mode allows on its own, without any rule. */
 
-import { holdsSecrets } from './guarded-files.js';
-import { type JudgedCall, runsCommand, touchesFile } from './judged-call.js';
+import { type JudgedCall, runsCommand, touchesFile } from './analysed-call.js';
+import { holdsSecrets } from './paths/sensitive-files.js';
 import type { PolicyFacts } from './policy-facts.js';
 import type { Because } from './reasons.js';
 import * as because from './reasons.js';
-import { isMcpTool } from './rule-grammar.js';
+import { isMcpTool } from './rules/rule-grammar.js';
 
 /** Why this call may pass without a rule, or undefined when it may not. */
 export const freeByMode = (call: JudgedCall, facts: PolicyFacts): Because | undefined => {

@@ -10,10 +10,10 @@
  * `plan` a call with effects is not worth asking about, and in `bypassPermissions` the mild doubts of
  * a tool (an installation) and the words of a command are not asked; the rest still is.
  */
-import type { PermissionRule, PipelineStep, Ruling } from '../protocol/permission.js';
-import { holdsSecrets, steersSkein } from './guarded-files.js';
-import type { JudgedCall } from './judged-call.js';
+import type { PermissionRule, PipelineStep, Ruling } from '../protocol/permission/permission.js';
+import type { JudgedCall } from './analysed-call.js';
 import { freeByMode, refusedByPlan } from './mode.js';
+import { holdsSecrets, steersSkein } from './paths/sensitive-files.js';
 import type { PolicyFacts } from './policy-facts.js';
 import type { Because } from './reasons.js';
 import * as because from './reasons.js';

@@ -5,13 +5,13 @@ import type {
   PermissionRequest,
   PermissionRule,
   RuleBehavior,
-} from '../protocol/permission.js';
-import { leaveFor } from './command-leave.js';
-import { grantFor } from './grant.js';
-import type { JudgedCall } from './judged-call.js';
-import { type OwnTree, strayPlace } from './own-tree.js';
-import { isInside, type PathWorld, placesOf } from './path-policy.js';
-import type { CompiledRule, Rulebook } from './rule-matcher.js';
+} from '../protocol/permission/permission.js';
+import type { JudgedCall } from './analysed-call.js';
+import { isInside, type PathWorld, placesOf } from './paths/path-policy.js';
+import { type OwnTree, strayPlace } from './paths/worktree-mapping.js';
+import { grantFor } from './rules/exact-rule.js';
+import type { CompiledRule, Rulebook } from './rules/rule-matcher.js';
+import { leaveFor } from './shell/judgement/command-allowance.js';
 
 /** The tools of an agent that is shown more than it may use. */
 export interface Toolset {

@@ -9,15 +9,15 @@ import type {
   PermissionRequest,
   PermissionRule,
   Ruling,
-} from '../protocol/permission.js';
-import type { SafetyFinding } from '../protocol/tool.js';
-import { boundsCheck } from './agent-bounds.js';
-import { judgedCall } from './judged-call.js';
-import { homeIn, type OwnTree, rootsIn } from './own-tree.js';
+} from '../protocol/permission/permission.js';
+import type { SafetyFinding } from '../protocol/tools/tool.js';
+import { boundsCheck } from './agent-toolset.js';
+import { judgedCall } from './analysed-call.js';
+import { homeIn, type OwnTree, rootsIn } from './paths/worktree-mapping.js';
 import { judge, PIPELINE, type Step } from './pipeline.js';
 import { policyFacts, type Toolset } from './policy-facts.js';
-import { compileRules, type RuleProblem } from './rule-matcher.js';
-import type { ShellWorld } from './shell-part.js';
+import { compileRules, type RuleProblem } from './rules/rule-matcher.js';
+import type { ShellWorld } from './shell/shell-part.js';
 
 export interface PolicyOptions {
   readonly rules: readonly PermissionRule[];

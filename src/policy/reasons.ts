@@ -7,10 +7,10 @@ import type {
   HookOpinion,
   PermissionRequest,
   PermissionRule,
-} from '../protocol/permission.js';
-import type { SafetyFinding } from '../protocol/tool.js';
-import { touchesFile } from './judged-call.js';
-import { type OwnTree, standIn } from './own-tree.js';
+} from '../protocol/permission/permission.js';
+import type { SafetyFinding } from '../protocol/tools/tool.js';
+import { touchesFile } from './analysed-call.js';
+import { type OwnTree, standIn } from './paths/worktree-mapping.js';
 
 export interface Because {
   readonly reason: string;

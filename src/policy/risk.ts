@@ -1,7 +1,7 @@
 /** How much a call can spoil, for the person who is asked about it. */
-import type { Risk } from '../protocol/permission.js';
-import { holdsSecrets, steersSkein } from './guarded-files.js';
-import type { JudgedCall } from './judged-call.js';
+import type { Risk } from '../protocol/permission/permission.js';
+import type { JudgedCall } from './analysed-call.js';
+import { holdsSecrets, steersSkein } from './paths/sensitive-files.js';
 import type { PolicyFacts } from './policy-facts.js';
 
 export const riskOf = (call: JudgedCall, facts: PolicyFacts): Risk => {

@@ -1,6 +1,6 @@
 /** What `import … from 'skein'` gives: the whole surface for programs, and nothing else. */
 import { fileURLToPath } from 'node:url';
-import { type OpenSession, openSessionWith, type QueryFunction, queryWith } from './query.js';
+import { type OpenSession, openSessionWith, type QueryFunction, queryWith } from './api/query.js';
 
 // Here, because this file stands beside them in the bundle, and the rest does not.
 const beside = (name: string) => [process.execPath, fileURLToPath(new URL(name, import.meta.url))];
@@ -13,11 +13,11 @@ export const query: QueryFunction = queryWith(programs);
 export const openSession: OpenSession = openSessionWith(programs);
 
 export { z } from 'zod';
-export type { AgentDescription } from '../config/agent-flag.js';
-export type { StopReason } from '../protocol/agent.js';
+export type { AgentDescription } from '../config/agents/agent-flag.js';
+export type { StopReason } from '../protocol/agent/agent.js';
 export { SkeinError, StorageError, UsageError } from '../protocol/errors.js';
-export type { HookFunction } from '../protocol/hook-setup.js';
-export type { HookEvent } from '../protocol/hooks.js';
+export type { HookFunction } from '../protocol/permission/hook-setup.js';
+export type { HookEvent } from '../protocol/permission/hooks.js';
 export type {
   AnswerScope,
   Asker,
@@ -27,19 +27,19 @@ export type {
   PersonAnswer,
   PersonOption,
   PersonQuestion,
-} from '../protocol/permission.js';
-export { type ResultBlock, type Tool, ToolFailure } from '../protocol/tool.js';
-export type { CanUseTool, OnQuestion, ToolQuestion } from './callback-surface.js';
+} from '../protocol/permission/permission.js';
+export { type ResultBlock, type Tool, ToolFailure } from '../protocol/tools/tool.js';
+export type { CanUseTool, OnQuestion, ToolQuestion } from './api/callback-surface.js';
 export {
   type CustomToolAnswer,
   type CustomToolContext,
   type ToolDefinition,
   tool,
-} from './custom-tool.js';
-export type * from './messages.js';
-export type { PromptBlock, PromptContent } from './prompt-blocks.js';
-export type { Query, QueryRequest, Session } from './query.js';
-export type { QueryOptions } from './query-options.js';
-export type { HookFunctionGroup, HookFunctions } from './run-hooks.js';
-export type { JsonSchema, StandardSchema, ToolInput } from './tool-input.js';
+} from './api/custom-tool.js';
+export type * from './api/messages/messages.js';
+export type { PromptBlock, PromptContent } from './api/messages/prompt-blocks.js';
+export type { Query, QueryRequest, Session } from './api/query.js';
+export type { QueryOptions } from './api/query-options.js';
+export type { JsonSchema, StandardSchema, ToolInput } from './api/tool-input.js';
+export type { HookFunctionGroup, HookFunctions } from './assembly/run-hooks.js';
 export { VERSION } from './version.js';

@@ -10,7 +10,7 @@
  *
  * Pure: time comes in as a number, and nothing is kept but digests.
  */
-import { modelFacts } from '../protocol/prices.js';
+import { modelFacts } from '../protocol/model/prices.js';
 import type { PromptBlock } from './prompt-blocks.js';
 
 /** Field names are those of the wire. */

@@ -1,7 +1,7 @@
 /** One request on its way to its answer: what every route needs to read, respond and record. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../protocol/clock.js';
-import type { Usage } from '../protocol/usage.js';
+import type { Usage } from '../protocol/model/usage.js';
 import type { ApiError } from './api-error.js';
 import { shortId } from './compose.js';
 import type { RequestRecord } from './request-log.js';

@@ -1,6 +1,6 @@
 /** POST /v1/messages: validate, find the scripted reply, book the cache, deliver. */
 import type { Clock } from '../protocol/clock.js';
-import { modelFacts } from '../protocol/prices.js';
+import { modelFacts } from '../protocol/model/prices.js';
 import { ApiError, errorTypeOf, invalidRequest } from './api-error.js';
 import { bindingOf, checkThoughts } from './bound-thoughts.js';
 import type { Booking, CacheBooks } from './cache-books.js';

@@ -1,7 +1,7 @@
 /** The last requests a simulator answered, for tests to look at, and what all of them added up to. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { costOf, uncachedCostOf } from '../protocol/prices.js';
-import { addUsage, NO_USAGE, type Usage } from '../protocol/usage.js';
+import { costOf, uncachedCostOf } from '../protocol/model/prices.js';
+import { addUsage, NO_USAGE, type Usage } from '../protocol/model/usage.js';
 
 export interface RequestRecord {
   readonly method: string;

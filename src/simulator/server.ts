@@ -6,7 +6,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Clock, systemClock } from '../protocol/clock.js';
 import { UsageError } from '../protocol/errors.js';
-import { KNOWN_MODELS, modelFacts } from '../protocol/prices.js';
+import { KNOWN_MODELS, modelFacts } from '../protocol/model/prices.js';
 import { ApiError } from './api-error.js';
 import { CacheBooks } from './cache-books.js';
 import { DiagnosticsBook } from './diagnostics-book.js';

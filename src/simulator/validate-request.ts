@@ -2,7 +2,7 @@
  * Refuses what the Messages API refuses, in its words and with its paths, so that a client's mistake
  * shows in our tests and not on somebody's bill. Throws an ApiError; what passes is a MessagesRequest.
  */
-import { modelFacts } from '../protocol/prices.js';
+import { modelFacts } from '../protocol/model/prices.js';
 import { invalidRequest } from './api-error.js';
 import type { CacheMark, MessagesRequest } from './messages-request.js';
 import { checkBlock, isRecord, markOf, refuseUnless } from './validate-block.js';

@@ -1,5 +1,5 @@
 /** Both ways to talk to a person in lines: keys on a capable terminal, whole lines on any other. */
-import type { Machine } from './machine.js';
+import type { Machine } from './terminal-host.js';
 
 /** An answer to a question that was put with `ask`. */
 export type Reply =

@@ -1,28 +1,28 @@
 /** The tools that every agent starts with, in the order in which the model reads them. */
-import type { Tool } from '../protocol/tool.js';
-import { askUser } from './ask-user.js';
-import { createWork } from './create-work.js';
-import { editFile } from './edit-file.js';
-import { editNotebook } from './edit-notebook.js';
-import { exitPlanMode } from './exit-plan-mode.js';
-import { fetchPage } from './fetch-page.js';
-import { findFiles } from './find-files.js';
-import { getWork } from './get-work.js';
-import { listDirectory } from './list-directory.js';
-import { listWork } from './list-work.js';
-import { multiEditFile } from './multi-edit-file.js';
-import { readFile } from './read-file.js';
-import { readTodos } from './read-todos.js';
-import { runCommand } from './run-command.js';
-import { searchText } from './search-text.js';
-import { searchWeb } from './search-web.js';
-import { sendMessage } from './send-message.js';
-import { spawnAgent } from './spawn-agent.js';
-import { stopTask } from './stop-task.js';
-import { taskOutput } from './task-output.js';
-import { updateWork } from './update-work.js';
-import { writeFile } from './write-file.js';
-import { writeTodos } from './write-todos.js';
+import type { Tool } from '../protocol/tools/tool.js';
+import { sendMessage } from './agents/send-message.js';
+import { spawnAgent } from './agents/spawn-agent.js';
+import { askUser } from './dialog/ask-user.js';
+import { exitPlanMode } from './dialog/exit-plan-mode.js';
+import { readTodos } from './dialog/read-todos.js';
+import { writeTodos } from './dialog/write-todos.js';
+import { editFile } from './files/edit-file.js';
+import { multiEditFile } from './files/multi-edit-file.js';
+import { readFile } from './files/read-file.js';
+import { writeFile } from './files/write-file.js';
+import { editNotebook } from './notebooks/edit-notebook.js';
+import { findFiles } from './search/find-files.js';
+import { listDirectory } from './search/list-directory.js';
+import { searchText } from './search/search-text.js';
+import { runCommand } from './shell/run-command.js';
+import { stopTask } from './shell/stop-task.js';
+import { taskOutput } from './shell/task-output.js';
+import { createWork } from './tasks/create-task.js';
+import { getWork } from './tasks/get-task.js';
+import { listWork } from './tasks/list-tasks.js';
+import { updateWork } from './tasks/update-task.js';
+import { fetchPage } from './web/fetch-page.js';
+import { searchWeb } from './web/search-web.js';
 
 export const builtinTools: readonly Tool[] = [
   readFile,

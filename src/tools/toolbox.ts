@@ -5,7 +5,7 @@
  * must show its parent's tools byte for byte and still may not use all of them.
  */
 import { z } from 'zod';
-import { type Tool, ToolFailure } from '../protocol/tool.js';
+import { type Tool, ToolFailure } from '../protocol/tools/tool.js';
 import { shortLine } from './truncation.js';
 
 export interface PlacedTool {

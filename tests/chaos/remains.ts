@@ -1,16 +1,16 @@
 /** What a storm has left: in Redis, on disk, on the screen and among the processes. Nothing of ours reads it. */
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SwarmEvent } from '../../src/protocol/events.js';
-import type { JournalRecord } from '../../src/protocol/journal.js';
-import type { Broker } from '../../src/store/redis/broker.js';
+import type { SwarmEvent } from '../../src/protocol/session/events.js';
+import type { JournalRecord } from '../../src/protocol/session/journal.js';
+import type { Broker } from '../../src/store/redis/connection/redis-connections.js';
 import {
   ALL_KEYS,
   isShared,
   ownerOfKey,
   queueKey,
   swarmKeys,
-} from '../../src/store/redis/redis-keys.js';
+} from '../../src/store/redis/connection/redis-keys.js';
 import type { Line } from '../fakes/skein-process.js';
 import { SESSION, type StormySwarm } from './stormy-swarm.js';
 import { EFFECTS } from './swarm-script.js';

@@ -5,9 +5,9 @@
 import { lstatSync } from 'node:fs';
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type Broker, openBroker } from '../../src/store/redis/broker.js';
-import { queueKey, swarmKeys } from '../../src/store/redis/redis-keys.js';
-import { openRedis, type RedisServer } from '../fakes/own-redis-server.js';
+import { type Broker, openBroker } from '../../src/store/redis/connection/redis-connections.js';
+import { queueKey, swarmKeys } from '../../src/store/redis/connection/redis-keys.js';
+import { openRedis, type RedisServer } from '../fakes/redis/own-redis-server.js';
 import {
   type Ended,
   openScene,

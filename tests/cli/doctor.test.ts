@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { type Check, runChecks } from '../../src/cli/doctor-check.js';
-import { answerFinding, keyFinding, proxyFinding } from '../../src/cli/doctor-network.js';
-import { nodeFinding } from '../../src/cli/doctor-programs.js';
-import { diskFinding, terminalFinding } from '../../src/cli/doctor-state.js';
-import type { Machine } from '../../src/terminal/machine.js';
+import { type Check, runChecks } from '../../src/cli/commands/doctor/doctor-check.js';
+import {
+  answerFinding,
+  keyFinding,
+  proxyFinding,
+} from '../../src/cli/commands/doctor/doctor-network.js';
+import { nodeFinding } from '../../src/cli/commands/doctor/doctor-programs.js';
+import { diskFinding, terminalFinding } from '../../src/cli/commands/doctor/doctor-state.js';
+import type { Machine } from '../../src/terminal/terminal-host.js';
 
 const check = (name: string, run: Check['run']): Check => ({ name, run });
 const runAll = (...checks: Check[]) => runChecks(checks, {} as Machine, 20);

@@ -7,7 +7,7 @@ import {
   type LoadedSettings,
   loadSettings,
   type SettingsSources,
-} from '../../src/config/load-settings.js';
+} from '../../src/config/settings/load-settings.js';
 
 export interface Folder {
   readonly path: string;

@@ -8,7 +8,7 @@ import { mkdir, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { JournalRecord } from '../../src/protocol/journal.js';
+import type { JournalRecord } from '../../src/protocol/session/journal.js';
 import type { Script, ScriptInput } from '../../src/simulator/script.js';
 import { type Simulator, startSimulator } from '../../src/simulator/server.js';
 

@@ -1,24 +1,33 @@
 /** A session in this process: real machine, crew, policy and journal; the rest is handed in. */
-import { controlDesk } from '../../src/actors/control-desk.js';
-import { modeSwitch } from '../../src/actors/mode-switch.js';
-import { type LeadSession, openSession, type SessionOptions } from '../../src/actors/session.js';
-import { signingSurface } from '../../src/actors/signing-surface.js';
-import { windowMarks } from '../../src/context/window.js';
+
+import { modeSwitch } from '../../src/actors/permissions/mode-switch.js';
+import { controlDesk } from '../../src/actors/permissions/permission-manager.js';
+import { signingSurface } from '../../src/actors/permissions/signing-surface.js';
+import {
+  type LeadSession,
+  openSession,
+  type SessionOptions,
+} from '../../src/actors/session/session.js';
+import { windowMarks } from '../../src/context/window/window.js';
 import { governor } from '../../src/model/governor.js';
-import { DEFAULT_LIMITS } from '../../src/protocol/agent.js';
-import type { KnownSurface } from '../../src/protocol/answer.js';
+import { DEFAULT_LIMITS } from '../../src/protocol/agent/agent.js';
 import { type Clock, systemClock } from '../../src/protocol/clock.js';
-import type { ModelPort, StreamEvent, TurnSink } from '../../src/protocol/model.js';
-import type { PermissionMode, PermissionRule, Surface } from '../../src/protocol/permission.js';
-import type { FileSearch } from '../../src/protocol/search.js';
-import type { SessionStore } from '../../src/protocol/store.js';
-import type { Shell, Tool, Workspace } from '../../src/protocol/tool.js';
-import { NO_USAGE } from '../../src/protocol/usage.js';
-import { SessionMemory } from '../../src/store/session-memory.js';
+import type { ModelPort, StreamEvent, TurnSink } from '../../src/protocol/model/model.js';
+import { NO_USAGE } from '../../src/protocol/model/usage.js';
+import type { KnownSurface } from '../../src/protocol/permission/answer.js';
+import type {
+  PermissionMode,
+  PermissionRule,
+  Surface,
+} from '../../src/protocol/permission/permission.js';
+import type { SessionStore } from '../../src/protocol/session/store.js';
+import type { FileSearch } from '../../src/protocol/tools/search.js';
+import type { Shell, Tool, Workspace } from '../../src/protocol/tools/tool.js';
+import { SessionMemory } from '../../src/store/memory/memory-session-store.js';
 import { toolbox } from '../../src/tools/toolbox.js';
+import { plainBriefing } from '../fakes/agents/plain-context.js';
+import { swarmSetup } from '../fakes/agents/swarm-setup.js';
 import { countedIds } from '../fakes/counted-ids.js';
-import { plainBriefing } from '../fakes/plain-briefing.js';
-import { swarmSetup } from '../fakes/swarm-setup.js';
 
 export interface Wanted {
   readonly model: ModelPort;

@@ -3,14 +3,14 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../src/protocol/clock.js';
-import type { ResultMessage } from '../../src/sdk/messages.js';
-import type { PromptContent } from '../../src/sdk/prompt-blocks.js';
-import type { QueryOptions } from '../../src/sdk/query-options.js';
+import type { ResultMessage } from '../../src/sdk/api/messages/messages.js';
+import type { PromptContent } from '../../src/sdk/api/messages/prompt-blocks.js';
+import type { QueryOptions } from '../../src/sdk/api/query-options.js';
 import type { RequestRecord } from '../../src/simulator/request-log.js';
 import { type Simulator, startSimulator } from '../../src/simulator/server.js';
 import type { Line, Rules, Scene } from '../fakes/skein-process.js';
-import { eventually } from '../host/processes.js';
-import { openSession, program, query, resultOf } from '../sdk/program.js';
+import { eventually } from '../host/process/processes.js';
+import { openSession, program, query, resultOf } from '../sdk/api/program.js';
 
 /** Limits that no fan-out of a law meets. */
 export const WIDE = { maxAgents: 1_000, maxConcurrentAgents: 1_000, maxConcurrentRequests: 1_000 };

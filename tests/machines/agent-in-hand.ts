@@ -12,7 +12,7 @@ import {
   type RoomNeeded,
   type TurnInput,
   type TurnOrder,
-} from '../../src/protocol/agent.js';
+} from '../../src/protocol/agent/agent.js';
 
 export interface AgentInHand {
   readonly actor: Actor<typeof agentMachine>;

@@ -6,7 +6,7 @@ import {
   DEFAULT_LIMITS,
   STOP_REASONS,
   type StopReason,
-} from '../../src/protocol/agent.js';
+} from '../../src/protocol/agent/agent.js';
 import {
   agentInHand,
   asking,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { AgentEvent } from '../../src/protocol/agent.js';
+import type { AgentEvent } from '../../src/protocol/agent/agent.js';
 import {
   agentInHand,
   asking,

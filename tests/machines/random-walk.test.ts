@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { AgentEvent, AgentInput } from '../../src/protocol/agent.js';
+import type { AgentEvent, AgentInput } from '../../src/protocol/agent/agent.js';
 import { type AgentInHand, agentInHand } from './agent-in-hand.js';
 
 /**

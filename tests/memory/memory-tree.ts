@@ -4,10 +4,10 @@ import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { memoryDisk } from '../../src/host/memory-disk.js';
+import { memoryDisk } from '../../src/host/files/memory-disk.js';
 import { MemoryFiles, type MemoryPlaces } from '../../src/memory/memory-files.js';
-import { holdsSecrets } from '../../src/policy/guarded-files.js';
-import type { ExternalInclude, Memory, MemoryDisk } from '../../src/protocol/memory.js';
+import { holdsSecrets } from '../../src/policy/paths/sensitive-files.js';
+import type { ExternalInclude, Memory, MemoryDisk } from '../../src/protocol/tools/memory.js';
 
 export type Tree = Readonly<Record<string, string | Uint8Array | { readonly link: string }>>;
 

@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { chown, lchown, mkdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { memoryDisk } from '../../src/host/memory-disk.js';
-import { MEMORY_LABELS, MEMORY_LAYERS, type MemoryDisk } from '../../src/protocol/memory.js';
+import { memoryDisk } from '../../src/host/files/memory-disk.js';
+import { MEMORY_LABELS, MEMORY_LAYERS, type MemoryDisk } from '../../src/protocol/tools/memory.js';
 import { needs } from '../setup/needs.js';
 import { diskOf, type Machine, machineWith, pathsOf } from './memory-tree.js';
 

@@ -9,7 +9,7 @@ import {
   MOST_FILES,
   MOST_NOTICES,
 } from '../../src/memory/bounds.js';
-import type { Memory } from '../../src/protocol/memory.js';
+import type { Memory } from '../../src/protocol/tools/memory.js';
 import { machineWith, pathsOf, type Tree } from './memory-tree.js';
 
 const SECRET = 'hunter2-do-not-tell';

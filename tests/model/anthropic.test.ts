@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { anthropicModel } from '../../src/model/anthropic.js';
 import { systemClock } from '../../src/protocol/clock.js';
-import { ModelFailure, type StreamEvent } from '../../src/protocol/model.js';
-import type { EndedBlock } from '../../src/protocol/wire.js';
+import { ModelFailure, type StreamEvent } from '../../src/protocol/model/model.js';
+import type { EndedBlock } from '../../src/protocol/model/wire.js';
 import type { ScriptInput } from '../../src/simulator/script.js';
-import { gate } from '../fakes/scripted-model.js';
+import { gate } from '../fakes/agents/scripted-model.js';
 import { virtualClock } from '../fakes/virtual-clock.js';
 import { simulate } from '../simulator/raw-client.js';
 

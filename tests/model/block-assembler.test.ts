@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { BlockAssembler } from '../../src/model/block-assembler.js';
-import type { StreamEvent } from '../../src/protocol/model.js';
-import type { EndedBlock } from '../../src/protocol/wire.js';
+import type { StreamEvent } from '../../src/protocol/model/model.js';
+import type { EndedBlock } from '../../src/protocol/model/wire.js';
 
 type Fields = Record<string, unknown>;
 

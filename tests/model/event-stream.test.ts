@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { EventStream, readEvents } from '../../src/model/event-stream.js';
-import type { StreamEvent } from '../../src/protocol/model.js';
+import type { StreamEvent } from '../../src/protocol/model/model.js';
 
 /** What is heard of a stream that arrives in these pieces. */
 const hear = (pieces: readonly Buffer[]) => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { failureOf, gapOf } from '../../src/model/failure.js';
 import { StalledError } from '../../src/model/stall-watch.js';
-import { isPassing, ModelFailure } from '../../src/protocol/model.js';
-import { NO_USAGE } from '../../src/protocol/usage.js';
+import { isPassing, ModelFailure } from '../../src/protocol/model/model.js';
+import { NO_USAGE } from '../../src/protocol/model/usage.js';
 
 const partial = { messageId: null, usage: NO_USAGE, unfinishedText: null };
 

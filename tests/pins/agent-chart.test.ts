@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createActor, fromCallback } from 'xstate';
 import { agentMachine } from '../../src/machines/agent-machine.js';
-import { DEFAULT_LIMITS } from '../../src/protocol/agent.js';
+import { DEFAULT_LIMITS } from '../../src/protocol/agent/agent.js';
 
 type Node = (typeof agentMachine.states)[keyof typeof agentMachine.states];
 type Transition = NonNullable<Node['always']>[number];

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { buildProgram } from '../../src/cli/program.js';
-import type { Machine } from '../../src/terminal/machine.js';
+import type { Machine } from '../../src/terminal/terminal-host.js';
 
 const program = buildProgram({} as Machine, () => {});
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { postedQuestion } from '../../src/protocol/question-board.js';
+import { postedQuestion } from '../../src/protocol/session/question-board.js';
 
 test('the fields of questions that other processes read are these', () => {
   expect(Object.keys(postedQuestion.shape)).toEqual([

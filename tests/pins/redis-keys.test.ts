@@ -10,7 +10,7 @@ import {
   swarmKeys,
   VERDICT_MS,
   WORKERS,
-} from '../../src/store/redis/redis-keys.js';
+} from '../../src/store/redis/connection/redis-keys.js';
 
 /** Those that are for one thing of a kind are asked for with `x`. */
 const named = (keys: Readonly<Record<string, string | ((of: string) => string)>>) =>

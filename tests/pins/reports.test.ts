@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { CostLedger } from '../../src/sdk/cost-ledger.js';
-import { promptReport } from '../../src/sdk/prompt-report.js';
-import type { Beginning } from '../../src/sdk/run-beginning.js';
-import { windowOfBeginning } from '../../src/sdk/window-report.js';
-import { factsOf, told } from '../sdk/swarm-facts.js';
+import { windowOfBeginning } from '../../src/sdk/sessions/context-window-report.js';
+import type { Beginning } from '../../src/sdk/sessions/dry-run-prompt.js';
+import { promptReport } from '../../src/sdk/sessions/prompt-report.js';
+import { CostLedger } from '../../src/views/cost/session-cost.js';
+import { factsOf, told } from '../views/swarm-facts.js';
 
 /** What programs read from `--json`. A key may be added; one that is gone breaks them. */
 const HEAD: Beginning['head'] = {

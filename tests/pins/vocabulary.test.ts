@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { AGENT_STATES, DEFAULT_LIMITS, STOP_REASONS } from '../../src/protocol/agent.js';
-import { ANSWER_OUTCOMES, ANSWER_REFUSALS } from '../../src/protocol/answer.js';
-import { EVENT_TYPES, EVENTS_VERSION } from '../../src/protocol/events.js';
-import { HOOK_EVENTS } from '../../src/protocol/hooks.js';
-import { CALL_OUTCOMES, JOURNAL_VERSION, journalBody } from '../../src/protocol/journal.js';
-import { PERMISSION_MODES, SETTING_SOURCES } from '../../src/protocol/permission.js';
-import { SESSION_FORMAT } from '../../src/protocol/store.js';
+import { AGENT_STATES, DEFAULT_LIMITS, STOP_REASONS } from '../../src/protocol/agent/agent.js';
+import { ANSWER_OUTCOMES, ANSWER_REFUSALS } from '../../src/protocol/permission/answer.js';
+import { HOOK_EVENTS } from '../../src/protocol/permission/hooks.js';
+import { PERMISSION_MODES, SETTING_SOURCES } from '../../src/protocol/permission/permission.js';
+import { EVENT_TYPES, EVENTS_VERSION } from '../../src/protocol/session/events.js';
+import { CALL_OUTCOMES, JOURNAL_VERSION, journalBody } from '../../src/protocol/session/journal.js';
+import { SESSION_FORMAT } from '../../src/protocol/session/store.js';
 
 test('the states of an agent', () => {
   expect(AGENT_STATES).toEqual([

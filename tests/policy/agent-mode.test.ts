@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { modeFor } from '../../src/policy/agent-mode.js';
-import { PERMISSION_MODES } from '../../src/protocol/permission.js';
+import { PERMISSION_MODES } from '../../src/protocol/permission/permission.js';
 
 describe('the mode of a sub-agent', () => {
   test.each([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ruleProblems } from '../../src/policy/rule-matcher.js';
-import { spawnAgent } from '../../src/tools/spawn-agent.js';
+import { ruleProblems } from '../../src/policy/rules/rule-matcher.js';
+import { spawnAgent } from '../../src/tools/agents/spawn-agent.js';
 import { policyOf, rule } from './workshop.js';
 
 const ruled = (rules: Parameters<typeof policyOf>[0], type?: string) => {

@@ -7,8 +7,8 @@ import {
   PIPELINE_STEPS,
   type RuleBehavior,
   type Ruling,
-} from '../../src/protocol/permission.js';
-import type { SafetyFinding } from '../../src/protocol/tool.js';
+} from '../../src/protocol/permission/permission.js';
+import type { SafetyFinding } from '../../src/protocol/tools/tool.js';
 import { bash, look, mcp, policyOf, read, rule, write } from './workshop.js';
 
 const outcome = ({ behavior, step }: Ruling) => `${behavior}@${step}`;

@@ -4,8 +4,8 @@ import {
   PERMISSION_MODES,
   type PermissionRule,
   SETTING_SOURCES,
-} from '../../src/protocol/permission.js';
-import type { SafetyFinding } from '../../src/protocol/tool.js';
+} from '../../src/protocol/permission/permission.js';
+import type { SafetyFinding } from '../../src/protocol/tools/tool.js';
 import { bash, fetchUrl, look, mcp, policyOf, read, write } from './workshop.js';
 
 const REQUESTS = [

@@ -3,8 +3,8 @@ import {
   PERMISSION_MODES,
   type PermissionRequest,
   type PermissionRule,
-} from '../../src/protocol/permission.js';
-import { CORPUS } from './shell-corpus.js';
+} from '../../src/protocol/permission/permission.js';
+import { CORPUS } from './shell/shell-corpus.js';
 import { bash, fetchUrl, mcp, ownAffair, policyOf, read, rule, write } from './workshop.js';
 
 describe('the reason of a ruling', () => {

@@ -4,7 +4,7 @@ import {
   PERMISSION_MODES,
   type PermissionRequest,
   type RuleBehavior,
-} from '../../src/protocol/permission.js';
+} from '../../src/protocol/permission/permission.js';
 import {
   bash,
   fetchUrl,

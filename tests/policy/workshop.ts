@@ -5,8 +5,8 @@ import type {
   PermissionRule,
   RuleBehavior,
   SettingSource,
-} from '../../src/protocol/permission.js';
-import type { PermissionSubject } from '../../src/protocol/tool.js';
+} from '../../src/protocol/permission/permission.js';
+import type { PermissionSubject } from '../../src/protocol/tools/tool.js';
 
 export const policyOf = (options: Partial<PolicyOptions> = {}): Policy =>
   createPolicy({

@@ -1,5 +1,5 @@
 /** A session in a made-up place, for tests that look at what its prompt says. */
-import type { PromptFacts } from '../../src/prompt/dynamic-zone.js';
+import type { PromptFacts } from '../../src/prompt/system/dynamic-zone.js';
 
 export const someFacts = (given: Partial<PromptFacts> = {}): PromptFacts => ({
   tools: ['Read', 'Bash', 'WebSearch'],

@@ -1,8 +1,9 @@
 /** A request ahead of its messages, with everything in it that a shape looks at. */
-import { bodyHead, type RequestSettings } from '../../src/prompt/request-body.js';
-import type { SentHead } from '../../src/prompt/request-shape.js';
-import type { CacheTtl, HeadSection } from '../../src/protocol/prompt.js';
-import { capabilitiesOf } from '../../src/protocol/providers.js';
+
+import type { SentHead } from '../../src/prompt/cache-miss/request-shape.js';
+import { bodyHead, type RequestSettings } from '../../src/prompt/request/request-body.js';
+import type { CacheTtl, HeadSection } from '../../src/protocol/model/prompt.js';
+import { capabilitiesOf } from '../../src/protocol/model/providers.js';
 
 export interface Said {
   readonly tools?: readonly object[];

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { billedTokens, leastTokens, type SentRequest } from '../../bench/billed-tokens.js';
-import { NO_USAGE } from '../../src/protocol/usage.js';
+import { NO_USAGE } from '../../src/protocol/model/usage.js';
 import { CacheBooks } from '../../src/simulator/cache-books.js';
 import { promptBlocks } from '../../src/simulator/prompt-blocks.js';
 

@@ -1,10 +1,10 @@
 import { accessSync, constants, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readRoster } from '../../src/config/agent-roster.js';
-import { agentListing } from '../../src/tools/agent-listing.js';
+import { readRoster } from '../../src/config/agents/agent-catalog.js';
+import { agentListing } from '../../src/tools/agents/agent-listing.js';
+import { taskTool } from '../../src/tools/agents/spawn-agent.js';
 import { builtinTools } from '../../src/tools/builtin-tools.js';
-import { taskTool } from '../../src/tools/spawn-agent.js';
 import { toolbox } from '../../src/tools/toolbox.js';
 import { setScene } from '../fakes/skein-process.js';
 

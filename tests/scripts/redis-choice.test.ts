@@ -1,9 +1,9 @@
 /** Which Redis the tests get, by what the machine has and what they are told. */
 import { resolve } from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { openBroker } from '../../src/store/redis/broker.js';
-import { ownRedisServer } from '../fakes/own-redis-server.js';
-import { redisBroker, redisServer } from '../fakes/redis-server.js';
+import { openBroker } from '../../src/store/redis/connection/redis-connections.js';
+import { ownRedisServer } from '../fakes/redis/own-redis-server.js';
+import { redisBroker, redisServer } from '../fakes/redis/redis-server.js';
 import { needs } from '../setup/needs.js';
 import { runTests } from './run-tests.js';
 
@@ -37,7 +37,7 @@ describe('tests that can do with any Redis', () => {
   test('have Valkey elsewhere, and those that need more are skipped', async () => {
     told('');
     const { lines } = await runTests(`
-      import { redisBroker } from ${JSON.stringify(resolve('tests/fakes/redis-server.ts'))};
+      import { redisBroker } from ${JSON.stringify(resolve('tests/fakes/redis/redis-server.ts'))};
       needs('redis')('any', async () => {
         const broker = await redisBroker();
         expect(await broker.call('INFO', 'server')).toContain('server_name:valkey');

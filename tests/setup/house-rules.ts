@@ -18,6 +18,7 @@ const BELOW_ACTORS = [
   'store',
   'host',
   'protocol',
+  'lib',
 ];
 
 /** What people touch shows prompts and never puts one together. */
@@ -25,23 +26,25 @@ const BELOW_PEOPLE = BELOW_ACTORS.filter((room) => room !== 'prompt');
 
 /** Downstairs only: a room may import from the rooms listed, and from itself. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
-  cli: ['ui', 'terminal', 'sdk', 'actors', 'simulator', ...BELOW_PEOPLE],
-  ui: ['terminal', 'sdk', 'actors', ...BELOW_PEOPLE],
-  terminal: ['sdk', 'actors', ...BELOW_PEOPLE],
-  sdk: ['actors', ...BELOW_ACTORS],
+  cli: ['ui', 'terminal', 'sdk', 'views', 'actors', 'simulator', ...BELOW_PEOPLE],
+  ui: ['terminal', 'sdk', 'views', 'actors', ...BELOW_PEOPLE],
+  terminal: ['sdk', 'views', 'actors', ...BELOW_PEOPLE],
+  sdk: ['views', 'actors', ...BELOW_ACTORS],
+  views: ['policy', 'context', 'protocol', 'lib'],
   actors: BELOW_ACTORS,
-  machines: ['protocol'],
-  prompt: ['protocol'],
-  context: ['protocol'],
-  tools: ['protocol'],
-  policy: ['protocol'],
-  config: ['protocol'],
-  memory: ['protocol'],
-  model: ['protocol'],
-  store: ['protocol'],
-  host: ['protocol'],
-  simulator: ['protocol'],
-  protocol: [],
+  machines: ['protocol', 'lib'],
+  prompt: ['protocol', 'lib'],
+  context: ['protocol', 'lib'],
+  tools: ['protocol', 'lib'],
+  policy: ['protocol', 'lib'],
+  config: ['protocol', 'lib'],
+  memory: ['protocol', 'lib'],
+  model: ['protocol', 'lib'],
+  store: ['protocol', 'lib'],
+  host: ['protocol', 'lib'],
+  simulator: ['protocol', 'lib'],
+  protocol: ['lib'],
+  lib: [],
 };
 
 export const ROOM_NAMES = Object.keys(ROOMS);
@@ -49,17 +52,17 @@ export const ROOM_NAMES = Object.keys(ROOMS);
 /** One door per dependency: the only places where each package may be imported. */
 const DOORS: Readonly<Record<string, RegExp>> = {
   '@anthropic-ai/sdk': /^src\/model\/anthropic\.ts$/,
-  '@vscode/ripgrep': /^src\/host\/ripgrep\.ts$/,
-  bullmq: /^src\/store\/redis\/bull-queue\.ts$/,
+  '@vscode/ripgrep': /^src\/host\/search\/ripgrep\.ts$/,
+  bullmq: /^src\/store\/redis\/jobs\/bull-queue\.ts$/,
   commander: /^src\/cli\//,
-  htmlparser2: /^src\/tools\/html-tokens\.ts$/,
+  htmlparser2: /^src\/tools\/web\/html-tokens\.ts$/,
   'https-proxy-agent': /^src\/(model|host)\//,
   ink: /^src\/ui\//,
-  ioredis: /^src\/store\/redis\/broker\.ts$/,
+  ioredis: /^src\/store\/redis\/connection\/redis-connections\.ts$/,
   marked: /^src\/memory\//,
   nanoid: /^src\/protocol\/ids\.ts$/,
   react: /^src\/ui\//,
-  'string-width': /^src\/terminal\/text-width\.ts$/,
+  'string-width': /^src\/terminal\/text\/text-width\.ts$/,
   unbash: /^src\/policy\//,
   yaml: /^src\/(memory|config)\//,
   xstate: /^src\/(machines|actors)\//,
@@ -77,7 +80,7 @@ const PURE: Readonly<Record<string, readonly string[]>> = {
 const EFFECTS =
   /\b(?:Date\.now|new Date\(\s*\)|Math\.random|performance\.now|random(?:UUID|Bytes|Int)|console\s*\.)|(?<![.\w])(?:process\s*[.[]|fetch\(|set(?:Timeout|Interval|Immediate)\()/g;
 
-const LONGEST = 300;
+const LONGEST = 400;
 const JUNK = /^(utils?|helpers?|common|misc|shared|types|index)\.tsx?$/;
 const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*(\.test|\.d)?\.tsx?$/;
 

@@ -4,7 +4,7 @@
  */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-const LONG = [/tests\/chaos\//, /tests\/laws\//, /tests\/journeys\/(?:redis|lead|worker)/];
+const LONG = [/tests\/chaos\//, /tests\/laws\//, /tests\/journeys\/workers\//];
 
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -49,7 +49,7 @@ export const TOOLS = {
 
 export type ToolName = keyof typeof TOOLS;
 
-/** `redis` is any server of that protocol: where no other can be had, Valkey is (tests/fakes/redis-server.ts). */
+/** `redis` is any server of that protocol: where no other can be had, Valkey is (tests/fakes/redis/redis-server.ts). */
 export type Need = ToolName | 'redis';
 
 /** Why each missing tool is missing, in a sentence for the list of skipped tests. */

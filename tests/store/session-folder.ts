@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../src/protocol/clock.js';
-import { SessionFiles } from '../../src/store/session-files.js';
+import { SessionFiles } from '../../src/store/files/file-session-store.js';
 import { virtualClock } from '../fakes/virtual-clock.js';
 
 export { created, letter, meta } from './contracts/records.js';

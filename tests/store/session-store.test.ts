@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/protocol/clock.js';
-import { SessionMemory } from '../../src/store/session-memory.js';
+import { SessionMemory } from '../../src/store/memory/memory-session-store.js';
 import { describeEventIndex } from './contracts/event-index.js';
 import { describeFencing, describeJournals } from './contracts/journals.js';
 import { describeSessionStore } from './contracts/session-store.js';

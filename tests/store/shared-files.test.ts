@@ -2,10 +2,10 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { ownerLives } from '../../src/host/owner-marker.js';
+import { ownerLives } from '../../src/host/process/ownership/owner-marker.js';
 import { systemClock } from '../../src/protocol/clock.js';
-import { JobFiles } from '../../src/store/job-files.js';
-import { MailFolder } from '../../src/store/mail-folder.js';
+import { JobFiles } from '../../src/store/files/jobs/file-job-queue.js';
+import { MailFolder } from '../../src/store/files/mailbox/file-mailbox.js';
 import { bundled, numbers, startWorker, type Worker } from './child-program.js';
 import { job } from './contracts/job-queue.js';
 import { nextOf, testSharedMailbox } from './contracts/shared-mailbox.js';

@@ -1,7 +1,7 @@
 /** Several processes of one machine share a list of work, and some of them are killed. */
 import { describe, test } from 'vitest';
 import { systemClock } from '../../src/protocol/clock.js';
-import { WorkFiles } from '../../src/store/work-files.js';
+import { WorkFiles } from '../../src/store/files/tasks/file-task-list.js';
 import {
   addAndDie,
   claimants,

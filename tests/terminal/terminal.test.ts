@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Machine } from '../../src/terminal/machine.js';
 import { isCapableTerminal, paintFor, ringOn, wantsColour } from '../../src/terminal/terminal.js';
+import type { Machine } from '../../src/terminal/terminal-host.js';
 
 const machineWith = (env: Record<string, string>, stdin = true, stdout = true) =>
   ({ env, stdin: { isTTY: stdin }, stdout: { isTTY: stdout } }) as unknown as Machine;

@@ -9,11 +9,11 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { MAX_RESULT_CHARS } from '../../src/actors/call-result.js';
-import type { ResultBlock, Tool } from '../../src/protocol/tool.js';
+import { MAX_RESULT_CHARS } from '../../src/actors/calls/tool-result.js';
+import type { ResultBlock, Tool } from '../../src/protocol/tools/tool.js';
 import { builtinTools } from '../../src/tools/builtin-tools.js';
 import { toolbox } from '../../src/tools/toolbox.js';
-import { eventually } from '../host/processes.js';
+import { eventually } from '../host/process/processes.js';
 import { type Bench, openBench, type Result } from './conformance/bench.js';
 import {
   type BadInput,

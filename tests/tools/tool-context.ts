@@ -1,8 +1,8 @@
-import type { Consult } from '../../src/protocol/consult.js';
-import type { Jobs } from '../../src/protocol/jobs.js';
-import type { FileSearch } from '../../src/protocol/search.js';
-import type { Agents } from '../../src/protocol/swarm.js';
-import type { Todo } from '../../src/protocol/todos.js';
+import type { Agents } from '../../src/protocol/agent/swarm.js';
+import type { Todo } from '../../src/protocol/agent/todos.js';
+import type { Consult } from '../../src/protocol/model/side-request.js';
+import type { FileSearch } from '../../src/protocol/tools/search.js';
+import type { Jobs } from '../../src/protocol/tools/shell-jobs.js';
 import type {
   Artifact,
   FileStamp,
@@ -12,8 +12,8 @@ import type {
   ToolContext,
   ToolOutcome,
   Workspace,
-} from '../../src/protocol/tool.js';
-import type { Web } from '../../src/protocol/web.js';
+} from '../../src/protocol/tools/tool.js';
+import type { Web } from '../../src/protocol/tools/web.js';
 
 export interface TestContext extends ToolContext {
   readonly said: string[];

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { defineTool, type ToolKind } from '../../src/protocol/tool.js';
+import { defineTool, type ToolKind } from '../../src/protocol/tools/tool.js';
 import { builtinTools } from '../../src/tools/builtin-tools.js';
 import { toolbox } from '../../src/tools/toolbox.js';
 

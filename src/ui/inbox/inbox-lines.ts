@@ -1,14 +1,14 @@
 /** The inbox in lines: the question that is shown, what can be answered, and how many more wait. */
 
-import { shortAge } from '../../terminal/ages.js';
-import { type DraftView, viewDraft } from '../../terminal/draft-view.js';
-import { plural } from '../../terminal/figures.js';
-import { exactText, oneLine } from '../../terminal/harmless-text.js';
-import { answersOf, purposeRows, questionFacts } from '../../terminal/question-text.js';
+import { answersOf, purposeRows, questionFacts } from '../../terminal/format/format-question.js';
+import { type DraftView, viewDraft } from '../../terminal/input/draft-view.js';
 import type { Paint } from '../../terminal/terminal.js';
-import { cut, folded } from '../../terminal/text-fit.js';
-import { textWidth } from '../../terminal/text-width.js';
-import type { Cursor } from '../painter.js';
+import { plural } from '../../terminal/text/format-numbers.js';
+import { shortAge } from '../../terminal/text/format-time.js';
+import { exactText, oneLine } from '../../terminal/text/sanitize.js';
+import { cut, folded } from '../../terminal/text/text-fit.js';
+import { textWidth } from '../../terminal/text/text-width.js';
+import type { Cursor } from '../screen/painter.js';
 import { type ChoiceEntry, choicesOf, type Inbox, type InboxEntry } from './inbox.js';
 
 export interface InboxView {

@@ -1,14 +1,14 @@
 /** All open questions on the whole screen: a list of them, and the one whose answer is chosen. */
 import { Box, Text } from 'ink';
 import type { ReactNode } from 'react';
-import { shortAge } from '../../terminal/ages.js';
-import { plural } from '../../terminal/figures.js';
-import { plainText } from '../../terminal/harmless-text.js';
-import type { Key } from '../../terminal/line-editor.js';
+import type { Key } from '../../terminal/input/line-editor.js';
 import type { Paint } from '../../terminal/terminal.js';
-import { cut } from '../../terminal/text-fit.js';
-import type { Cursor, Size } from '../painter.js';
-import type { Scene } from '../screen.js';
+import { plural } from '../../terminal/text/format-numbers.js';
+import { shortAge } from '../../terminal/text/format-time.js';
+import { plainText } from '../../terminal/text/sanitize.js';
+import { cut } from '../../terminal/text/text-fit.js';
+import type { Cursor, Size } from '../screen/painter.js';
+import type { Scene } from '../screen/screen.js';
 import type { Inbox, InboxEntry } from './inbox.js';
 import { inboxLines } from './inbox-lines.js';
 

@@ -9,11 +9,11 @@ import type {
   PermissionQuestion,
   PersonAnswer,
   PersonQuestion,
-} from '../../protocol/permission.js';
-import { type Key, LineEditor } from '../../terminal/line-editor.js';
-import { denialOf } from '../../terminal/question-text.js';
+} from '../../protocol/permission/permission.js';
+import { denialOf } from '../../terminal/format/format-question.js';
+import { type Key, LineEditor } from '../../terminal/input/line-editor.js';
 import { GRACE_MS } from '../../terminal/terminal.js';
-import { Watched } from '../watched.js';
+import { Watched } from '../screen/observable.js';
 
 interface Asked {
   readonly id: string;

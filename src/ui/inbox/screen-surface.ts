@@ -5,7 +5,7 @@ import type {
   PersonAnswer,
   PersonQuestion,
   Surface,
-} from '../../protocol/permission.js';
+} from '../../protocol/permission/permission.js';
 import type { Inbox, InboxEntry } from './inbox.js';
 
 export interface ScreenSurfaceOptions {

@@ -3,13 +3,17 @@
  * ask, and answered with the person's key as `skein approve` does.
  */
 import { SkeinError } from '../../protocol/errors.js';
-import type { PermissionAnswer } from '../../protocol/permission.js';
-import type { SessionStore } from '../../protocol/store.js';
-import { answerQuestion, type OpenQuestion, questionsOfSwarms } from '../../sdk/open-questions.js';
-import { calledOf, type SwarmView } from '../../sdk/swarm-view.js';
-import { purposeOf } from '../../terminal/asker-words.js';
-import { plainText } from '../../terminal/harmless-text.js';
-import type { Machine } from '../../terminal/machine.js';
+import type { PermissionAnswer } from '../../protocol/permission/permission.js';
+import type { SessionStore } from '../../protocol/session/store.js';
+import {
+  answerQuestion,
+  type OpenQuestion,
+  questionsOfSwarms,
+} from '../../sdk/control/open-questions.js';
+import { purposeOf } from '../../terminal/format/format-asker.js';
+import type { Machine } from '../../terminal/terminal-host.js';
+import { plainText } from '../../terminal/text/sanitize.js';
+import { calledOf, type SwarmView } from '../../views/swarm/swarm-view.js';
 import type { Inbox, PermissionEntry } from './inbox.js';
 
 export interface StoreInboxOptions {

@@ -1,6 +1,6 @@
 /** The keys that a replay has beside those of the swarm screen: what each does to the tape. */
 import type { Hint } from '../swarm/hint-line.js';
-import type { Tape } from './tape.js';
+import type { Tape } from './replay-clock.js';
 
 const ACTS: Readonly<Record<string, (tape: Tape) => unknown>> = {
   space: (tape) => tape.toggle(),

@@ -1,11 +1,11 @@
 /** A swarm screen that plays a log back, with the tape below it. Nothing can be done to what is over. */
 
-import { whoText } from '../../terminal/agent-words.js';
-import { eventWords } from '../../terminal/event-words.js';
-import { plainText } from '../../terminal/harmless-text.js';
-import type { Machine } from '../../terminal/machine.js';
-import { keyName } from '../key-name.js';
-import { lookOn } from '../look.js';
+import { whoText } from '../../terminal/format/format-agent.js';
+import { eventWords } from '../../terminal/format/format-event.js';
+import type { Machine } from '../../terminal/terminal-host.js';
+import { plainText } from '../../terminal/text/sanitize.js';
+import { keyName } from '../screen/key-name.js';
+import { lookOn } from '../screen/terminal-style.js';
 import { showSwarmScreen } from '../swarm/swarm-screen.js';
 import { pressOn, REPLAY_HELP, REPLAY_HINTS } from './replay-keys.js';
 import type { ReplaySource } from './replay-source.js';

@@ -1,13 +1,13 @@
 /** A log that is played back, as what a swarm screen shows. It runs while the tape does, and rests with it. */
-import type { SwarmEvent } from '../../protocol/events.js';
-import type { SessionStore } from '../../protocol/store.js';
-import { ReplayFold } from '../../sdk/replay-fold.js';
-import type { ReplayLog } from '../../sdk/replay-log.js';
-import { ReplayTranscript } from '../../sdk/replay-transcript.js';
-import type { SwarmView } from '../../sdk/swarm-view.js';
+import type { SwarmEvent } from '../../protocol/session/events.js';
+import type { SessionStore } from '../../protocol/session/store.js';
+import { ReplayFold } from '../../views/replay/replay-fold.js';
+import type { ReplayLog } from '../../views/replay/replay-log.js';
+import { ReplayTranscript } from '../../views/replay/replay-transcript.js';
+import type { SwarmView } from '../../views/swarm/swarm-view.js';
+import { FRAME_MS } from '../screen/observable.js';
 import type { OpenTranscript, SwarmSource } from '../swarm/swarm-source.js';
-import { FRAME_MS } from '../watched.js';
-import { Tape, type TapeOptions } from './tape.js';
+import { Tape, type TapeOptions } from './replay-clock.js';
 
 interface Followed {
   readonly agent: string;

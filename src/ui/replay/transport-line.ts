@@ -1,11 +1,12 @@
 /** One line that says where a tape is: how it plays, a bar with marks, and the time of the log. */
-import type { MarkKind } from '../../sdk/replay-log.js';
-import { clockTime, shortAge } from '../../terminal/ages.js';
-import { count } from '../../terminal/figures.js';
-import { cut, fitted } from '../../terminal/text-fit.js';
-import { textWidth } from '../../terminal/text-width.js';
-import type { Look } from '../look.js';
-import type { Tape } from './tape.js';
+
+import { count } from '../../terminal/text/format-numbers.js';
+import { clockTime, shortAge } from '../../terminal/text/format-time.js';
+import { cut, fitted } from '../../terminal/text/text-fit.js';
+import { textWidth } from '../../terminal/text/text-width.js';
+import type { MarkKind } from '../../views/replay/replay-log.js';
+import type { Look } from '../screen/terminal-style.js';
+import type { Tape } from './replay-clock.js';
 
 const LEAST_BAR = 10;
 const BAR_SHARE = 0.35;

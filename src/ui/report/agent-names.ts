@@ -1,6 +1,7 @@
 /** How the page calls each agent: by its name, or by what it is and the beginning of its id. */
-import type { AgentReport, SwarmReport } from '../../sdk/swarm-report.js';
-import { shortIds } from '../../terminal/short-ids.js';
+
+import { shortIds } from '../../terminal/text/short-ids.js';
+import type { AgentReport, SwarmReport } from '../../views/report/swarm-report.js';
 import { words } from './html-text.js';
 
 export class AgentNames {

@@ -1,10 +1,11 @@
 /** The tree of agents as a table: what each was for, what it took, and how it ended. */
-import { cacheReadPercent } from '../../sdk/cache-share.js';
-import { isBusy } from '../../sdk/state-timeline.js';
-import type { AgentReport, SwarmReport } from '../../sdk/swarm-report.js';
-import { count, money, percent } from '../../terminal/figures.js';
-import { fateOf } from './agent-fates.js';
+
+import { count, money, percent } from '../../terminal/text/format-numbers.js';
+import { cacheReadPercent } from '../../views/cost/cache-share.js';
+import { isBusy } from '../../views/report/state-timeline.js';
+import type { AgentReport, SwarmReport } from '../../views/report/swarm-report.js';
 import { type AgentNames, depthClass } from './agent-names.js';
+import { fateOf } from './agent-outcomes.js';
 import { duration, shortCount } from './durations.js';
 import { titleOf } from './headline.js';
 import { type Html, html, words } from './html-text.js';

@@ -1,8 +1,8 @@
 /** What all charts of sums over time have around them: a title, an axis for each side, and a legend. */
-import { pauseStripes, tickLabels } from './axis-marks.js';
+import { pauseStripes, tickLabels } from './axis-ticks.js';
 import { duration, roundStep } from './durations.js';
 import { type Html, html } from './html-text.js';
-import { swatch } from './state-looks.js';
+import { swatch } from './state-styles.js';
 import { AXIS_WIDTH, type TimeAxis } from './time-axis.js';
 
 /** The inside of a chart is this high, whatever its height on the page. */

@@ -1,8 +1,9 @@
 /** The top of the page: what it is about, and the figures that people ask for first. */
-import type { SwarmReport } from '../../sdk/swarm-report.js';
-import { clockTime, isoTime } from '../../terminal/ages.js';
-import { count, money, percent, plural } from '../../terminal/figures.js';
-import { fateOf } from './agent-fates.js';
+
+import { count, money, percent, plural } from '../../terminal/text/format-numbers.js';
+import { clockTime, isoTime } from '../../terminal/text/format-time.js';
+import type { SwarmReport } from '../../views/report/swarm-report.js';
+import { fateOf } from './agent-outcomes.js';
 import { duration, shortCount } from './durations.js';
 import { type Html, html, words } from './html-text.js';
 

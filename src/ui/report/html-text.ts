@@ -2,8 +2,8 @@
  * HTML put together so that nothing in it can be mistaken for markup: every value is escaped and its
  * control characters spelled out, unless it is HTML that was made here.
  */
-import { redact } from '../../policy/redaction.js';
-import { harmless, plainText } from '../../terminal/harmless-text.js';
+import { redact } from '../../policy/redaction/redaction.js';
+import { harmless, plainText } from '../../terminal/text/sanitize.js';
 
 export class Html {
   readonly text: string;

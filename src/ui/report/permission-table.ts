@@ -1,13 +1,14 @@
 /** Who asked for what and who allowed or denied it, and what the rules decided without asking. */
+
+import { count, plural } from '../../terminal/text/format-numbers.js';
+import { clockTime, isoTime } from '../../terminal/text/format-time.js';
 import type {
   PermissionEntry,
   PermissionReport,
   RulingCause,
   RulingCount,
-} from '../../sdk/permission-history.js';
-import type { SwarmReport } from '../../sdk/swarm-report.js';
-import { clockTime, isoTime } from '../../terminal/ages.js';
-import { count, plural } from '../../terminal/figures.js';
+} from '../../views/calls/permission-history.js';
+import type { SwarmReport } from '../../views/report/swarm-report.js';
 import type { AgentNames } from './agent-names.js';
 import { duration } from './durations.js';
 import { type Html, html, words } from './html-text.js';

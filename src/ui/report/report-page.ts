@@ -3,10 +3,10 @@
  * The policy in its head lets nothing run or load but what is written here.
  */
 import { hash } from 'node:crypto';
-import type { SwarmReport } from '../../sdk/swarm-report.js';
 import { VERSION } from '../../sdk/version.js';
-import { clockTime } from '../../terminal/ages.js';
-import { count, plural } from '../../terminal/figures.js';
+import { count, plural } from '../../terminal/text/format-numbers.js';
+import { clockTime } from '../../terminal/text/format-time.js';
+import type { SwarmReport } from '../../views/report/swarm-report.js';
 import { AgentNames } from './agent-names.js';
 import { agentTable } from './agent-table.js';
 import { pauseNote } from './chart-frame.js';

@@ -1,7 +1,8 @@
 /** Money and tokens as they add up, and what the cache read and wrote meanwhile. */
-import type { SpendingPoint } from '../../sdk/spending-curve.js';
-import type { SwarmReport } from '../../sdk/swarm-report.js';
-import { count, money, percent, plural } from '../../terminal/figures.js';
+
+import { count, money, percent, plural } from '../../terminal/text/format-numbers.js';
+import type { SpendingPoint } from '../../views/cost/spending-curve.js';
+import type { SwarmReport } from '../../views/report/swarm-report.js';
 import { chartFrame, type Hover, type Layer, PLOT_HEIGHT, topOf } from './chart-frame.js';
 import { roundMoney, shortCount } from './durations.js';
 import { type Html, html } from './html-text.js';

@@ -1,7 +1,7 @@
 /** How many agents are in which state at the same time, as areas on top of each other. */
-import type { WorkCurve } from '../../sdk/work-curve.js';
+import type { WorkCurve } from '../../views/report/concurrency-curve.js';
 import { type Html, html } from './html-text.js';
-import { inOrder, lookOf } from './state-looks.js';
+import { inOrder, lookOf } from './state-styles.js';
 import type { TimeAxis } from './time-axis.js';
 
 const HEIGHT = 100;

@@ -1,5 +1,5 @@
 /** Where moments are on a page: from 0 to 1,000, with long pauses cut short. */
-import type { Pause } from '../../sdk/quiet-times.js';
+import type { Pause } from '../../views/report/idle-gaps.js';
 import { duration, timeStep } from './durations.js';
 
 export const AXIS_WIDTH = 1_000;

@@ -1,14 +1,15 @@
 /** A row for each agent with its states as they follow each other, and above them how many work at once. */
-import { isBusy } from '../../sdk/state-timeline.js';
-import type { AgentReport, SwarmReport } from '../../sdk/swarm-report.js';
-import type { WorkCurve } from '../../sdk/work-curve.js';
-import { plural } from '../../terminal/figures.js';
+
+import { plural } from '../../terminal/text/format-numbers.js';
+import type { WorkCurve } from '../../views/report/concurrency-curve.js';
+import { isBusy } from '../../views/report/state-timeline.js';
+import type { AgentReport, SwarmReport } from '../../views/report/swarm-report.js';
 import { type AgentNames, depthClass } from './agent-names.js';
-import { pauseStripes, tickLabels } from './axis-marks.js';
+import { pauseStripes, tickLabels } from './axis-ticks.js';
 import { duration } from './durations.js';
 import { type Html, html, words } from './html-text.js';
 import { stateAreas } from './state-areas.js';
-import { inOrder, isThin, lookOf, swatch } from './state-looks.js';
+import { inOrder, isThin, lookOf, swatch } from './state-styles.js';
 import { AXIS_WIDTH, type TimeAxis } from './time-axis.js';
 
 /** Narrower than this nobody would see that it is there. */

@@ -1,13 +1,13 @@
 /** The calls of a session as a person can look at them again: what each was given, and what came of it. */
-import { redact } from '../../policy/redaction.js';
-import type { FeedItem } from '../../protocol/feed.js';
-import type { WireBlock } from '../../protocol/wire.js';
-import { plural } from '../../terminal/figures.js';
-import { exactText, harmless, oneLine, uncoloured } from '../../terminal/harmless-text.js';
+import { redact } from '../../policy/redaction/redaction.js';
+import type { WireBlock } from '../../protocol/model/wire.js';
+import type { FeedItem } from '../../protocol/session/feed.js';
+import { type CallReport, reportCall } from '../../terminal/format/format-tool.js';
 import type { Paint } from '../../terminal/terminal.js';
-import { folded } from '../../terminal/text-fit.js';
-import { type CallReport, reportCall } from '../../terminal/tool-lines.js';
-import { type DiffLine, diffLines } from '../../terminal/unified-diff.js';
+import { plural } from '../../terminal/text/format-numbers.js';
+import { exactText, harmless, oneLine, uncoloured } from '../../terminal/text/sanitize.js';
+import { folded } from '../../terminal/text/text-fit.js';
+import { type DiffLine, diffLines } from '../../terminal/text/unified-diff.js';
 
 export type StartedCall = Extract<FeedItem, { type: 'tool.started' }>;
 export type EndedCall = Extract<FeedItem, { type: 'tool.ended' }>;

@@ -1,7 +1,7 @@
 /** Suggestions under the prompt: commands behind a slash, files behind an at sign. */
 
-import { type Draft, draftOf } from '../../terminal/draft.js';
-import { COMMANDS } from '../../terminal/slash-commands.js';
+import { type Draft, draftOf } from '../../terminal/input/draft.js';
+import { COMMANDS } from '../../terminal/input/slash-commands.js';
 
 export interface Suggestion {
   /** What stands in the draft when it is taken. */

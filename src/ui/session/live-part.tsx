@@ -1,14 +1,14 @@
 /** The live part of the session as components, each a few rows; the whole of it is never taller than the terminal. */
 import { Box, Text } from 'ink';
 import { memo, type ReactNode } from 'react';
-import type { Todo } from '../../protocol/todos.js';
-import { count } from '../../terminal/figures.js';
-import { exactText, harmless, oneLine } from '../../terminal/harmless-text.js';
-import { cut } from '../../terminal/text-fit.js';
+import type { Todo } from '../../protocol/agent/todos.js';
+import { count } from '../../terminal/text/format-numbers.js';
+import { exactText, harmless, oneLine } from '../../terminal/text/sanitize.js';
+import { cut } from '../../terminal/text/text-fit.js';
 import type { InboxView } from '../inbox/inbox-lines.js';
-import type { Cursor, Size } from '../painter.js';
+import type { Cursor, Size } from '../screen/painter.js';
 import type { CompletionMenu } from './completion-menu.js';
-import { type SessionBoard, secondsOf } from './session-board.js';
+import { type SessionBoard, secondsOf } from './live-state.js';
 
 export interface LiveState {
   readonly board: SessionBoard;

@@ -1,26 +1,26 @@
 /** The session on a screen: what was said above, what is under way below, and the prompt at the bottom. */
 import type { ReactNode } from 'react';
-import type { LeadSession } from '../../actors/session.js';
-import { chartStyle } from '../../terminal/bar-chart.js';
-import type { KeyScreen } from '../../terminal/key-terminal.js';
-import type { Key, LineEditor } from '../../terminal/line-editor.js';
-import type { Machine } from '../../terminal/machine.js';
+import type { LeadSession } from '../../actors/session/session.js';
+import type { KeyScreen } from '../../terminal/input/key-terminal.js';
+import type { Key, LineEditor } from '../../terminal/input/line-editor.js';
 import { type Paint, paintFor, wantsColour } from '../../terminal/terminal.js';
-import { cut } from '../../terminal/text-fit.js';
+import type { Machine } from '../../terminal/terminal-host.js';
+import { chartStyle } from '../../terminal/text/bar-chart.js';
+import { cut } from '../../terminal/text/text-fit.js';
+import { openEntry } from '../inbox/full-question.js';
 import { Inbox } from '../inbox/inbox.js';
 import { inboxLines } from '../inbox/inbox-lines.js';
 import { ScreenSurface } from '../inbox/screen-surface.js';
-import { openEntry } from '../inbox/whole-entry.js';
-import { Pager, type Pages } from '../pager.js';
-import type { Cursor, Size } from '../painter.js';
-import { SceneStack, type WholeScene } from '../scene-stack.js';
-import { Screen } from '../screen.js';
-import { signsFor } from '../signs.js';
-import { Watched } from '../watched.js';
+import { signsFor } from '../screen/glyphs.js';
+import { Watched } from '../screen/observable.js';
+import { Pager, type Pages } from '../screen/pager.js';
+import type { Cursor, Size } from '../screen/painter.js';
+import { SceneStack, type WholeScene } from '../screen/scene-stack.js';
+import { Screen } from '../screen/screen.js';
 import { callLines } from './call-log.js';
 import { CompletionMenu } from './completion-menu.js';
 import { cursorOf, LivePart, type LiveState } from './live-part.js';
-import { SessionBoard } from './session-board.js';
+import { SessionBoard } from './live-state.js';
 import { type StatusFacts, statusLine } from './status-line.js';
 
 export interface SessionScreenOptions {

@@ -1,13 +1,13 @@
 /** The swarm of the session that is shown, on the whole screen: from its store, and what is being said from its feed. */
-import type { FeedItem } from '../../protocol/feed.js';
-import type { SessionMeta } from '../../protocol/store.js';
-import { speakerOf } from '../../sdk/agent-transcript.js';
-import { LiveSpeech } from '../../sdk/live-speech.js';
-import type { FaceHost } from '../../terminal/session-face.js';
+import type { FeedItem } from '../../protocol/session/feed.js';
+import type { SessionMeta } from '../../protocol/session/store.js';
+import type { FaceHost } from '../../terminal/output/session-view.js';
+import { speakerOf } from '../../views/transcript/agent-transcript.js';
+import { LiveSpeech } from '../../views/transcript/live-messages.js';
 import type { Inbox } from '../inbox/inbox.js';
-import { waitingLine } from '../inbox/waiting-line.js';
-import { lookOn } from '../look.js';
-import type { WholeScene } from '../scene-stack.js';
+import { waitingLine } from '../inbox/waiting-question-line.js';
+import type { WholeScene } from '../screen/scene-stack.js';
+import { lookOn } from '../screen/terminal-style.js';
 import { StoreSource } from '../swarm/store-source.js';
 import { SwarmScene } from '../swarm/swarm-scene.js';
 

@@ -1,9 +1,9 @@
 /** The last line of the session: model, mode, context, money, cache, branch and agents, as far as there is room. */
-import type { ContextUse } from '../../sdk/context-use.js';
-import { count, money, percent, plural } from '../../terminal/figures.js';
-import { plainText } from '../../terminal/harmless-text.js';
+import type { ContextUse } from '../../sdk/sessions/context-use.js';
 import type { Paint } from '../../terminal/terminal.js';
-import { textWidth } from '../../terminal/text-width.js';
+import { count, money, percent, plural } from '../../terminal/text/format-numbers.js';
+import { plainText } from '../../terminal/text/sanitize.js';
+import { textWidth } from '../../terminal/text/text-width.js';
 
 export interface StatusFacts {
   readonly model: string;

@@ -1,7 +1,7 @@
 /** The files that a prompt can name: looked for when somebody begins to name one, and again after a while. */
 import { relative, sep } from 'node:path';
-import { hostSearch } from '../../host/host-search.js';
-import type { Machine } from '../../terminal/machine.js';
+import { hostSearch } from '../../host/search/host-search.js';
+import type { Machine } from '../../terminal/terminal-host.js';
 
 const MOST_FILES = 20_000;
 const FRESH_MS = 10_000;

@@ -1,7 +1,8 @@
 /** How an agent is doing, in one of few words: what is counted, filtered, sorted and coloured by. */
-import { placeOf } from '../../sdk/swarm-progress.js';
-import type { AgentView } from '../../sdk/swarm-view.js';
+
 import type { Paint } from '../../terminal/terminal.js';
+import { placeOf } from '../../views/swarm/swarm-progress.js';
+import type { AgentView } from '../../views/swarm/swarm-view.js';
 
 /** What needs a person first comes first. */
 export const GROUPS = ['asking', 'failed', 'waiting', 'running', 'idle', 'done'] as const;

@@ -1,15 +1,16 @@
 /** The first lines of a swarm screen: what is shown, and how far it is. */
-import type { SwarmView } from '../../sdk/swarm-view.js';
-import { shortAge } from '../../terminal/ages.js';
-import { cellsOf } from '../../terminal/bar-chart.js';
-import { money, plural, shortCount } from '../../terminal/figures.js';
-import { plainText } from '../../terminal/harmless-text.js';
-import { cut } from '../../terminal/text-fit.js';
-import type { Look } from '../look.js';
+
+import { cellsOf } from '../../terminal/text/bar-chart.js';
+import { money, plural, shortCount } from '../../terminal/text/format-numbers.js';
+import { shortAge } from '../../terminal/text/format-time.js';
+import { plainText } from '../../terminal/text/sanitize.js';
+import { cut } from '../../terminal/text/text-fit.js';
+import type { SwarmView } from '../../views/swarm/swarm-view.js';
+import type { Look } from '../screen/terminal-style.js';
 import { type AgentGroup, paintGroup, signOf } from './agent-group.js';
-import type { Wish } from './board-order.js';
-import { leastWidth, type Part, spreadLine } from './spread-line.js';
+import { leastWidth, type Part, spreadLine } from './justified-line.js';
 import type { Totals } from './swarm-totals.js';
+import type { Wish } from './table/agent-sort.js';
 
 export interface HeadPaper extends Look {
   readonly width: number;

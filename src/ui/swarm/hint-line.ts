@@ -1,6 +1,6 @@
 /** The line at the bottom: the keys that work now, as many as there is room for. */
-import { textWidth } from '../../terminal/text-width.js';
-import type { Look } from '../look.js';
+import { textWidth } from '../../terminal/text/text-width.js';
+import type { Look } from '../screen/terminal-style.js';
 
 export interface Hint {
   readonly key: string;

@@ -1,9 +1,9 @@
 /** Words that are typed to find agents: the tree shows at once whom they fit. */
-import { draftOf } from '../../terminal/draft.js';
-import { viewDraft } from '../../terminal/draft-view.js';
-import { type Key, LineEditor } from '../../terminal/line-editor.js';
-import type { DeskView } from './steering-desk.js';
-import type { SwarmBoard } from './swarm-board.js';
+import { draftOf } from '../../terminal/input/draft.js';
+import { viewDraft } from '../../terminal/input/draft-view.js';
+import { type Key, LineEditor } from '../../terminal/input/line-editor.js';
+import type { DeskView } from './command-prompt.js';
+import type { SwarmBoard } from './table/swarm-table.js';
 
 const LONGEST = 200;
 

@@ -1,6 +1,7 @@
 /** The states of an agent as a small chart, with the one that it is in lit. */
-import { wrapped } from '../../terminal/figures.js';
+
 import type { Paint } from '../../terminal/terminal.js';
+import { wrapped } from '../../terminal/text/format-numbers.js';
 
 export interface ChartPaper {
   readonly columns: number;

@@ -1,14 +1,15 @@
 /** Swarms of a store, as they come and go, for a screen in a process of its own. */
+
+import type { SwarmCommand } from '../../protocol/agent/swarm-commands.js';
 import { SkeinError } from '../../protocol/errors.js';
-import type { FeedItem } from '../../protocol/feed.js';
-import type { SessionMeta, SessionStore } from '../../protocol/store.js';
-import type { SwarmCommand } from '../../protocol/swarm-commands.js';
-import { OpenTranscripts } from '../../sdk/agent-transcript.js';
-import type { LiveSpeech } from '../../sdk/live-speech.js';
-import { LiveSwarms } from '../../sdk/live-swarms.js';
-import { refusalOfText, steerAgent } from '../../sdk/steer-agent.js';
-import { SwarmFollower, type SwarmSighting } from '../../sdk/swarm-follower.js';
-import type { SwarmView } from '../../sdk/swarm-view.js';
+import type { FeedItem } from '../../protocol/session/feed.js';
+import type { SessionMeta, SessionStore } from '../../protocol/session/store.js';
+import { refusalOfText, steerAgent } from '../../sdk/control/steer-agent.js';
+import { LiveSwarms } from '../../views/swarm/live-swarms.js';
+import { SwarmFollower, type SwarmSighting } from '../../views/swarm/swarm-follower.js';
+import type { SwarmView } from '../../views/swarm/swarm-view.js';
+import { OpenTranscripts } from '../../views/transcript/agent-transcript.js';
+import type { LiveSpeech } from '../../views/transcript/live-messages.js';
 import type { OpenTranscript, Steering, SwarmSource } from './swarm-source.js';
 
 const REMOVED = 'The session has been removed.';

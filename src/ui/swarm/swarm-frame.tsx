@@ -1,10 +1,10 @@
 /** Where everything stands on a swarm screen; the lines themselves are put in at every frame. */
 import { Box, Text } from 'ink';
-import type { Look } from '../look.js';
-import type { Size } from '../painter.js';
-import { Slots } from '../slots.js';
-import { type BoardLayout, DIVIDER_WIDTH } from './board-layout.js';
+import type { Size } from '../screen/painter.js';
+import { Slots } from '../screen/row-slots.js';
+import type { Look } from '../screen/terminal-style.js';
 import type { Hint } from './hint-line.js';
+import { type BoardLayout, DIVIDER_WIDTH } from './swarm-layout.js';
 
 /** The numbers of the first slots of each part; no terminal has so many lines. */
 export const SLOT = { above: 0, tree: 1_000, divider: 2_000, detail: 3_000, below: 4_000 } as const;

@@ -3,23 +3,23 @@
  * store: whoever opens it says where swarms come from, hands it the keys, and takes it away.
  */
 import type { ReactNode } from 'react';
-import { whoText } from '../../terminal/agent-words.js';
-import type { Key } from '../../terminal/line-editor.js';
-import { keyName } from '../key-name.js';
-import type { Look } from '../look.js';
-import type { Cursor, Size } from '../painter.js';
-import type { Scene } from '../screen.js';
-import { fillSlots } from '../slots.js';
-import { actionOf, type BoardAction, HELP, keysIn, without } from './board-keys.js';
-import { type BoardLayout, layoutOf } from './board-layout.js';
-import { BoardLines } from './board-lines.js';
+import { whoText } from '../../terminal/format/format-agent.js';
+import type { Key } from '../../terminal/input/line-editor.js';
+import { keyName } from '../screen/key-name.js';
+import type { Cursor, Size } from '../screen/painter.js';
+import { fillSlots } from '../screen/row-slots.js';
+import type { Scene } from '../screen/screen.js';
+import type { Look } from '../screen/terminal-style.js';
+import { type Steered, SteeringDesk } from './command-prompt.js';
+import { TranscriptPane } from './detail/transcript-pane.js';
 import type { Hint } from './hint-line.js';
 import { SearchLine } from './search-line.js';
-import { type Steered, SteeringDesk } from './steering-desk.js';
-import { SwarmBoard } from './swarm-board.js';
 import { BoardFrame, HelpFrame, TranscriptFrame } from './swarm-frame.js';
+import { actionOf, type BoardAction, HELP, keysIn, without } from './swarm-keys.js';
+import { type BoardLayout, layoutOf } from './swarm-layout.js';
 import type { SwarmSource } from './swarm-source.js';
-import { TranscriptPane } from './transcript-pane.js';
+import { SwarmBoard } from './table/swarm-table.js';
+import { BoardLines } from './table/table-lines.js';
 
 export interface SwarmSceneOptions {
   readonly source: SwarmSource;

@@ -1,14 +1,14 @@
 /** A terminal that shows a swarm and nothing else, until somebody leaves it. */
 
-import type { SessionStore } from '../../protocol/store.js';
-import { listenToKeys } from '../../terminal/keyboard.js';
-import type { Key } from '../../terminal/line-editor.js';
-import type { Machine } from '../../terminal/machine.js';
-import { QuestionWatch } from '../inbox/question-watch.js';
-import { keyName } from '../key-name.js';
-import { lookOn } from '../look.js';
-import { SceneStack } from '../scene-stack.js';
-import { Screen } from '../screen.js';
+import type { SessionStore } from '../../protocol/session/store.js';
+import { listenToKeys } from '../../terminal/input/keyboard.js';
+import type { Key } from '../../terminal/input/line-editor.js';
+import type { Machine } from '../../terminal/terminal-host.js';
+import { QuestionWatch } from '../inbox/question-feed.js';
+import { keyName } from '../screen/key-name.js';
+import { SceneStack } from '../screen/scene-stack.js';
+import { Screen } from '../screen/screen.js';
+import { lookOn } from '../screen/terminal-style.js';
 import { SwarmScene, type SwarmSceneOptions } from './swarm-scene.js';
 
 export interface SwarmScreenOptions extends Omit<SwarmSceneOptions, 'look' | 'leave'> {

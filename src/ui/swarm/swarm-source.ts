@@ -1,8 +1,8 @@
 /** Where a swarm screen gets what it shows: running swarms, the session around it, or a log that is played back. */
-import type { SwarmView } from '../../sdk/swarm-view.js';
-import type { OpenTranscript } from '../../sdk/transcript-item.js';
+import type { SwarmView } from '../../views/swarm/swarm-view.js';
+import type { OpenTranscript } from '../../views/transcript/transcript-item.js';
 
-export type { OpenTranscript, TranscriptItem } from '../../sdk/transcript-item.js';
+export type { OpenTranscript, TranscriptItem } from '../../views/transcript/transcript-item.js';
 
 export interface SwarmSource {
   /** By the clock of what is shown: in a replay that of the log. Milliseconds since 1970. */

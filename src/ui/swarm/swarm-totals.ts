@@ -1,6 +1,6 @@
 /** How far all swarms of a screen are, in figures for one line. */
-import { progressOf } from '../../sdk/swarm-progress.js';
-import type { SwarmView } from '../../sdk/swarm-view.js';
+import { progressOf } from '../../views/swarm/swarm-progress.js';
+import type { SwarmView } from '../../views/swarm/swarm-view.js';
 import { groupOf } from './agent-group.js';
 
 export interface Totals {

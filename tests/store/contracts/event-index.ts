@@ -1,8 +1,8 @@
 /** What the event index of every store keeps to, whatever it is made of. */
 import { describe, expect, test } from 'vitest';
 import type { Clock } from '../../../src/protocol/clock.js';
-import { type SwarmEvent, swarmEvent } from '../../../src/protocol/events.js';
-import type { EventWatch } from '../../../src/protocol/store.js';
+import { type SwarmEvent, swarmEvent } from '../../../src/protocol/session/events.js';
+import type { EventWatch } from '../../../src/protocol/session/store.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
 import { all, created, createdFor, letter, meta, type OpenStore } from './records.js';
 

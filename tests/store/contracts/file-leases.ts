@@ -1,6 +1,6 @@
 /** What all leases of files keep to, wherever it is written who has them. */
 import { describe, expect, test } from 'vitest';
-import type { FileLeases } from '../../../src/protocol/file-leases.js';
+import type { FileLeases } from '../../../src/protocol/session/edit-leases.js';
 
 export const describeFileLeases = (
   name: string,

@@ -1,6 +1,6 @@
 /** What every governor keeps to, whatever it counts with. */
 import { describe, expect, test } from 'vitest';
-import type { Governor } from '../../../src/protocol/governor.js';
+import type { Governor } from '../../../src/protocol/model/governor.js';
 
 export interface GovernorBackend {
   /** Each call is another one who goes through the same gate. */

@@ -6,7 +6,7 @@ import type {
   TakenJob,
   Work,
   WorkTerms,
-} from '../../../src/protocol/job-queue.js';
+} from '../../../src/protocol/session/job-queue.js';
 
 export interface QueueBackend {
   /** Each call is another process that can reach the same jobs; the swarms are `s_1` and `s_2`. */

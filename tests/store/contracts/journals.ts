@@ -1,7 +1,7 @@
 /** What the journals of every store keep to, whatever they are made of. */
 import { describe, expect, test } from 'vitest';
 import type { Clock } from '../../../src/protocol/clock.js';
-import type { SessionStore } from '../../../src/protocol/store.js';
+import type { SessionStore } from '../../../src/protocol/session/store.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
 import { all, created, createdFor, letter, meta, type OpenStore } from './records.js';
 

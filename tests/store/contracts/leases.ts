@@ -1,7 +1,7 @@
 /** What all leases keep to, wherever it is written who has them. */
 import { hostname } from 'node:os';
 import { describe, expect, test } from 'vitest';
-import type { Leases } from '../../../src/protocol/leases.js';
+import type { Leases } from '../../../src/protocol/session/leases.js';
 
 export interface LeaseBackend {
   /** As the process with this number, which lives. */

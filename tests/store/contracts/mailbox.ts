@@ -5,7 +5,7 @@ import {
   type Mailbox,
   type MailLetter,
   MOST_WAITING_LETTERS,
-} from '../../../src/protocol/mailbox.js';
+} from '../../../src/protocol/session/mailbox.js';
 
 /** Each call of `sender` is another one who can reach the same letters. */
 export interface MailBackend {

@@ -1,6 +1,6 @@
 /** What every queue keeps to that hands jobs to the process which runs a swarm, one by one. */
 import { describe, expect, test } from 'vitest';
-import type { JobQueue, OwnJobs, QueuedJob } from '../../../src/protocol/job-queue.js';
+import type { JobQueue, OwnJobs, QueuedJob } from '../../../src/protocol/session/job-queue.js';
 import { job } from './job-queue.js';
 
 export interface OwnJobsBackend {

@@ -1,7 +1,7 @@
 /** Sessions and records to hold a store to, whatever it is made of. */
 import type { Clock } from '../../../src/protocol/clock.js';
-import type { JournalBody } from '../../../src/protocol/journal.js';
-import type { SessionMeta, SessionStore } from '../../../src/protocol/store.js';
+import type { JournalBody } from '../../../src/protocol/session/journal.js';
+import type { SessionMeta, SessionStore } from '../../../src/protocol/session/store.js';
 
 /** Opens a store that is empty, for one who lives. */
 export type OpenStore = (clock: Clock) => SessionStore | Promise<SessionStore>;

@@ -1,6 +1,6 @@
 /** What processes that share a mailbox keep to when one of them is killed, whatever it is made of. */
 import { expect, test } from 'vitest';
-import type { Inbox, Mailbox } from '../../../src/protocol/mailbox.js';
+import type { Inbox, Mailbox } from '../../../src/protocol/session/mailbox.js';
 import { numbers, type Worker } from '../child-program.js';
 
 export interface SharedMail {

@@ -1,6 +1,6 @@
 /** What processes that share a list of work keep to when one of them is killed, whatever it is made of. */
 import { expect, test } from 'vitest';
-import type { WorkList } from '../../../src/protocol/work-list.js';
+import type { WorkList } from '../../../src/protocol/session/task-list.js';
 import { bundled, startWorker, type Worker } from '../child-program.js';
 import { act } from './work-list.js';
 

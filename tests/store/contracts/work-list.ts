@@ -6,7 +6,7 @@ import type {
   WorkItem,
   WorkList,
   WorkOrder,
-} from '../../../src/protocol/work-list.js';
+} from '../../../src/protocol/session/task-list.js';
 
 /** Each call of `open` is another one who can reach the same list. */
 export interface WorkBackend {

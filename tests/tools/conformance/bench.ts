@@ -6,46 +6,53 @@
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { resultBlock } from '../../../src/actors/call-result.js';
-import { controlDesk } from '../../../src/actors/control-desk.js';
-import { judgeCall } from '../../../src/actors/judge.js';
-import { modeSwitch } from '../../../src/actors/mode-switch.js';
-import { Notebook } from '../../../src/actors/notebook.js';
-import { signingSurface } from '../../../src/actors/signing-surface.js';
-import { runTool, type ToolWorld } from '../../../src/actors/tool-run.js';
-import { realPath } from '../../../src/config/real-path.js';
-import { rootGrant } from '../../../src/context/ledger.js';
-import { openArtifactFile } from '../../../src/host/artifact-file.js';
-import { childEnvironment, OWNER_VARIABLE } from '../../../src/host/child-environment.js';
-import { diskWorkspace } from '../../../src/host/disk-workspace.js';
-import { hostSearch } from '../../../src/host/host-search.js';
-import { jobTable } from '../../../src/host/job-table.js';
-import { ownerMarker } from '../../../src/host/owner-marker.js';
-import { processesWith } from '../../../src/host/process-table.js';
-import { hostShell } from '../../../src/host/shell.js';
-import { watchdogLink } from '../../../src/host/watchdog-link.js';
-import { webClient } from '../../../src/host/web-client.js';
+import { Notebook } from '../../../src/actors/agent/journaled-state.js';
+import { runTool, type ToolWorld } from '../../../src/actors/calls/run-tool.js';
+import { resultBlock } from '../../../src/actors/calls/tool-result.js';
+import { judgeCall } from '../../../src/actors/permissions/judge-call.js';
+import { modeSwitch } from '../../../src/actors/permissions/mode-switch.js';
+import { controlDesk } from '../../../src/actors/permissions/permission-manager.js';
+import { signingSurface } from '../../../src/actors/permissions/signing-surface.js';
+import { realPath } from '../../../src/config/workspace/real-path.js';
+import { rootGrant } from '../../../src/context/budget/ledger.js';
+import { openArtifactFile } from '../../../src/host/files/artifact-file.js';
+import { diskWorkspace } from '../../../src/host/files/disk-workspace.js';
+import {
+  childEnvironment,
+  OWNER_VARIABLE,
+} from '../../../src/host/process/ownership/child-environment.js';
+import { ownerMarker } from '../../../src/host/process/ownership/owner-marker.js';
+import { processesWith } from '../../../src/host/process/ownership/process-table.js';
+import { watchdogLink } from '../../../src/host/process/ownership/watchdog-link.js';
+import { hostShell } from '../../../src/host/process/shell.js';
+import { jobTable } from '../../../src/host/process/shell-job-table.js';
+import { hostSearch } from '../../../src/host/search/host-search.js';
+import { webClient } from '../../../src/host/web/web-client.js';
 import { governor } from '../../../src/model/governor.js';
 import { systemClock } from '../../../src/protocol/clock.js';
-import { NO_HOOKS } from '../../../src/protocol/hooks.js';
-import { formatRecord, type JournalBody, parseRecord } from '../../../src/protocol/journal.js';
-import { ModelFailure, type ModelPort } from '../../../src/protocol/model.js';
+import { ModelFailure, type ModelPort } from '../../../src/protocol/model/model.js';
+import { NO_USAGE } from '../../../src/protocol/model/usage.js';
+import type { WireBlock } from '../../../src/protocol/model/wire.js';
+import { NO_HOOKS } from '../../../src/protocol/permission/hooks.js';
 import type {
   PermissionMode,
   PermissionRule,
   PersonAnswer,
   Surface,
-} from '../../../src/protocol/permission.js';
-import type { Journal } from '../../../src/protocol/store.js';
-import type { Shell, ToolOutcome } from '../../../src/protocol/tool.js';
-import { NO_USAGE } from '../../../src/protocol/usage.js';
-import type { WireBlock } from '../../../src/protocol/wire.js';
-import { WorkMemory } from '../../../src/store/work-memory.js';
+} from '../../../src/protocol/permission/permission.js';
+import {
+  formatRecord,
+  type JournalBody,
+  parseRecord,
+} from '../../../src/protocol/session/journal.js';
+import type { Journal } from '../../../src/protocol/session/store.js';
+import type { Shell, ToolOutcome } from '../../../src/protocol/tools/tool.js';
+import { WorkMemory } from '../../../src/store/memory/memory-task-list.js';
 import { builtinTools } from '../../../src/tools/builtin-tools.js';
 import { toolbox } from '../../../src/tools/toolbox.js';
+import { type ScriptedAgents, scriptedAgents } from '../../fakes/agents/scripted-agents.js';
 import { countedIds } from '../../fakes/counted-ids.js';
-import { type ScriptedAgents, scriptedAgents } from '../../fakes/scripted-agents.js';
-import { WATCHDOG } from '../../host/processes.js';
+import { WATCHDOG } from '../../host/process/processes.js';
 import { digestOfTree, plantHostileTree } from './hostile-tree.js';
 import { startLocalWeb } from './local-web.js';
 

@@ -1,6 +1,6 @@
 /** Inputs drawn from a tool's own schema: good ones at random, and bad ones of every kind. */
 import fc from 'fast-check';
-import type { Tool } from '../../../src/protocol/tool.js';
+import type { Tool } from '../../../src/protocol/tools/tool.js';
 import { toolbox } from '../../../src/tools/toolbox.js';
 import type { Input } from './entry.js';
 

@@ -1,7 +1,7 @@
 /** SendMessage, with a post office that says what it is told to. */
 import { expect } from 'vitest';
-import { SpawnRefusal } from '../../../src/protocol/swarm.js';
-import type { MessageReceipt } from '../../../src/protocol/team-message.js';
+import { SpawnRefusal } from '../../../src/protocol/agent/swarm.js';
+import type { MessageReceipt } from '../../../src/protocol/agent/team-message.js';
 import type { Bench } from './bench.js';
 import type { Entry } from './entry.js';
 

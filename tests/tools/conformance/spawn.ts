@@ -1,8 +1,8 @@
 /** Task, with agents that do what they are told. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { SpawnRefusal } from '../../../src/protocol/swarm.js';
-import { refuses, reports, starts, works } from '../../fakes/scripted-agents.js';
+import { SpawnRefusal } from '../../../src/protocol/agent/swarm.js';
+import { refuses, reports, starts, works } from '../../fakes/agents/scripted-agents.js';
 import type { Bench } from './bench.js';
 import type { Entry } from './entry.js';
 

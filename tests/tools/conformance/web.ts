@@ -1,7 +1,7 @@
 /** WebFetch and WebSearch. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { ModelFailure } from '../../../src/protocol/model.js';
+import { ModelFailure } from '../../../src/protocol/model/model.js';
 import type { Bench } from './bench.js';
 import type { Case, Entry } from './entry.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { paintFor } from '../../../src/terminal/terminal.js';
-import { textWidth } from '../../../src/terminal/text-width.js';
+import { textWidth } from '../../../src/terminal/text/text-width.js';
 import { Inbox, type InboxEntry } from '../../../src/ui/inbox/inbox.js';
 import { inboxLines } from '../../../src/ui/inbox/inbox-lines.js';
 import { choice, permission } from './questions.js';

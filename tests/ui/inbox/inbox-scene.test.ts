@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { paintFor } from '../../../src/terminal/terminal.js';
-import { textWidth } from '../../../src/terminal/text-width.js';
+import { textWidth } from '../../../src/terminal/text/text-width.js';
 import { Inbox } from '../../../src/ui/inbox/inbox.js';
 import { InboxScene } from '../../../src/ui/inbox/inbox-scene.js';
-import { laidOut } from '../../fakes/laid-out.js';
+import { laidOut } from '../../fakes/terminal/laid-out.js';
 import { permission } from './questions.js';
 
 const setUp = (count: number) => {

@@ -1,5 +1,8 @@
 /** Questions as agents ask them, for tests of inboxes. */
-import type { PermissionQuestion, PersonQuestion } from '../../../src/protocol/permission.js';
+import type {
+  PermissionQuestion,
+  PersonQuestion,
+} from '../../../src/protocol/permission/permission.js';
 
 export const permission = (change: Partial<PermissionQuestion> = {}): PermissionQuestion => ({
   ...{ id: 'q_1', agent: 'a_1', call: 'toolu_1', tool: 'Bash', inputDigest: 'digest' },

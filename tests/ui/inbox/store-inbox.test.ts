@@ -1,12 +1,12 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { SignedAnswer } from '../../../src/protocol/answer.js';
-import type { PostedQuestion } from '../../../src/protocol/question-board.js';
-import type { SessionMeta, SessionStore } from '../../../src/protocol/store.js';
-import type { AgentView, SwarmView } from '../../../src/sdk/swarm-view.js';
+import type { SignedAnswer } from '../../../src/protocol/permission/answer.js';
+import type { PostedQuestion } from '../../../src/protocol/session/question-board.js';
+import type { SessionMeta, SessionStore } from '../../../src/protocol/session/store.js';
 import { Inbox } from '../../../src/ui/inbox/inbox.js';
 import { StoreInbox } from '../../../src/ui/inbox/store-inbox.js';
+import type { AgentView, SwarmView } from '../../../src/views/swarm/swarm-view.js';
 import { permission } from './questions.js';
 
 const posted = (id: string): PostedQuestion => ({ ...permission({ id }), askedAt: 1 });

@@ -1,9 +1,10 @@
 /** A swarm that is over, with its journals and its log: a lead, two agents, a question and a failure. */
-import type { JournalBody } from '../../../src/protocol/journal.js';
-import { NO_USAGE } from '../../../src/protocol/usage.js';
-import { type ReplayLog, readLog } from '../../../src/sdk/replay-log.js';
-import { SessionMemory } from '../../../src/store/session-memory.js';
+
+import { NO_USAGE } from '../../../src/protocol/model/usage.js';
+import type { JournalBody } from '../../../src/protocol/session/journal.js';
+import { SessionMemory } from '../../../src/store/memory/memory-session-store.js';
 import { ReplaySource } from '../../../src/ui/replay/replay-source.js';
+import { type ReplayLog, readLog } from '../../../src/views/replay/replay-log.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
 import { createdFor, letter, meta } from '../../store/contracts/records.js';
 

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { paintFor } from '../../../src/terminal/terminal.js';
-import { textWidth } from '../../../src/terminal/text-width.js';
-import { keyName } from '../../../src/ui/key-name.js';
+import { textWidth } from '../../../src/terminal/text/text-width.js';
 import { pressOn, REPLAY_HELP, REPLAY_HINTS } from '../../../src/ui/replay/replay-keys.js';
 import { ReplaySource } from '../../../src/ui/replay/replay-source.js';
 import { TransportLine } from '../../../src/ui/replay/transport-line.js';
-import { Screen } from '../../../src/ui/screen.js';
+import { keyName } from '../../../src/ui/screen/key-name.js';
+import { Screen } from '../../../src/ui/screen/screen.js';
 import { SwarmScene } from '../../../src/ui/swarm/swarm-scene.js';
-import { paperMachine } from '../../fakes/paper-machine.js';
+import { paperMachine } from '../../fakes/terminal/recording-host.js';
 import { playedSwarm } from './played-swarm.js';
 
 const look = { unicode: true, paint: paintFor(false) };

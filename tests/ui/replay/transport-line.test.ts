@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { paintFor } from '../../../src/terminal/terminal.js';
-import { textWidth } from '../../../src/terminal/text-width.js';
-import { Tape } from '../../../src/ui/replay/tape.js';
+import { textWidth } from '../../../src/terminal/text/text-width.js';
+import { Tape } from '../../../src/ui/replay/replay-clock.js';
 import { TransportLine } from '../../../src/ui/replay/transport-line.js';
 
 const START = new Date(2026, 4, 1, 14, 5, 0).getTime();

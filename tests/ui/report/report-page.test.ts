@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { EVENT_TYPES, type SwarmEvent } from '../../../src/protocol/events.js';
-import { redactedReport } from '../../../src/sdk/redacted-report.js';
-import { ReportFold } from '../../../src/sdk/swarm-report.js';
+import { EVENT_TYPES, type SwarmEvent } from '../../../src/protocol/session/events.js';
 import { PAGE_MARK, reportPage } from '../../../src/ui/report/report-page.js';
-import { type Fact, factsOf, MODEL, SESSION, swarmOf, told } from '../../sdk/swarm-facts.js';
+import { redactedReport } from '../../../src/views/report/redacted-report.js';
+import { ReportFold } from '../../../src/views/report/swarm-report.js';
+import { type Fact, factsOf, MODEL, SESSION, swarmOf, told } from '../../views/swarm-facts.js';
 
 const { begun, started, ended, asked, ruled, spawned, over } = factsOf();
 const pageOf = (facts: readonly Fact[], terms: Parameters<typeof told>[1] = {}) =>

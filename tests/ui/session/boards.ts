@@ -1,9 +1,10 @@
 /** A session board on paper, and feed items for it. */
-import type { FeedItem } from '../../../src/protocol/feed.js';
-import type { AgentTag } from '../../../src/protocol/swarm.js';
+
+import type { AgentTag } from '../../../src/protocol/agent/swarm.js';
+import type { FeedItem } from '../../../src/protocol/session/feed.js';
 import { paintFor } from '../../../src/terminal/terminal.js';
-import { SessionBoard } from '../../../src/ui/session/session-board.js';
-import { signsFor } from '../../../src/ui/signs.js';
+import { signsFor } from '../../../src/ui/screen/glyphs.js';
+import { SessionBoard } from '../../../src/ui/session/live-state.js';
 
 export const boardOn = (columns = 40, paint = paintFor(false)) => {
   let said = '';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { paintFor } from '../../../src/terminal/terminal.js';
-import { textWidth } from '../../../src/terminal/text-width.js';
+import { textWidth } from '../../../src/terminal/text/text-width.js';
 import { CallLog, callLines, labelOf } from '../../../src/ui/session/call-log.js';
 import { ended } from './boards.js';
 

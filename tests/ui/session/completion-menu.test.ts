@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { imagePathsIn } from '../../../src/sdk/prompt-images.js';
-import { draftOf } from '../../../src/terminal/draft.js';
+import { imagePathsIn } from '../../../src/sdk/api/messages/prompt-images.js';
+import { draftOf } from '../../../src/terminal/input/draft.js';
 import { CompletionMenu, completionAt } from '../../../src/ui/session/completion-menu.js';
 
 const FILES = ['src/main.ts', 'docs/maintaining.md', 'README.md', 'src/deep/domain.ts'];

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { draftOf } from '../../../src/terminal/draft.js';
-import { viewDraft } from '../../../src/terminal/draft-view.js';
-import { textWidth } from '../../../src/terminal/text-width.js';
+import { draftOf } from '../../../src/terminal/input/draft.js';
+import { viewDraft } from '../../../src/terminal/input/draft-view.js';
+import { textWidth } from '../../../src/terminal/text/text-width.js';
 import { CompletionMenu } from '../../../src/ui/session/completion-menu.js';
 import { cursorOf, LivePart, type LiveState } from '../../../src/ui/session/live-part.js';
-import { laidOut } from '../../fakes/laid-out.js';
+import { laidOut } from '../../fakes/terminal/laid-out.js';
 import { boardOn, started, tag } from './boards.js';
 
 const setUp = (columns = 80, text = 'hello') => {

@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { draftOf } from '../../../src/terminal/draft.js';
-import { LineEditor } from '../../../src/terminal/line-editor.js';
-import type { Machine } from '../../../src/terminal/machine.js';
+import { draftOf } from '../../../src/terminal/input/draft.js';
+import { LineEditor } from '../../../src/terminal/input/line-editor.js';
+import type { Machine } from '../../../src/terminal/terminal-host.js';
 import { SessionScreen } from '../../../src/ui/session/session-screen.js';
-import { paperMachine } from '../../fakes/paper-machine.js';
+import { paperMachine } from '../../fakes/terminal/recording-host.js';
 import { permission } from '../inbox/questions.js';
 import { ended } from './boards.js';
 

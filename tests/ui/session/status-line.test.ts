@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { windowMarks } from '../../../src/context/window.js';
-import { contextUse } from '../../../src/sdk/context-use.js';
+import { windowMarks } from '../../../src/context/window/window.js';
+import { contextUse } from '../../../src/sdk/sessions/context-use.js';
 import { paintFor } from '../../../src/terminal/terminal.js';
-import { textWidth } from '../../../src/terminal/text-width.js';
+import { textWidth } from '../../../src/terminal/text/text-width.js';
 import { type StatusFacts, statusLine } from '../../../src/ui/session/status-line.js';
 
 const FACTS: StatusFacts = {

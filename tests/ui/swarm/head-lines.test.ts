@@ -1,11 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { SwarmView } from '../../../src/sdk/swarm-view.js';
 import { paintFor } from '../../../src/terminal/terminal.js';
-import { textWidth } from '../../../src/terminal/text-width.js';
+import { textWidth } from '../../../src/terminal/text/text-width.js';
 import { progressLine, titleLine } from '../../../src/ui/swarm/head-lines.js';
 import { totalsOf } from '../../../src/ui/swarm/swarm-totals.js';
-import { agentView, asking, BEGAN, ended, leadView, swarmView } from '../../fakes/agent-views.js';
+import type { SwarmView } from '../../../src/views/swarm/swarm-view.js';
+import {
+  agentView,
+  asking,
+  BEGAN,
+  ended,
+  leadView,
+  swarmView,
+} from '../../fakes/agents/agent-views.js';
 
 const paper = (width: number) => ({
   ...{ width, now: BEGAN + 60_000, paint: paintFor(false), unicode: true },

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../../src/protocol/clock.js';
-import { SessionMemory } from '../../../src/store/session-memory.js';
+import { SessionMemory } from '../../../src/store/memory/memory-session-store.js';
 import { StoreSource } from '../../../src/ui/swarm/store-source.js';
 import { created, meta } from '../../store/contracts/records.js';
 

@@ -1,15 +1,22 @@
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { AgentView, SwarmView } from '../../../src/sdk/swarm-view.js';
-import type { Key } from '../../../src/terminal/line-editor.js';
+import type { Key } from '../../../src/terminal/input/line-editor.js';
 import { paintFor } from '../../../src/terminal/terminal.js';
-import { textWidth } from '../../../src/terminal/text-width.js';
-import { Screen } from '../../../src/ui/screen.js';
+import { textWidth } from '../../../src/terminal/text/text-width.js';
+import { Screen } from '../../../src/ui/screen/screen.js';
 import { SwarmScene, type SwarmSceneOptions } from '../../../src/ui/swarm/swarm-scene.js';
 import type { Steering } from '../../../src/ui/swarm/swarm-source.js';
-import { agentView, asking, BEGAN, ended, leadView, swarmView } from '../../fakes/agent-views.js';
-import { paperMachine } from '../../fakes/paper-machine.js';
-import { ShownSwarms } from '../../fakes/shown-swarms.js';
+import type { AgentView, SwarmView } from '../../../src/views/swarm/swarm-view.js';
+import {
+  agentView,
+  asking,
+  BEGAN,
+  ended,
+  leadView,
+  swarmView,
+} from '../../fakes/agents/agent-views.js';
+import { paperMachine } from '../../fakes/terminal/recording-host.js';
+import { ShownSwarms } from '../../fakes/terminal/shown-swarms.js';
 
 const call = (description: string, ago = 12_000) => ({
   ...{ call: description, tool: 'Bash', description, since: BEGAN + 42_000 - ago },

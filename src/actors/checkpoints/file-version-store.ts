@@ -1,0 +1,80 @@
+/** Keeps versions of files: reads each once for as long as it does not change, and copies what git lacks. */
+import { createHash } from 'node:crypto';
+import { type Contents, contentsAt } from '../../host/files/file-contents.js';
+import type { ScannedEntry } from '../../host/files/workspace-scan.js';
+import { objectName } from '../../host/git/git-index.js';
+import type { Blobs } from '../../protocol/session/checkpoint.js';
+import type { KeptState } from './workspace-manifest.js';
+
+export interface KeeperBounds {
+  readonly largestFile: number;
+  /** Bytes that are read anew for one command. */
+  readonly mostBytes: number;
+}
+
+interface Known extends KeptState {
+  readonly stamp: string;
+}
+
+export const TOO_MUCH = 'there was too much to copy at once';
+
+export class VersionKeeper {
+  private readonly blobs: Blobs;
+  private readonly bounds: KeeperBounds;
+  private readonly known = new Map<string, Known>();
+
+  constructor(blobs: Blobs, bounds: KeeperBounds) {
+    this.blobs = blobs;
+    this.bounds = bounds;
+  }
+
+  /** Bytes that would have to be read to know the file. */
+  costOf(path: string, entry: ScannedEntry): number {
+    if (entry.kind === 'directory') return 0;
+    return this.isKnown(path, entry) || entry.size > this.bounds.largestFile ? 0 : entry.size;
+  }
+
+  /** What is at the path, in a blob whatever git has. Throws a StorageError. */
+  copy(path: string, entry: ScannedEntry | undefined): KeptState {
+    const kept = this.keep(path, entry);
+    const isCopied = !('digest' in kept.state) || this.blobs.has(kept.state.digest);
+    if (isCopied) return kept;
+    this.known.delete(path);
+    return this.keep(path, entry);
+  }
+
+  /** What is at the path; `object` is what git has for it. Throws a StorageError. */
+  keep(path: string, entry: ScannedEntry | undefined, object?: string): KeptState {
+    const known = entry && this.isKnown(path, entry);
+    if (known) return known;
+    const found = contentsAt(path, this.bounds.largestFile);
+    const kept = this.keepContents(found, object);
+    const isLasting = 'entry' in found && !found.entry.isFresh;
+    if (isLasting) this.known.set(path, { ...kept, stamp: found.entry.stamp });
+    else this.known.delete(path);
+    return kept;
+  }
+
+  private keepContents(found: Contents, object: string | undefined): KeptState {
+    if ('absent' in found) return { state: { kind: 'absent' } };
+    if ('why' in found) return { state: { kind: 'unknown', why: found.why } };
+    const { mode, kind } = found.entry;
+    if (!('bytes' in found)) return { state: { kind: 'directory', mode } };
+    const { bytes } = found;
+    if (kind === 'link') return { state: { kind, mode, digest: this.blobs.put(bytes) } };
+    const isInGit = object !== undefined && objectName(bytes, object) === object;
+    if (!isInGit) return { state: { kind: 'file', mode, digest: this.blobs.put(bytes) } };
+    const digest = createHash('sha256').update(bytes).digest('hex');
+    return { state: { kind: 'file', mode, digest }, object };
+  }
+
+  private isKnown(path: string, { stamp, isFresh }: ScannedEntry): Known | undefined {
+    const known = this.known.get(path);
+    return known?.stamp === stamp && !isFresh ? known : undefined;
+  }
+
+  /** Only what is still there is worth remembering. */
+  forgetAllBut(paths: { has(path: string): boolean }): void {
+    for (const path of this.known.keys()) if (!paths.has(path)) this.known.delete(path);
+  }
+}

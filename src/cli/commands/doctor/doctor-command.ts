@@ -1,0 +1,69 @@
+/** `skein doctor`: what works on this machine, and in one sentence each how to mend the rest. */
+import { resolve } from 'node:path';
+import { settingsFor } from '../../../sdk/assembly/options/command-settings.js';
+import type { Machine } from '../../../terminal/terminal-host.js';
+import { harmless, plainText } from '../../../terminal/text/sanitize.js';
+import { EXIT } from '../../run/exit-code.js';
+import type { RunFlags } from '../../run/run-flags.js';
+import { type Check, type Checked, type Health, runChecks } from './doctor-check.js';
+import { networkChecks } from './doctor-network.js';
+import { PROGRAM_CHECKS } from './doctor-programs.js';
+import { redisChecks } from './doctor-redis.js';
+import { checkSettings, STATE_CHECKS, terminalFinding } from './doctor-state.js';
+
+export interface DoctorFlags extends RunFlags {
+  readonly json?: boolean;
+  readonly online?: boolean;
+}
+
+export const runDoctor = async (flags: DoctorFlags, machine: Machine): Promise<number> => {
+  const cwd = resolve(machine.cwd, flags.cwd ?? '');
+  const checks: readonly Check[] = [
+    ...PROGRAM_CHECKS,
+    ...STATE_CHECKS,
+    checkSettings(flags, cwd),
+    ...networkChecks(flags.online === true),
+    ...redisChecks(flags, machine),
+    { name: 'terminal', run: ({ env, stdout }) => terminalFinding(stdout, env) },
+  ];
+  const findings = await runChecks(checks, { ...machine, env: environmentOf(flags, machine, cwd) });
+  const isWell = findings.every(({ status }) => status !== 'fail');
+  if (flags.json === true) {
+    const checks = findings.map(({ items, ...finding }) => ({
+      ...finding,
+      ...(items !== undefined && { items: items.map(({ value }) => value) }),
+    }));
+    machine.out(`${JSON.stringify({ ok: isWell, checks }, null, 2)}\n`);
+  } else machine.out(harmless(`${findings.map(lineOf).join('')}\n${conclusion(findings)}\n`));
+  return isWell ? EXIT.done : EXIT.failed;
+};
+
+/** As a run would see it: settings may set keys and proxies. Broken ones have a check of their own. */
+const environmentOf = (flags: DoctorFlags, machine: Machine, cwd: string): Machine['env'] => {
+  try {
+    const { env } = settingsFor(machine, flags, cwd);
+    const set = Object.entries(env).map(([name, { value }]) => [name, value] as const);
+    return { ...machine.env, ...Object.fromEntries(set) };
+  } catch {
+    return machine.env;
+  }
+};
+
+const SIGNS: Readonly<Record<Health, string>> = {
+  ...{ ok: 'ok  ', note: 'note', warn: 'warn', fail: 'FAIL' },
+};
+
+const lineOf = ({ name, status, found, fix, items = [] }: Checked): string => {
+  const more = [...items.map(({ line }) => line), ...(fix === undefined ? [] : [fix])];
+  const line = `${SIGNS[status]}  ${name.padEnd(10)}  ${plainText(found, 300)}\n`;
+  return `${line}${more.map((text) => `                  ${plainText(text, 300)}\n`).join('')}`;
+};
+
+const conclusion = (findings: readonly Checked[]): string => {
+  const names = (wanted: Health) =>
+    findings.filter(({ status }) => status === wanted).map(({ name }) => name);
+  const [failed, doubtful] = [names('fail'), names('warn')];
+  if (failed.length > 0) return `Skein cannot work well yet: mend ${failed.join(', ')}.`;
+  if (doubtful.length > 0) return `Skein can work; have a look at ${doubtful.join(', ')}.`;
+  return 'Everything that is needed is here.';
+};

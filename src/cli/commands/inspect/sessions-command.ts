@@ -1,0 +1,140 @@
+/** `skein sessions`: what was run, newest first. Only the journals of those that are shown are read. */
+
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
+import { UsageError } from '../../../protocol/errors.js';
+import type { SessionMeta, SessionStore } from '../../../protocol/session/store.js';
+import type { StoreFlags } from '../../../sdk/assembly/options/store-choice.js';
+import { newestFirst } from '../../../sdk/sessions/find-session.js';
+import {
+  type SearchHit,
+  searchPattern,
+  searchSession,
+} from '../../../sdk/sessions/session-search.js';
+import { type SessionSummary, summarise } from '../../../sdk/sessions/session-summary.js';
+import type { Machine } from '../../../terminal/terminal-host.js';
+import { columns, money, plural } from '../../../terminal/text/format-numbers.js';
+import { ago, isoTime } from '../../../terminal/text/format-time.js';
+import { plainText } from '../../../terminal/text/sanitize.js';
+import { atAGlance } from '../../../views/swarm/cached-job-list.js';
+import { EXIT } from '../../run/exit-code.js';
+import { withSessions } from './with-session-store.js';
+
+export interface SessionsFlags extends StoreFlags {
+  readonly all?: boolean;
+  readonly search?: string;
+  readonly limit: number;
+  readonly json?: boolean;
+}
+
+interface Shown extends SessionSummary {
+  readonly match: SearchHit | null;
+}
+
+export const listSessions = (flags: SessionsFlags, machine: Machine): Promise<number> =>
+  withSessions(machine, flags, (store) => showSessions(store, flags, machine));
+
+const showSessions = async (
+  store: SessionStore,
+  flags: SessionsFlags,
+  machine: Machine,
+): Promise<number> => {
+  const cwd = resolve(machine.cwd, flags.cwd ?? '');
+  const { sessions, unreadable } = await store.survey();
+  const wanted = newestFirst(flags.all ? sessions : sessions.filter((it) => it.cwd === cwd));
+  const found = await search(store, wanted, flags);
+  const shown: Shown[] = [];
+  const source = atAGlance(store);
+  for (const { meta, match } of found) shown.push({ ...(await summarise(source, meta)), match });
+  shown.sort((a, b) => b.lastActiveAt - a.lastActiveAt);
+  const elsewhere = sessions.length - wanted.length;
+  if (flags.json === true) {
+    const left = unreadable.map(({ id, reason }) => ({ id, reason }));
+    const document = { sessions: shown.map(forPrograms), elsewhere, unreadable: left };
+    machine.out(`${JSON.stringify(document, null, 2)}\n`);
+    return EXIT.done;
+  }
+  machine.out(listing(shown, flags.all === true));
+  const hidden = flags.search === undefined ? wanted.length - shown.length : 0;
+  for (const note of notes(shown.length, hidden, elsewhere, flags)) machine.err(`${note}\n`);
+  for (const { id, reason } of unreadable) machine.notify(`${id} is left out: ${reason}`);
+  return EXIT.done;
+};
+
+const search = async (
+  store: SessionStore,
+  sessions: readonly SessionMeta[],
+  { search: text, limit }: SessionsFlags,
+): Promise<readonly { meta: SessionMeta; match: SearchHit | null }[]> => {
+  if (text === undefined) {
+    return sessions.slice(0, limit).map((meta) => ({ meta, match: null }));
+  }
+  if (text.trim() === '') throw new UsageError('--search needs some words to look for.');
+  const pattern = searchPattern(text);
+  const found: { meta: SessionMeta; match: SearchHit }[] = [];
+  for (const meta of sessions) {
+    if (found.length >= limit) break;
+    const match = await searchSession(store, meta, pattern);
+    if (match !== undefined) found.push({ meta, match });
+  }
+  return found;
+};
+
+const listing = (sessions: readonly Shown[], isAll: boolean): string => {
+  if (sessions.length === 0) return '';
+  const heads = columns(sessions.map(headOf), [3, 4]).split('\n');
+  return sessions
+    .map(({ title, cwd, match }, index) => {
+      const lines = [heads[index] ?? '', `    ${plainText(title, 95) || '(no title)'}`];
+      if (isAll) lines.push(`    ${plainText(cwd, 95)}`);
+      if (match !== null && match.where !== 'title') {
+        const who = match.where === 'person' ? 'you' : 'model';
+        lines.push(`    ${who}: ${plainText(match.excerpt, 88)}`);
+      }
+      return `${lines.join('\n')}\n`;
+    })
+    .join('');
+};
+
+const headOf = (session: SessionSummary): readonly string[] => [
+  session.id,
+  ago(session.lastActiveAt, Date.now()),
+  stateOf(session),
+  plural(session.turns, 'turn'),
+  money(session.costUsd),
+  plainText(session.model, 40),
+];
+
+const stateOf = ({ state, pid, host }: SessionSummary): string => {
+  if (pid === null || host === null) return state;
+  return `${state} (pid ${pid}${host === hostname() ? '' : ` on ${plainText(host, 40)}`})`;
+};
+
+const notes = (
+  shown: number,
+  hidden: number,
+  elsewhere: number,
+  { search: text, all }: SessionsFlags,
+): readonly string[] => {
+  const here = all === true ? '' : ' of this directory';
+  const none =
+    text === undefined ? `There is no session${here} yet.` : `No session${here} has these words.`;
+  return [
+    ...(shown === 0 ? [none] : []),
+    ...(hidden > 0 ? [`${plural(hidden, 'older session')} not shown; --limit shows more.`] : []),
+    ...(elsewhere > 0
+      ? [`${plural(elsewhere, 'session')} of other directories; --all shows them.`]
+      : []),
+  ];
+};
+
+/** The keys are a contract: programs read them. */
+const forPrograms = ({ createdAt, lastActiveAt, match, title, ...rest }: Shown) => ({
+  ...rest,
+  title: plainText(title, 1000),
+  createdAt: isoTime(createdAt),
+  lastActiveAt: isoTime(lastActiveAt),
+  ...(match !== null && {
+    match: { where: match.where, excerpt: plainText(match.excerpt, 300) },
+  }),
+});

@@ -1,0 +1,45 @@
+/** `skein config`: every effective setting, its value and its origin. */
+import { resolve } from 'node:path';
+import { explainSettings, type SettingRow } from '../../../config/settings/explain-settings.js';
+import { stateLayout } from '../../../config/workspace/state-directory.js';
+import { settingsFor } from '../../../sdk/assembly/options/command-settings.js';
+import { knownPersonKey } from '../../../store/shared/person-key.js';
+import type { Machine } from '../../../terminal/terminal-host.js';
+import { harmless } from '../../../terminal/text/sanitize.js';
+import { EXIT } from '../../run/exit-code.js';
+import type { RunFlags } from '../../run/run-flags.js';
+
+export const showConfig = (flags: RunFlags & { json?: boolean }, machine: Machine): number => {
+  const cwd = flags.cwd === undefined ? machine.cwd : resolve(machine.cwd, flags.cwd);
+  const settings = settingsFor(machine, flags, cwd);
+  for (const warning of settings.warnings) machine.notify(warning);
+  if (settings.ignoredNotice !== undefined) machine.notify(settings.ignoredNotice);
+  const rows = explainSettings(settings);
+  const { skeinHome, trust } = settings;
+  const { keys } = stateLayout(skeinHome);
+  const publicKey = knownPersonKey(keys);
+  if (flags.json === true) {
+    const shown = { skeinHome, trust, publicKey: publicKey ?? null, settings: rows };
+    machine.out(`${JSON.stringify(shown, null, 2)}\n`);
+  } else {
+    machine.out(table(rows));
+    machine.out(harmless(`Your public key: ${publicKey ?? NO_KEY} (${keys})\n`));
+  }
+  return EXIT.done;
+};
+
+const NO_KEY = 'none yet; the first run that can be answered elsewhere makes one';
+
+const table = (rows: readonly SettingRow[]): string => {
+  const width = Math.max(...rows.map(({ key }) => key.length));
+  return rows
+    .map(({ key, value, source, file, line }) => {
+      const shown = value === undefined ? '(not set)' : JSON.stringify(value);
+      return harmless(`${key.padEnd(width)}  ${shown}  (${placeOf(source, file, line)})\n`);
+    })
+    .join('');
+};
+
+/** `local, /repo/.skein/settings.local.json:4`, as editors and terminals know places. */
+const placeOf = (source: string, file: string | undefined, line: number | undefined): string =>
+  file === undefined ? source : `${source}, ${file}${line === undefined ? '' : `:${line}`}`;

@@ -1,0 +1,24 @@
+/** `skein sim`: the simulator as a process of its own. Prints its address and serves until Ctrl-C. */
+import { UsageError } from '../../../protocol/errors.js';
+import { ECHO_SCRIPT, loadScript } from '../../../simulator/script.js';
+import { startSimulator } from '../../../simulator/server.js';
+import type { Machine } from '../../../terminal/terminal-host.js';
+import { EXIT } from '../../run/exit-code.js';
+
+export const runSimulator = async (
+  flags: { port: string; script?: string },
+  machine: Machine,
+): Promise<number> => {
+  const port = Number(flags.port);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new UsageError(`--port ${flags.port} is not a port: give a number from 0 to 65535.`);
+  }
+  const script = flags.script === undefined ? ECHO_SCRIPT : await loadScript(flags.script);
+  const simulator = await startSimulator({ script, port });
+  machine.out(`${simulator.url}\n`);
+  await new Promise<void>((resolve) => {
+    machine.onInterrupt(resolve);
+  });
+  await simulator.close();
+  return EXIT.done;
+};

@@ -1,0 +1,159 @@
+/** What the simulated model says in `skein demo`. The tools that it calls, and their results, are real. */
+import { parseScript, type ScriptInput } from '../../simulator/script.js';
+
+export const DEMO_TASK =
+  'The tests of this repository fail. Mend the code, and say how wide a formation is.';
+
+/** The one command that an agent asks for. */
+export const DEMO_COMMAND = 'node --test';
+
+/** The teammate after whose first rest the process is killed. */
+export const FIRST_TO_REST = 'ada';
+
+const PACE = { delayMs: 250, chunkBytes: 12, chunkDelayMs: 15 };
+
+type Rule = ScriptInput['rules'][number];
+type Call = { readonly name: string; readonly input: Readonly<Record<string, unknown>> };
+
+const says = (match: NonNullable<Rule['match']>, text: string, ...calls: Call[]): Rule => ({
+  match,
+  reply: { ...(text !== '' && { text }), tool_use: calls },
+});
+
+const read = (file_path: string): Call => ({ name: 'Read', input: { file_path } });
+
+const write = (file_path: string, content: string): Call => ({
+  name: 'Write',
+  input: { file_path, content },
+});
+
+const edit = (file_path: string, old_string: string, new_string: string): Call => ({
+  name: 'Edit',
+  input: { file_path, old_string, new_string },
+});
+
+const task = (name: string, description: string, prompt: string, more: object = {}): Call => ({
+  name: 'Task',
+  input: { ...more, name, description, prompt },
+});
+
+const message = (to: string, words: string): Call => ({
+  name: 'SendMessage',
+  input: { to, message: words },
+});
+
+const CODE = 'Say how src/formation.js finds the row of a bird.';
+const TESTS = 'Say what test/formation.test.js wants of five geese.';
+const ADA = 'Mend the row in src/formation.js, and tell bob how rows are counted.';
+const BOB =
+  'Write src/span.js, which says how wide a formation is, and a test. Ask ada about rows.';
+const CHECK = `Run ${DEMO_COMMAND}, and say whether all tests pass.`;
+
+const ROWS =
+  'Row 0 is the lead alone, birds 1 and 2 are in row 1, and so on: the offset is the row.';
+
+const SPAN = `import { formation } from './formation.js';
+
+/** How wide a formation is: from the bird on the left end to the one on the right. */
+export const span = (count) => 2 * Math.max(...formation(count).map(({ row }) => row));
+`;
+
+const SPAN_TEST = `import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { span } from '../src/span.js';
+
+test('one goose is a point', () => assert.equal(span(1), 0));
+test('five geese are four places wide', () => assert.equal(span(5), 4));
+`;
+
+const IMPLEMENTERS: readonly Rule[] = [
+  says({ firstUser: ADA, turn: 0 }, '', read('src/formation.js')),
+  says(
+    { firstUser: ADA, toolResult: 'Math.floor(bird / 2)' },
+    '',
+    edit('src/formation.js', 'Math.floor(bird / 2)', 'Math.ceil(bird / 2)'),
+  ),
+  says({ firstUser: ADA, toolResult: 'Replaced one passage' }, '', message('bob', ROWS)),
+  says(
+    { firstUser: ADA, toolResult: '/^bob (has|was)/' },
+    'src/formation.js:5 rounds up now, and bob knows how rows are counted.',
+  ),
+  says({ firstUser: ADA }, 'I have told bob.'),
+  says({ firstUser: BOB, turn: 0 }, '', message('ada', 'How are the rows counted?')),
+  says(
+    { firstUser: BOB, lastUser: 'Row 0 is the lead alone' },
+    '',
+    write('src/span.js', SPAN),
+    write('test/span.test.js', SPAN_TEST),
+  ),
+  says({ firstUser: BOB, toolResult: 'span' }, 'src/span.js is there, with two tests of it.'),
+  says({ firstUser: BOB }, 'I wait for ada.'),
+];
+
+const TESTER: readonly Rule[] = [
+  says({ firstUser: CHECK, toolResult: '/fail 0/' }, 'Passed: 4 tests, and none fails.'),
+  // Also after a crash, when it is told that its command was interrupted.
+  says({ firstUser: CHECK }, '', { name: 'Bash', input: { command: DEMO_COMMAND } }),
+];
+
+/** They go on from the words of the lead, so only what they have just heard tells them from it. */
+const FORKS: readonly Rule[] = [
+  says({ lastUser: CODE }, '', read('src/formation.js')),
+  says({ lastUser: TESTS }, '', read('test/formation.test.js')),
+  says(
+    { toolResult: 'Math.floor(bird / 2)' },
+    'src/formation.js:5 rounds bird / 2 down, so bird 1 is in the row of the lead.',
+  ),
+  says(
+    { toolResult: 'the rest follow in pairs' },
+    'test/formation.test.js:10 wants birds 1 and 2 in row 1, birds 3 and 4 in row 2.',
+  ),
+];
+
+const lead = (isolated: boolean): readonly Rule[] => {
+  const mate = {
+    ...{ subagent_type: 'implementer', team_name: 'flock' },
+    ...(isolated && { isolation: 'worktree' }),
+  };
+  const where = isolated ? ', each in a worktree of its own' : '';
+  return [
+    says(
+      { turn: 0, firstUser: DEMO_TASK },
+      'Two forks of me look at the code and the tests, side by side.',
+      task('code', 'How rows are found', CODE),
+      task('tests', 'What the tests want', TESTS),
+    ),
+    says(
+      { toolResult: '/rounds bird[^]+birds 1 and 2 in row 1/' },
+      `They agree: the row is rounded down, and has to be rounded up. Two teammates share the work${where}.`,
+      task('ada', 'Mend the rows', ADA, mate),
+      task('bob', 'How wide it is', BOB, mate),
+    ),
+    says({ lastUser: 'with two tests of it' }, 'Bob is done. And ada?', {
+      name: 'TaskOutput',
+      input: { task_id: 'ada' },
+    }),
+    says({ toolResult: 'Started the teammate' }, 'They tell me when they rest.'),
+    says(
+      { toolResult: '/Agent implementer ada/' },
+      'Their work is in one tree now. A tester checks everything in the background.',
+      task('check', 'Run all tests', CHECK, { subagent_type: 'tester', run_in_background: true }),
+    ),
+    says({ toolResult: 'Started in the background' }, 'I rest until it reports.'),
+    says(
+      { lastUser: 'Passed: 4 tests' },
+      'The tester woke me: all tests pass. The geese fly in pairs, and five of them are four places wide.',
+    ),
+    says({ lastUser: 'I wait for ada' }, 'Bob waits for ada.'),
+    says({ lastUser: 'teammate ada' }, 'Ada is done.'),
+  ];
+};
+
+export const demoScript = (isolated: boolean) =>
+  parseScript({
+    defaults: PACE,
+    rules: [
+      ...[...IMPLEMENTERS, ...TESTER, ...FORKS, ...lead(isolated)],
+      { reply: 'This did not go as planned: I did not hear what I expected.' },
+    ],
+  } satisfies ScriptInput);

@@ -1,0 +1,18 @@
+/** `--simulate`: whatever runs has a simulator for a model, which lives as long as the run. */
+import type { Provider } from '../../sdk/assembly/options/provider.js';
+import { ECHO_SCRIPT, loadScript } from '../../simulator/script.js';
+import { startSimulator } from '../../simulator/server.js';
+import type { RunFlags } from './run-flags.js';
+
+export const withSimulator = async (
+  { simulate }: RunFlags,
+  run: (provider: Provider) => Promise<number>,
+): Promise<number> => {
+  const script = typeof simulate === 'string' ? await loadScript(simulate) : ECHO_SCRIPT;
+  const simulator = await startSimulator({ script });
+  try {
+    return await run({ baseUrl: simulator.url, apiKey: 'simulated', authToken: undefined });
+  } finally {
+    await simulator.close();
+  }
+};

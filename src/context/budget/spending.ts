@@ -1,0 +1,47 @@
+/** What an agent, or a whole session, has used up: tokens and money, in all and by model. */
+import { addUsage, NO_USAGE, type Usage } from '../../protocol/model/usage.js';
+
+/** One request's worth, or a sum of them. */
+export interface Spent {
+  readonly usage: Usage;
+  /** USD; null when the price of a model is not known. */
+  readonly cost: number | null;
+}
+
+const NOTHING: Spent = { usage: NO_USAGE, cost: 0 };
+
+export class Spending {
+  readonly byModel = new Map<string, Spent>();
+  private total = NOTHING;
+  private whole: Spending | undefined;
+
+  get usage(): Usage {
+    return this.total.usage;
+  }
+
+  /** USD; null as soon as one request had no known price. */
+  get cost(): number | null {
+    return this.total.cost;
+  }
+
+  count({ model, usage, cost }: Spent & { readonly model: string }): void {
+    const spent = { usage, cost };
+    this.byModel.set(model, sum(this.byModel.get(model) ?? NOTHING, spent));
+    this.total = sum(this.total, spent);
+    this.whole?.count({ model, ...spent });
+  }
+
+  /** What is counted here from now on counts there too; what was counted before does not. */
+  joins(whole: Spending): void {
+    this.whole = whole;
+  }
+
+  add(other: Spending): void {
+    for (const [model, spent] of other.byModel) this.count({ model, ...spent });
+  }
+}
+
+const sum = (one: Spent, other: Spent): Spent => ({
+  usage: addUsage(one.usage, other.usage),
+  cost: one.cost === null || other.cost === null ? null : one.cost + other.cost,
+});

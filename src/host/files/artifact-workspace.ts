@@ -1,0 +1,46 @@
+/** The disk as agents see it whose session other machines work on too: outputs from there are brought when they are read. */
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { SkeinError } from '../../protocol/errors.js';
+import { FileError, type Workspace } from '../../protocol/tools/tool.js';
+import { writeAtomically } from './atomic-write.js';
+
+export interface ElsewhereKept {
+  /** Where the same is kept on this machine; undefined for all that is no output of the session. */
+  readonly placeOf: (path: string) => string | undefined;
+  /** Rejects with a SkeinError when there is none. */
+  readonly fetch: (path: string) => Promise<Uint8Array>;
+}
+
+export const artifactWorkspace = (disk: Workspace, kept: ElsewhereKept): Workspace => ({
+  ...disk,
+  resolve(path) {
+    const full = disk.resolve(path);
+    return kept.placeOf(full) ?? full;
+  },
+  async read(path, maxBytes) {
+    try {
+      return await disk.read(path, maxBytes);
+    } catch (error) {
+      const isMissing = error instanceof FileError && error.why === 'missing';
+      if (!isMissing || kept.placeOf(path) === undefined) throw error;
+      await bring(path, kept, error);
+      return disk.read(path, maxBytes);
+    }
+  },
+  ...(disk.judgedBy && {
+    judgedBy: (judge) => artifactWorkspace(disk.judgedBy?.(judge) ?? disk, kept),
+  }),
+});
+
+const bring = async (path: string, { fetch }: ElsewhereKept, missing: FileError): Promise<void> => {
+  try {
+    const bytes = await fetch(path);
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await writeAtomically(path, bytes, { mustBeNew: false });
+  } catch (error) {
+    // One that is still being written, or was never kept.
+    if (error instanceof SkeinError) throw missing;
+    throw error;
+  }
+};

@@ -1,0 +1,54 @@
+/** Reads files that somebody else may have put there: regular ones only, and never more than asked. */
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { LARGEST_SEARCHED_FILE } from '../../protocol/tools/search.js';
+
+/** Undefined when it is no regular file, has more than `most` bytes, or cannot be opened. */
+export const readSmall = async (path: string, most: number): Promise<Buffer | undefined> => {
+  const read = await withFile(path, async (handle, size) => {
+    if (size > most) return undefined;
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(size), 0, size, 0);
+    return buffer.subarray(0, bytesRead);
+  });
+  return read === 'unreadable' ? undefined : read;
+};
+
+export type Probe = 'text' | 'binary' | 'too-large' | 'unreadable';
+
+const PROBE_BYTES = 8_192;
+
+/** Whether a search may show lines of the file. UTF-16 is text, full of zeros as it is. */
+export const probeFile = async (path: string): Promise<Probe> =>
+  withFile(path, async (handle, size) => {
+    if (size > LARGEST_SEARCHED_FILE) return 'too-large';
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(PROBE_BYTES), 0, PROBE_BYTES, 0);
+    return isBinary(buffer.subarray(0, bytesRead)) ? 'binary' : 'text';
+  });
+
+export const isBinary = (start: Buffer): boolean =>
+  utf16(start) === undefined && start.subarray(0, PROBE_BYTES).includes(0);
+
+/** By the mark at its beginning; without one it is taken for binary. */
+export const utf16 = (start: Buffer): 'utf-16le' | 'utf-16be' | undefined => {
+  if (start[0] === 0xff && start[1] === 0xfe) return 'utf-16le';
+  return start[0] === 0xfe && start[1] === 0xff ? 'utf-16be' : undefined;
+};
+
+type Handle = Awaited<ReturnType<typeof open>>;
+
+const withFile = async <Result>(
+  path: string,
+  use: (handle: Handle, size: number) => Promise<Result>,
+): Promise<Result | 'unreadable'> => {
+  let handle: Handle | undefined;
+  try {
+    // Not blocking: a pipe may lie where a file was.
+    handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const found = await handle.stat();
+    return found.isFile() ? await use(handle, found.size) : 'unreadable';
+  } catch {
+    return 'unreadable';
+  } finally {
+    await handle?.close();
+  }
+};

@@ -1,0 +1,181 @@
+/** The Workspace port on the real disk. Only regular files: a pipe or a device could block for ever. */
+import { hash } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  read as readCallback,
+  readSync,
+  statSync,
+} from 'node:fs';
+import { lstat, readlink, realpath, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import {
+  FileError,
+  type FileStamp,
+  type FileStat,
+  type Workspace,
+} from '../../protocol/tools/tool.js';
+import { writeAtomically } from './atomic-write.js';
+import { landingPlace } from './file-contents.js';
+import { errorCode, fileError } from './file-errors.js';
+import { takeTurn } from './path-turns.js';
+import { type Accepts, checkOpened, type HeldFolder, holdFolder } from './pinned-path.js';
+
+export const diskWorkspace = (
+  home: string = homedir(),
+  accepts: Accepts = () => true,
+): Workspace => ({
+  resolve(path) {
+    if (path === '~') return resolve(home);
+    return path.startsWith('~/') ? join(resolve(home), path.slice(2)) : resolve(path);
+  },
+  read: (path, maxBytes) => asFileErrors(path, () => readWhole(path, maxBytes, accepts)),
+  stat: (path) => asFileErrors(path, () => statOf(path)),
+  write: (path, bytes, expected) =>
+    asFileErrors(path, async () => {
+      const target = await followLinks(path);
+      return takeTurn(target, () => writeExpecting(target, bytes, expected, accepts));
+    }),
+  landing: (path) => landingPlace(path).path,
+  judgedBy: (judge) => diskWorkspace(home, judge),
+});
+
+/** In the words of the caller: what is held open has a name that means nothing to anybody else. */
+const asFileErrors = async <Result>(path: string, work: () => Promise<Result>): Promise<Result> => {
+  try {
+    return await work();
+  } catch (error) {
+    const trouble = fileError(error, path);
+    throw trouble.path.startsWith('/proc/self/fd/')
+      ? new FileError(trouble.why, path, { cause: trouble.cause ?? trouble })
+      : trouble;
+  }
+};
+
+const statOf = async (path: string): Promise<FileStat | undefined> => {
+  try {
+    const found = await stat(path);
+    const kind = found.isFile() ? 'file' : found.isDirectory() ? 'directory' : 'other';
+    return { kind, size: found.size, mtimeMs: found.mtimeMs };
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw error;
+  }
+};
+
+/** At once where it is short: to hand each step to another thread costs more than the steps. */
+const readWhole = async (path: string, maxBytes: number, accepts: Accepts = () => true) => {
+  refuseIrregular(path);
+  // Not blocking, in case something else took the path since it was looked at.
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    checkOpened(fd, path, accepts);
+    const found = fstatSync(fd);
+    if (!found.isFile()) throw new FileError('not-a-file', path);
+    const { size, mtimeMs } = found;
+    if (size > maxBytes) throw new FileError('too-large', path);
+    const bytes = await readToEnd(fd, size, maxBytes);
+    if (bytes === undefined) throw new FileError('too-large', path);
+    return { bytes, stamp: stampOf(bytes, mtimeMs) };
+  } finally {
+    closeSync(fd);
+  }
+};
+
+const SHORT = 256 * 1_024;
+const readLater = promisify(readCallback);
+
+/** The size is a hint: files grow, and those of /proc claim to be empty. Undefined when over the limit. */
+const readToEnd = async (fd: number, size: number, maxBytes: number) => {
+  let buffer = Buffer.allocUnsafe(Math.max(size + 1, 4_096));
+  let length = 0;
+  for (;;) {
+    if (length === buffer.length) buffer = Buffer.concat([buffer], length * 2);
+    const room = buffer.length - length;
+    const bytesRead =
+      room <= SHORT
+        ? readSync(fd, buffer, length, room, null)
+        : (await readLater(fd, buffer, length, room, null)).bytesRead;
+    length += bytesRead;
+    if (length > maxBytes) return undefined;
+    // All of the size is there and the buffer had room for more: this was the end.
+    const isEnd = bytesRead === 0 || (size > 0 && length >= size && length < buffer.length);
+    if (isEnd) return buffer.subarray(0, length);
+  }
+};
+
+const refuseIrregular = (path: string) => {
+  const found = statSync(path);
+  if (found.isDirectory()) throw new FileError('directory', path);
+  if (!found.isFile()) throw new FileError('not-a-file', path);
+};
+
+const writeExpecting = async (
+  target: string,
+  bytes: Uint8Array,
+  expected: FileStamp | 'absent' | undefined,
+  accepts: Accepts,
+): Promise<FileStamp> => {
+  if (!accepts(target)) throw new FileError('moved', target);
+  const folder = await holdFolder(target, accepts);
+  try {
+    return await writeInto(folder, basename(target), bytes, expected);
+  } finally {
+    await folder.close();
+  }
+};
+
+const writeInto = async (
+  folder: HeldFolder,
+  name: string,
+  bytes: Uint8Array,
+  expected: FileStamp | 'absent' | undefined,
+): Promise<FileStamp> => {
+  const target = folder.at(name);
+  const there = await lstat(target).catch(() => undefined);
+  // Links were followed to get here, so this one is new.
+  if (there?.isSymbolicLink() === true) throw new FileError('moved', target);
+  if (there !== undefined) refuseIrregular(target);
+  if (expected === 'absent' && there !== undefined) throw new FileError('changed', target);
+  if (expected !== undefined && expected !== 'absent') await refuseChanged(target, expected);
+  await folder.check();
+  await writeAtomically(target, bytes, { mustBeNew: expected === 'absent' });
+  return stampOf(bytes, (await stat(target)).mtimeMs);
+};
+
+const refuseChanged = async (target: string, expected: FileStamp) => {
+  const { stamp } = await readWhole(target, expected.size).catch((error: unknown) => {
+    const why = fileError(error, target).why;
+    throw why === 'missing' || why === 'too-large' ? new FileError('changed', target) : error;
+  });
+  if (stamp.digest !== expected.digest) throw new FileError('changed', target);
+};
+
+const stampOf = (bytes: Uint8Array, mtimeMs: number): FileStamp => ({
+  digest: hash('sha256', bytes),
+  mtimeMs,
+  size: bytes.length,
+});
+
+const MOST_LINKS = 40;
+
+/** Where a write must land: the end of the links, also when there is nothing there yet. */
+const followLinks = async (path: string, hops = 0): Promise<string> => {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT' || hops === MOST_LINKS) throw error;
+  }
+  const parent = dirname(path);
+  if (parent === path) return path;
+  const folder = await followLinks(parent, hops);
+  const link = await readlink(join(folder, basename(path))).catch(() => undefined);
+  if (link === undefined) return join(folder, basename(path));
+  // As it is written: two dots go up from where a link before them leads.
+  return followLinks(isAbsolute(link) ? link : `${folder}/${link}`, hops + 1);
+};

@@ -1,0 +1,22 @@
+/** From the words of the operating system to the few that a tool must know. */
+import { FileError, type FileTrouble } from '../../protocol/tools/tool.js';
+
+const TROUBLE: Readonly<Record<string, FileTrouble>> = {
+  ENOENT: 'missing',
+  ENOTDIR: 'missing',
+  EISDIR: 'directory',
+  EACCES: 'denied',
+  EPERM: 'denied',
+  EROFS: 'read-only',
+  ENOSPC: 'full',
+  EDQUOT: 'full',
+  EFBIG: 'too-large',
+};
+
+export const errorCode = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error ? String(error.code) : undefined;
+
+export const fileError = (error: unknown, path: string): FileError => {
+  if (error instanceof FileError) return error;
+  return new FileError(TROUBLE[errorCode(error) ?? ''] ?? 'io', path, { cause: error });
+};

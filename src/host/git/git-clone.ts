@@ -1,0 +1,173 @@
+/**
+ * A bare clone of a remote, which is all that a machine without the lead's workspace has of it. Neither side
+ * is trusted: agents work beside the clone, so its settings are written anew before every use, and what a
+ * remote on this disk would run is left out.
+ */
+import { createHash } from 'node:crypto';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import { WorktreeRefusal } from '../../protocol/tools/worktree.js';
+import type { Setting } from './git-command.js';
+import { type Repository, realOf, type WorktreeHome } from './git-repository.js';
+import { GitTree, troubleOf } from './git-tree.js';
+
+/** A large repository takes a while. */
+const WITHIN_MS = 600_000;
+
+/** Not `ext`, which is a program. */
+const TRANSPORTS = { GIT_ALLOW_PROTOCOL: 'file:git:http:https:ssh' };
+
+const SETTINGS: readonly Setting[] = [
+  ['fetch.recurseSubmodules', 'false'],
+  ['push.recurseSubmodules', 'no'],
+  ['push.gpgSign', 'false'],
+  ['push.followTags', 'false'],
+  ['fetch.writeCommitGraph', 'false'],
+];
+
+/** Nothing in it starts a program, and nobody else's words are in it. */
+const CONFIG = '[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n';
+
+/** What git runs at the other end when that is on this disk. */
+const quiet = (program: string): string =>
+  `git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.alternateRefsCommand=true -c receive.autogc=false -c receive.denyCurrentBranch=refuse ${program}`;
+
+export class GitClone {
+  readonly url: string;
+  readonly directory: string;
+  private readonly environment: WorktreeHome['environment'];
+
+  private constructor(url: string, directory: string, environment: WorktreeHome['environment']) {
+    this.url = url;
+    this.directory = directory;
+    this.environment = environment;
+  }
+
+  /** Makes it where it is missing; nothing is fetched yet. Rejects with a WorktreeRefusal. */
+  static async open({ folder, environment }: WorktreeHome, url: string): Promise<GitClone> {
+    const directory = cloneOf(folder, url);
+    try {
+      // All that git needs to take a folder for a repository: no template, and so no hooks.
+      for (const part of ['objects', 'refs']) {
+        mkdirSync(join(directory, part), { recursive: true, mode: 0o700 });
+      }
+      writeFileSync(join(directory, 'HEAD'), 'ref: refs/heads/main\n');
+    } catch (error) {
+      throw new WorktreeRefusal(`${directory} cannot be made: ${(error as Error).message}`);
+    }
+    const clone = new GitClone(url, directory, environment);
+    clone.keepConfig();
+    return clone;
+  }
+
+  /** As worktrees are made and removed in it. Rejects with a WorktreeRefusal. */
+  async repository(): Promise<Repository> {
+    this.keepConfig();
+    const { directory, environment } = this;
+    const tree = await GitTree.open(directory, directory, environment);
+    return { tree, directory, common: realOf(directory) };
+  }
+
+  /** What a branch is at the remote; undefined when there is no such branch. Rejects with a WorktreeRefusal. */
+  async tipOf(branch: string): Promise<string | undefined> {
+    const ref = `refs/heads/${branch}`;
+    const said = await this.reach([
+      'ls-remote',
+      '--refs',
+      ...this.atOtherEnd('upload-pack'),
+      this.url,
+      ref,
+    ]);
+    return /^([0-9a-f]{40,64})\t/m.exec(said)?.[1];
+  }
+
+  /** What the branches of the remote are. Rejects with a WorktreeRefusal. */
+  async tips(): Promise<readonly string[]> {
+    const said = await this.reach([
+      'ls-remote',
+      '--heads',
+      ...this.atOtherEnd('upload-pack'),
+      this.url,
+    ]);
+    return [...new Set(said.match(/^[0-9a-f]{40,64}(?=\t)/gm))];
+  }
+
+  /** Makes sure that a commit of the remote is here. Rejects with a WorktreeRefusal. */
+  async fetch(commit: string, branch?: string): Promise<void> {
+    const { tree } = await this.repository();
+    const isHere = async () => (await tree.find(`${commit}^{commit}`)) !== undefined;
+    if (await isHere()) return;
+    // Not every remote gives a commit for its name alone.
+    const wanted =
+      branch === undefined
+        ? [commit, ALL_BRANCHES]
+        : [`+refs/heads/${branch}:refs/skein/${branch}`];
+    let trouble = '';
+    for (const what of wanted) {
+      const how = ['--no-tags', '--no-write-fetch-head', '--no-auto-gc', '-q'];
+      const args = ['fetch', ...how, ...this.atOtherEnd('upload-pack'), this.url, what];
+      await this.reach(args).catch((error: unknown) => {
+        if (!(error instanceof WorktreeRefusal)) throw error;
+        trouble = ` (${error.message})`;
+      });
+      if (await isHere()) return;
+    }
+    throw new WorktreeRefusal(
+      `${this.url} does not have the commit ${commit}: push it there.${trouble}`,
+    );
+  }
+
+  /** Never forces. Rejects with a WorktreeRefusal. */
+  async push(commit: string, branch: string): Promise<void> {
+    const how = ['--no-verify', '--no-signed', '--no-follow-tags', '-q'];
+    await this.reach([
+      'push',
+      ...how,
+      ...this.atOtherEnd('receive-pack'),
+      this.url,
+      `${commit}:refs/heads/${branch}`,
+    ]);
+    const { tree } = await this.repository();
+    // Whoever clears away looks whether somebody else has the work.
+    await tree.ask(['update-ref', `refs/remotes/origin/${branch}`, commit]);
+  }
+
+  private async reach(args: readonly string[]): Promise<string> {
+    this.keepConfig();
+    const { directory, environment, url } = this;
+    const tree = await GitTree.open(directory, directory, environment, {
+      ...{ withinMs: WITHIN_MS, env: TRANSPORTS, settings: SETTINGS },
+    });
+    const answer = await tree.ask(args);
+    if (answer?.code === 0) return answer.text;
+    throw new WorktreeRefusal(`git ${args[0]} of ${url} failed: ${troubleOf(answer)}`);
+  }
+
+  private keepConfig(): void {
+    const { directory } = this;
+    const draft = join(directory, `config.${process.pid}`);
+    writeFileSync(draft, CONFIG);
+    renameSync(draft, join(directory, 'config'));
+    rmSync(join(directory, 'config.worktree'), { force: true });
+  }
+
+  /** A server runs its own program. */
+  private atOtherEnd(program: string): readonly string[] {
+    return isLocal(this.url) ? [`--${program}=${quiet(program)}`] : [];
+  }
+}
+
+/** In the folder of worktrees; hidden, so that nobody takes it for that of a session. */
+export const CLONES = '.clones';
+
+/** Where the clone of a remote is, or would be. */
+export const cloneOf = (folder: string, url: string): string => {
+  const name = createHash('sha256').update(url).digest('hex').slice(0, 32);
+  return join(realOf(folder), CLONES, `${name}.git`);
+};
+
+const ALL_BRANCHES = '+refs/heads/*:refs/skein/heads/*';
+
+/** As git tells a path from a host. */
+const isLocal = (url: string): boolean =>
+  url.startsWith('file:') || isAbsolute(url) || !/^[^/]*:/.test(url);

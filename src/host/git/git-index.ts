@@ -1,0 +1,86 @@
+/** What git has of a directory's files: which contents are in its store, and those contents. */
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import { join } from 'node:path';
+import { findGit } from './find-git-directory.js';
+import { carefulGit } from './git-command.js';
+
+/** Paths are absolute; the value is the name of the object that the index holds for it. */
+export type TrackedFiles = ReadonlyMap<string, string>;
+
+const NOTHING: TrackedFiles = new Map();
+const LISTING_BYTES = 64 * 1024 * 1024;
+const WITHIN_MS = 10_000;
+
+export class GitIndex {
+  private readonly root: string;
+  private readonly environment: Readonly<Record<string, string>>;
+  private last: { readonly stamp: string; readonly files: TrackedFiles } | undefined;
+
+  /** `environment` is that of a child process. */
+  constructor(root: string, environment: Readonly<Record<string, string>>) {
+    this.root = root;
+    this.environment = environment;
+  }
+
+  /** Empty where there is no repository, or no git that can be used. No process while nothing changed. */
+  async files(): Promise<TrackedFiles> {
+    const place = findGit(this.root);
+    if (place?.top === undefined) return NOTHING;
+    const stamp = stampOf(join(place.directory, 'index'));
+    if (stamp === undefined) return NOTHING;
+    if (this.last?.stamp === stamp) return this.last.files;
+    const signal = AbortSignal.timeout(WITHIN_MS);
+    const git = await carefulGit(this.root, place, this.environment, signal);
+    const answer = await git?.(['ls-files', '-s', '-z'], LISTING_BYTES);
+    if (answer?.code !== 0) return NOTHING;
+    const files = new Map<string, string>();
+    for (const line of answer.text.split('\0')) {
+      const [, object, name] = /^100(?:644|755) ([0-9a-f]{40,64}) \d\t(.+)$/s.exec(line) ?? [];
+      if (object === undefined || name === undefined || name.includes('\ufffd')) continue;
+      files.set(join(this.root, name), object);
+    }
+    this.last = { stamp, files };
+    return files;
+  }
+
+  /** The contents of objects, as far as git still has them. */
+  async read(objects: readonly string[], mostBytes: number): Promise<ReadonlyMap<string, Buffer>> {
+    const place = objects.length === 0 ? undefined : findGit(this.root);
+    if (place === undefined) return new Map();
+    const signal = AbortSignal.timeout(WITHIN_MS);
+    const git = await carefulGit(this.root, place, this.environment, signal);
+    const asked = Buffer.from([...new Set(objects)].map((object) => `${object}\n`).join(''));
+    const answer = await git?.(['cat-file', '--batch'], mostBytes, asked);
+    return answer === undefined ? new Map() : objectsIn(answer.bytes);
+  }
+}
+
+const stampOf = (path: string): string | undefined => {
+  const found = fs.statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found && [found.size, found.mtimeNs, found.ctimeNs, found.ino].join();
+};
+
+/** `<object> blob <size>`, a newline, the contents, a newline, and so on. */
+const objectsIn = (bytes: Buffer): ReadonlyMap<string, Buffer> => {
+  const found = new Map<string, Buffer>();
+  for (let at = 0; at < bytes.length; ) {
+    const end = bytes.indexOf(10, at);
+    if (end === -1) break;
+    const head = /^([0-9a-f]+) blob (\d+)$/.exec(bytes.toString('latin1', at, end));
+    at = end + 1;
+    if (head === null) continue;
+    const contents = bytes.subarray(at, at + Number(head[2]));
+    if (contents.length < Number(head[2])) break;
+    found.set(head[1] ?? '', contents);
+    at += contents.length + 1;
+  }
+  return found;
+};
+
+/** The name that git gives to contents, in the hash that the other name is of. */
+export const objectName = (bytes: Uint8Array, like: string): string =>
+  createHash(like.length === 64 ? 'sha256' : 'sha1')
+    .update(`blob ${bytes.length}\0`)
+    .update(bytes)
+    .digest('hex');

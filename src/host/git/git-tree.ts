@@ -1,0 +1,237 @@
+/**
+ * One working tree of a repository, to take pictures of and to write to. Git is as careful as when it only
+ * looks (git-command.ts), and no index, branch or stash of the user is touched: pictures are taken with an
+ * index of their own.
+ */
+import fs from 'node:fs';
+import { join, sep } from 'node:path';
+import { WorktreeRefusal } from '../../protocol/tools/worktree.js';
+import type { GitPlace } from './find-git-directory.js';
+import {
+  carefulGit,
+  type Git,
+  type GitAnswer,
+  type GitTerms,
+  type Setting,
+} from './git-command.js';
+
+export const LISTING_BYTES = 64 * 1024 * 1024;
+export const SMALL = 64 * 1024;
+const WITHIN_MS = 120_000;
+/** More that nobody has committed is not copied for an agent. */
+const MOST_BYTES = 512 * 1024 * 1024;
+const MOST_FILES = 100_000;
+
+const SETTINGS: readonly Setting[] = [
+  ['core.splitIndex', 'false'],
+  ['core.untrackedCache', 'false'],
+  ['core.sparseCheckout', 'false'],
+  ['core.safecrlf', 'false'],
+  ['submodule.recurse', 'false'],
+  ['gc.auto', '0'],
+  ['maintenance.auto', 'false'],
+];
+
+const PERSON = { NAME: 'Skein', EMAIL: 'skein@localhost' };
+
+const IDENTITY = Object.fromEntries(
+  ['AUTHOR', 'COMMITTER'].flatMap((role) =>
+    Object.entries(PERSON).map(([key, value]) => [`GIT_${role}_${key}`, value]),
+  ),
+);
+
+export interface TreeState {
+  readonly tree: string;
+  /** The index that it was written from; the user's own is another. */
+  readonly index: string;
+}
+
+export class GitTree {
+  /** Where the files are, links followed. */
+  readonly top: string;
+  private readonly git: Git;
+
+  private constructor(top: string, git: Git) {
+    this.top = top;
+    this.git = git;
+  }
+
+  /** Rejects with a WorktreeRefusal. */
+  static async open(
+    top: string,
+    directory: string,
+    environment: Readonly<Record<string, string>>,
+    { withinMs = WITHIN_MS, env = {}, settings = [] }: TreeTerms = {},
+  ): Promise<GitTree> {
+    const place: GitPlace = { top, directory };
+    const git = await carefulGit(top, place, environment, AbortSignal.timeout(withinMs), {
+      env: { GIT_DIR: directory, GIT_LITERAL_PATHSPECS: '1', ...IDENTITY, ...env },
+      ...{ settings: [...SETTINGS, ...settings], listens: true },
+    });
+    if (git === undefined) {
+      throw new WorktreeRefusal(
+        `No git that can be used works in ${top}: it must be 2.38 or newer, and let you use the repository.`,
+      );
+    }
+    return new GitTree(top, git);
+  }
+
+  /** Rejects with a WorktreeRefusal when git does not do it, or says more than it may. */
+  async must(
+    args: readonly string[],
+    { input, index, most = SMALL }: Asked = {},
+  ): Promise<GitAnswer> {
+    const answer = await this.ask(args, { input, index, most });
+    if (answer?.code === 0) return answer;
+    throw new WorktreeRefusal(`git ${args[0]} failed in ${this.top}: ${troubleOf(answer)}`);
+  }
+
+  /** Undefined when git cannot be started or takes too long. */
+  ask(
+    args: readonly string[],
+    { input, index, most = SMALL }: Asked = {},
+  ): Promise<GitAnswer | undefined> {
+    return this.git(args, most, input, index === undefined ? {} : { GIT_INDEX_FILE: index });
+  }
+
+  /** The full name of an object; undefined when there is none. */
+  async find(name: string): Promise<string | undefined> {
+    const answer = await this.ask(['rev-parse', '--verify', '-q', '--end-of-options', name]);
+    const found = answer?.code === 0 ? answer.text.trim() : '';
+    return /^[0-9a-f]{40,64}$/.test(found) ? found : undefined;
+  }
+
+  async treeOf(commit: string): Promise<string> {
+    return (await this.must(['rev-parse', '--verify', `${commit}^{tree}`])).text.trim();
+  }
+
+  /** Signed by nobody, with no hook that could look. */
+  async commit(tree: string, parents: readonly string[], message: string): Promise<string> {
+    const above = parents.flatMap((parent) => ['-p', parent]);
+    const args = ['commit-tree', '--no-gpg-sign', tree, ...above, '-m', message];
+    return (await this.must(args)).text.trim();
+  }
+
+  /** What is there now, tracked or not, but not what is ignored, in an index of its own at that path. */
+  async picture(index: string, { without, wanted = [] }: PictureTerms): Promise<TreeState> {
+    await this.take(index, { without, wanted });
+    return { tree: (await this.must(['write-tree'], { index })).text.trim(), index };
+  }
+
+  /** Names, as bytes in latin1, that are not as the index says, and those that it does not know. */
+  async news(index?: string): Promise<readonly string[]> {
+    const args = ['ls-files', '-z', '-m', '-d', '-o', '--exclude-standard'];
+    return namesIn((await this.must(args, { index, most: LISTING_BYTES })).bytes);
+  }
+
+  private async take(index: string, { without, wanted = [] }: PictureTerms): Promise<void> {
+    const listing = await this.must(['ls-files', '-s', '-z'], { index, most: LISTING_BYTES });
+    const held = namesIn(listing.bytes).flatMap((line) => {
+      const [, mode, stage, name] = /^(\d+) [0-9a-f]+ (\d)\t(.+)$/s.exec(line) ?? [];
+      return name === undefined ? [] : [{ name, isModule: mode === '160000', stage }];
+    });
+    const modules = new Set(held.flatMap(({ isModule, name }) => (isModule ? [name] : [])));
+    // Those that a merge of the user has left open have no state until we say which.
+    const open = held.flatMap(({ stage, name }) => (stage === '0' ? [] : [name]));
+    const names = new Set([...(await this.news(index)), ...open, ...this.namesOf(wanted)]);
+    // The worktree of an agent lies in the state directory, and is all that there is for those below it.
+    const apart = without.filter((it) => this.top !== it && !this.top.startsWith(`${it}${sep}`));
+    const taken = [...names].filter(
+      (name) => !modules.has(name) && this.counts(name, apart, modules),
+    );
+    this.refuseTooMuch(taken);
+    if (taken.length === 0) return;
+    const input = Buffer.from(taken.map((name) => `${name}\0`).join(''), 'latin1');
+    const args = ['update-index', '-z', '--add', '--remove', '--replace', '--stdin'];
+    await this.must(args, { index, input });
+  }
+
+  /** Not a folder: another repository lies there, or a submodule, which has its own history. */
+  private counts(name: string, without: readonly string[], modules: ReadonlySet<string>): boolean {
+    if (name.endsWith('/')) return false;
+    const path = join(this.top, utf8(name));
+    if (without.some((it) => path === it || path.startsWith(`${it}${sep}`))) return false;
+    for (const module of modules) if (name.startsWith(`${module}/`)) return false;
+    return true;
+  }
+
+  private namesOf(paths: readonly string[]): readonly string[] {
+    const start = `${this.top}${sep}`;
+    return paths.flatMap((path) => {
+      if (!path.startsWith(start)) return [];
+      const found = statOf(path);
+      if (found === undefined || !(found.isFile() || found.isSymbolicLink())) return [];
+      return [Buffer.from(path.slice(start.length)).toString('latin1')];
+    });
+  }
+
+  private refuseTooMuch(names: readonly string[]): void {
+    let bytes = 0;
+    for (const name of names) bytes += statOf(pathAt(this.top, name))?.size ?? 0;
+    if (names.length <= MOST_FILES && bytes <= MOST_BYTES) return;
+    throw new WorktreeRefusal(
+      `${this.top} has too much that is not committed to copy it for an agent (${names.length} files, ${Math.ceil(bytes / 1024 / 1024)} MiB): commit it, or let .gitignore name what is no source.`,
+    );
+  }
+}
+
+interface TreeTerms extends Pick<GitTerms, 'env' | 'settings'> {
+  readonly withinMs?: number;
+}
+
+interface Asked {
+  readonly input?: Uint8Array | undefined;
+  readonly index?: string | undefined;
+  readonly most?: number;
+}
+
+export interface PictureTerms {
+  /** Absolute: folders that are none of anybody's business. */
+  readonly without: readonly string[];
+  /** Absolute: files that count although they are ignored. */
+  readonly wanted?: readonly string[];
+}
+
+/** Names have bytes, not letters: latin1 keeps each of them. */
+export const namesIn = (bytes: Buffer): readonly string[] =>
+  bytes
+    .toString('latin1')
+    .split('\0')
+    .filter((name) => name !== '');
+
+export const utf8 = (name: string): string => Buffer.from(name, 'latin1').toString('utf8');
+
+/** Whether a name is text, so that everybody can speak of it. */
+export const isText = (name: string): boolean =>
+  Buffer.from(utf8(name)).equals(Buffer.from(name, 'latin1'));
+
+const pathAt = (top: string, name: string): Buffer =>
+  Buffer.concat([Buffer.from(`${top}${sep}`), Buffer.from(name, 'latin1')]);
+
+const statOf = (path: fs.PathLike): fs.Stats | undefined => {
+  try {
+    return fs.lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+};
+
+/** Copies the index of a tree to a place where it may change; returns that. */
+export const borrowIndex = (directory: string, index: string): string => {
+  fs.rmSync(index, { force: true });
+  try {
+    fs.copyFileSync(join(directory, 'index'), index);
+  } catch {
+    // Without one all files are new to it, which is just as well.
+  }
+  return index;
+};
+
+const LONGEST_TROUBLE = 300;
+
+export const troubleOf = (answer: GitAnswer | undefined): string => {
+  if (answer === undefined) return 'it could not be started or took too long.';
+  if (answer.code === null) return 'it said more than fits.';
+  const words = answer.trouble.replaceAll(/[\p{Cc}\u2028\u2029\s]+/gu, ' ').trim();
+  return words === '' ? `it ended with ${answer.code}.` : words.slice(0, LONGEST_TROUBLE);
+};

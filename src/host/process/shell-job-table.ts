@@ -1,0 +1,89 @@
+/** The jobs of one agent: started, counted, found again, and all ended with their session. */
+import type { Clock } from '../../protocol/clock.js';
+import {
+  JobRefusal,
+  type Jobs,
+  type JobView,
+  MOST_ENDED_JOBS,
+  MOST_RUNNING_JOBS,
+} from '../../protocol/tools/shell-jobs.js';
+import type { Shell } from '../../protocol/tools/tool.js';
+import { ShellJob } from './shell-job.js';
+
+export interface JobTableOptions {
+  readonly shell: Shell;
+  readonly clock: Clock;
+  /** How many jobs the session had before; their ids are not given out again. */
+  readonly before: number;
+  /** A job has ended by itself, and nobody waited for it. */
+  readonly onEnd: (job: JobView) => void;
+}
+
+export interface JobTable extends Jobs {
+  /** Ends all of them, and starts no more. Resolves to those that were still running. */
+  close(): Promise<readonly JobView[]>;
+}
+
+export const jobTable = ({ shell, clock, before, onEnd }: JobTableOptions): JobTable => {
+  const jobs = new Map<string, ShellJob>();
+  const starting = new Set<ShellJob>();
+  let count = before;
+  let closing: Promise<readonly JobView[]> | undefined;
+
+  const running = () => [...jobs.values()].filter(({ status }) => status.kind === 'running');
+
+  const takeIn = (job: ShellJob) => {
+    count += 1;
+    job.id = `bash_${count}`;
+    jobs.set(job.id, job);
+    void job.ended.then(() => {
+      forgetOldest(jobs);
+      if (job.status.kind !== 'stopped' && !job.isWatched) onEnd(job);
+    });
+  };
+
+  const endAll = async () => {
+    const open = running();
+    await Promise.all([...starting, ...open].map((job) => job.stop()));
+    return open;
+  };
+
+  return {
+    async start(wanted) {
+      refuse(closing !== undefined, running().length + starting.size);
+      const job = new ShellJob(wanted, shell, clock);
+      starting.add(job);
+      const callOff = () => void job.stop();
+      wanted.signal.addEventListener('abort', callOff, { once: true });
+      if (wanted.signal.aborted) callOff();
+      try {
+        await job.started;
+      } finally {
+        starting.delete(job);
+        wanted.signal.removeEventListener('abort', callOff);
+      }
+      takeIn(job);
+      return job;
+    },
+    find: (id) => jobs.get(id),
+    list: () => [...jobs.values()],
+    close() {
+      closing ??= endAll();
+      return closing;
+    },
+  };
+};
+
+const refuse = (isClosed: boolean, running: number): void => {
+  if (isClosed) throw new JobRefusal('The session is ending, so nothing more can be started.');
+  if (running < MOST_RUNNING_JOBS) return;
+  throw new JobRefusal(
+    `${running} commands run in the background already, which is the most there may be. Stop one with TaskStop, or wait until one has ended.`,
+  );
+};
+
+const forgetOldest = (jobs: Map<string, ShellJob>): void => {
+  const ended = [...jobs.values()].filter(({ status }) => status.kind !== 'running');
+  const [oldest] = ended;
+  if (oldest !== undefined && ended.length > MOST_ENDED_JOBS) jobs.delete(oldest.id);
+};

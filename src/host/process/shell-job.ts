@@ -1,0 +1,124 @@
+/** One command in the background: a run of the shell that nobody waits for, and what it prints. */
+import { Buffer } from 'node:buffer';
+import type { Clock } from '../../protocol/clock.js';
+import {
+  type Job,
+  type JobCommand,
+  type JobOutput,
+  type JobStatus,
+  RING_CHARACTERS,
+} from '../../protocol/tools/shell-jobs.js';
+import {
+  ARTIFACT_LIMIT,
+  type Artifact,
+  type Shell,
+  type ShellEnd,
+} from '../../protocol/tools/tool.js';
+import { OutputRing } from './output-ring.js';
+
+export class ShellJob implements Job {
+  /** Given by the table once it runs. */
+  id = '';
+  readonly command: string;
+  status: JobStatus = { kind: 'running' };
+  /** Resolves when it runs; rejects when it cannot be started. */
+  readonly started: Promise<void>;
+  readonly ended: Promise<void>;
+  readonly #clock: Clock;
+  readonly #controller = new AbortController();
+  readonly #ring = new OutputRing(RING_CHARACTERS);
+  readonly #artifact: Artifact;
+  #bytes = 0;
+  #trouble: string | undefined;
+  #watchers = 0;
+
+  constructor(wanted: JobCommand, shell: Shell, clock: Clock) {
+    this.command = wanted.command;
+    this.#artifact = wanted.artifact;
+    this.#clock = clock;
+    let runs: () => void;
+    const running = new Promise<void>((resolve) => {
+      runs = resolve;
+    });
+    const run = shell.run({
+      ...{ command: wanted.command, cwd: wanted.cwd, thorough: true },
+      ...(wanted.timeoutMs !== undefined && { timeoutMs: wanted.timeoutMs }),
+      signal: this.#controller.signal,
+      onStarted: () => runs(),
+      onOutput: (stream, chunk) => this.#keep(this.#ring.add(stream, chunk)),
+    });
+    this.started = Promise.race([running, run.then(() => undefined)]);
+    this.ended = run.then(
+      (end) => this.#close(statusOf(end)),
+      (error: unknown) => this.#close({ kind: 'failed', why: messageOf(error) }),
+    );
+  }
+
+  /** Somebody will see its end without being told. */
+  get isWatched(): boolean {
+    return this.#watchers > 0;
+  }
+
+  read(from: number): JobOutput {
+    const isFull = this.#bytes > ARTIFACT_LIMIT;
+    const full = isFull ? `it holds only the first ${ARTIFACT_LIMIT} bytes` : undefined;
+    return {
+      ...this.#ring.since(from),
+      artifact: this.#artifact.path,
+      artifactTrouble: this.#trouble ?? full,
+    };
+  }
+
+  async untilEnded(timeoutMs: number, signal: AbortSignal): Promise<void> {
+    if (signal.aborted || this.status.kind !== 'running') return;
+    let giveUp = () => {};
+    const enough = new Promise<void>((resolve) => {
+      giveUp = resolve;
+    });
+    const forget = this.#clock.wakeAt(this.#clock.now() + timeoutMs, giveUp);
+    signal.addEventListener('abort', giveUp, { once: true });
+    await this.#watch(Promise.race([this.ended, enough]));
+    forget();
+    signal.removeEventListener('abort', giveUp);
+  }
+
+  stop(): Promise<void> {
+    this.#controller.abort();
+    return this.#watch(this.ended);
+  }
+
+  async #watch(wait: Promise<void>): Promise<void> {
+    this.#watchers += 1;
+    try {
+      await wait;
+    } finally {
+      this.#watchers -= 1;
+    }
+  }
+
+  #keep(text: string): void {
+    if (text === '') return;
+    const bytes = Buffer.from(text);
+    this.#bytes += bytes.length;
+    this.#artifact.write(bytes);
+  }
+
+  async #close(status: JobStatus): Promise<void> {
+    this.#keep(this.#ring.finish());
+    try {
+      await this.#artifact.close();
+    } catch (error) {
+      this.#trouble = `it could not be kept: ${messageOf(error)}`;
+    }
+    this.status = status;
+  }
+}
+
+const statusOf = ({ reason, exitCode, signal }: ShellEnd): JobStatus => {
+  if (reason === 'aborted') return { kind: 'stopped' };
+  if (reason === 'timeout') return { kind: 'timeout' };
+  if (exitCode !== null) return { kind: 'exited', exitCode };
+  return { kind: 'signalled', signal: signal ?? 'SIGKILL' };
+};
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

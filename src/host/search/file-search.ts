@@ -1,0 +1,265 @@
+/** The FileSearch port: our own walk of the tree, and an engine that looks into the files it finds. */
+import { lstat, readdir, readlink, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { compileGlob, type Glob } from '../../lib/glob.js';
+import { fewAtOnce } from '../../lib/limit-concurrency.js';
+import {
+  type FileSearch,
+  type FoundFiles,
+  type GrepQuery,
+  type ListedEntry,
+  type Listing,
+  type ListQuery,
+  MOST_COUNTED_FILES,
+  MOST_SEARCH_ENTRIES,
+  type SearchEnd,
+  SearchError,
+  type SearchPlace,
+} from '../../protocol/tools/search.js';
+import { FileError } from '../../protocol/tools/tool.js';
+import { probeFile } from '../files/bounded-read.js';
+import { fileError } from '../files/file-errors.js';
+import { FILE_TYPES, globOfType } from './file-types.js';
+import {
+  type MatchEngine,
+  type PreparedMatch,
+  refuseUnlike,
+  type Troubles,
+} from './match-engine.js';
+import { NewestFiles } from './newest-files.js';
+import { type Names, walkFiles } from './tree-walk.js';
+
+export interface FileSearchOptions {
+  /** Chosen when the first search needs it. */
+  readonly engine: () => Promise<MatchEngine>;
+  /** Files and directories that one search may see. */
+  readonly mostEntries?: number;
+}
+
+export const fileSearch = (options: FileSearchOptions): FileSearch => {
+  const mostEntries = options.mostEntries ?? MOST_SEARCH_ENTRIES;
+  const inTurn = fewAtOnce(MOST_SEARCHES);
+  let engine: Promise<MatchEngine> | undefined;
+  return {
+    list,
+    find: (query) => inTurn(() => new Search(query, mostEntries).find(query.pattern, query.newest)),
+    grep: (query) =>
+      inTurn(() => {
+        engine ??= options.engine();
+        return new Search(query, mostEntries).grep(query, engine);
+      }),
+  };
+};
+
+/** A message may ask for hundreds, and each has processes of its own. */
+const MOST_SEARCHES = 8;
+
+/** Linux takes 2 MiB of arguments and environment in all, macOS half of it. */
+const BATCH_CHARACTERS = 60_000;
+const BATCH_FILES = 2_000;
+/** Small, so that a search that has enough early did not look far. */
+const FIRST_BATCH_FILES = 100;
+/** Batches that are under way at once. */
+const BATCHES_AHEAD = 3;
+
+/** One search: its end, and what it counts on the way. */
+class Search {
+  readonly #root: string;
+  readonly #mostEntries: number;
+  readonly #asked: AbortSignal;
+  readonly #stop = new AbortController();
+  readonly #signal: AbortSignal;
+  readonly #timeout: AbortSignal;
+  readonly #troubles: Troubles = { unreadable: 0, tooLarge: 0, tooSlow: 0 };
+  #leftOut = 0;
+  #candidateCount = 0;
+  #isCutShort = false;
+  #hasEnough = false;
+
+  constructor({ root, signal, timeoutMs }: SearchPlace, mostEntries: number) {
+    this.#root = root;
+    this.#mostEntries = mostEntries;
+    this.#asked = signal;
+    this.#timeout = AbortSignal.timeout(timeoutMs);
+    this.#signal = AbortSignal.any([signal, this.#timeout, this.#stop.signal]);
+  }
+
+  async find(pattern: string, newest: number): Promise<FoundFiles> {
+    const glob = readGlob(pattern);
+    if ((await kindOf(this.#root)) === 'file') throw new FileError('not-a-directory', this.#root);
+    const found = new NewestFiles(newest);
+    for await (const names of this.#walk(glob)) {
+      if (!glob.matches(names)) continue;
+      const path = join(this.#root, ...names);
+      const there = await lstat(path).catch(() => undefined);
+      if (there !== undefined) found.add(path, there.mtimeMs);
+    }
+    return { files: found.paths(), total: found.total, end: this.#end() };
+  }
+
+  async grep(query: GrepQuery, engine: Promise<MatchEngine>): Promise<SearchEnd> {
+    refuseUnlike(query);
+    const isFile = (await kindOf(this.#root)) === 'file';
+    const candidates = this.#candidates(query, isFile);
+    try {
+      const look = await (await engine).prepare(query, this.#signal);
+      // A file stands in for the directory that a search starts from.
+      const root = isFile ? '/' : this.#root;
+      await this.#lookInto(root, batches(candidates), look, query);
+    } finally {
+      // Whatever is still under way has no reader any more.
+      this.#stop.abort();
+      await candidates.return(undefined);
+    }
+    return this.#end();
+  }
+
+  /** In the order of the batches; later ones work while an earlier one is read. */
+  async #lookInto(
+    root: string,
+    all: AsyncGenerator<readonly string[]>,
+    look: PreparedMatch,
+    query: GrepQuery,
+  ): Promise<void> {
+    const running: AsyncIterable<{ readonly file: string }>[] = [];
+    let last: { readonly file: string; readonly isShown: boolean } | undefined;
+    for (;;) {
+      while (running.length < BATCHES_AHEAD) {
+        const { value, done } = await all.next();
+        if (done === true) break;
+        running.push(look(root, value, this.#troubles));
+      }
+      const batch = running.shift();
+      if (batch === undefined || this.#signal.aborted) return;
+      for await (const { file, ...hit } of batch) {
+        const path = join(root, file);
+        if (last?.file !== file) last = { file, isShown: await this.#mayShow(path, query) };
+        if (!last.isShown || query.onHit({ path, ...hit })) continue;
+        this.#hasEnough = true;
+        return;
+      }
+    }
+  }
+
+  async #mayShow(path: string, { accepts }: GrepQuery): Promise<boolean> {
+    // The call itself was judged by its start, so a file that it starts from is settled.
+    if (path !== this.#root && !accepts(path)) return false;
+    const probe = await probeFile(path);
+    if (probe === 'too-large') this.#troubles.tooLarge += 1;
+    return probe === 'text';
+  }
+
+  async *#candidates(query: GrepQuery, isFile: boolean): AsyncGenerator<string> {
+    const isExcluding = query.glob?.startsWith('!') === true;
+    const glob = query.glob === undefined ? undefined : readGlob(query.glob.replace(/^!/, ''));
+    const type = query.type === undefined ? undefined : readType(query.type);
+    if (isFile) {
+      yield this.#root.slice(1);
+      return;
+    }
+    for await (const names of this.#walk(isExcluding ? undefined : glob)) {
+      if (glob !== undefined && glob.matches(names) === isExcluding) continue;
+      if (type !== undefined && !type.matches(names)) continue;
+      if (this.#isProtected(names, query)) this.#leftOut += 1;
+      else yield names.join('/');
+    }
+  }
+
+  /** For as many files as are counted; the others are asked about when they match. */
+  #isProtected(names: Names, { accepts }: GrepQuery): boolean {
+    this.#candidateCount += 1;
+    return this.#candidateCount <= MOST_COUNTED_FILES && !accepts(join(this.#root, ...names));
+  }
+
+  #walk(glob: Glob | undefined): AsyncGenerator<Names> {
+    return walkFiles({
+      ...{ root: this.#root, mostEntries: this.#mostEntries, signal: this.#signal },
+      wantsHidden: (name) => glob?.namesHidden(name) === true,
+      unreadable: () => {
+        this.#troubles.unreadable += 1;
+      },
+      cutShort: () => {
+        this.#isCutShort = true;
+      },
+    });
+  }
+
+  #end(): SearchEnd {
+    const mayHaveLeftOutMore = this.#candidateCount > MOST_COUNTED_FILES;
+    const leftOut = { leftOut: this.#leftOut, mayHaveLeftOutMore };
+    return { reason: this.#reason(), ...leftOut, ...this.#troubles };
+  }
+
+  #reason(): SearchEnd['reason'] {
+    if (this.#hasEnough) return 'enough';
+    if (this.#asked.aborted) return 'aborted';
+    if (this.#timeout.aborted) return 'timeout';
+    return this.#isCutShort ? 'entries' : 'complete';
+  }
+}
+
+async function* batches(files: AsyncGenerator<string>): AsyncGenerator<readonly string[]> {
+  let batch: string[] = [];
+  let characters = 0;
+  let most = FIRST_BATCH_FILES;
+  for await (const file of files) {
+    // A name that looks like a flag, or like standard input, is neither.
+    const name = file.startsWith('-') ? `./${file}` : file;
+    batch.push(name);
+    characters += name.length + 1;
+    if (batch.length < most && characters < BATCH_CHARACTERS) continue;
+    yield batch;
+    batch = [];
+    characters = 0;
+    most = BATCH_FILES;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+const readGlob = (pattern: string): Glob => {
+  try {
+    return compileGlob(pattern.replace(/^(?:\.\/)+/, ''));
+  } catch (error) {
+    throw new SearchError(
+      `The glob ${JSON.stringify(pattern.slice(0, 200))} cannot be used: ${(error as Error).message}. Write it like src/**/*.{ts,tsx}.`,
+    );
+  }
+};
+
+const readType = (type: string): Glob => {
+  const glob = globOfType(type);
+  if (glob !== undefined) return compileGlob(glob);
+  throw new SearchError(
+    `There is no file type ${JSON.stringify(type)}. Use a glob such as "*.${type.replace(/\W/g, '')}", or one of: ${FILE_TYPES.join(', ')}.`,
+  );
+};
+
+const kindOf = async (path: string): Promise<'file' | 'directory'> => {
+  const found = await stat(path).catch((error: unknown) => {
+    throw fileError(error, path);
+  });
+  if (found.isDirectory()) return 'directory';
+  if (found.isFile()) return 'file';
+  throw new FileError('not-a-file', path);
+};
+
+const list = async ({ directory, most, ignore }: ListQuery): Promise<Listing> => {
+  const unwanted = ignore.map(readGlob);
+  if ((await kindOf(directory)) === 'file') throw new FileError('not-a-directory', directory);
+  const all = await readdir(directory).catch((error: unknown) => {
+    throw fileError(error, directory);
+  });
+  const names = all.filter((name) => !unwanted.some((glob) => glob.matches([name]))).sort();
+  const entries = await Promise.all(
+    names.slice(0, most).map((name) => describeEntry(join(directory, name), name)),
+  );
+  return { entries, total: names.length };
+};
+
+const describeEntry = async (path: string, name: string): Promise<ListedEntry> => {
+  const found = await lstat(path).catch(() => undefined);
+  if (found?.isDirectory()) return { name, kind: 'directory' };
+  if (found?.isFile()) return { name, kind: 'file', size: found.size };
+  if (!found?.isSymbolicLink()) return { name, kind: 'other' };
+  return { name, kind: 'link', target: await readlink(path).catch(() => '?') };
+};

@@ -1,0 +1,18 @@
+/** The searches of this machine: with ripgrep if one is found, looked for when it is first needed. */
+import type { FileSearch } from '../../protocol/tools/search.js';
+import { fileSearch } from './file-search.js';
+import { javascriptEngine } from './javascript-engine.js';
+import { findRipgrep } from './ripgrep.js';
+import { ripgrepEngine } from './ripgrep-engine.js';
+
+/** `environment` is for the child and holds no secrets; `choice` may name a ripgrep or turn it off. */
+export const hostSearch = (
+  environment: Readonly<Record<string, string>>,
+  choice: Readonly<Record<string, string | undefined>>,
+): FileSearch =>
+  fileSearch({
+    async engine() {
+      const ripgrep = await findRipgrep({ ...choice, PATH: environment.PATH });
+      return ripgrep === undefined ? javascriptEngine() : ripgrepEngine(ripgrep.path, environment);
+    },
+  });

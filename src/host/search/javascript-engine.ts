@@ -1,0 +1,84 @@
+/**
+ * Looks into files without ripgrep, and says the same.
+ *
+ * A regular expression of JavaScript can take for ever on an unlucky line. So the work is done in slices
+ * that V8 ends after a while: the file is then given up and counted, and the search goes on.
+ */
+import { join } from 'node:path';
+import { setImmediate as otherWork } from 'node:timers/promises';
+import { Script } from 'node:vm';
+import { LARGEST_SEARCHED_FILE } from '../../protocol/tools/search.js';
+import { isBinary, probeFile, readSmall, utf16 } from '../files/bounded-read.js';
+import { LineScan } from './line-scan.js';
+import type { MatchEngine, RawHit, Troubles, Wanted } from './match-engine.js';
+import { rustRegex } from './regex/rust-regex.js';
+
+const SLICE_MS = 500;
+const SLICE_LINES = 20_000;
+/** After so many slow files it is the pattern that is at fault, and the rest would be slow too. */
+const MOST_SLOW_FILES = 5;
+
+export const javascriptEngine = (): MatchEngine => ({
+  name: 'javascript',
+  async prepare(wanted, signal) {
+    const regex = rustRegex(wanted.pattern, wanted);
+    return async function* (root, files, troubles) {
+      for (const file of files) {
+        if (signal.aborted) return;
+        if (troubles.tooSlow >= MOST_SLOW_FILES) {
+          troubles.tooSlow += 1;
+          continue;
+        }
+        const text = await textOf(join(root, file), troubles);
+        if (text !== undefined)
+          yield* look(file, new LineScan(text, regex, wanted), wanted, troubles);
+        await otherWork();
+      }
+    };
+  },
+});
+
+const textOf = async (path: string, troubles: Troubles): Promise<string | undefined> => {
+  const bytes = await readSmall(path, LARGEST_SEARCHED_FILE);
+  if (bytes !== undefined) {
+    return isBinary(bytes) ? undefined : new TextDecoder(utf16(bytes) ?? 'utf-8').decode(bytes);
+  }
+  const isTooLarge = (await probeFile(path)) === 'too-large';
+  troubles[isTooLarge ? 'tooLarge' : 'unreadable'] += 1;
+  return undefined;
+};
+
+async function* look(
+  file: string,
+  scan: LineScan,
+  { mode }: Wanted,
+  troubles: Troubles,
+): AsyncGenerator<RawHit> {
+  try {
+    while (within(SLICE_MS, () => scan.advance(SLICE_LINES))) await otherWork();
+  } catch (error) {
+    if (!isTimeout(error)) throw error;
+    troubles.tooSlow += 1;
+    return;
+  }
+  if (scan.count === 0) return;
+  if (mode === 'files') yield { file };
+  else if (mode === 'count') yield { file, count: scan.count };
+  else for (const row of scan.rows) yield { file, ...row };
+}
+
+/** Ends the work when it takes longer, in the midst of a regular expression if need be. */
+const within = (milliseconds: number, work: () => boolean): boolean => {
+  const place = globalThis as { skeinSearchSlice?: () => boolean };
+  place.skeinSearchSlice = work;
+  try {
+    return SLICE.runInThisContext({ timeout: milliseconds }) === true;
+  } finally {
+    delete place.skeinSearchSlice;
+  }
+};
+
+const SLICE = new Script('skeinSearchSlice()');
+
+const isTimeout = (error: unknown) =>
+  error instanceof Error && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';

@@ -1,0 +1,66 @@
+/** What looks into files: ripgrep where there is one, our own JavaScript otherwise. */
+import { LONGEST_HIT_LINE, SearchError } from '../../protocol/tools/search.js';
+
+export interface MatchEngine {
+  readonly name: 'ripgrep' | 'javascript';
+  /** Makes a query ready. Rejects with a SearchError when the pattern cannot be used. */
+  prepare(wanted: Wanted, signal: AbortSignal): Promise<PreparedMatch>;
+}
+
+export interface Wanted {
+  readonly pattern: string;
+  readonly mode: 'lines' | 'files' | 'count';
+  readonly before: number;
+  readonly after: number;
+  readonly ignoreCase: boolean;
+  readonly multiline: boolean;
+  /** No more hits than this are wanted, so none need be held. */
+  readonly most: number;
+}
+
+/**
+ * Looks into `files`, given relative to `root`, one after another. It may begin before the first hit is
+ * asked for, and ends early when the signal of `prepare` says so.
+ */
+export type PreparedMatch = (
+  root: string,
+  files: readonly string[],
+  troubles: Troubles,
+) => AsyncIterable<RawHit>;
+
+export interface RawHit {
+  readonly file: string;
+  readonly line?: number;
+  readonly text?: string;
+  readonly isMatch?: boolean;
+  readonly count?: number;
+}
+
+/** Counted, never thrown: one bad file does not end a search. */
+export interface Troubles {
+  unreadable: number;
+  tooLarge: number;
+  tooSlow: number;
+}
+
+export const badPattern = (reason: string): SearchError =>
+  new SearchError(
+    `The pattern cannot be used: ${reason}. Write it as ripgrep takes it, with a backslash before characters that are meant literally.`,
+  );
+
+export const ONE_LINE_ONLY = 'it asks for a line break, which needs multiline: true';
+
+/** What the engines would not take alike. In one line, \A would mean its start to one of them only. */
+export const refuseUnlike = ({ pattern, multiline }: Wanted): void => {
+  if (pattern.includes('\0')) throw badPattern('it holds a NUL character');
+  if (multiline || !/^(?:[^\\]|\\[^Az])*\\[Az]/.test(pattern)) return;
+  throw badPattern('\\A and \\z need multiline: true; within a line use ^ and $');
+};
+
+/** A line as it is shown: without its ending, and not longer than a line may be. */
+export const shownLine = (line: string): string => {
+  const text = line.replace(/\r+$/, '');
+  if (text.length <= LONGEST_HIT_LINE) return text;
+  const head = text.slice(0, LONGEST_HIT_LINE);
+  return `${/[\ud800-\udbff]$/.test(head) ? head.slice(0, -1) : head}… [the rest of this line is left out]`;
+};

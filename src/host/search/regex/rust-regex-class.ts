@@ -1,0 +1,106 @@
+/** Characters in brackets, as ripgrep's dialect has them: nested, with POSIX names and set operations. */
+import { badPattern, ONE_LINE_ONLY } from '../match-engine.js';
+import { quoted, readEscape } from './rust-regex-escape.js';
+
+const POSIX: Readonly<Record<string, string>> = {
+  alnum: '0-9A-Za-z',
+  alpha: 'A-Za-z',
+  ascii: '\\x00-\\x7F',
+  blank: '\\t\\u{20}',
+  cntrl: '\\x00-\\x1F\\x7F',
+  digit: '0-9',
+  graph: '\\x21-\\x7E',
+  lower: 'a-z',
+  print: '\\x20-\\x7E',
+  punct: '\\x21-\\x2F\\x3A-\\x40\\x5B-\\x60\\x7B-\\x7E',
+  space: '\\t\\n\\v\\f\\r\\u{20}',
+  upper: 'A-Z',
+  word: '0-9A-Za-z_',
+  xdigit: '0-9A-Fa-f',
+};
+
+/** Brackets with any other name are brackets like all others. */
+const POSIX_CLASS = new RegExp(`^\\[:(\\^?)(${Object.keys(POSIX).join('|')}):\\]`);
+
+const DEEPEST = 50;
+
+/** Reads the brackets that open at `at`. Throws a SearchError. */
+export const translateClass = (
+  text: string,
+  at: number,
+  multiline: boolean,
+  depth = 0,
+): { readonly source: string; readonly end: number } => {
+  if (depth > DEEPEST) throw badPattern('its brackets are nested too deep');
+  const isNegated = text[at + 1] === '^';
+  const first = at + (isNegated ? 2 : 1);
+  /** Unions between set operations, and the operations. */
+  const parts: string[] = [];
+  let union = '';
+  const finish = (operator: string) => {
+    if (operator === '' && parts.length === 0) parts.push(union);
+    else parts.push(`[${union}]`, operator);
+    union = '';
+  };
+  let here = first;
+  for (;;) {
+    const posix = POSIX_CLASS.exec(text.slice(here, here + 20));
+    const character = characterAt(text, here);
+    if (character === ']' && here > first) {
+      finish('');
+      return { source: `[${isNegated ? '^' : ''}${parts.join('')}]`, end: here + 1 };
+    }
+    if (posix !== null) {
+      union += `[${posix[1]}${POSIX[posix[2] ?? '']}]`;
+      here += posix[0].length;
+    } else if (character === '[') {
+      const inner = translateClass(text, here, multiline, depth + 1);
+      union += inner.source;
+      here = inner.end;
+    } else if (/^(&&|--|~~)/.test(text.slice(here, here + 2)) && here > first) {
+      const operator = text.slice(here, here + 2);
+      if (operator === '~~') throw badPattern('the operation ~~ on sets is not supported');
+      finish(operator);
+      here += 2;
+    } else {
+      const item = range(text, here, multiline);
+      union += item.source;
+      here = item.end;
+    }
+  }
+};
+
+interface Item {
+  readonly source: string;
+  readonly end: number;
+  readonly character?: string | undefined;
+}
+
+const range = (text: string, at: number, multiline: boolean): Item => {
+  const low = single(text, at, multiline);
+  const next = text[low.end + 1];
+  const isRange = text[low.end] === '-' && next !== ']' && next !== '-' && next !== undefined;
+  if (!isRange || low.character === undefined) return low;
+  const high = single(text, low.end + 1, multiline);
+  if (high.character === undefined) throw badPattern('a range in brackets ends with a set');
+  if (low.character > high.character) throw badPattern('a range in brackets is upside down');
+  return { source: `${low.source}-${high.source}`, end: high.end };
+};
+
+const single = (text: string, at: number, multiline: boolean): Item => {
+  const character = characterAt(text, at);
+  if (character === '\\') {
+    const found = readEscape(text, at);
+    if (found.isPlace === true) throw badPattern('brackets hold characters, not places');
+    if (found.isLineBreak === true && !multiline) throw badPattern(ONE_LINE_ONLY);
+    return found;
+  }
+  if (character === '\n' && !multiline) throw badPattern(ONE_LINE_ONLY);
+  return { source: quoted(character), end: at + character.length, character };
+};
+
+const characterAt = (text: string, at: number): string => {
+  const point = text.codePointAt(at);
+  if (point === undefined) throw badPattern('unclosed character class');
+  return String.fromCodePoint(point);
+};

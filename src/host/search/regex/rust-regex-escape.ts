@@ -1,0 +1,109 @@
+/** The escapes of ripgrep's dialect, which counts letters, digits and blanks of all scripts. */
+import { badPattern } from '../match-engine.js';
+
+export interface Escape {
+  /** For the `v` flag, good inside of brackets too unless it is a place between characters. */
+  readonly source: string;
+  readonly end: number;
+  /** The one character it stands for, so that it can begin or end a range. */
+  readonly character?: string;
+  readonly isPlace?: boolean;
+  readonly isLineBreak?: boolean;
+}
+
+const WORD = '\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\p{Join_Control}';
+const BEGINS = `(?<![${WORD}])(?=[${WORD}])`;
+const ENDS = `(?<=[${WORD}])(?![${WORD}])`;
+
+const SETS: Readonly<Record<string, string>> = {
+  d: '\\p{Nd}',
+  D: '\\P{Nd}',
+  s: '\\p{White_Space}',
+  S: '\\P{White_Space}',
+  w: `[${WORD}]`,
+  W: `[^${WORD}]`,
+};
+
+const PLACES: Readonly<Record<string, string>> = {
+  'b{start}': `(?:${BEGINS})`,
+  'b{end}': `(?:${ENDS})`,
+  '<': `(?:${BEGINS})`,
+  '>': `(?:${ENDS})`,
+  b: `(?:${BEGINS}|${ENDS})`,
+  B: `(?:(?<![${WORD}])(?![${WORD}])|(?<=[${WORD}])(?=[${WORD}]))`,
+  A: '(?:(?<![\\s\\S]))',
+  z: '(?:(?![\\s\\S]))',
+};
+
+const CONTROLS: Readonly<Record<string, string>> = {
+  a: '\x07',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+};
+
+/** Reads the escape that begins with the backslash at `at`. Throws a SearchError. */
+export const readEscape = (text: string, at: number): Escape => {
+  const rest = text.slice(at + 1, at + 80);
+  const letter = rest[0];
+  if (letter === undefined) throw badPattern('it ends with a backslash');
+  const place = /^b\{(?:start|end)\}|^[<>bBAz]/.exec(rest)?.[0];
+  if (place !== undefined) {
+    return { source: PLACES[place] ?? '', end: at + 1 + place.length, isPlace: true };
+  }
+  const set = SETS[letter];
+  if (set !== undefined) return { source: set, end: at + 2 };
+  if (letter === 'p' || letter === 'P') return property(rest, at);
+  const control = CONTROLS[letter];
+  if (control !== undefined) return literal(control, at + 2);
+  if (/[xuU]/.test(letter)) return byNumber(rest, at);
+  if (/[1-9]/.test(letter)) throw badPattern('backreferences are not supported');
+  if (/[A-Za-z0-9]/.test(letter)) throw badPattern(`unrecognized escape sequence \\${letter}`);
+  const character = String.fromCodePoint(text.codePointAt(at + 1) ?? 0);
+  return literal(character, at + 1 + character.length);
+};
+
+const literal = (character: string, end: number): Escape => {
+  const source = quoted(character);
+  return { source, end, character, isLineBreak: character === '\n' };
+};
+
+/** A character that means itself, inside of brackets and out. */
+export const quoted = (character: string): string =>
+  /^[\p{L}\p{Nd}_]$/u.test(character)
+    ? character
+    : `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+
+const byNumber = (rest: string, at: number): Escape => {
+  const found = /^(?:x([\da-f]{2})|u([\da-f]{4})|U([\da-f]{8})|[xuU]\{([\da-f]{1,8})\})/i.exec(
+    rest,
+  );
+  const number = Number.parseInt(found?.[1] ?? found?.[2] ?? found?.[3] ?? found?.[4] ?? '', 16);
+  if (!(number <= 0x10ffff)) throw badPattern('the number of a character is not valid');
+  return literal(String.fromCodePoint(number), at + 1 + (found?.[0].length ?? 0));
+};
+
+/** `\pL`, `\p{Greek}`, `\P{Lu}`, `\p{^Lu}`. */
+const property = (rest: string, at: number): Escape => {
+  const found = /^[pP](?:\{(\^?)([\w=: -]+)\}|([A-Z]))/.exec(rest);
+  const wanted = found?.[2] ?? found?.[3];
+  if (wanted === undefined) throw badPattern('a Unicode property has no name');
+  const name = wanted.replace(':', '=');
+  const known = [name, `Script=${name}`, `Script=${capital(name)}`, capital(name)].find(isProperty);
+  if (known === undefined) throw badPattern(`Unicode property not found: ${wanted}`);
+  const isNegated = (rest[0] === 'P') !== (found?.[1] === '^');
+  const end = at + 1 + (found?.[0].length ?? 0);
+  return { source: `\\${isNegated ? 'P' : 'p'}{${known}}`, end };
+};
+
+const capital = (name: string) => name.charAt(0).toUpperCase() + name.slice(1).toLowerCase();
+
+const isProperty = (name: string): boolean => {
+  try {
+    return new RegExp(`\\p{${name}}`, 'v').source !== '';
+  } catch {
+    return false;
+  }
+};

@@ -1,0 +1,152 @@
+/**
+ * Translates a regular expression of ripgrep's dialect for the JavaScript engine, which reads it with the
+ * `v` flag. What it cannot translate it refuses by name; it never guesses.
+ */
+
+import { badPattern, ONE_LINE_ONLY } from '../match-engine.js';
+import { translateClass } from './rust-regex-class.js';
+import { type Escape, readEscape } from './rust-regex-escape.js';
+
+export interface RegexOptions {
+  readonly ignoreCase: boolean;
+  readonly multiline: boolean;
+}
+
+const DEEPEST_GROUP = 200;
+const LOOK_AROUND =
+  'look-around, including look-ahead and look-behind, is not supported; search for a simpler pattern and read the lines';
+
+/** With the `g` flag, for `lastIndex`. Throws a SearchError. */
+export const rustRegex = (pattern: string, { ignoreCase, multiline }: RegexOptions): RegExp => {
+  const { flags, rest } = leadingFlags(pattern);
+  const dotAll = multiline || flags.includes('s');
+  const source = new Translator(rest, multiline, dotAll).translate();
+  const i = ignoreCase || flags.includes('i') ? 'i' : '';
+  try {
+    const regex = new RegExp(source, `gv${i}`);
+    // What is too large is found out when it is first used.
+    regex.test('');
+    return regex;
+  } catch (error) {
+    throw badPattern(error instanceof Error ? error.message.replace(/^.*: /, '') : 'it is broken');
+  }
+};
+
+/** `(?i)` and its like at the very beginning speak for the whole pattern. */
+const leadingFlags = (pattern: string): { readonly flags: string; readonly rest: string } => {
+  const found = /^\(\?([imsu]+)\)/.exec(pattern);
+  return { flags: found?.[1] ?? '', rest: pattern.slice(found?.[0].length ?? 0) };
+};
+
+class Translator {
+  readonly #text: string;
+  readonly #multiline: boolean;
+  readonly #dotAll: boolean;
+  #at = 0;
+  #depth = 0;
+
+  constructor(text: string, multiline: boolean, dotAll: boolean) {
+    this.#text = text;
+    this.#multiline = multiline;
+    this.#dotAll = dotAll;
+  }
+
+  translate(): string {
+    const all = this.#alternatives();
+    if (this.#at < this.#text.length) throw badPattern('a group is closed that was never opened');
+    return all;
+  }
+
+  /** Up to the end, or to the parenthesis that closes the group. */
+  #alternatives(): string {
+    const done: string[] = [];
+    let atoms: { source: string; isRepeated: boolean }[] = [];
+    const finish = () => {
+      done.push(atoms.map(({ source }) => source).join(''));
+      atoms = [];
+    };
+    while (this.#at < this.#text.length && this.#text[this.#at] !== ')') {
+      const repeat = this.#repetition();
+      const last = atoms.at(-1);
+      if (repeat !== undefined) {
+        if (last === undefined) throw badPattern('a repetition has nothing to repeat');
+        // A repetition of a repetition is fine with ripgrep.
+        last.source = (last.isRepeated ? `(?:${last.source})` : last.source) + repeat;
+        last.isRepeated = true;
+      } else if (this.#take('|')) finish();
+      else atoms.push({ source: this.#atom(), isRepeated: false });
+    }
+    finish();
+    return done.join('|');
+  }
+
+  #repetition(): string | undefined {
+    const rest = this.#text.slice(this.#at, this.#at + 40);
+    const found = /^(?:[*+?]|\{\s*(\d+)\s*(,?)\s*(\d*)\s*\})\??/.exec(rest);
+    if (found === null) {
+      if (rest.startsWith('{')) throw badPattern('"{" begins a repetition; write \\{ for a brace');
+      return undefined;
+    }
+    const [all, least = '', comma = '', most = ''] = found;
+    this.#at += all.length;
+    if (!all.startsWith('{')) return all;
+    return `{${least}${comma}${most}}${all.endsWith('?') ? '?' : ''}`;
+  }
+
+  #atom(): string {
+    const character = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
+    switch (character) {
+      case '(':
+        return this.#group();
+      case '[': {
+        const { source, end } = translateClass(this.#text, this.#at, this.#multiline);
+        this.#at = end;
+        return source;
+      }
+      case '\\': {
+        const found = readEscape(this.#text, this.#at);
+        this.#at = found.end;
+        return this.#escaped(found);
+      }
+      case '\n':
+        if (!this.#multiline) throw badPattern(ONE_LINE_ONLY);
+    }
+    this.#at += character.length;
+    return this.#plain(character);
+  }
+
+  #plain(character: string): string {
+    if (character === '.') return this.#dotAll ? '[\\s\\S]' : '[^\\n\\r]';
+    if (character === '^') return this.#multiline ? '(?:(?<![^\\n]))' : '(?:^)';
+    if (character === '$') return this.#multiline ? '(?:(?=\\r?\\n|\\r?$))' : '(?:$)';
+    return /[\]}/]/.test(character) ? `\\${character}` : character;
+  }
+
+  #escaped({ source, isLineBreak }: Escape): string {
+    if (isLineBreak && !this.#multiline) throw badPattern(ONE_LINE_ONLY);
+    return source;
+  }
+
+  #group(): string {
+    const opening =
+      /^\((\?(:|P?<[A-Za-z_][\w.[\]]*>))?/.exec(this.#text.slice(this.#at))?.[0] ?? '';
+    const flags = /^\(\?[=!<]/.test(this.#text.slice(this.#at, this.#at + 3));
+    if (flags && opening === '(') throw badPattern(LOOK_AROUND);
+    if (this.#text.startsWith('(?', this.#at) && opening === '(') {
+      throw badPattern('flags can be given only at the beginning, such as (?i)');
+    }
+    this.#at += opening.length;
+    this.#depth += 1;
+    if (this.#depth > DEEPEST_GROUP) throw badPattern('its groups are nested too deep');
+    const inner = this.#alternatives();
+    if (!this.#take(')')) throw badPattern('unclosed group');
+    this.#depth -= 1;
+    return `(?:${inner})`;
+  }
+
+  #take(character: string): boolean {
+    const isThere = this.#text[this.#at] === character;
+    if (isThere) this.#at += 1;
+    return isThere;
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * Looks into files with ripgrep, which gets the files by name: which ones is ours to say.
+ *
+ * It takes no configuration, never sees a pattern as a flag, runs without secrets in its environment, and
+ * is killed when nobody wants its answer. A pipe that is not read holds it back, so nothing piles up.
+ */
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { SearchError } from '../../protocol/tools/search.js';
+import { ByteReader } from './byte-reader.js';
+import {
+  badPattern,
+  type MatchEngine,
+  ONE_LINE_ONLY,
+  type RawHit,
+  shownLine,
+  type Troubles,
+  type Wanted,
+} from './match-engine.js';
+
+const LONGEST_PATH = 64 * 1024;
+/** More than a shown line needs, whatever its characters. */
+const LINE_BYTES = 16 * 1024;
+const STDERR_BYTES = 64 * 1024;
+const NUL = 0;
+const NEWLINE = 10;
+
+const ALWAYS = [
+  '--no-config',
+  '--no-ignore',
+  '--color=never',
+  '--no-heading',
+  '--with-filename',
+  '--null',
+  // What is binary is decided for both engines alike, before a hit is shown.
+  '--text',
+  '--crlf',
+  '--no-mmap',
+  // One thread keeps the order of the files.
+  '--threads=1',
+  '--no-context-separator',
+];
+
+export const ripgrepEngine = (
+  program: string,
+  environment: Readonly<Record<string, string>>,
+): MatchEngine => ({
+  name: 'ripgrep',
+  async prepare(wanted, signal) {
+    const flags = [...ALWAYS, ...flagsOf(wanted)];
+    const start = (cwd: string, last: readonly string[]) =>
+      spawn(program, [...flags, '-e', wanted.pattern, '--', ...last], {
+        ...{ cwd, env: environment, signal, killSignal: 'SIGKILL' },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+    await tryPattern(start('/', ['-']));
+    return (root, files, troubles) => {
+      // Begins now; its hits are read when it is its turn.
+      const run = follow(start(root, files));
+      // Node empties the pipes of a child that has ended, unless somebody waits to read them.
+      run.stdout.on('readable', () => undefined);
+      return hits(run, wanted.mode, troubles, signal);
+    };
+  },
+});
+
+const flagsOf = ({ mode, before, after, ignoreCase, multiline }: Wanted): readonly string[] => [
+  ...(ignoreCase ? ['--ignore-case'] : ['--case-sensitive']),
+  ...(multiline ? ['--multiline', '--multiline-dotall'] : []),
+  ...(mode === 'files' ? ['--files-with-matches'] : []),
+  ...(mode === 'count' ? [multiline ? '--count-matches' : '--count'] : []),
+  ...(mode === 'lines' ? ['--line-number', `-B${before}`, `-A${after}`] : []),
+];
+
+interface Run {
+  readonly stdout: Readable;
+  readonly ended: Promise<{ readonly code: number | null; readonly errors: string }>;
+}
+
+type Child = ChildProcessByStdio<null, Readable, Readable>;
+
+const follow = (child: Child): Run => {
+  let errors = '';
+  let failure: unknown;
+  child.on('error', (error) => {
+    failure = error;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    if (errors.length < STDERR_BYTES) errors += text;
+  });
+  // A child that never started has no exit, but it closes.
+  const ended = once(child, 'close').then(
+    ([code]) => ({ code: code as number | null, errors: errors || reasonOf(failure) }),
+    () => ({ code: null, errors: reasonOf(failure) }),
+  );
+  return { stdout: child.stdout, ended };
+};
+
+/** Against nothing, so that whatever it complains about is the pattern. */
+const tryPattern = async (child: Child): Promise<void> => {
+  const { stdout, ended } = follow(child);
+  stdout.resume();
+  const { code, errors } = await ended;
+  if (code === 2) throw badPattern(complaint(errors));
+};
+
+const complaint = (errors: string): string => {
+  if (errors.includes('is not allowed in a regex')) return ONE_LINE_ONLY;
+  const said = /^error: (.+)$/m.exec(errors)?.[1] ?? errors.replace(/^rg: /, '').split('\n')[0];
+  return (said ?? '').replace(/\.$/, '');
+};
+
+async function* hits(
+  { stdout, ended }: Run,
+  mode: Wanted['mode'],
+  troubles: Troubles,
+  signal: AbortSignal,
+): AsyncGenerator<RawHit> {
+  try {
+    const reader = new ByteReader(stdout);
+    for (;;) {
+      const path = await reader.until(NUL, LONGEST_PATH);
+      if (path === undefined) break;
+      const file = path.bytes.toString('utf8');
+      if (mode === 'files') yield { file };
+      else {
+        const rest = await reader.until(NEWLINE, LINE_BYTES);
+        if (rest === undefined) break;
+        const text = rest.bytes.toString('utf8');
+        yield mode === 'count' ? { file, count: Number(text) } : { file, ...lineOf(text) };
+      }
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  const { code, errors } = await ended;
+  if (signal.aborted || code === 0 || code === 1) return;
+  // One line for each file that it could not read.
+  const unreadable = errors.match(/\(os error \d+\)$/gm)?.length ?? 0;
+  if (code !== 2 || unreadable === 0) throw new SearchError(`ripgrep failed: ${errors.trim()}`);
+  troubles.unreadable += unreadable;
+}
+
+/** `12:text` is a match, `13-text` a line around one. */
+const lineOf = (record: string) => {
+  const digits = /^\d+/.exec(record)?.[0] ?? '';
+  const text = shownLine(record.slice(digits.length + 1));
+  return { line: Number(digits), text, isMatch: record[digits.length] === ':' };
+};
+
+const reasonOf = (failure: unknown) => (failure instanceof Error ? failure.message : '');

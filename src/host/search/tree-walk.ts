@@ -1,0 +1,82 @@
+/** Goes through a tree in the order of its paths, past what is hidden, ignored or a link. */
+import type { Dirent } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type IgnoreRules, isIgnored, rulesAbove, rulesIn } from '../files/gitignore.js';
+
+export interface TreeWalk {
+  /** Absolute, a directory. */
+  readonly root: string;
+  readonly mostEntries: number;
+  readonly signal: AbortSignal;
+  /** A hidden name that is meant all the same. */
+  readonly wantsHidden: (name: string) => boolean;
+  /** Counts directories that cannot be opened. */
+  readonly unreadable: () => void;
+  /** The tree goes on, but not this walk. */
+  readonly cutShort: () => void;
+}
+
+/** Names from the root to the file. */
+export type Names = readonly string[];
+
+interface Level {
+  readonly names: Names;
+  readonly entries: readonly Dirent[];
+  readonly rules: IgnoreRules | undefined;
+  next: number;
+}
+
+export async function* walkFiles(walk: TreeWalk): AsyncGenerator<Names> {
+  const { rules, prefix } = await rulesAbove(walk.root, isRepository);
+  const levels = [await open(walk, [], rules, prefix.length)];
+  let seen = 0;
+  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+    const entry = level.entries[level.next];
+    level.next += 1;
+    if (entry === undefined) {
+      levels.pop();
+      continue;
+    }
+    if (walk.signal.aborted) return;
+    if (seen === walk.mostEntries) {
+      walk.cutShort();
+      return;
+    }
+    seen += 1;
+    const isDirectory = entry.isDirectory();
+    if (!isDirectory && !entry.isFile()) continue;
+    if (entry.name.startsWith('.') && (entry.name === '.git' || !walk.wantsHidden(entry.name))) {
+      continue;
+    }
+    const names = [...level.names, entry.name];
+    if (level.rules !== undefined && isIgnored(level.rules, [...prefix, ...names], isDirectory)) {
+      continue;
+    }
+    if (isDirectory) levels.push(await open(walk, names, level.rules, prefix.length));
+    else yield names;
+  }
+}
+
+const open = async (
+  walk: TreeWalk,
+  names: Names,
+  above: IgnoreRules | undefined,
+  depth: number,
+): Promise<Level> => {
+  const directory = join(walk.root, ...names);
+  const entries = await readdir(directory, { withFileTypes: true }).catch(() => {
+    walk.unreadable();
+    return [];
+  });
+  entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  const hasRules = entries.some(({ name }) => name === '.gitignore');
+  const rules = hasRules ? await rulesIn(directory, depth + names.length, above) : above;
+  return { names, entries, rules, next: 0 };
+};
+
+const isRepository = async (directory: string): Promise<boolean> =>
+  stat(join(directory, '.git')).then(
+    () => true,
+    () => false,
+  );

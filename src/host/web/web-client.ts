@@ -1,0 +1,141 @@
+/**
+ * Fetches pages for tools. The address comes from a model, and what the model read may be hostile:
+ * so every hop is checked anew, a name must lead to a public address at the moment of connecting,
+ * and nothing is followed to another host.
+ */
+import { lookup as systemLookup } from 'node:dns';
+import type { Agent } from 'node:http';
+import { type ProxyEnvironment, proxyFor } from '../../lib/proxy.js';
+import type { Clock } from '../../protocol/clock.js';
+import {
+  addressProblem,
+  PAGE_LIMIT,
+  type Web,
+  type WebAnswer,
+  WebFailure,
+  type WebRedirect,
+} from '../../protocol/tools/web.js';
+import { unpack } from './decompress.js';
+import { guardedLookup, type Lookup, plainLookup } from './guarded-lookup.js';
+import { isPrivateHost, namesHost } from './private-address.js';
+import { exchange, isRedirect, type WebReply } from './web-exchange.js';
+
+export interface WebClientOptions {
+  readonly env: ProxyEnvironment;
+  readonly clock: Clock;
+  readonly userAgent: string;
+  /** Hosts, or hosts with ports, that may be on this machine or its network. */
+  readonly allowPrivateAddresses: readonly string[];
+  readonly lookup?: Lookup;
+  readonly limits?: Partial<WebLimits>;
+}
+
+export interface WebLimits {
+  /** Of the body, on the wire and unpacked. */
+  readonly bytes: number;
+  /** For the whole of a fetch, redirects included. */
+  readonly totalMs: number;
+  /** Without a byte. */
+  readonly idleMs: number;
+  readonly redirects: number;
+}
+
+export const WEB_LIMITS: WebLimits = {
+  bytes: PAGE_LIMIT,
+  totalMs: 60_000,
+  idleMs: 20_000,
+  redirects: 5,
+};
+
+export const webClient = (options: WebClientOptions): Web => {
+  const { env, clock, userAgent, allowPrivateAddresses, lookup = systemLookup } = options;
+  const limits = { ...WEB_LIMITS, ...options.limits };
+  const headers = {
+    'user-agent': userAgent,
+    accept: 'text/markdown,text/html;q=0.9,application/xhtml+xml;q=0.9,text/*;q=0.8,*/*;q=0.5',
+    'accept-encoding': 'gzip, deflate, br',
+  };
+
+  const reply = async (url: URL, endsAt: number, signal: AbortSignal): Promise<WebReply> => {
+    const isAllowed = namesHost(allowPrivateAddresses, url);
+    if (!isAllowed && isPrivateHost(url.hostname)) throw refusal(url);
+    const proxy = proxyFor(url, env);
+    const agent = proxy === undefined ? undefined : await tunnelThrough(proxy);
+    return exchange(url, {
+      ...{ headers, clock, endsAt, signal, agent },
+      ...{ idleMs: limits.idleMs, maxBytes: limits.bytes },
+      // A proxy looks the name up itself.
+      lookup: isAllowed ? plainLookup(lookup) : guardedLookup(lookup, () => refusal(url)),
+    });
+  };
+
+  return {
+    async get(address, signal) {
+      const endsAt = clock.now() + limits.totalMs;
+      let url = secured(address, allowPrivateAddresses);
+      for (let hops = 0; hops <= limits.redirects; hops += 1) {
+        signal.throwIfAborted();
+        const answer = await reply(url, endsAt, signal);
+        const target = targetOf(answer, url, allowPrivateAddresses);
+        if (target === undefined) return pageOf(answer, url, limits.bytes);
+        if (!staysHome(url, target)) return elsewhere(answer, target);
+        url = target;
+      }
+      throw new WebFailure(
+        `${address.href} redirects more than ${limits.redirects} times, the last time to ${url.href}.`,
+      );
+    },
+  };
+};
+
+/** Plain http only where somebody meant it: a port was named, or the host is a private one. */
+const secured = (address: URL, allowed: readonly string[]): URL => {
+  const url = new URL(address);
+  url.hash = '';
+  const isMeant = url.port !== '' || namesHost(allowed, url) || isPrivateHost(url.hostname);
+  if (url.protocol === 'http:' && !isMeant) url.protocol = 'https:';
+  return url;
+};
+
+const targetOf = (reply: WebReply, from: URL, allowed: readonly string[]): URL | undefined => {
+  if (!isRedirect(reply)) return undefined;
+  const { location = '' } = reply.headers;
+  const isReadable = URL.canParse(location, from.href);
+  const target = isReadable ? new URL(location, from) : undefined;
+  const problem = target === undefined ? 'it is no address' : addressProblem(target.href);
+  if (target === undefined || problem !== undefined) {
+    throw new WebFailure(
+      `${from.href} redirects to an address that cannot be fetched: ${problem}.`,
+    );
+  }
+  return secured(target, allowed);
+};
+
+/** The ruling was about this host; a lesser protocol or another port is another place. */
+const staysHome = (from: URL, to: URL) =>
+  from.host === to.host && (from.protocol === to.protocol || to.protocol === 'https:');
+
+const elsewhere = ({ status }: WebReply, to: URL): WebRedirect => ({
+  ...{ kind: 'redirect', status, to: to.href },
+});
+
+const pageOf = async (reply: WebReply, url: URL, limit: number): Promise<WebAnswer> => {
+  const { status, headers, body, cut } = reply;
+  const unpacked = await unpack(body, headers['content-encoding'], limit);
+  return {
+    ...{ kind: 'page', address: url.href, status, contentType: headers['content-type'] ?? '' },
+    body: unpacked.bytes,
+    cut: cut || unpacked.cut,
+  };
+};
+
+const refusal = (url: URL) =>
+  new WebFailure(
+    `${url.host} is on this machine or its network, where WebFetch may not go. A person can allow it by adding "${url.host}" to skein.allowPrivateAddresses in settings.json.`,
+  );
+
+/** Not kept alive: pages are fetched seldom, and each from somewhere else. */
+const tunnelThrough = async (proxy: string): Promise<Agent> => {
+  const { HttpsProxyAgent } = await import('https-proxy-agent');
+  return new HttpsProxyAgent(proxy);
+};

@@ -1,0 +1,136 @@
+/** One GET on the wire, bounded in bytes, in silence and in time. */
+import http, { type Agent, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import type { LookupFunction } from 'node:net';
+import type { Clock } from '../../protocol/clock.js';
+import { WebFailure } from '../../protocol/tools/web.js';
+
+export interface ExchangeOptions {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly clock: Clock;
+  readonly endsAt: number;
+  readonly idleMs: number;
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+  readonly lookup: LookupFunction;
+  readonly agent: Agent | undefined;
+}
+
+export interface WebReply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** As it was sent, perhaps compressed. */
+  readonly body: Uint8Array;
+  readonly cut: boolean;
+}
+
+/** Rejects with a WebFailure, or with the signal's reason. */
+export const exchange = async (url: URL, options: ExchangeOptions): Promise<WebReply> => {
+  const { signal, headers, lookup, agent = false } = options;
+  const transport = url.protocol === 'https:' ? https : http;
+  const request = transport.get(url, { headers, lookup, agent });
+  let trouble: WebFailure | undefined;
+  let giveUp = () => {};
+  const givenUp = new Promise<never>((_, reject) => {
+    giveUp = () => reject(new Error('given up'));
+  });
+  givenUp.catch(() => {});
+  const end = (failure: WebFailure | undefined) => {
+    trouble ??= failure;
+    request.destroy(failure);
+    // A request that waits for its tunnel hears of its own end only when the tunnel is there.
+    giveUp();
+  };
+  const watch = watchOver(url, options, () => request.socket?.bytesRead ?? 0, end);
+  const abort = () => end(undefined);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    signal.throwIfAborted();
+    const response = await Promise.race([responseTo(request), givenUp]);
+    const { statusCode: status = 0, headers: received } = response;
+    // Nobody reads what is written under a redirect.
+    const room = isRedirect({ status, headers: received }) ? 0 : options.maxBytes;
+    return { status, headers: received, ...(await bodyOf(response, room)) };
+  } catch (error) {
+    signal.throwIfAborted();
+    throw trouble ?? explained(url, error);
+  } finally {
+    watch.stop();
+    signal.removeEventListener('abort', abort);
+    request.destroy();
+  }
+};
+
+const responseTo = (request: http.ClientRequest): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    request.once('response', resolve);
+    // Stays: a request that is ended on purpose may say so once more.
+    request.on('error', reject);
+  });
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+export const isRedirect = ({ status, headers }: Pick<WebReply, 'status' | 'headers'>): boolean =>
+  REDIRECTS.has(status) && headers.location !== undefined;
+
+const bodyOf = async (response: IncomingMessage, limit: number) => {
+  if (limit === 0) return { body: new Uint8Array(), cut: true };
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    const rest = limit - length;
+    chunks.push(chunk.subarray(0, rest));
+    length += Math.min(chunk.length, rest);
+    if (chunk.length > rest) return { body: Buffer.concat(chunks), cut: true };
+  }
+  return { body: Buffer.concat(chunks), cut: false };
+};
+
+/** One timer that looks again where the next limit would be. */
+const watchOver = (
+  url: URL,
+  { clock, endsAt, idleMs }: ExchangeOptions,
+  bytesRead: () => number,
+  end: (failure: WebFailure) => void,
+) => {
+  let seen = 0;
+  let seenAt = clock.now();
+  let forget = () => {};
+  const look = () => {
+    const now = clock.now();
+    const bytes = bytesRead();
+    if (bytes > seen) [seen, seenAt] = [bytes, now];
+    if (now >= endsAt) {
+      end(new WebFailure(`${url.href} took too long: its time limit is over.`));
+    } else if (now - seenAt >= idleMs) {
+      end(new WebFailure(`${url.host} was silent for ${idleMs} ms, so it was given up.`));
+    } else forget = clock.wakeAt(Math.min(endsAt, seenAt + idleMs), look);
+  };
+  look();
+  return { stop: () => forget() };
+};
+
+const explained = (url: URL, error: unknown): WebFailure => {
+  if (error instanceof WebFailure) return error;
+  const cause = rootOf(error);
+  const code = (cause as NodeJS.ErrnoException).code ?? '';
+  const why = REASONS[code] ?? `the connection failed (${code || String(cause.message)})`;
+  return new WebFailure(`${url.href} could not be fetched: ${why}.`, { cause: error });
+};
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'there is no such host',
+  EAI_AGAIN: 'the name could not be looked up',
+  ECONNREFUSED: 'nothing answers there',
+  ECONNRESET: 'the server broke the connection',
+  ETIMEDOUT: 'nothing answers there',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the network cannot be reached',
+  HPE_HEADER_OVERFLOW: 'the server sent too many headers',
+};
+
+/** Several addresses may have been tried: then the first trouble tells most. */
+const rootOf = (error: unknown): Error => {
+  if (error instanceof AggregateError && error.errors[0] instanceof Error) return error.errors[0];
+  return error instanceof Error ? error : new Error(String(error));
+};

@@ -1,0 +1,176 @@
+/**
+ * Brings files of a working tree to another state, all or none. What is there must be what was looked at:
+ * between the last look and the first write nothing of ours can come, and what others do shows.
+ */
+import fs from 'node:fs';
+import { dirname, join, sep } from 'node:path';
+import { type Contents, contentsAt } from '../files/file-contents.js';
+import { putBack, type Restored } from '../files/file-restore.js';
+
+/** One file on its way from one state to another; names are relative. */
+export interface TreeChange {
+  readonly name: string;
+  /** As git writes them; undefined when there is no file. */
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+}
+
+export interface Trouble {
+  readonly path: string;
+  readonly why: string;
+}
+
+/** All changes are held in memory, twice. */
+export const MOST_MERGED_BYTES = 256 * 1024 * 1024;
+
+export const CHANGED_MEANWHILE = 'it was changed while it was merged';
+
+/** What is at the places now, or why nothing can be put there. */
+export const look = (
+  top: string,
+  changes: readonly TreeChange[],
+): { readonly seen: ReadonlyMap<string, Contents>; readonly troubles: readonly Trouble[] } => {
+  const seen = new Map<string, Contents>();
+  const troubles: Trouble[] = [];
+  const leaving = new Set(changes.flatMap(({ name, to }) => (to === undefined ? [name] : [])));
+  let left = MOST_MERGED_BYTES;
+  for (const { name, from } of changes) {
+    const found = contentsAt(join(top, name), left);
+    const why = obstacle(found, from) ?? wayTo(top, name, leaving);
+    if (why !== undefined) troubles.push({ path: name, why });
+    if ('bytes' in found) left -= found.bytes.length;
+    seen.set(name, found);
+  }
+  return { seen, troubles };
+};
+
+/** What is there must be of the kind that git knows of. */
+const obstacle = (found: Contents, from: string | undefined): string | undefined => {
+  if ('why' in found) return found.why;
+  if ('absent' in found) return from === undefined ? undefined : CHANGED_MEANWHILE;
+  const { kind } = found.entry;
+  if (from === undefined) {
+    return kind === 'directory' ? undefined : 'something that git ignores is there already';
+  }
+  if (kind === 'directory') return CHANGED_MEANWHILE;
+  return (kind === 'link') === isLink(from) ? undefined : CHANGED_MEANWHILE;
+};
+
+/** Nothing but folders may be above it, or files that go. */
+const wayTo = (top: string, name: string, leaving: ReadonlySet<string>): string | undefined => {
+  for (let at = dirname(name); at !== '.' && at !== sep; at = dirname(at)) {
+    const found = contentsAt(join(top, at), 0);
+    if ('entry' in found && found.entry.kind === 'directory') return undefined;
+    if (!('absent' in found) && !leaving.has(at)) return `${at} is no folder there`;
+  }
+  return undefined;
+};
+
+const isLink = (mode: string): boolean => mode === '120000';
+const isProgram = (mode: string): boolean => mode === '100755';
+
+export interface WriteOrder {
+  readonly top: string;
+  readonly changes: readonly TreeChange[];
+  /** As `look` saw them. */
+  readonly seen: ReadonlyMap<string, Contents>;
+  /** A folder that holds the new files under their names. */
+  readonly drafts: string;
+  /** Folders that stay also when they are empty, absolute. */
+  readonly staying: readonly string[];
+}
+
+/** Empty when all is written; else nothing is, but for what `why` says. */
+export const writeTree = (order: WriteOrder): readonly Trouble[] => {
+  const { top, changes, seen } = order;
+  const wanted = changes.map((change) => ({ ...change, wanted: draftOf(order, change) }));
+  const moved = changes.filter(({ name }) => !isSame(seen.get(name), join(top, name)));
+  if (moved.length > 0) return moved.map(({ name: path }) => ({ path, why: CHANGED_MEANWHILE }));
+  const done: string[] = [];
+  // What goes makes room, so it goes first.
+  const inOrder = [...wanted].sort((a, b) => rank(a.to) - rank(b.to));
+  for (const { name, wanted: state } of inOrder) {
+    const path = join(top, name);
+    try {
+      if (state.kind !== 'absent') makeFolders(top, dirname(path));
+      done.push(name);
+      if (!putBack(path, state)) throw new Error('a folder that is not empty is there');
+      if (state.kind === 'absent') removeEmpty(dirname(path), order);
+    } catch (error) {
+      const words = error instanceof Error ? error.message : String(error);
+      const why = `it could not be written (${words})`;
+      return [{ path: name, why }, ...takeBack(order, done)];
+    }
+  }
+  return [];
+};
+
+const rank = (to: string | undefined): number => (to === undefined ? 0 : 1);
+
+const draftOf = ({ drafts, seen }: WriteOrder, { name, from, to }: TreeChange): Restored => {
+  if (to === undefined) return { kind: 'absent' };
+  const found = contentsAt(join(drafts, name), MOST_MERGED_BYTES);
+  if (!('bytes' in found)) throw new Error(`${name} has no new contents.`);
+  if (isLink(to)) return { kind: 'link', target: found.bytes };
+  const before = seen.get(name);
+  const old = before !== undefined && 'entry' in before ? before.entry : undefined;
+  const isKept = old?.kind === 'file' && from !== undefined && isProgram(from) === isProgram(to);
+  const mode = old?.kind === 'file' ? modeOf(to, old.mode) : found.entry.mode;
+  return { kind: 'file', bytes: found.bytes, mode: isKept ? old.mode : mode };
+};
+
+/** Whoever may read it may run it, if anybody may. */
+const modeOf = (to: string, old: number): number => {
+  const plain = old & 0o666;
+  return isProgram(to) ? plain | ((plain & 0o444) >> 2) : plain;
+};
+
+const isSame = (before: Contents | undefined, path: string): boolean => {
+  const now = contentsAt(path, MOST_MERGED_BYTES);
+  if (before === undefined || 'absent' in before || 'absent' in now) {
+    return before !== undefined && 'absent' in before && 'absent' in now;
+  }
+  if (!('entry' in before && 'entry' in now) || before.entry.kind !== now.entry.kind) return false;
+  if (!('bytes' in before && 'bytes' in now)) return true;
+  return before.entry.mode === now.entry.mode && Buffer.from(before.bytes).equals(now.bytes);
+};
+
+const makeFolders = (top: string, folder: string): void => {
+  if (folder === top || fs.lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
+  makeFolders(top, dirname(folder));
+  fs.mkdirSync(folder);
+};
+
+/** As git does: a folder is there for its files. */
+const removeEmpty = (folder: string, order: WriteOrder): void => {
+  const { top, staying } = order;
+  if (folder === top || staying.some((it) => it === folder || it.startsWith(`${folder}${sep}`))) {
+    return;
+  }
+  try {
+    fs.rmdirSync(folder);
+  } catch {
+    return;
+  }
+  removeEmpty(dirname(folder), order);
+};
+
+const takeBack = ({ top, seen }: WriteOrder, done: readonly string[]): readonly Trouble[] =>
+  [...done].reverse().flatMap((name) => {
+    const path = join(top, name);
+    try {
+      makeFolders(top, dirname(path));
+      putBack(path, formerly(seen.get(name)));
+      return [];
+    } catch {
+      return [{ path: name, why: 'it has the new contents, and could not be put back' }];
+    }
+  });
+
+const formerly = (before: Contents | undefined): Restored => {
+  if (before === undefined || !('bytes' in before)) return { kind: 'absent' };
+  const { entry, bytes } = before;
+  return entry.kind === 'link'
+    ? { kind: 'link', target: bytes }
+    : { kind: 'file', bytes, mode: entry.mode };
+};

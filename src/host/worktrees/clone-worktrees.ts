@@ -1,0 +1,208 @@
+/**
+ * Working trees of agents on a machine that has nothing of the lead's workspace: of a clone, one for each
+ * agent, on the branch that its work is pushed to. What could not be pushed is never removed.
+ */
+import { lstatSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  type ClonedPlace,
+  type Clones,
+  type DeliverOrder,
+  type MoveOrder,
+  type Settled,
+  type Settlement,
+  type WorktreePlace,
+  WorktreeRefusal,
+} from '../../protocol/tools/worktree.js';
+import { cloneOf, GitClone } from '../git/git-clone.js';
+import type { Repository, WorktreeHome } from '../git/git-repository.js';
+import { GitTree } from '../git/git-tree.js';
+import { addWorktree, pathOf } from './git-worktrees.js';
+import { NO_DIFF, namesBetween, patch, removed, workOf } from './merge-back.js';
+import { isReady, registered } from './worktree-registry.js';
+
+/** What the lead began with, and where that can be had. */
+export interface CloneTerms {
+  readonly url: string;
+  readonly commit: string;
+  /** The branch that is out there: what agents read of. */
+  readonly branch?: string;
+  /** The folder of the lead in its repository: `` at the top. */
+  readonly prefix: string;
+  /** The top of the lead's own tree, which agents have read of. */
+  readonly top: string;
+  /** This machine. */
+  readonly host: string;
+  /** The lead's workspace is not on it. */
+  readonly isAway: boolean;
+}
+
+export interface CloneWorktrees extends Clones {
+  /** The workspace as the lead began with it, for everybody to read: settings, agents. Rejects with a WorktreeRefusal. */
+  workspace(session: string): Promise<string>;
+}
+
+export const cloneWorktrees = (home: WorktreeHome, terms: CloneTerms): CloneWorktrees => {
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const mine = last.then(work);
+    last = mine.catch(() => undefined);
+    return mine;
+  };
+  const { host, isAway } = terms;
+  return {
+    isAway,
+    isHere: ({ host: its, url, place }) =>
+      its === host && isWhole(cloneOf(home.folder, url), place.path),
+    workspace: (session) => inTurn(() => checkOut(home, terms, session)),
+    move: (order) => inTurn(() => move(home, terms, order)),
+    deliver: (order) => inTurn(() => deliver(home, host, order)),
+  };
+};
+
+const isWhole = (clone: string, path: string): boolean => {
+  const admin = registered(clone, path);
+  return admin !== undefined && isReady(admin, path);
+};
+
+const checkOut = async (
+  home: WorktreeHome,
+  { url, commit, prefix, branch }: CloneTerms,
+  session: string,
+): Promise<string> => {
+  const agent = `at-${commit.slice(0, 12)}`;
+  const path = pathOf(home, { session, agent });
+  const clone = await GitClone.open(home, url);
+  if (!isWhole(clone.directory, path)) {
+    await clone.fetch(commit);
+    const repository = await clone.repository();
+    const adding = addWorktree(home, repository, { path, branch: commit, base: commit, agent });
+    await adding.catch((error: unknown) => {
+      // Another process has made it meanwhile.
+      if (!isWhole(clone.directory, path)) throw error;
+    });
+    if (branch !== undefined) await nameBranch(home, clone, path, branch, commit);
+  }
+  return folderIn(path, prefix);
+};
+
+/** It is called as the lead's, so that nobody is told of another. */
+const nameBranch = async (
+  { environment }: WorktreeHome,
+  { directory }: GitClone,
+  path: string,
+  branch: string,
+  commit: string,
+): Promise<void> => {
+  const admin = registered(directory, path);
+  if (admin === undefined) return;
+  const own = await GitTree.open(path, admin, environment);
+  await own.ask(['update-ref', `refs/heads/${branch}`, commit]);
+  await own.ask(['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
+};
+
+const move = async (
+  home: WorktreeHome,
+  { url, commit, prefix, top, host }: CloneTerms,
+  { session, agent, before }: MoveOrder,
+): Promise<ClonedPlace> => {
+  const path = pathOf(home, { session, agent });
+  const branch = `agent/${agent}`;
+  const clone = await GitClone.open(home, url);
+  const pushed = before === undefined ? undefined : await clone.tipOf(branch);
+  await clone.fetch(commit);
+  if (pushed !== undefined) await clone.fetch(pushed, branch);
+  const tip = pushed ?? commit;
+  const repository = await clone.repository();
+  const place = { path, branch, base: commit, top };
+  await putAside(home, repository, { ...place, cwd: path }, agent);
+  await repository.tree.must(['update-ref', `refs/heads/${branch}`, tip]);
+  await addWorktree(home, repository, { path, branch, base: commit, agent });
+  return { host, url, tip, place: { ...place, cwd: folderIn(path, prefix) } };
+};
+
+/** What an agent left here before it was taken elsewhere stays on a branch. */
+const putAside = async (
+  home: WorktreeHome,
+  repository: Repository,
+  place: WorktreePlace,
+  agent: string,
+): Promise<void> => {
+  const { tree, common } = repository;
+  const { path } = place;
+  if (isWhole(common, path)) {
+    const work = await workOf(home, repository, { agent, place, wanted: [], merged: undefined });
+    if (work !== undefined && work.commit !== place.base) {
+      const left = `refs/heads/left/${agent}-${work.commit.slice(0, 12)}`;
+      await tree.must(['update-ref', left, work.commit]);
+    }
+  }
+  if (registered(common, path) !== undefined) {
+    await tree.must(['worktree', 'remove', '-f', '-f', path]);
+  }
+  rmSync(path, { recursive: true, force: true });
+};
+
+/** Never rejects. */
+const deliver = async (
+  home: WorktreeHome,
+  here: string,
+  { agent, cloned, wanted, stays = false }: DeliverOrder,
+): Promise<Settled> => {
+  const { place, url, host } = cloned;
+  let diff: Uint8Array = NO_DIFF;
+  try {
+    const clone = await GitClone.open(home, url);
+    if (host !== here) return { settlement: await pushedBy(clone, cloned), diff };
+    const repository = await clone.repository();
+    const work = await workOf(home, repository, { agent, place, wanted, merged: undefined });
+    if (work === undefined) return { settlement: { kind: 'unchanged' }, diff };
+    const { base, commit } = work;
+    if (commit === base) {
+      const isLeft = !(stays || (await removed(repository, work, place.path)));
+      return { settlement: { kind: 'unchanged', ...(isLeft && { isLeft }) }, diff };
+    }
+    diff = await patch(repository.tree, base, commit);
+    const files = await namesBetween(repository.tree, base, commit);
+    await clone.push(commit, place.branch);
+    if (!stays) await removed(repository, work, place.path);
+    return { settlement: { kind: 'pushed', files, commit, url }, diff };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return {
+      settlement: { kind: 'kept', why: `it could not be pushed from ${host}. ${why}` },
+      diff,
+    };
+  }
+};
+
+/** Rejects with a WorktreeRefusal. */
+const pushedBy = async (
+  clone: GitClone,
+  { host, place, url }: ClonedPlace,
+): Promise<Settlement> => {
+  const { branch, base } = place;
+  const tip = await clone.tipOf(branch);
+  if (tip === undefined) {
+    return { kind: 'kept', why: `${host} had it last, and has pushed nothing of it to ${url}.` };
+  }
+  await clone.fetch(base);
+  await clone.fetch(tip, branch);
+  const { tree } = await clone.repository();
+  return { kind: 'pushed', files: await namesBetween(tree, base, tip), commit: tip, url };
+};
+
+/** Where the lead works in its own tree. Throws a WorktreeRefusal. */
+const folderIn = (path: string, prefix: string): string => {
+  let folder = path;
+  for (const name of prefix.split('/').filter(Boolean)) {
+    folder = join(folder, name);
+    const found = lstatSync(folder, { throwIfNoEntry: false });
+    // Git keeps no empty folders.
+    if (found === undefined) mkdirSync(folder);
+    else if (!found.isDirectory()) {
+      throw new WorktreeRefusal(`${folder} is no folder there, so no agent can work in it.`);
+    }
+  }
+  return folder;
+};

@@ -1,0 +1,142 @@
+/**
+ * Working trees of agents, made by git: a branch and a folder for each, and the way back into the tree that
+ * it came from. What is not merged is never removed. Of one tree one thing is done at a time.
+ */
+import { accessSync, constants, mkdirSync, rmSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import {
+  type WorktreeOrder,
+  type WorktreePlace,
+  WorktreeRefusal,
+  type Worktrees,
+} from '../../protocol/tools/worktree.js';
+import {
+  openRepository,
+  type Repository,
+  realOf,
+  repositoryAt,
+  type WorktreeHome,
+} from '../git/git-repository.js';
+import { borrowIndex, GitTree } from '../git/git-tree.js';
+import { settleWork } from './merge-back.js';
+import { TreeTurns } from './tree-turns.js';
+import { baseIn, isEmptyShell, isReady, lockReason, registered } from './worktree-registry.js';
+
+export const gitWorktrees = (home: WorktreeHome): Worktrees => {
+  const turns = new TreeTurns();
+  return {
+    async open(order) {
+      const { top } = repositoryAt(order.cwd);
+      return turns.take(top, order, () => make(home, order, undefined));
+    },
+    async reopen(order, known) {
+      await turns.take(known.top, order, () => make(home, { ...order, cwd: known.top }, known));
+    },
+    settle: (order) => turns.take(order.place.top, order, () => settleWork(home, order)),
+  };
+};
+
+const make = async (
+  home: WorktreeHome,
+  order: WorktreeOrder,
+  known: WorktreePlace | undefined,
+): Promise<WorktreePlace> => {
+  const { agent, cwd } = order;
+  const repository = await openRepository(cwd, home.environment);
+  const { tree, common } = repository;
+  refuseUnwritable(common);
+  const head = await tree.find('HEAD^{commit}');
+  if (head === undefined) {
+    throw new WorktreeRefusal(
+      `The repository ${tree.top} has no commit yet, so no agent can have a worktree of its own: commit once.`,
+    );
+  }
+  const branch = `agent/${agent}`;
+  const path = pathOf(home, order);
+  const place = { path, branch, top: tree.top, cwd: join(path, relative(tree.top, realOf(cwd))) };
+  const admin = registered(common, path);
+  const there = admin === undefined ? undefined : baseIn(admin);
+  if (admin !== undefined && there !== undefined && isReady(admin, path)) {
+    return { ...place, base: there };
+  }
+  const tip = await tree.find(`refs/heads/${branch}^{commit}`);
+  // Of one that never began the branch is all that there is; what another has on it may not be merged yet.
+  const started = tip === undefined ? undefined : (known?.base ?? tip);
+  const base = started ?? (await newBase(home, repository, { head, agent }));
+  if (tip === undefined) await tree.must(['update-ref', `refs/heads/${branch}`, base, '']);
+  await addWorktree(home, repository, { path, branch, base, agent });
+  return { ...place, base };
+};
+
+interface Addition {
+  readonly path: string;
+  /** Or a commit, for a folder on no branch. */
+  readonly branch: string;
+  readonly base: string;
+  readonly agent: string;
+}
+
+export const addWorktree = async (
+  home: WorktreeHome,
+  { tree, common }: Pick<Repository, 'tree' | 'common'>,
+  { path, branch, base, agent }: Addition,
+): Promise<void> => {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    // What a process left that died while git made it.
+    if (isEmptyShell(path)) rmSync(path, { recursive: true, force: true });
+  } catch (error) {
+    throw new WorktreeRefusal(`${path} cannot be made: ${(error as Error).message}`);
+  }
+  const how = ['--no-checkout', '--lock', '--reason', lockReason(agent, base), '-f', '-f'];
+  await tree.must(['worktree', 'add', ...how, path, branch]);
+  const admin = registered(common, path);
+  if (admin === undefined) throw new WorktreeRefusal(`git made no worktree at ${path}.`);
+  const own = await GitTree.open(path, admin, home.environment);
+  // The index is written last: where there is one, the files are there too.
+  await own.must(['read-tree', '--reset', '-u', 'HEAD']);
+};
+
+/** What the parent sees, as a commit: its own, where nothing has changed since. */
+const newBase = async (
+  { folder, without }: WorktreeHome,
+  { tree, directory }: Repository,
+  { head, agent }: { readonly head: string; readonly agent: string },
+): Promise<string> => {
+  const index = borrowIndex(directory, join(folder, `.index-${agent}`));
+  try {
+    const picture = await tree.picture(index, { without });
+    if (picture.tree === (await tree.treeOf(head))) return head;
+    return await tree.commit(picture.tree, [head], `What agent ${agent} began with`);
+  } finally {
+    rmSync(index, { force: true });
+  }
+};
+
+const refuseUnwritable = (common: string): void => {
+  for (const folder of [common, join(common, 'objects'), join(common, 'refs')]) {
+    try {
+      accessSync(folder, constants.W_OK);
+    } catch {
+      throw new WorktreeRefusal(
+        `${folder} cannot be written, so no agent can have a worktree of its own here.`,
+      );
+    }
+  }
+};
+
+/** Both become names of folders, and one that of a branch. */
+export const pathOf = (
+  { folder }: WorktreeHome,
+  { session, agent }: Pick<WorktreeOrder, 'session' | 'agent'>,
+): string => {
+  for (const name of [session, agent]) {
+    if (!/^\w[\w-]{0,99}$/.test(name)) throw new WorktreeRefusal(`${name} is no plain name.`);
+  }
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new WorktreeRefusal(`${folder} cannot be made: ${(error as Error).message}`);
+  }
+  return join(realOf(folder), session, agent);
+};

@@ -1,0 +1,148 @@
+/** The way of an agent's work from its worktree to its branch, and from there into the tree of its parent. */
+import { rmdirSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import type { Settled, Settlement, SettleOrder } from '../../protocol/tools/worktree.js';
+import { openRepository, type Repository, type WorktreeHome } from '../git/git-repository.js';
+import { GitTree, LISTING_BYTES, namesIn, utf8 } from '../git/git-tree.js';
+import { mergeInto } from './three-way-merge.js';
+import { baseIn, isReady, lock, lockReason, registered } from './worktree-registry.js';
+
+/** Larger patches are cut; the whole is on the branch. */
+const MOST_DIFF_BYTES = 16 * 1024 * 1024;
+
+export const NO_DIFF = new Uint8Array();
+
+/** Never rejects. */
+export const settleWork = async (home: WorktreeHome, order: SettleOrder): Promise<Settled> => {
+  let diff: Uint8Array = NO_DIFF;
+  try {
+    const repository = await openRepository(order.place.top, home.environment);
+    const work = await workOf(home, repository, order);
+    if (work === undefined) return { settlement: { kind: 'unchanged' }, diff };
+    if (work.isNothing && order.stays) return { settlement: { kind: 'unchanged' }, diff };
+    if (work.isNothing) return { settlement: await putAway(repository, work, order), diff };
+    diff = await patch(repository.tree, work.base, work.commit);
+    return { settlement: await bringBack(home, repository, work, order), diff };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { settlement: { kind: 'kept', why }, diff };
+  }
+};
+
+export interface Work {
+  /** Its folder, where that is still there. */
+  readonly own: GitTree | undefined;
+  readonly base: string;
+  readonly commit: string;
+  /** The tree object of that commit. */
+  readonly tree: string;
+  readonly isNothing: boolean;
+}
+
+export type WorkOrder = Pick<SettleOrder, 'place' | 'agent' | 'wanted' | 'merged'>;
+
+/** Undefined when there is neither a folder nor a branch. */
+export const workOf = async (
+  { environment }: WorktreeHome,
+  { tree, common }: Repository,
+  order: WorkOrder,
+): Promise<Work | undefined> => {
+  const { path, branch, base: first } = order.place;
+  const admin = registered(common, path);
+  const isThere = admin !== undefined && isReady(admin, path);
+  const own = isThere ? await GitTree.open(path, admin, environment) : undefined;
+  const base = (admin === undefined ? undefined : baseIn(admin)) ?? order.merged ?? first;
+  const commit =
+    own === undefined || admin === undefined
+      ? await tree.find(`refs/heads/${branch}^{commit}`)
+      : await commitWork(own, admin, order);
+  if (commit === undefined) return undefined;
+  const contents = await tree.treeOf(commit);
+  const isNothing = contents === (await tree.treeOf(base));
+  return { own, base, commit, tree: contents, isNothing };
+};
+
+/** All that is in the folder, on top of what the agent committed itself, on whichever branch. */
+const commitWork = async (
+  own: GitTree,
+  admin: string,
+  { place, agent, wanted }: WorkOrder,
+): Promise<string> => {
+  const ref = `refs/heads/${place.branch}`;
+  const { tree } = await own.picture(join(admin, 'index'), { without: [], wanted });
+  const head = await own.find('HEAD^{commit}');
+  const tip = await own.find(`${ref}^{commit}`);
+  const parents = [...new Set([head, tip].flatMap((it) => it ?? []))];
+  const isCommitted = head !== undefined && head === tip && (await own.treeOf(head)) === tree;
+  const commit = isCommitted ? head : await own.commit(tree, parents, `The work of agent ${agent}`);
+  if (commit !== tip) await own.must(['update-ref', ref, commit, tip ?? '']);
+  await own.must(['symbolic-ref', 'HEAD', ref]);
+  return commit;
+};
+
+const bringBack = async (
+  home: WorktreeHome,
+  repository: Repository,
+  work: Work,
+  { agent, place, beforeMerge, stays = false }: SettleOrder,
+): Promise<Settlement> => {
+  const { tree, directory, common } = repository;
+  const { base, commit } = work;
+  const files = await namesBetween(tree, base, commit);
+  const conflicts = await mergeInto({
+    ...{ tree, directory, base, work: work.tree, files, beforeMerge },
+    ...{ without: home.without, scratch: join(home.folder, `.merge-${agent}`) },
+    staying: [join(place.top, relative(place.path, place.cwd))],
+  });
+  if (conflicts.length > 0) return { kind: 'conflict', files, commit, conflicts: [...conflicts] };
+  if (stays) {
+    lock(common, place.path, lockReason(agent, commit));
+    return { kind: 'merged', files, commit };
+  }
+  const isLeft = !(await removed(repository, work, place.path));
+  return { kind: 'merged', files, commit, ...(isLeft && { isLeft }) };
+};
+
+/** A branch that only says where the agent began says nothing. */
+const putAway = async (
+  repository: Repository,
+  work: Work,
+  { place, merged }: SettleOrder,
+): Promise<Settlement> => {
+  if (!(await removed(repository, work, place.path))) return { kind: 'unchanged', isLeft: true };
+  if (work.commit === work.base && merged === undefined) {
+    await repository.tree.ask(['update-ref', '-d', `refs/heads/${place.branch}`, work.commit]);
+  }
+  return { kind: 'unchanged' };
+};
+
+/** False when something is in the folder that is on no branch: then it stays. */
+export const removed = async (
+  { tree, common }: Repository,
+  { own }: Work,
+  path: string,
+): Promise<boolean> => {
+  if (own !== undefined) {
+    if ((await own.news()).length > 0) return false;
+    await tree.ask(['worktree', 'remove', '-f', '-f', path]);
+  }
+  try {
+    // That of the session, when it was the last one there.
+    rmdirSync(dirname(path));
+  } catch {
+    // Others are there still.
+  }
+  return registered(common, path) === undefined;
+};
+
+export const namesBetween = async (tree: GitTree, from: string, to: string): Promise<string[]> => {
+  const args = ['diff-tree', '-r', '-z', '--no-renames', '--name-only', from, to];
+  return namesIn((await tree.must(args, { most: LISTING_BYTES })).bytes).map(utf8);
+};
+
+export const patch = async (tree: GitTree, from: string, to: string): Promise<Uint8Array> => {
+  const how = ['--no-ext-diff', '--no-textconv', '--no-color', '-M', '--ignore-submodules=all'];
+  const args = ['diff', ...how, '--src-prefix=a/', '--dst-prefix=b/', from, to, '--'];
+  const answer = await tree.ask(args, { most: MOST_DIFF_BYTES });
+  return answer?.bytes ?? NO_DIFF;
+};

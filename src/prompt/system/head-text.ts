@@ -1,0 +1,18 @@
+/** A section of a head that was kept, in its own words. */
+import type { HeadSection, PromptHead } from '../../protocol/model/prompt.js';
+
+/** By name. A head is read once, by however many agents it is shared. */
+export const sectionTexts = (head: PromptHead): ReadonlyMap<string, string> => {
+  const texts = known.get(head) ?? read(head);
+  known.set(head, texts);
+  return texts;
+};
+
+const known = new WeakMap<PromptHead, ReadonlyMap<string, string>>();
+
+const read = ({ system, sections }: PromptHead): ReadonlyMap<string, string> => {
+  const blocks = JSON.parse(system) as { readonly text?: string }[];
+  const textOf = ({ block, start, end }: HeadSection) =>
+    (blocks[block]?.text ?? '').slice(start, end);
+  return new Map(sections.map((section) => [section.name, textOf(section)]));
+};

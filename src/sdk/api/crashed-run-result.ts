@@ -1,0 +1,58 @@
+/** What is known of a run whose process is gone: what it said until then. */
+import { randomUUID } from 'node:crypto';
+import { textOf } from '../../context/history/last-answer.js';
+import type { WireBlock } from '../../protocol/model/wire.js';
+import type { MessageUsage, ResultMessage, SkeinMessage } from './messages/messages.js';
+
+export class LostRun {
+  private readonly began = performance.now();
+  private turns = 0;
+  private text = '';
+  private usage: MessageUsage;
+
+  /** `before` is what the session had used when the run began. */
+  constructor(before: MessageUsage = NOTHING) {
+    this.usage = before;
+  }
+
+  take(message: SkeinMessage): void {
+    if (message.type !== 'assistant') return;
+    this.usage = sum(this.usage, message.message.usage);
+    if (message.parent_tool_use_id !== null) return;
+    this.turns += 1;
+    this.text = textOf(message.message.content as readonly unknown[] as readonly WireBlock[]);
+  }
+
+  /** The cost is unknown: requests that were under way were paid for and not told. */
+  result(session_id: string, sentence: string): ResultMessage {
+    return {
+      ...{ type: 'result', subtype: 'error_during_execution', is_error: true, result: sentence },
+      ...(this.text !== '' && { partial_result: this.text }),
+      ...{ stop_reason: 'lost', num_turns: this.turns },
+      ...{ duration_ms: Math.round(performance.now() - this.began), duration_api_ms: 0 },
+      ...{ total_cost_usd: null, usage: this.usage, modelUsage: {}, permission_denials: [] },
+      ...{ session_id, uuid: randomUUID() },
+    };
+  }
+}
+
+const NOTHING: MessageUsage = {
+  input_tokens: 0,
+  output_tokens: 0,
+  cache_read_input_tokens: 0,
+  cache_creation_input_tokens: 0,
+  cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
+};
+
+const sum = (one: MessageUsage, other: MessageUsage): MessageUsage => ({
+  input_tokens: one.input_tokens + other.input_tokens,
+  output_tokens: one.output_tokens + other.output_tokens,
+  cache_read_input_tokens: one.cache_read_input_tokens + other.cache_read_input_tokens,
+  cache_creation_input_tokens: one.cache_creation_input_tokens + other.cache_creation_input_tokens,
+  cache_creation: {
+    ephemeral_5m_input_tokens:
+      one.cache_creation.ephemeral_5m_input_tokens + other.cache_creation.ephemeral_5m_input_tokens,
+    ephemeral_1h_input_tokens:
+      one.cache_creation.ephemeral_1h_input_tokens + other.cache_creation.ephemeral_1h_input_tokens,
+  },
+});

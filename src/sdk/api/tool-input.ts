@@ -1,0 +1,128 @@
+/**
+ * What a program may give as the input of its tool: a schema of zod 4 or of any other library that
+ * keeps to Standard Schema and can write itself as JSON Schema, or a plain JSON Schema.
+ *
+ * The program's zod is another copy than ours, so it is only ever asked through `~standard`.
+ */
+import { z } from 'zod';
+import { UsageError } from '../../protocol/errors.js';
+
+/** The part of Standard Schema that is used; zod, valibot, arktype and others have it. */
+export interface StandardSchema<Output = unknown> {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
+    readonly types?: { readonly output: Output } | undefined;
+  };
+}
+
+export type StandardResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly StandardIssue[] };
+
+export interface StandardIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+export interface JsonSchema {
+  readonly type: 'object';
+  readonly [key: string]: unknown;
+}
+
+export type ToolInput = StandardSchema | JsonSchema;
+
+/** What a tool gets: what its schema says, or an object where that is plain JSON Schema. */
+export type InputOf<Schema> = Schema extends {
+  readonly '~standard': { readonly types?: { readonly output: infer Output } | undefined };
+}
+  ? Output
+  : Readonly<Record<string, unknown>>;
+
+export interface CheckedInput {
+  readonly input: z.ZodType;
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+}
+
+/** Throws a UsageError that says what would do. */
+export const checkedInput = (name: string, given: unknown): CheckedInput => {
+  if (typeof given !== 'object' && typeof given !== 'function') throw unfit(name);
+  if (given === null) throw unfit(name);
+  return '~standard' in given
+    ? fromStandard(name, given as StandardSchema)
+    : fromJsonSchema(name, given as Record<string, unknown>);
+};
+
+const fromStandard = (name: string, schema: StandardSchema): CheckedInput => {
+  const inputSchema = objectSchema(name, () => jsonSchemaOf(schema));
+  const input = z.unknown().transform((value, context) => {
+    const result = validated(schema, value);
+    if (result.issues === undefined) return result.value;
+    for (const issue of result.issues) {
+      const path = (issue.path ?? []).map((step) => (typeof step === 'object' ? step.key : step));
+      context.issues.push({ code: 'custom', message: issue.message, path, input: value });
+    }
+    return z.NEVER;
+  });
+  return { input, inputSchema };
+};
+
+/** A schema is the program's own code: whatever it does, the model only made a call. */
+const validated = (schema: StandardSchema, value: unknown): StandardResult<unknown> => {
+  try {
+    const result = schema['~standard'].validate(value);
+    if (!(result instanceof Promise)) return result;
+    result.catch(() => undefined);
+    return {
+      issues: [{ message: 'the schema of this tool is asynchronous, which is not supported' }],
+    };
+  } catch (error) {
+    return {
+      issues: [{ message: `the schema of this tool failed: ${(error as Error)?.message}` }],
+    };
+  }
+};
+
+interface WritesItself {
+  readonly jsonSchema?: { input?(options: { target: string }): Record<string, unknown> };
+}
+
+const jsonSchemaOf = (schema: StandardSchema): Record<string, unknown> => {
+  const standard: StandardSchema['~standard'] & WritesItself = schema['~standard'];
+  if (standard.jsonSchema?.input !== undefined) {
+    return standard.jsonSchema.input({ target: 'draft-2020-12' });
+  }
+  // Copies of zod 4 that are too old for that have the same insides as ours.
+  if ('_zod' in schema) return z.toJSONSchema(schema as unknown as z.ZodType, { io: 'input' });
+  throw new Error('it cannot write itself as JSON Schema');
+};
+
+const fromJsonSchema = (name: string, schema: Record<string, unknown>): CheckedInput => {
+  const inputSchema = objectSchema(name, () => structuredClone(schema));
+  try {
+    return { input: z.fromJSONSchema(inputSchema), inputSchema };
+  } catch (error) {
+    throw unfit(name, (error as Error).message);
+  }
+};
+
+const objectSchema = (
+  name: string,
+  write: () => Record<string, unknown>,
+): Readonly<Record<string, unknown>> => {
+  let schema: Record<string, unknown>;
+  try {
+    schema = write();
+  } catch (error) {
+    throw unfit(name, (error as Error).message);
+  }
+  if (schema.type !== 'object') throw unfit(name, 'it does not describe an object');
+  const { $schema: _, ...rest } = schema;
+  return rest;
+};
+
+const unfit = (name: string, why?: string): UsageError =>
+  new UsageError(
+    `The input of the tool "${name}" cannot be used${why === undefined ? '' : `: ${why}`}. Give z.object({ … }) of zod 4 (also exported by skein) or a JSON Schema of the type "object".`,
+  );

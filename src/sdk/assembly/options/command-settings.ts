@@ -1,0 +1,33 @@
+/** The settings that apply to a command: files, environment and the flags it was given. */
+import { resolve } from 'node:path';
+import { splitRules } from '../../../config/settings/flag-settings.js';
+import { type LoadedSettings, loadSettings } from '../../../config/settings/load-settings.js';
+import type { Surroundings } from './host-environment.js';
+import type { RunOptions } from './run-options.js';
+
+export const settingsFor = (
+  machine: Pick<Surroundings, 'env' | 'home' | 'cwd' | 'platform'>,
+  flags: RunOptions,
+  cwd: string,
+): LoadedSettings => {
+  const { env, home, platform } = machine;
+  return loadSettings({
+    ...{ env, home, cwd, platform },
+    trust: flags.trust ?? false,
+    flags: {
+      ...(flags.settings !== undefined && { settings: flags.settings }),
+      ...(flags.allowedTools && { allowedTools: flags.allowedTools.flatMap(splitRules) }),
+      ...(flags.disallowedTools && { disallowedTools: flags.disallowedTools.flatMap(splitRules) }),
+      ...(flags.permissionMode !== undefined && { permissionMode: flags.permissionMode }),
+      ...(flags.model !== undefined && { model: flags.model }),
+      ...(flags.fallbackModel !== undefined && { fallbackModel: flags.fallbackModel }),
+      ...(flags.addDir && { addDirs: flags.addDir.map((dir) => resolve(machine.cwd, dir)) }),
+      skein: {
+        ...(flags.store !== undefined && { store: flags.store }),
+        ...(flags.effort !== undefined && { effort: flags.effort }),
+        ...(flags.maxBudgetUsd !== undefined && { maxBudgetUsd: flags.maxBudgetUsd }),
+        ...(flags.maxBudgetTokens !== undefined && { maxBudgetTokens: flags.maxBudgetTokens }),
+      },
+    },
+  });
+};

@@ -1,0 +1,26 @@
+/** Where the model is and how to sign in, from the variables that everybody sets. */
+import { UsageError } from '../../../protocol/errors.js';
+import type { Surroundings } from './host-environment.js';
+
+export interface Provider {
+  readonly apiKey: string | undefined;
+  readonly authToken: string | undefined;
+  readonly baseUrl: string | undefined;
+}
+
+export const providerOf = (env: Surroundings['env']): Provider => {
+  const apiKey = env.ANTHROPIC_API_KEY || undefined;
+  const authToken = env.ANTHROPIC_AUTH_TOKEN || undefined;
+  if (apiKey === undefined && authToken === undefined) {
+    throw new UsageError(
+      'There is no API key: set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN), or run `skein demo`, which needs none.',
+    );
+  }
+  const baseUrl = env.ANTHROPIC_BASE_URL || undefined;
+  if (baseUrl !== undefined && !/^https?:$/.test(protocolOf(baseUrl))) {
+    throw new UsageError(`ANTHROPIC_BASE_URL is not an http or https address: ${baseUrl}`);
+  }
+  return { apiKey, authToken, baseUrl };
+};
+
+const protocolOf = (url: string): string => (URL.canParse(url) ? new URL(url).protocol : '');

@@ -1,0 +1,286 @@
+/** Sessions that end with the process: for `--no-session-persistence` and for tests. */
+import fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Clock } from '../../protocol/clock.js';
+import { StorageError, UsageError } from '../../protocol/errors.js';
+import type { SwarmEvent } from '../../protocol/session/events.js';
+import {
+  formatRecord,
+  JOURNAL_VERSION,
+  type JournalBody,
+  type JournalRecord,
+} from '../../protocol/session/journal.js';
+import type { Lease, LeaseHolder } from '../../protocol/session/leases.js';
+import type { Mailbox } from '../../protocol/session/mailbox.js';
+import type { QuestionDesk } from '../../protocol/session/question-board.js';
+import type {
+  EventWatch,
+  Journal,
+  JournalContents,
+  RecordWatch,
+  Removal,
+  Session,
+  SessionMeta,
+  SessionStore,
+  SessionSurvey,
+  VisitedSession,
+} from '../../protocol/session/store.js';
+import type { WorkList } from '../../protocol/session/task-list.js';
+import { EventIndex, parseEvent } from '../files/journal/event-index.js';
+import { readJournal, watchLines } from '../files/journal/journal-lines.js';
+import { Citations } from '../files/journal/unindexed-records.js';
+import { removeEach } from '../files/remove-session.js';
+import { checkSessionId, notVisited } from '../shared/session-meta.js';
+import { LeaseMemory } from './lease-memory.js';
+import { JobMemory } from './memory-job-queue.js';
+import { MailMemory } from './memory-mailbox.js';
+import { WorkMemory } from './memory-task-list.js';
+
+interface MemoryFolder {
+  meta: SessionMeta;
+  /** Of the present or last owner. */
+  index?: EventIndex;
+  readonly journals: Map<string, string[]>;
+  readonly events: string[];
+  readonly artifacts: Map<string, Uint8Array>;
+  readonly mail: MailMemory;
+  readonly work: WorkList;
+}
+
+export class SessionMemory implements SessionStore {
+  readonly jobs = new JobMemory();
+  readonly outages = undefined;
+  private readonly folders = new Map<string, MemoryFolder>();
+  private readonly clock: Clock;
+  private readonly leases = new LeaseMemory(
+    new Map(),
+    { marker: 'memory', pid: process.pid },
+    () => true,
+  );
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+  }
+
+  async create(meta: SessionMeta): Promise<Session> {
+    if (this.folders.has(checkSessionId(meta.id))) {
+      throw new UsageError(`Session ${meta.id} exists already.`);
+    }
+    const fresh = { journals: new Map(), events: [], artifacts: new Map(), mail: new MailMemory() };
+    this.folders.set(meta.id, { meta, ...fresh, work: new WorkMemory(this.clock) });
+    return this.open(meta.id);
+  }
+
+  async open(id: string): Promise<Session> {
+    const folder = this.folder(id);
+    return new MemorySession(folder, await this.leases.take(id), this.clock);
+  }
+
+  async list(): Promise<readonly SessionMeta[]> {
+    return [...this.folders.values()].map(({ meta }) => meta);
+  }
+
+  async survey(): Promise<SessionSurvey> {
+    return { sessions: await this.list(), unreadable: [] };
+  }
+
+  async holder(id: string): Promise<LeaseHolder | undefined> {
+    return this.leases.holder(id);
+  }
+
+  async agents(id: string): Promise<readonly string[]> {
+    return [...this.folder(id).journals.keys()].sort();
+  }
+
+  async *events(id: string): AsyncGenerator<SwarmEvent, void> {
+    const { index, events } = this.folder(id);
+    index?.flush();
+    yield* events.flatMap((line) => parseEvent(line) ?? []);
+  }
+
+  watch(id: string): EventWatch {
+    const folder = this.folder(id);
+    let read = 0;
+    return {
+      async next() {
+        folder.index?.flush();
+        const fresh = folder.events.slice(read);
+        read += fresh.length;
+        return fresh.flatMap((line) => parseEvent(line) ?? []);
+      },
+    };
+  }
+
+  async *records(id: string, agent: string): AsyncGenerator<JournalRecord, void> {
+    yield* (await this.peek(id, agent)).records;
+  }
+
+  watchRecords(id: string, agent: string): RecordWatch {
+    const { journals } = this.folder(id);
+    let read = 0;
+    const nextLines = async () => {
+      const fresh = journals.get(agent)?.slice(read) ?? [];
+      read += fresh.length;
+      return fresh.length === 0 ? undefined : fresh;
+    };
+    return watchLines(nextLines, agent);
+  }
+
+  async remove(id: string): Promise<number> {
+    const { journals, events } = this.folder(id);
+    const lease = await this.leases.take(id);
+    this.folders.delete(id);
+    await lease.release();
+    return [...journals.values(), events].flat().reduce((sum, line) => sum + line.length + 1, 0);
+  }
+
+  removeAll(ids: readonly string[]): Promise<readonly Removal[]> {
+    return removeEach(ids, (id) => this.remove(id));
+  }
+
+  async peek(id: string, agent: string, upTo?: number): Promise<JournalContents> {
+    return readJournal(this.folder(id).journals.get(agent) ?? [], agent, upTo);
+  }
+
+  async peekArtifact(id: string, name: string): Promise<Uint8Array> {
+    return artifactOf(this.folder(id), name);
+  }
+
+  artifactsOf(): undefined {
+    return undefined;
+  }
+
+  mailbox(id: string): Mailbox {
+    return this.folder(id).mail;
+  }
+
+  workList(id: string): WorkList {
+    return this.folder(id).work;
+  }
+
+  questions(): QuestionDesk {
+    return NOBODY_ELSE;
+  }
+
+  async visit(id: string): Promise<VisitedSession> {
+    throw notVisited(id);
+  }
+
+  async close(): Promise<void> {}
+
+  private folder(id: string): MemoryFolder {
+    const folder = this.folders.get(id);
+    if (folder === undefined) throw new UsageError(`There is no session "${id}".`);
+    return folder;
+  }
+}
+
+/** No other process sees what is in the memory of this one. */
+const NOBODY_ELSE: QuestionDesk = {
+  board: { post: async () => {}, withdraw: async () => {}, clear: async () => {} },
+  read: async () => ({ questions: [], leftOut: 0 }),
+  verdicts: undefined,
+};
+
+class MemorySession implements Session {
+  readonly epoch: number;
+  readonly lost = new AbortController().signal;
+  private readonly folder: MemoryFolder;
+  private readonly lease: Lease;
+  private readonly clock: Clock;
+  private readonly index: EventIndex;
+  private readonly open = new Map<string, Journal>();
+  private outputs: string | undefined;
+  private isClosed = false;
+
+  constructor(folder: MemoryFolder, lease: Lease, clock: Clock) {
+    this.folder = folder;
+    this.lease = lease;
+    this.epoch = lease.epoch;
+    this.clock = clock;
+    const cited = new Citations();
+    for (const event of folder.events.flatMap((line) => parseEvent(line) ?? [])) cited.add(event);
+    const sink = { append: (text: string) => void folder.events.push(...lines(text)) };
+    this.index = new EventIndex(folder.meta.id, sink, cited);
+    folder.index = this.index;
+  }
+
+  get meta(): SessionMeta {
+    return this.folder.meta;
+  }
+
+  async journal(agent: string, parent: string | null): Promise<Journal> {
+    const open = this.open.get(agent);
+    if (open !== undefined) return open;
+    if (this.isClosed) throw new StorageError(`The session ${this.meta.id} is closed.`);
+    const written = this.folder.journals.get(agent) ?? [];
+    this.folder.journals.set(agent, written);
+    const past = readJournal(written, agent);
+    let seq = past.records.at(-1)?.seq ?? 0;
+    const append = (body: JournalBody): JournalRecord => {
+      seq += 1;
+      const head = { v: JOURNAL_VERSION, seq, ts: this.clock.now(), epoch: this.epoch };
+      // Much faster than a second spread, and there are many records.
+      const record = Object.assign(head, body) as JournalRecord;
+      written.push(formatRecord(record));
+      this.index.add(agent, parent, record);
+      return record;
+    };
+    const journal = { past, append, written: () => undefined, sync: async () => {} };
+    this.open.set(agent, journal);
+    return journal;
+  }
+
+  async closeJournal(agent: string): Promise<void> {
+    this.open.delete(agent);
+  }
+
+  journalFile(): undefined {
+    return undefined;
+  }
+
+  async readEvents(from = 1, to = Number.POSITIVE_INFINITY): Promise<readonly SwarmEvent[]> {
+    this.index.flush();
+    return this.folder.events
+      .flatMap((line) => parseEvent(line) ?? [])
+      .filter(({ seq }) => seq >= from && seq <= to);
+  }
+
+  async updateMeta(change: Partial<SessionMeta>): Promise<void> {
+    this.folder.meta = { ...this.folder.meta, ...change };
+  }
+
+  async putArtifact(name: string, bytes: Uint8Array): Promise<void> {
+    this.folder.artifacts.set(name, bytes);
+  }
+
+  async readArtifact(name: string): Promise<Uint8Array> {
+    return artifactOf(this.folder, name);
+  }
+
+  async reclaim(): Promise<void> {}
+
+  fenceOf(): undefined {}
+
+  artifactDirectory(): string {
+    this.outputs ??= fs.mkdtempSync(join(tmpdir(), 'skein-outputs-'));
+    return this.outputs;
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    this.index.flush();
+    this.open.clear();
+    if (this.outputs !== undefined) fs.rmSync(this.outputs, { recursive: true, force: true });
+    await this.lease.release();
+  }
+}
+
+const artifactOf = (folder: MemoryFolder, name: string): Uint8Array => {
+  const bytes = folder.artifacts.get(name);
+  if (bytes === undefined) throw new UsageError(`There is no artifact "${name}".`);
+  return bytes;
+};
+
+const lines = (text: string): string[] => text.split('\n').slice(0, -1);

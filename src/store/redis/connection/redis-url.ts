@@ -1,0 +1,125 @@
+/**
+ * Where Redis is, as one URL: `redis://`, `rediss://` (TLS) and `unix://`, with a name and a password if
+ * it wants them; `redis+sentinel://a:26379,b:26379/mymaster`; `redis+cluster://a:7000,b:7001`; both also
+ * with `rediss`.
+ */
+import { UsageError } from '../../../protocol/errors.js';
+
+export interface BrokerNode {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface BrokerLogin {
+  readonly username?: string;
+  readonly password?: string;
+  readonly db?: number;
+}
+
+export type BrokerAddress = BrokerLogin & { readonly tls: boolean } & (
+    | { readonly kind: 'single'; readonly node: BrokerNode }
+    | { readonly kind: 'socket'; readonly path: string }
+    | {
+        readonly kind: 'sentinel';
+        readonly nodes: readonly BrokerNode[];
+        readonly master: string;
+        readonly sentinelPassword?: string;
+      }
+    | { readonly kind: 'cluster'; readonly nodes: readonly BrokerNode[] }
+  );
+
+const SHAPE =
+  /^(?<scheme>rediss?(?:\+(?:sentinel|cluster))?|unix):\/\/(?:(?<login>[^@/]*)@)?(?<hosts>[^/?]*)(?<path>\/[^?]*)?(?:\?(?<query>.*))?$/;
+
+/** Throws a UsageError that says what an address looks like, and never what the password is. */
+export const parseAddress = (url: string): BrokerAddress => {
+  const { scheme, login, hosts, path, query } = SHAPE.exec(url)?.groups ?? {};
+  if (scheme === undefined) throw noAddress('it begins with no known scheme');
+  // What looks like a host is a part of a password then, and hosts are shown.
+  const mayHaveAt = scheme === 'unix' && login === undefined;
+  if ([hosts, mayHaveAt ? '' : path, query].join('').includes('@')) {
+    throw noAddress('an @ or / of a password is written as %40 or %2F');
+  }
+  const options = new URLSearchParams(query);
+  const [first = '', second] = (path ?? '').slice(1).split('/').map(plain);
+  const known = { ...loginOf(login), tls: scheme.startsWith('rediss') };
+  const withDb = (db: string | undefined) => ({ ...known, ...databaseOf(db) });
+  if (scheme === 'unix') {
+    if (hosts !== '') throw noAddress('a socket has no host, so it begins with unix:///');
+    if (path === undefined || path === '/') throw noAddress('the path of the socket is missing');
+    return { ...withDb(options.get('db') ?? undefined), kind: 'socket', path: plain(path) };
+  }
+  const sentinel = scheme.endsWith('+sentinel');
+  const nodes = (hosts ?? '').split(',').map((host) => nodeOf(host, sentinel ? 26_379 : 6_379));
+  const [node] = nodes;
+  if (sentinel) {
+    if (first === '') throw noAddress('the name of the master is missing behind the hosts');
+    const sentinelPassword = options.get('sentinelPassword');
+    return {
+      ...withDb(second),
+      ...{ kind: 'sentinel', nodes, master: first },
+      ...(sentinelPassword !== null && { sentinelPassword }),
+    };
+  }
+  if (scheme.endsWith('+cluster')) return { ...known, kind: 'cluster', nodes };
+  if (node === undefined || nodes.length > 1) {
+    throw noAddress('several hosts need redis+sentinel:// or redis+cluster://');
+  }
+  return { ...withDb(first), kind: 'single', node };
+};
+
+/** For people: where it is, and nothing that is secret. */
+export const shownAddress = (address: BrokerAddress): string => {
+  const at = ({ host, port }: BrokerNode) => `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  switch (address.kind) {
+    case 'single':
+      return at(address.node);
+    case 'socket':
+      return address.path;
+    case 'sentinel':
+      return `${address.master} of ${address.nodes.map(at).join(', ')}`;
+    case 'cluster':
+      return `the cluster at ${address.nodes.map(at).join(', ')}`;
+  }
+};
+
+const noAddress = (why: string): UsageError =>
+  new UsageError(
+    `That is no address of Redis, because ${why}: use redis://, rediss://, unix://, redis+sentinel:// or redis+cluster://.`,
+  );
+
+const plain = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw noAddress('it has a % that stands for nothing');
+  }
+};
+
+const loginOf = (login: string | undefined): BrokerLogin => {
+  if (login === undefined || login === '') return {};
+  const [name = '', ...rest] = login.split(':');
+  const password = rest.join(':');
+  // `redis://secret@host` is a password in some tools and a name in others; Redis itself takes it for a name.
+  return {
+    ...(name !== '' && { username: plain(name) }),
+    ...(password !== '' && { password: plain(password) }),
+  };
+};
+
+const databaseOf = (text: string | undefined): { readonly db?: number } => {
+  if (text === undefined || text === '') return {};
+  if (!/^\d{1,4}$/.test(text)) throw noAddress('the database behind the host is no number');
+  return { db: Number(text) };
+};
+
+const nodeOf = (text: string, usual: number): BrokerNode => {
+  const { host, bare, port } =
+    /^(?:\[(?<host>[0-9a-f:.]+)\]|(?<bare>[^:[\]]*))(?::(?<port>\d{1,5}))?$/i.exec(text)?.groups ??
+    {};
+  const name = host ?? bare;
+  if (name === undefined || Number(port ?? usual) > 65_535) {
+    throw noAddress('a host or a port in it cannot be read');
+  }
+  return { host: name === '' ? '127.0.0.1' : plain(name), port: Number(port ?? usual) };
+};

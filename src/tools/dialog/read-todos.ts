@@ -1,0 +1,26 @@
+/** Shows the agent its list of things to do. */
+import { z } from 'zod';
+import type { Todo } from '../../protocol/agent/todos.js';
+import { defineTool } from '../../protocol/tools/tool.js';
+
+const PROMPT = `Shows your list of things to do, as TodoWrite last kept it: it survives a shortened conversation.`;
+
+export const readTodos = defineTool({
+  name: 'TodoRead',
+  kind: 'builtin',
+  prompt: PROMPT,
+  input: z.strictObject({}),
+  describe: () => 'TodoRead',
+  isReadOnly: () => true,
+  polls: () => true,
+  isConcurrencySafe: () => true,
+  subject: () => ({ action: 'none', target: '' }),
+  interruptBehavior: 'block',
+  async call(_, { todos }) {
+    const content = todos.length === 0 ? 'The list is empty.' : todos.map(lineOf).join('\n');
+    return { content, facts: { items: todos.length } };
+  },
+});
+
+const lineOf = ({ content, status, id }: Todo, index: number): string =>
+  `${index + 1}. [${status}] ${content}${id === undefined ? '' : ` (id ${id})`}`;

@@ -1,0 +1,51 @@
+/** Creates a file or replaces all of it; what the agent has not seen only if a person agrees. */
+import { z } from 'zod';
+import { defineTool, ToolFailure } from '../../protocol/tools/tool.js';
+import { locate, orExplain, pathField } from './file-access.js';
+import { encodeText } from './file-text.js';
+import { countLines } from './line-numbers.js';
+
+const PROMPT = `Writes a whole file: creates it, with the directories it needs, or replaces everything in it.
+
+- An existing file must have been read first and not have changed since, unless the user agrees to this very call.
+- To change part of a file use Edit.
+- The content is written exactly as given: end it with a line break where the file should have one.`;
+
+export const writeFile = defineTool({
+  name: 'Write',
+  kind: 'builtin',
+  prompt: PROMPT,
+  input: z.strictObject({
+    file_path: pathField('The file to write'),
+    content: z.string().describe('All of its new content.'),
+  }),
+  describe: ({ file_path }) => `Write ${file_path}`,
+  isReadOnly: () => false,
+  isConcurrencySafe: () => false,
+  subject: ({ file_path }) => ({ action: 'write', target: file_path }),
+  interruptBehavior: 'block',
+  async call({ file_path, content }, context) {
+    if (/\/\.{0,2}$/.test(file_path)) {
+      throw new ToolFailure(`${file_path} names a directory. Give the path of a file in it.`);
+    }
+    const path = locate(file_path, context);
+    const bytes = encodeText(content, 'content');
+    const there = await orExplain(context.workspace.stat(path));
+    if (there !== undefined && there.kind !== 'file') {
+      throw new ToolFailure(`${path} is not a regular file (${there.kind}). Choose another path.`);
+    }
+    const seen = context.readStamp(path);
+    if (there !== undefined && seen === undefined && !context.approved) {
+      throw new ToolFailure(`${path} exists and you have not read it. Read it first, then write.`);
+    }
+    // Without a stamp to compare with, a person has agreed to lose whatever is there.
+    const expected = there === undefined ? 'absent' : seen;
+    const stamp = await orExplain(context.workspace.write(path, bytes, expected));
+    const lines = countLines(content);
+    return {
+      content: `${there === undefined ? 'Created' : 'Replaced'} ${path} (${lines} ${lines === 1 ? 'line' : 'lines'}).`,
+      notes: [{ type: 'file.seen', path, stamp }],
+      facts: { path, created: there === undefined, lines, bytes: stamp.size, digest: stamp.digest },
+    };
+  },
+});

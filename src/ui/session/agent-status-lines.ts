@@ -1,0 +1,89 @@
+/** The agents that work for the lead, as the session shows them in passing: who, what it does, how long. */
+import { redact } from '../../policy/redaction/redaction.js';
+import type { AgentTag } from '../../protocol/agent/swarm.js';
+import type { FeedItem } from '../../protocol/session/feed.js';
+import { agentName } from '../../terminal/output/swarm-lines.js';
+import { harmless, oneLine } from '../../terminal/text/sanitize.js';
+
+export interface LiveAgent {
+  readonly tag: AgentTag;
+  readonly name: string;
+  /** What it does now. */
+  readonly doing: string;
+  readonly isQueued: boolean;
+  readonly isAsking: boolean;
+  /** By the clock that `AgentStrip` was given. */
+  readonly since: number;
+}
+
+export class AgentStrip {
+  private readonly now: () => number;
+  private readonly live = new Map<string, LiveAgent>();
+
+  constructor(now: () => number) {
+    this.now = now;
+  }
+
+  get agents(): readonly LiveAgent[] {
+    return [...this.live.values()];
+  }
+
+  get size(): number {
+    return this.live.size;
+  }
+
+  /** Who asks neither runs nor is queued: it waits for its question. */
+  counts(): { readonly running: number; readonly queued: number } {
+    let [running, queued] = [0, 0];
+    for (const { isQueued, isAsking } of this.live.values()) {
+      if (isQueued) queued += 1;
+      else if (!isAsking) running += 1;
+    }
+    return { running, queued };
+  }
+
+  /** True when it shows something else now. */
+  take(item: FeedItem): boolean {
+    switch (item.type) {
+      case 'agent.spawned':
+        this.put(item.agent, {
+          isQueued: item.isQueued,
+          doing: item.isQueued ? 'queued' : 'starts',
+        });
+        return true;
+      case 'agent.ended':
+      case 'agent.rested':
+        return this.live.delete(item.report.agent.id);
+      case 'agent.feed':
+        return this.hear(item.agent, item.item);
+      default:
+        return false;
+    }
+  }
+
+  clear(): void {
+    this.live.clear();
+  }
+
+  private hear(agent: AgentTag, item: FeedItem): boolean {
+    const doing = doingOf(item);
+    if (doing === undefined) return false;
+    this.put(agent, { doing, isQueued: false, isAsking: item.type === 'question.asked' });
+    return true;
+  }
+
+  private put(tag: AgentTag, news: Partial<LiveAgent>): void {
+    const known = this.live.get(tag.id);
+    const fresh = { tag, name: agentName(tag), since: this.now(), isQueued: false };
+    this.live.set(tag.id, { isAsking: false, doing: '', ...(known ?? fresh), ...news });
+  }
+}
+
+/** Undefined for what changes nothing that is shown; raw stream events never do. */
+const doingOf = (item: FeedItem): string | undefined => {
+  if (item.type === 'request.started') return 'streaming';
+  if (item.type === 'tool.started') return oneLine(harmless(redact(item.description)), 200);
+  if (item.type === 'question.asked' || item.type === 'person.asked') return 'asks';
+  if (item.type === 'attempt.discarded') return 'retrying';
+  return item.type === 'context.compacted' ? 'compacted' : undefined;
+};

@@ -1,0 +1,125 @@
+/** The calls of a session in the order in which they were asked for, folded from its journals. */
+import { UsageError } from '../../protocol/errors.js';
+import type { WireBlock } from '../../protocol/model/wire.js';
+import type { CallOutcome, JournalRecord } from '../../protocol/session/journal.js';
+import type { SessionStore } from '../../protocol/session/store.js';
+import { type CallSubject, callSubject } from './call-subject.js';
+
+export interface ListedCall {
+  /** Counts from 1 in the session. */
+  readonly number: number;
+  readonly call: string;
+  readonly agent: string;
+  readonly tool: string;
+  readonly turn: number;
+  readonly ts: number;
+  /** Of the record that asked for it, in the journal of its agent. */
+  readonly seq: number;
+  readonly subject: CallSubject;
+  /** Where the agent was. */
+  readonly cwd: string;
+  /** Null while nothing came of it, or when the process died before. */
+  readonly outcome: CallOutcome | null;
+  readonly endedAt: number | null;
+  readonly startedAt: number | null;
+  /** Files that it changed, as far as somebody watched; undefined when nobody did. */
+  readonly changed: readonly string[] | undefined;
+}
+
+type Draft = { -readonly [Key in keyof ListedCall]: ListedCall[Key] };
+
+export const callsOfSession = async (
+  store: Pick<SessionStore, 'agents' | 'records'>,
+  id: string,
+): Promise<readonly ListedCall[]> => {
+  const all: Draft[] = [];
+  for (const agent of await store.agents(id)) {
+    const ledger = new CallLedger(agent);
+    for await (const record of store.records(id, agent)) ledger.take(record);
+    all.push(...ledger.calls.values());
+  }
+  // Stable: calls of one message keep their order.
+  all.sort((a, b) => a.ts - b.ts);
+  for (const [index, call] of all.entries()) call.number = index + 1;
+  return all;
+};
+
+/** By number, by id or by the beginning of one. */
+export const callNamed = (calls: readonly ListedCall[], wanted: string): ListedCall => {
+  const number = /^#?\d{1,6}$/.test(wanted) ? Number(wanted.replace('#', '')) : undefined;
+  const byNumber = number === undefined ? undefined : calls[number - 1];
+  if (byNumber !== undefined) return byNumber;
+  const fitting = wanted === '' ? [] : calls.filter(({ call }) => call.startsWith(wanted));
+  const [found] = fitting.filter(({ call }) => call === wanted || fitting.length === 1);
+  if (found !== undefined) return found;
+  const shown = wanted.slice(0, 80);
+  if (fitting.length > 1) {
+    const some = fitting.slice(0, 5).map((it) => `${it.call} (number ${it.number})`);
+    throw new UsageError(
+      `"${shown}" fits ${fitting.length} calls: ${some.join(', ')}. Give more of the id, or the number.`,
+    );
+  }
+  const many = calls.length === 0 ? 'no calls' : `${calls.length} calls, numbered from 1`;
+  throw new UsageError(
+    `There is no call "${shown}"; the session has ${many}. Without one they are listed.`,
+  );
+};
+
+class CallLedger {
+  readonly calls = new Map<string, Draft>();
+  readonly #agent: string;
+  #cwd = '/';
+
+  constructor(agent: string) {
+    this.#agent = agent;
+  }
+
+  take(record: JournalRecord): void {
+    if (record.type === 'agent.created') this.#cwd = record.cwd;
+    if (record.type === 'assistant.received') {
+      for (const block of wantedIn(record.raw)) this.#want(block, record);
+    }
+    if (!('call' in record) || typeof record.call !== 'string') return;
+    if (record.type === 'call.ended') {
+      const moved = record.notes?.findLast((note) => note.type === 'cwd.changed');
+      if (moved?.type === 'cwd.changed') this.#cwd = moved.cwd;
+    }
+    const call = this.calls.get(record.call) ?? this.#early(record.call, record);
+    if (record.type === 'call.started') call.startedAt = record.ts;
+    if (record.type === 'call.ended') [call.outcome, call.endedAt] = [record.outcome, record.ts];
+    if (record.type === 'files.changed') call.changed = record.changes.map(({ path }) => path);
+  }
+
+  /** A call is judged and may run while its message still comes in; a message that is cut never does. */
+  #early(id: string, record: JournalRecord): Draft {
+    const tool = 'tool' in record ? record.tool : '?';
+    const turn = 'turn' in record ? record.turn : 0;
+    const call: Draft = {
+      ...{ number: 0, call: id, agent: this.#agent, tool, turn, ts: record.ts, seq: record.seq },
+      ...{ subject: { files: [] }, cwd: this.#cwd },
+      ...{ outcome: null, startedAt: null, endedAt: null, changed: undefined },
+    };
+    this.calls.set(id, call);
+    return call;
+  }
+
+  #want(
+    { id, name, input }: WireBlock,
+    record: JournalRecord & { type: 'assistant.received' },
+  ): void {
+    if (typeof id !== 'string') return;
+    const call = this.calls.get(id) ?? this.#early(id, record);
+    call.tool = String(name);
+    call.turn = record.turn;
+    call.seq = record.seq;
+    call.subject = callSubject(input, call.cwd);
+  }
+}
+
+/** The tool_use blocks of a message. */
+export const wantedIn = (raw: string): readonly WireBlock[] => {
+  const blocks = JSON.parse(raw) as unknown;
+  return Array.isArray(blocks)
+    ? (blocks as WireBlock[]).filter((block) => block?.type === 'tool_use')
+    : [];
+};

@@ -1,0 +1,77 @@
+/** How many agents of a swarm work at the same time and in which state, in no more pieces than a chart has columns. */
+import { lengthOf, type Pause, timeWithout } from './idle-gaps.js';
+import { isBusy, type StateSpan } from './state-timeline.js';
+
+/** A piece of the time. */
+export interface WorkPiece {
+  /** Milliseconds since 1970. */
+  readonly from: number;
+  readonly to: number;
+  /** How many were in each state, on the average; without states in which nobody works. */
+  readonly agents: Readonly<Record<string, number>>;
+}
+
+export interface WorkCurve {
+  /** The most agents that worked at one moment. */
+  readonly most: number;
+  /** In order of time, about equally long; there are none in pauses. */
+  readonly pieces: readonly WorkPiece[];
+}
+
+/** `columns`: about how many pieces there may be. */
+export const workCurve = (
+  lanes: readonly (readonly StateSpan[])[],
+  { from, to, pauses }: Pause & { readonly pauses: readonly Pause[] },
+  columns: number,
+): WorkCurve => {
+  const width = timeWithout(pauses, from, to) / columns;
+  const pieces = [...pauses, { from: to, to }].flatMap((pause, at) =>
+    piecesIn({ from: pauses[at - 1]?.to ?? from, to: pause.from }, width, columns),
+  );
+  for (const spans of lanes) addLane(pieces, spans);
+  return { most: mostAtOnce(lanes), pieces };
+};
+
+interface OpenPiece extends Pause {
+  readonly agents: Record<string, number>;
+}
+
+/** Equal ones, as many as fit best. A log may say anything of the time: a number need not come out of it. */
+const piecesIn = ({ from, to }: Pause, width: number, most: number): readonly OpenPiece[] => {
+  if (to <= from) return [];
+  const fitting = Math.round((to - from) / width);
+  const many = fitting >= 1 ? Math.min(most, fitting) : 1;
+  const at = (piece: number) => from + ((to - from) * piece) / many;
+  return Array.from({ length: many }, (_, piece) => {
+    return { from: at(piece), to: at(piece + 1), agents: {} };
+  });
+};
+
+/** Both are in order of time, so each is gone through once. */
+const addLane = (pieces: readonly OpenPiece[], spans: readonly StateSpan[]): void => {
+  let first = 0;
+  for (const { state, from, to } of spans) {
+    if (!isBusy(state)) continue;
+    while (first < pieces.length && (pieces[first]?.to ?? 0) <= from) first += 1;
+    for (let at = first; at < pieces.length; at += 1) {
+      const piece = pieces[at];
+      if (piece === undefined || piece.from >= to) break;
+      const shared = Math.min(to, piece.to) - Math.max(from, piece.from);
+      // Far from 1970 the pieces of a short time may be too short for a number to tell them apart.
+      if (shared > 0) piece.agents[state] = (piece.agents[state] ?? 0) + shared / lengthOf(piece);
+    }
+  }
+};
+
+const mostAtOnce = (lanes: readonly (readonly StateSpan[])[]): number => {
+  const busy = lanes.flatMap((spans) => spans.filter(({ state }) => isBusy(state)));
+  const begins = Float64Array.from(busy, ({ from }) => from).sort();
+  const ends = Float64Array.from(busy, ({ to }) => to).sort();
+  let [over, most] = [0, 0];
+  for (const [begun, at] of begins.entries()) {
+    // Who ends when another begins was not there at the same time.
+    while ((ends[over] ?? Number.POSITIVE_INFINITY) <= at) over += 1;
+    most = Math.max(most, begun + 1 - over);
+  }
+  return most;
+};

@@ -1,0 +1,191 @@
+import { describe, expect, test } from 'vitest';
+import type { ToolContext } from '../../../src/protocol/tools/tool.js';
+import {
+  calls,
+  ends,
+  gate,
+  says,
+  scriptedModel,
+  waits,
+} from '../../fakes/agents/scripted-model.js';
+import { heldShell } from '../../fakes/held-shell.js';
+import { settled } from '../../fakes/virtual-clock.js';
+import { type LeadOptions, leadInHand } from '../session/lead-in-hand.js';
+
+/** Starts a job as Bash does. */
+const serve = async ({ jobs, cwd, signal, openArtifact }: ToolContext) => {
+  const artifact = openArtifact('out.txt');
+  const { id } = await jobs.start({ command: 'serve', cwd, artifact, signal });
+  return { content: id, notes: [{ type: 'job.read' as const, job: id, upTo: 0 }] };
+};
+
+const start = calls('c1', 'Change', { name: 'serve' });
+const NOTICE =
+  '[The background command bash_1 has ended with exit code 0. It ran: serve. TaskOutput with task_id "bash_1" shows what it printed.]';
+
+const hand = async (options: Omit<LeadOptions, 'deeds'>) => {
+  const shell = heldShell();
+  return { shell, ...(await leadInHand({ shell, lingers: true, deeds: { serve }, ...options })) };
+};
+
+/** The text blocks of the newest user message of a request. */
+const saidTo = (request: { readonly body: string } | undefined): unknown[] => {
+  const { messages } = JSON.parse(request?.body ?? '{}') as {
+    messages: { content: { type: string; text?: string }[] }[];
+  };
+  return (messages.at(-1)?.content ?? []).map(({ type, text }) => text ?? type);
+};
+
+describe('a job that ends by itself', () => {
+  test('is told to the agent with the next message of the run', async () => {
+    const door = gate();
+    const model = scriptedModel(
+      [start],
+      [waits(door.opened), calls('c2', 'Look', { name: 'b' })],
+      [says('Done.')],
+    );
+    const { shell, say, items } = await hand({ model });
+    await say('Go.');
+    shell.runs[0]?.end();
+    await settled();
+    expect(model.requests).toHaveLength(2);
+    door.open();
+    await settled();
+    expect(saidTo(model.requests[2])).toEqual(['tool_result', NOTICE]);
+    expect(items).toContainEqual({
+      type: 'notice',
+      text: 'The background command bash_1 has ended with exit code 0: serve',
+    });
+  });
+
+  test('is no reason for another turn', async () => {
+    const door = gate();
+    const model = scriptedModel([start], [waits(door.opened), says('Done.')], [says('Yes.')]);
+    const { shell, say, lead } = await hand({ model });
+    await say('Go.');
+    shell.runs[0]?.end();
+    door.open();
+    await settled();
+    expect([lead.state, lead.isResting, model.requests.length]).toEqual(['idle', true, 2]);
+    await say('And now?');
+    expect(saidTo(model.requests[2])).toEqual([NOTICE, 'And now?']);
+  });
+
+  test('does not wake an agent that rests, and stands in front of the next prompt', async () => {
+    const model = scriptedModel([start], [says('Done.')], [says('Yes.')]);
+    const { shell, say, lead } = await hand({ model });
+    await say('Go.');
+    shell.runs[0]?.end();
+    await settled();
+    expect([lead.state, lead.isResting, model.requests.length]).toEqual(['idle', true, 2]);
+    await say('And now?');
+    expect(saidTo(model.requests[2])).toEqual([NOTICE, 'And now?']);
+    const before = model.requests[1]?.body.replaceAll(/,"cache_control":\{[^}]*\}/g, '');
+    const after = model.requests[2]?.body.replaceAll(/,"cache_control":\{[^}]*\}/g, '');
+    expect(after?.startsWith(before?.slice(0, -2) ?? '-')).toBe(true);
+  });
+
+  test('is told when the session is resumed, and wakes nobody there either', async () => {
+    const first = await hand({ model: scriptedModel([start], [says('Done.')]) });
+    await first.say('Go.');
+    first.shell.runs[0]?.end();
+    await settled();
+    await first.lead.close();
+    const model = scriptedModel([says('Yes.')]);
+    const choice = { kind: 'resume', id: first.lead.id } as const;
+    const second = await hand({ model, store: first.store, choice });
+    second.lead.start();
+    await settled();
+    expect([second.lead.state, model.requests.length]).toEqual(['idle', 0]);
+    await second.say('And now?');
+    expect(saidTo(model.requests[0])).toEqual([NOTICE, 'And now?']);
+  });
+
+  test('does not stand between a cut answer and the order to go on', async () => {
+    const door = gate();
+    const model = scriptedModel(
+      [start],
+      [says('Half'), waits(door.opened), ends('max_tokens')],
+      [says('whole.')],
+    );
+    const { shell, say } = await hand({ model });
+    await say('Go.');
+    shell.runs[0]?.end();
+    door.open();
+    await settled();
+    expect(saidTo(model.requests[2])).toEqual([expect.stringContaining('cut off')]);
+  });
+
+  test('is not told to an agent that saw it end', async () => {
+    const model = scriptedModel([start], [calls('c2', 'Look', { name: 'wait' })], [says('Done.')]);
+    const shell = heldShell();
+    const { say, records } = await leadInHand({
+      ...{ model, shell, lingers: true },
+      deeds: {
+        serve,
+        async wait({ jobs, signal }) {
+          await jobs.find('bash_1')?.untilEnded(1_000, signal);
+          return { content: 'seen' };
+        },
+      },
+    });
+    await say('Go.');
+    shell.runs[0]?.end();
+    await settled();
+    const senders = (await records()).flatMap((it) =>
+      it.type === 'letter.received' ? it.from : [],
+    );
+    expect(senders).toEqual(['user']);
+  });
+});
+
+describe('the jobs of a session', () => {
+  test('end with it, and people are told which', async () => {
+    const { shell, say, lead, items } = await hand({
+      model: scriptedModel([start], [says('Done.')]),
+    });
+    await say('Go.');
+    await lead.close();
+    expect(shell.runs[0]?.command.signal.aborted).toBe(true);
+    expect(items.at(-1)).toEqual({
+      type: 'notice',
+      text: 'Ended with the session what still ran in the background: bash_1 (serve).',
+    });
+  });
+
+  test('end with an agent that stops for good', async () => {
+    const { shell, say, lead, records } = await hand({
+      model: scriptedModel([start], [says('Done.')]),
+      lingers: false,
+    });
+    await say('Go.');
+    await lead.stopped;
+    await settled();
+    expect(shell.runs[0]?.command.signal.aborted).toBe(true);
+    expect((await records()).at(-1)).toMatchObject({ type: 'run.ended', final: true });
+  });
+
+  test('go on when a run is interrupted', async () => {
+    const door = gate();
+    const { shell, say, lead } = await hand({
+      model: scriptedModel([start], [says('Hm'), waits(door.opened)]),
+    });
+    await say('Go.');
+    lead.interrupt();
+    await settled();
+    expect(lead.isResting).toBe(true);
+    expect(shell.runs[0]?.command.signal.aborted).toBe(false);
+    await lead.close();
+  });
+
+  test('are counted on in the next process', async () => {
+    const first = await hand({ model: scriptedModel([start], [says('Done.')]) });
+    await first.say('Go.');
+    await first.lead.close();
+    const choice = { kind: 'resume', id: first.lead.id } as const;
+    const model = scriptedModel([start], [says('Done.')]);
+    const second = await hand({ model, store: first.store, choice });
+    await second.say('Again.');
+    expect(second.results()).toEqual({ c1: 'bash_2' });
+  });
+});

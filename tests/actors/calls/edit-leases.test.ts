@@ -1,0 +1,172 @@
+/** Agents that change files in the same place: who gets a file, what the others hear, and until when. */
+import { describe, expect, test } from 'vitest';
+import { editFile } from '../../../src/tools/files/edit-file.js';
+import { readFile } from '../../../src/tools/files/read-file.js';
+import { writeFile } from '../../../src/tools/files/write-file.js';
+import { type Answer, calls, gate, says, waits } from '../../fakes/agents/scripted-model.js';
+import { agentDefinition } from '../../fakes/agents/swarm-setup.js';
+import { allSettled, swarmInHand, task } from '../swarm/swarm-in-hand.js';
+
+let last = 0;
+const call = (tool: string, input: unknown) => {
+  last += 1;
+  return calls(`c${last}`, tool, input);
+};
+const writes = (name: string) => call('Write', { file_path: `/w/${name}`, content: `old ${last}` });
+const reads = (name: string) => call('Read', { file_path: `/w/${name}` });
+const edits = (name: string, old_string: string) =>
+  call('Edit', { file_path: `/w/${name}`, old_string, new_string: 'new' });
+const asks = (name: string, more: Record<string, unknown> = {}) =>
+  call(
+    'Task',
+    task(`I am ${name}.`, {
+      description: `work of ${name}`,
+      name,
+      subagent_type: 'worker',
+      ...more,
+    }),
+  );
+const inBackground = { run_in_background: true };
+
+/** What each agent does, turn by turn, and at last it says that it is done. */
+type Plans = Readonly<Record<string, readonly Answer[]>>;
+
+const swarmWith = async (plans: Plans, lingers = false) => {
+  const hand = await swarmInHand(
+    ({ said, turn }) => {
+      const name = [...said.join('\n').matchAll(/I am (\w+)\./g)].at(-1)?.[1] ?? 'lead';
+      return plans[name]?.[turn] ?? [says('Done.')];
+    },
+    {
+      ...{ tools: [writeFile, readFile, editFile], lingers },
+      swarm: {
+        definitions: [
+          agentDefinition({ name: 'worker', tools: ['Write', 'Read', 'Edit', 'Task'] }),
+        ],
+      },
+    },
+  );
+  await hand.say('Go');
+  await allSettled();
+  /** What became of the calls of an agent, in order. */
+  const told = (name: string): readonly string[] =>
+    hand.items.flatMap((item) => {
+      const of = item.type === 'agent.feed' ? item.agent.name : 'lead';
+      const it = item.type === 'agent.feed' ? item.item : item;
+      if (of !== name || it.type !== 'tool.ended' || it.tool === 'Task') return [];
+      return [(JSON.parse(it.raw) as { content: string }).content];
+    });
+  return { ...hand, told };
+};
+
+const done = (file: string) => expect.stringMatching(new RegExp(`(Created|Replaced).* /w/${file}`));
+
+describe('a file that an agent has changed', () => {
+  test('is held until that one has ended, and others are told who holds it and what to do', async () => {
+    const [ann, bob] = [gate(), gate()];
+    const swarm = await swarmWith({
+      lead: [[asks('ann', inBackground), asks('bob', inBackground)]],
+      ann: [[writes('a')], [waits(ann.opened), says('Done.')]],
+      bob: [
+        [reads('b')],
+        [waits(bob.opened), writes('a')],
+        [writes('b')],
+        [reads('a')],
+        [writes('a')],
+      ],
+    });
+    bob.open();
+    await allSettled();
+    expect(swarm.told('ann')).toEqual([done('a')]);
+    const [, refused, other, , again] = swarm.told('bob');
+    const who = swarm.items.flatMap((it) => (it.type === 'agent.spawned' ? [it.agent.id] : []))[0];
+    expect(refused).toBe(
+      `/w/a is being changed by worker ann ${who} "work of ann", which holds it since 1970-01-01T00:16:40Z. Nothing was written. Work on something else, wait until that agent has ended, or write to it with SendMessage. Agents that must change the same files side by side need isolation: "worktree".`,
+    );
+    expect(other).toEqual(done('b'));
+    expect(again).toContain('is being changed by worker ann');
+    ann.open();
+    await allSettled();
+  });
+
+  test.each(['ends', 'is stopped'])('is free when that one %s', async (how) => {
+    const ann = gate();
+    const swarm = await swarmWith({
+      lead: [[asks('ann', inBackground)], [waits(ann.opened), reads('a')], [edits('a', 'old')]],
+      ann: [[writes('a')], ...(how === 'ends' ? [] : [[waits(new Promise(() => {}))]])],
+    });
+    if (how === 'is stopped') await swarm.lead.steer.stop('ann');
+    ann.open();
+    await allSettled();
+    const [read, edited] = swarm.told('lead');
+    expect(read).toContain('old');
+    expect(edited).toContain('Replaced one passage');
+  });
+
+  test('is free when a lead that has changed it rests', async () => {
+    const ann = gate();
+    const swarm = await swarmWith(
+      {
+        lead: [[writes('a'), asks('ann', inBackground)]],
+        ann: [[waits(ann.opened), reads('a')], [writes('a')]],
+      },
+      true,
+    );
+    ann.open();
+    await allSettled();
+    expect(swarm.told('ann')[1]).toEqual(done('a'));
+  });
+
+  test('belongs to an agent that its holder waits for, and to those below it', async () => {
+    const swarm = await swarmWith({
+      lead: [[writes('a')], [asks('ann')], [reads('a')], [writes('a')]],
+      ann: [[reads('a')], [asks('bob')]],
+      bob: [[reads('a')], [writes('a')], [writes('a')]],
+    });
+    expect(swarm.told('bob').slice(1)).toEqual([done('a'), done('a')]);
+    expect(swarm.told('lead')).toEqual([done('a'), expect.any(String), done('a')]);
+  });
+
+  test('does not belong to an agent that its holder does not wait for', async () => {
+    const [lead, ann] = [gate(), gate()];
+    const swarm = await swarmWith({
+      lead: [
+        [writes('a'), asks('ann', inBackground)],
+        [waits(lead.opened), says('Done.')],
+      ],
+      ann: [[reads('a')], [writes('a')], [waits(ann.opened), says('Done.')]],
+    });
+    expect(swarm.told('ann')[1]).toMatch(/^\/w\/a is being changed by the lead a_\d+, which /);
+    lead.open();
+    ann.open();
+    await allSettled();
+  });
+
+  test('is not held by an agent whose change has failed', async () => {
+    const [ann, bob] = [gate(), gate()];
+    const swarm = await swarmWith({
+      lead: [[writes('a')], [asks('ann', inBackground), asks('bob', inBackground)]],
+      ann: [[reads('a')], [edits('a', 'nowhere')], [waits(ann.opened), says('Done.')]],
+      bob: [[waits(bob.opened), reads('a')], [writes('a')]],
+    });
+    bob.open();
+    await allSettled();
+    expect(swarm.told('bob')[1]).toEqual(done('a'));
+    ann.open();
+    await allSettled();
+  });
+});
+
+test('of agents that change a file at the same moment one gets it', async () => {
+  const start = gate();
+  const names = ['ann', 'bob', 'cid', 'dot', 'eve'];
+  const swarm = await swarmWith({
+    lead: [names.map((name) => asks(name))],
+    ...Object.fromEntries(names.map((name) => [name, [[waits(start.opened), writes('a')]]])),
+  });
+  start.open();
+  await allSettled();
+  const all = names.flatMap((name) => swarm.told(name));
+  expect(all.filter((text) => text.startsWith('Created'))).toHaveLength(1);
+  expect(all.filter((text) => text.includes('is being changed by'))).toHaveLength(4);
+});

@@ -1,0 +1,298 @@
+/** What becomes of an agent that goes round in circles, alone or with others. */
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { defineTool, type Tool, ToolFailure } from '../../../src/protocol/tools/tool.js';
+import { sendMessage } from '../../../src/tools/agents/send-message.js';
+import { readTodos } from '../../../src/tools/dialog/read-todos.js';
+import { taskOutput } from '../../../src/tools/shell/task-output.js';
+import { getWork } from '../../../src/tools/tasks/get-task.js';
+import { listWork } from '../../../src/tools/tasks/list-tasks.js';
+import type { Answer } from '../../fakes/agents/scripted-model.js';
+import { calls, choosingModel, gate, says, waits } from '../../fakes/agents/scripted-model.js';
+import { type Deeds, type LeadInHand, leadInHand } from '../session/lead-in-hand.js';
+import {
+  allSettled,
+  type SwarmInHand,
+  swarmInHand,
+  type Talk,
+  task,
+} from '../swarm/swarm-in-hand.js';
+
+/** The words of a task are in its prompt alone, so that whoever started it is not taken for it. */
+const EXPLORER = { subagent_type: 'explorer', description: 'A task' };
+
+/** Makes the calls of a plan over and over, and says that it is done when `most` turns are over. */
+const goesRound = (plan: readonly (readonly [string, unknown])[], most = 60) =>
+  choosingModel((_, number): Answer => {
+    const [tool, input] = plan[(number - 1) % plan.length] ?? ['', {}];
+    return number > most ? [says('done')] : [calls(`c${number}`, tool, input)];
+  });
+
+const look = (name: string) => ['Look', { name }] as const;
+
+const run = async (
+  plan: readonly (readonly [string, unknown])[],
+  options: { most?: number; deeds?: Deeds; tools?: readonly Tool[] } = {},
+) => {
+  const { most, ...rest } = options;
+  const model = goesRound(plan, most);
+  const hand = await leadInHand({ model, ...rest });
+  await hand.say('Go');
+  const { stop } = await hand.lead.stopped;
+  return { ...hand, stop, requests: model.requests };
+};
+
+const warnings = ({ items }: Pick<LeadInHand, 'items'>): number =>
+  items.filter((it) => it.type === 'tool.ended' && it.raw.includes('[Skein: ')).length;
+
+describe('a planted loop', () => {
+  test('is told to the model at the third time, and ends the agent at the sixth', async () => {
+    const { stop, requests, items, records } = await run([look('a')]);
+    expect([stop.reason, requests.length]).toEqual(['loop', 6]);
+    expect(stop.detail).toBe(
+      'The agent did the same 6 times in a row, with the same results, after it was told so; what it did is kept. Say what it should do instead.',
+    );
+    const ends = (await records()).filter((it) => it.type === 'call.ended');
+    expect(ends.map(({ trace }) => trace?.told)).toEqual([undefined, undefined, 3, 4, 5, 6]);
+    expect(new Set(ends.map(({ trace }) => trace?.digest)).size).toBe(1);
+    expect(requests[3]?.body).toContain(
+      'did a\\n\\n[Skein: you have made this call 3 times in a row with nothing new in between, and Look gave the same result each time.',
+    );
+    expect(items.at(-1)).toMatchObject({ type: 'run.ended', stop: { reason: 'loop' } });
+  });
+
+  test('of several calls in turn ends at the sixth round', async () => {
+    const { stop, requests } = await run([look('a'), ['Change', { name: 'b' }], look('c')]);
+    expect([stop.reason, requests.length]).toEqual(['loop', 18]);
+  });
+
+  test('is none while results differ', async () => {
+    let number = 0;
+    const deeds: Deeds = {
+      a: () => {
+        number += 1;
+        return { content: `${number} of 10` };
+      },
+    };
+    const hand = await run([look('a')], { most: 20, deeds });
+    expect([hand.stop.reason, warnings(hand)]).toEqual(['end_turn', 0]);
+  });
+
+  test('is none where something else is done in between', async () => {
+    const other = Array.from({ length: 12 }, (_, at) => [look('a'), look(`b${at}`)]).flat();
+    const hand = await run(other, { most: 24 });
+    expect([hand.stop.reason, warnings(hand)]).toEqual(['end_turn', 0]);
+  });
+
+  test('ends a run of a lead that rests, and what a person says begins anew', async () => {
+    const model = goesRound([look('a')], 8);
+    const { say, items } = await leadInHand({ model, lingers: true });
+    await say('Go');
+    await say('Try it once more, then stop.');
+    const ends = items.flatMap((it) => (it.type === 'run.ended' ? [it.stop.reason] : []));
+    expect([ends, model.requests.length]).toEqual([['loop', 'end_turn'], 9]);
+  });
+
+  test('is known to an agent that was rebuilt from its journal', async () => {
+    const { opened } = gate();
+    const before = choosingModel((_, number) =>
+      number > 4 ? [waits(opened)] : [calls(`c${number}`, 'Look', { name: 'a' })],
+    );
+    const hand = await leadInHand({ model: before });
+    await hand.say('Go');
+    await hand.lead.close();
+    const model = choosingModel((_, number) => [calls(`d${number}`, 'Look', { name: 'a' })]);
+    const choice = { kind: 'resume', id: hand.lead.id } as const;
+    const { lead } = await leadInHand({ model, store: hand.store, choice });
+    lead.start();
+    expect((await lead.stopped).stop.reason).toBe('loop');
+    expect(model.requests).toHaveLength(2);
+  });
+
+  test('leaves calls that keep failing to the limit for those', async () => {
+    const deeds: Deeds = {
+      a: () => {
+        throw new ToolFailure('There is no such file.');
+      },
+    };
+    const { stop, requests } = await run([look('a')], { deeds });
+    expect([stop.reason, requests.length]).toEqual(['repeated_tool_failure', 5]);
+  });
+});
+
+describe('honest polling', () => {
+  const status = defineTool({
+    ...{ name: 'Status', kind: 'sdk', prompt: 'Status', interruptBehavior: 'cancel' },
+    input: z.object({}),
+    describe: () => 'Status',
+    isReadOnly: () => true,
+    isConcurrencySafe: () => true,
+    polls: () => true,
+    subject: () => ({ action: 'none', target: '' }),
+    call: async () => ({ content: 'still running' }),
+  }) as Tool;
+
+  test('goes on for as long as it likes', async () => {
+    const hand = await run([['Status', {}]], { most: 50, tools: [status] });
+    expect([hand.stop.reason, hand.requests.length, warnings(hand)]).toEqual(['end_turn', 51, 0]);
+  });
+
+  test('may look at files in between', async () => {
+    const hand = await run([look('log'), ['Status', {}]], { most: 50, tools: [status] });
+    expect([hand.stop.reason, warnings(hand)]).toEqual(['end_turn', 0]);
+  });
+
+  test('is what tools are for that look at tasks', () => {
+    expect(taskOutput.polls?.({ task_id: 'bash_1' })).toBe(true);
+    expect([readTodos, listWork].map((it) => it.polls?.({}))).toEqual([true, true]);
+    expect(getWork.polls?.({ taskId: '1' })).toBe(true);
+  });
+});
+
+describe('a parent that starts the same agent again and again', () => {
+  const swarm = (input: Record<string, unknown>, report: (number: number) => string) => {
+    let children = 0;
+    let turns = 0;
+    const answer = (talk: Talk): Answer => {
+      if (talk.said.some((words) => words.includes('find it'))) {
+        children += 1;
+        return [says(report(children))];
+      }
+      turns += 1;
+      return turns > 20 ? [says('done')] : [calls(`t${turns}`, 'Task', task('find it', input))];
+    };
+    return swarmInHand(answer, { lingers: false });
+  };
+
+  const ended = async (hand: SwarmInHand): Promise<string> => {
+    await hand.say('begin');
+    await allSettled(60);
+    return (await hand.lead.stopped).stop.reason;
+  };
+  const spawned = ({ items }: SwarmInHand) =>
+    items.filter(({ type }) => type === 'agent.spawned').length;
+
+  test('is stopped when they report the same, ids and costs aside', async () => {
+    const hand = await swarm(EXPLORER, () => 'It is not here.');
+    expect([await ended(hand), spawned(hand)]).toEqual(['loop', 6]);
+  });
+
+  test('is stopped also when they work in the background', async () => {
+    const behind = { ...EXPLORER, run_in_background: true };
+    const hand = await swarm(behind, () => 'It is not here.');
+    expect(await ended(hand)).toBe('loop');
+    expect(spawned(hand)).toBeLessThan(10);
+  });
+
+  test('goes on while they report something new', async () => {
+    const hand = await swarm(EXPLORER, (number) => `Found ${number}.`);
+    expect([await ended(hand), spawned(hand)]).toEqual(['end_turn', 20]);
+  });
+});
+
+describe('a call that fails for many agents in the same way', () => {
+  const failing: Deeds = {
+    gate: () => {
+      throw new ToolFailure('The gate is shut.');
+    },
+  };
+
+  /** Agents one after another, each of which tries the call so many times and then something else. */
+  const swarm = (agents: number, tries: number, deeds: Deeds = failing) =>
+    swarmInHand(
+      (talk): Answer => {
+        const isChild = talk.said.some((words) => words.includes('agent number'));
+        if (!isChild) {
+          const { turn } = talk;
+          if (turn >= agents) return [says('done')];
+          return [calls(`t${turn}`, 'Task', task(`agent number ${turn}`, EXPLORER))];
+        }
+        if (talk.turn >= tries) return [says('it is shut')];
+        const id = `k${talk.said.join().length}-${talk.turn}`;
+        return [calls(id, 'Look', { name: 'gate' }), calls(`${id}-b`, 'Look', { name: 'wall' })];
+      },
+      { deeds },
+    );
+  const stopsOf = ({ items }: SwarmInHand) =>
+    items.flatMap((it) => (it.type === 'agent.ended' ? [it.report.stop.reason] : []));
+  const told = ({ items }: SwarmInHand) =>
+    items.filter(
+      (it) =>
+        it.type === 'agent.feed' &&
+        it.item.type === 'tool.ended' &&
+        it.item.raw.includes('agents of this swarm have made this very call'),
+    ).length;
+
+  test('is told from the third agent on', async () => {
+    const hand = await swarm(5, 1);
+    await hand.say('begin');
+    await hand.lead.stopped;
+    expect([stopsOf(hand), told(hand)]).toEqual([Array(5).fill('end_turn'), 3]);
+  });
+
+  test('ends one that repeats it all the same sooner than alone', async () => {
+    const hand = await swarm(4, 5);
+    await hand.say('begin');
+    await hand.lead.stopped;
+    expect(stopsOf(hand)).toEqual(['end_turn', 'end_turn', 'loop', 'loop']);
+  });
+
+  test('is a new one as soon as it has come to something else', async () => {
+    let number = 0;
+    const hand = await swarm(6, 1, {
+      gate: () => {
+        number += 1;
+        if (number % 3 === 0) return { content: 'It is open.' };
+        throw new ToolFailure('The gate is shut.');
+      },
+    });
+    await hand.say('begin');
+    await hand.lead.stopped;
+    expect(told(hand)).toBe(0);
+  });
+});
+
+describe('two teammates that write the same to each other', () => {
+  const mate = (name: string) => task(`you are ${name}`, { ...EXPLORER, name, team_name: 'ours' });
+
+  /** Each sends what it says to the other, whenever something comes from it. */
+  const swarm = (words: (number: number) => string) => {
+    let letters = 0;
+    return swarmInHand(
+      ({ last, said, turn }): Answer => {
+        const mine = ['ann', 'bob'].find((name) => said[0]?.includes(`you are ${name}`));
+        if (mine === undefined) {
+          const all = ['ann', 'bob'].map((name) => calls(`t_${name}`, 'Task', mate(name)));
+          return turn === 0 ? all : [says('heard')];
+        }
+        const isCalled = last.includes('agent-message') || (mine === 'ann' && turn === 0);
+        if (!isCalled || letters >= 40) return [says('sent')];
+        letters += 1;
+        const to = mine === 'ann' ? 'bob' : 'ann';
+        return [calls(`m${letters}`, 'SendMessage', { to, message: words(letters) })];
+      },
+      { lingers: true, tools: [sendMessage] },
+    );
+  };
+  const rested = ({ items }: SwarmInHand) =>
+    items.flatMap((it) => (it.type === 'agent.rested' ? [it.report.stop.reason] : []));
+  const sent = ({ items }: SwarmInHand) =>
+    items.filter((it) => it.type === 'agent.feed' && it.item.type === 'tool.started').length;
+
+  test('are stopped, and whoever they work for is told', async () => {
+    const hand = await swarm(() => 'Your turn.');
+    await hand.say('begin');
+    await allSettled(100);
+    expect(sent(hand)).toBeLessThanOrEqual(14);
+    expect(rested(hand)).toContain('loop');
+    await hand.lead.close();
+  });
+
+  test('go on while they have something to say', async () => {
+    const hand = await swarm((number) => `Part ${number}.`);
+    await hand.say('begin');
+    await allSettled(200);
+    expect([sent(hand), rested(hand).includes('loop')]).toEqual([40, false]);
+    await hand.lead.close();
+  });
+});

@@ -1,0 +1,230 @@
+/** Whom the shared list of work takes an agent for, and what hooks may say about its tasks. */
+import { describe, expect, test } from 'vitest';
+import type { HookFunction } from '../../../src/protocol/permission/hook-setup.js';
+import type { HookEvent } from '../../../src/protocol/permission/hooks.js';
+import type { ToolContext } from '../../../src/protocol/tools/tool.js';
+import { createWork } from '../../../src/tools/tasks/create-task.js';
+import { getWork } from '../../../src/tools/tasks/get-task.js';
+import { listWork } from '../../../src/tools/tasks/list-tasks.js';
+import { updateWork } from '../../../src/tools/tasks/update-task.js';
+import { hookFunction } from '../../fakes/agents/hook-functions.js';
+import { type Answer, calls, gate, says } from '../../fakes/agents/scripted-model.js';
+import { agentDefinition } from '../../fakes/agents/swarm-setup.js';
+import type { LeadOptions } from '../session/lead-in-hand.js';
+import { allSettled, type SwarmInHand, swarmInHand, talkOf, task } from '../swarm/swarm-in-hand.js';
+
+const TOOLS = [createWork, updateWork, getWork, listWork];
+const order = (subject: string) => ({ subject, description: `About ${subject}.` });
+const creates = (id: string, subject: string) => calls(id, 'TaskCreate', order(subject));
+const updates = (id: string, taskId: string, change: object) =>
+  calls(id, 'TaskUpdate', { taskId, ...change });
+const BEHIND = { subagent_type: 'explorer', run_in_background: true };
+const spawns = (id: string, prompt: string, name?: string) =>
+  calls(id, 'Task', task(prompt, { ...BEHIND, description: id, ...(name && { name }) }));
+
+/** What each says in its turns; the lead is the one who was told to begin. */
+const swarm = async (
+  answers: Readonly<Record<string, readonly Answer[]>>,
+  options: Partial<Omit<LeadOptions, 'model'>> = {},
+): Promise<SwarmInHand> => {
+  const hand = await swarmInHand(
+    ({ said, turn }) => {
+      const [, turns = []] =
+        Object.entries(answers).find(([words]) => said[0]?.includes(words)) ?? [];
+      return turns[turn] ?? [says('ok')];
+    },
+    { tools: TOOLS, ...options },
+  );
+  await hand.say('begin');
+  await allSettled();
+  return hand;
+};
+
+const workIn = async ({ store, lead }: SwarmInHand) =>
+  (await store.workList(lead.id).list()).map(({ id, status, owner }) => [id, status, owner]);
+
+/** What an agent was told last, by the words of its task. */
+const resultsOf = ({ requests }: SwarmInHand, words: string): string =>
+  requests.findLast((request) => talkOf(request).said[0]?.includes(words))?.body ?? '';
+
+describe('an agent that uses the list of work', () => {
+  test('gets what it starts first, under its name, and another is told who has it', async () => {
+    const claim = [[updates('c9', '1', { status: 'in_progress' })]];
+    const hand = await swarm({
+      begin: [[creates('c1', 'fly')], [spawns('c2', 'job one', 'ann'), spawns('c3', 'job two')]],
+      'job one': claim,
+      'job two': claim,
+    });
+    expect(await workIn(hand)).toEqual([['1', 'in_progress', 'ann']]);
+    expect(resultsOf(hand, 'job one')).toContain('Task 1 is kept: in_progress, owner ann.');
+    expect(resultsOf(hand, 'job two')).toContain('Task 1 is owned by ann (in_progress)');
+  });
+
+  test('does what a call asks for also when its id was that of an earlier one', async () => {
+    const hand = await swarm({
+      begin: [
+        [creates('x', 'first')],
+        [creates('x', 'second')],
+        [updates('x', '2', { status: 'in_progress' })],
+      ],
+    });
+    expect(await workIn(hand)).toEqual([
+      ['1', 'pending', undefined],
+      ['2', 'in_progress', 'lead'],
+    ]);
+  });
+
+  test('is not taken for another of its name, nor for the lead', async () => {
+    const claim = (id: string) => [[updates('c9', id, { status: 'in_progress' })]];
+    // Task takes no such name, but sessions of older versions may have it.
+    const order = {
+      ...{ call: 'c6', description: 'c6', prompt: 'job 3', type: 'explorer', name: 'lead' },
+      ...{ background: true, team: undefined, model: undefined, isolation: undefined },
+    };
+    const deeds = {
+      asLead: async ({ agents, signal }: ToolContext) => {
+        await agents?.spawn(order, signal);
+        return { content: 'started' };
+      },
+    };
+    const jobs = { 'job 1': claim('1'), 'job 2': claim('2'), 'job 3': claim('3') };
+    const begin = [
+      [creates('c1', 'a'), creates('c2', 'b'), creates('c3', 'c')],
+      [spawns('c4', 'job 1', 'ann'), spawns('c5', 'job 2', 'ann')],
+      [calls('c6', 'Look', { name: 'asLead' })],
+    ];
+    const hand = await swarm({ begin, ...jobs }, { deeds });
+    const ids = hand.items.flatMap((it) => (it.type === 'agent.spawned' ? [it.agent.id] : []));
+    expect(await workIn(hand)).toEqual([
+      ['1', 'in_progress', 'ann'],
+      ['2', 'in_progress', ids[1]],
+      ['3', 'in_progress', ids[2]],
+    ]);
+  });
+
+  test('is assigned work by its name or its id, and by the lead also what another has', async () => {
+    const hand = await swarm({
+      begin: [
+        [creates('c1', 'a'), creates('c2', 'b'), creates('c3', 'c')],
+        [spawns('c4', 'job 1', 'ann')],
+        [updates('c5', '1', { owner: 'ann' }), updates('c6', '2', { owner: 'a_2' })],
+        [updates('c7', '3', { owner: 'later' }), updates('c8', '2', { owner: 'lead' })],
+        [updates('c9', '2', { status: 'in_progress' })],
+      ],
+    });
+    expect(await workIn(hand)).toEqual([
+      ['1', 'pending', 'ann'],
+      ['2', 'in_progress', 'lead'],
+      ['3', 'pending', 'later'],
+    ]);
+    expect(resultsOf(hand, 'begin')).toContain('Task 2 is kept: pending, owner ann.');
+  });
+
+  test('has the tools only if its definition gives them', async () => {
+    const definition = agentDefinition({ tools: ['Look'] });
+    const hand = await swarm(
+      { begin: [[spawns('c1', 'job 1')]], 'job 1': [[creates('c2', 'fly')]] },
+      { swarm: { definitions: [definition] } },
+    );
+    expect(await workIn(hand)).toEqual([]);
+    expect(resultsOf(hand, 'job 1')).toContain('The explorer has no TaskCreate');
+  });
+});
+
+const watching = (event: HookEvent, answer: HookFunction = () => undefined) => {
+  const seen: Readonly<Record<string, unknown>>[] = [];
+  const hook = hookFunction(event, (input, call, options) => {
+    seen.push(input);
+    return answer(input, call, options);
+  });
+  return { seen, hook };
+};
+const blocks = () => ({ decision: 'block', reason: 'the tests fail' });
+
+describe('a hook of the list of work', () => {
+  test('hears of a task that is created, and keeps it from being so', async () => {
+    const { seen, hook } = watching('TaskCreated', blocks);
+    const hand = await swarm({ begin: [[creates('c1', 'fly')]] }, { hooks: [hook] });
+    expect(seen).toMatchObject([
+      { hook_event_name: 'TaskCreated', task_subject: 'fly', task_description: 'About fly.' },
+    ]);
+    expect(seen[0]).not.toHaveProperty('teammate_name');
+    expect(hand.results().c1).toBe('error: The task was not created. A hook says: the tests fail');
+    expect(await workIn(hand)).toEqual([]);
+  });
+
+  test('hears of a task that is completed and by whom, and keeps it open', async () => {
+    const { seen, hook } = watching('TaskCompleted', blocks);
+    const hand = await swarm(
+      {
+        begin: [[creates('c1', 'fly')], [spawns('c2', 'job one', 'ann')]],
+        'job one': [
+          [updates('c3', '1', { status: 'in_progress' })],
+          [updates('c4', '1', { status: 'completed', subject: 'fly south' })],
+        ],
+      },
+      { hooks: [hook] },
+    );
+    expect(seen).toMatchObject([
+      {
+        ...{ task_id: '1', task_subject: 'fly south', teammate_name: 'ann', agent_id: 'a_2' },
+      },
+    ]);
+    expect(await workIn(hand)).toEqual([['1', 'in_progress', 'ann']]);
+    expect(resultsOf(hand, 'job one')).toContain('The task was not completed. A hook says: the');
+  });
+
+  test('is not asked about what is refused anyway, or done already', async () => {
+    const creation = watching('TaskCreated');
+    const long = { ...order('x'), metadata: { x: 'x'.repeat(5_000) } };
+    await swarm({ begin: [[calls('c1', 'TaskCreate', long)]] }, { hooks: [creation.hook] });
+    expect(creation.seen).toEqual([]);
+    const { seen, hook } = watching('TaskCompleted');
+    const hand = await swarm(
+      {
+        begin: [
+          [creates('c1', 'fly'), creates('c2', 'land')],
+          [updates('c3', '2', { addBlockedBy: ['1'] }), updates('c4', '2', DONE)],
+          [updates('c5', '1', DONE), updates('c6', '1', DONE), updates('c7', '9', DONE)],
+        ],
+      },
+      { hooks: [hook] },
+    );
+    expect(seen.map(({ task_id }) => task_id)).toEqual(['1']);
+    expect(await workIn(hand)).toEqual([
+      ['1', 'completed', undefined],
+      ['2', 'pending', undefined],
+    ]);
+  });
+
+  test('tells the model something besides, and may end the run', async () => {
+    const adds = watching('TaskCreated', () => ({
+      hookSpecificOutput: { hookEventName: 'TaskCreated', additionalContext: 'Mind the wind.' },
+    }));
+    const ends = watching('TaskCompleted', () => ({ continue: false, stopReason: 'Enough.' }));
+    const hand = await swarm(
+      { begin: [[creates('c1', 'fly')], [updates('c2', '1', DONE)]] },
+      { hooks: [adds.hook, ends.hook] },
+    );
+    const context = '<hook-context>\\nMind the wind.\\n</hook-context>';
+    expect(resultsOf(hand, 'begin')).toContain(context);
+    expect(await workIn(hand)).toEqual([['1', 'pending', undefined]]);
+    const ended = hand.items.flatMap((it) => (it.type === 'run.ended' ? [it.stop] : []));
+    expect(ended).toMatchObject([{ reason: 'denied', detail: 'Enough.' }]);
+    expect(hand.requests).toHaveLength(2);
+  });
+
+  test('that is called off has not agreed', async () => {
+    const door = gate();
+    const { seen, hook } = watching('TaskCreated', () => door.opened);
+    const hand = await swarm({ begin: [[creates('c1', 'fly')]] }, { hooks: [hook] });
+    hand.lead.interrupt();
+    await allSettled();
+    door.open();
+    await allSettled();
+    expect(seen).toHaveLength(1);
+    expect(await workIn(hand)).toEqual([]);
+  });
+});
+
+const DONE = { status: 'completed' };

@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest';
+import type { Todo } from '../../../src/protocol/agent/todos.js';
+import { calls, gate, says, scriptedModel } from '../../fakes/agents/scripted-model.js';
+import { settled } from '../../fakes/virtual-clock.js';
+import { leadInHand } from '../session/lead-in-hand.js';
+
+const list: readonly Todo[] = [{ content: 'Look', status: 'in_progress' }];
+const kept = () => ({ content: 'kept', notes: [{ type: 'todos.written' as const, todos: list }] });
+const changes = (items: readonly { type: string }[]) =>
+  items.filter(({ type }) => type === 'todos.changed');
+
+describe('the list of things to do of an agent', () => {
+  test('is told to people when it changes, and known to the next call', async () => {
+    const seen: (readonly Todo[])[] = [];
+    const hand = await leadInHand({
+      model: scriptedModel(
+        [calls('c1', 'Change', { name: 'list' })],
+        [calls('c2', 'Look', { name: 'look' })],
+        [says('Done.')],
+      ),
+      deeds: {
+        list: kept,
+        look({ todos }) {
+          seen.push(todos);
+          return { content: 'looked' };
+        },
+      },
+    });
+    await hand.say('Go.');
+    expect(seen).toEqual([list]);
+    expect(changes(hand.items)).toEqual([{ type: 'todos.changed', todos: list }]);
+  });
+
+  test('changes in the order of the calls, also when an earlier one ends later', async () => {
+    const slow = gate();
+    const hand = await leadInHand({
+      model: scriptedModel(
+        [calls('c1', 'Note', { name: 'slow' }), calls('c2', 'Note', { name: 'list' })],
+        [says('Done.')],
+      ),
+      deeds: {
+        list: kept,
+        async slow() {
+          await slow.opened;
+          return { content: 'late' };
+        },
+      },
+    });
+    await hand.say('Go.');
+    expect(changes(hand.items)).toEqual([]);
+    slow.open();
+    await settled();
+    expect(changes(hand.items)).toEqual([{ type: 'todos.changed', todos: list }]);
+  });
+
+  test('is still there when the session is resumed', async () => {
+    const first = await leadInHand({
+      model: scriptedModel([calls('c1', 'Change', { name: 'list' })], [says('Done.')]),
+      deeds: { list: kept },
+    });
+    await first.say('Go.');
+    await first.lead.close();
+    const { store } = first;
+    const choice = { kind: 'resume', id: first.lead.id } as const;
+    const second = await leadInHand({ model: scriptedModel(), store, choice });
+    expect(second.lead.notebook.history.todos).toEqual(list);
+  });
+
+  test('is told to be empty when the conversation begins anew, if there was one', async () => {
+    const hand = await leadInHand({
+      model: scriptedModel([calls('c1', 'Change', { name: 'list' })], [says('Done.')]),
+      deeds: { list: kept },
+      lingers: true,
+    });
+    await hand.say('Go.');
+    hand.lead.clear();
+    hand.lead.clear();
+    expect(changes(hand.items)).toEqual([
+      { type: 'todos.changed', todos: list },
+      { type: 'todos.changed', todos: [] },
+    ]);
+  });
+});

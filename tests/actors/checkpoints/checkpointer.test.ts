@@ -1,0 +1,222 @@
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { checkpointer } from '../../../src/actors/checkpoints/checkpointer.js';
+import type { TreeBounds } from '../../../src/actors/checkpoints/workspace-tracker.js';
+import type { Blobs, FileChange } from '../../../src/protocol/session/checkpoint.js';
+import type { JournalBody, JournalRecord } from '../../../src/protocol/session/journal.js';
+import { blobDigest, fileBlobs } from '../../../src/store/files/checkpoint-blobs.js';
+import { environment, temporaryFolder } from '../../host/git/repository.js';
+import { needs } from '../../setup/needs.js';
+
+interface Place {
+  readonly root: string;
+  readonly blobs: Blobs;
+  readonly records: JournalBody[];
+  readonly said: string[];
+  put(name: string, text: string): string;
+  run(command: string): void;
+  /** What the command changed: names below the root, with the kinds before and after. */
+  changesOf(command: string): Promise<readonly string[]>;
+  detailsOf(command: string): Promise<readonly FileChange[]>;
+  again(): ReturnType<typeof checkpointer>;
+}
+
+const place = (kind: 'git' | 'plain', bounds: Partial<TreeBounds> = {}): Place => {
+  const folder = temporaryFolder();
+  const root = join(folder, 'work');
+  fs.mkdirSync(root);
+  const blobs = fileBlobs(join(folder, 'checkpoints'));
+  const records: JournalBody[] = [];
+  const said: string[] = [];
+  const run = (command: string) => {
+    execFileSync('bash', ['-c', command], { cwd: root, stdio: 'pipe' });
+  };
+  if (kind === 'git') run('git init -q -b main .');
+  const again = () =>
+    checkpointer({
+      ...{ roots: [root], without: [join(root, '.skein')], blobs, bounds },
+      environment: environment(),
+      tell: (sentence) => said.push(sentence),
+      record: (body) => records.push(body),
+    });
+  const watcher = again();
+  const detailsOf = async (command: string) => {
+    const watch = await watcher.watch({ call: 'c1', paths: undefined });
+    run(command);
+    return watch.changes();
+  };
+  return {
+    ...{ root, blobs, records, said, run, again, detailsOf },
+    put(name, text) {
+      const path = join(root, name);
+      fs.mkdirSync(join(path, '..'), { recursive: true });
+      fs.writeFileSync(path, text);
+      return path;
+    },
+    changesOf: async (command) =>
+      (await detailsOf(command)).map(
+        ({ path, before, after }) =>
+          `${path.slice(root.length + 1)}: ${before.kind} → ${after.kind}`,
+      ),
+  };
+};
+
+const KINDS = ['git', 'plain'] as const;
+
+for (const kind of KINDS) {
+  needs.describe('git')(
+    `checkpoints around a command, ${kind === 'git' ? 'in a repository' : 'without git'}`,
+    () => {
+      test('find what was made, changed, moved, removed and linked', async () => {
+        const { put, run, changesOf, root } = place(kind);
+        put('kept', 'same');
+        put('src/a', 'one');
+        put('src/b', 'two');
+        put('old', 'gone soon');
+        if (kind === 'git')
+          run('git add -A && git -c user.name=a -c user.email=b@c commit -qm first');
+        put('dirty', 'not in git');
+        expect(
+          await changesOf(
+            'echo more >> src/a; mv src/b moved; rm old; mkdir -p new/deep empty; echo x > new/deep/f; ln -s nowhere link; chmod 755 dirty',
+          ),
+        ).toEqual([
+          'dirty: file → file',
+          'empty: absent → directory',
+          'link: absent → link',
+          'moved: absent → file',
+          'new: absent → directory',
+          'new/deep: absent → directory',
+          'new/deep/f: absent → file',
+          'old: file → absent',
+          'src/a: file → file',
+          'src/b: file → absent',
+        ]);
+        expect(fs.readFileSync(join(root, 'kept'), 'utf8')).toBe('same');
+      });
+
+      test('keep the contents from before in blobs, also those that only git had', async () => {
+        const { put, run, detailsOf, blobs } = place(kind);
+        put('a', 'as it was');
+        if (kind === 'git')
+          run('git add -A && git -c user.name=a -c user.email=b@c commit -qm first');
+        const [change] = await detailsOf('echo other > a');
+        const digest = blobDigest(Buffer.from('as it was'));
+        expect(change?.before).toEqual({ kind: 'file', digest, mode: 0o644 });
+        expect(Buffer.from(blobs.read(digest) as Uint8Array).toString()).toBe('as it was');
+      });
+
+      test('see a change that leaves the size and the time as they were', async () => {
+        const { put, changesOf } = place(kind);
+        put('a', 'abc');
+        expect(await changesOf('touch -r a t; printf xyz > a; touch -r t a; rm t')).toEqual([
+          'a: file → file',
+        ]);
+      });
+
+      test('leave out what is ignored, also when it stops being so', async () => {
+        const { put, changesOf } = place(kind);
+        put('.gitignore', 'secret\nbuild/\n');
+        put('secret', 'mine');
+        put('build/out', 'made');
+        put('node_modules/m/index.js', 'theirs');
+        expect(
+          await changesOf('echo 2 > build/out; echo 2 > secret; rm .gitignore; echo n > new'),
+        ).toEqual(['.gitignore: file → absent', 'new: absent → file']);
+      });
+
+      test('do not take a file for removed because it is ignored now', async () => {
+        const { put, changesOf } = place(kind);
+        put('notes', 'mine');
+        expect(await changesOf('echo notes > .gitignore')).toEqual(['.gitignore: absent → file']);
+      });
+
+      test('find after a crash what the command had changed', async () => {
+        const { put, run, again, records } = place(kind);
+        put('a', 'one');
+        put('b', 'two');
+        await again().watch({ call: 'c9', paths: undefined });
+        run('rm a; echo 3 > c');
+        const journal = records.map((body, at) => ({
+          v: 1,
+          seq: at + 1,
+          ts: 0,
+          epoch: 1,
+          ...body,
+        }));
+        await again().settle(journal as JournalRecord[]);
+        const found = records.find(({ type }) => type === 'files.changed');
+        expect(found).toMatchObject({
+          call: 'c9',
+          changes: [{ after: { kind: 'absent' } }, { before: { kind: 'absent' } }],
+        });
+      });
+    },
+  );
+}
+
+describe('checkpoints of a workspace that is too much', () => {
+  test('say once which files are too large, and call them unknown', async () => {
+    const { put, said, detailsOf, records } = place('plain', { largestFile: 10 });
+    put('big', 'x'.repeat(11));
+    const [change] = await detailsOf('rm big');
+    expect(change?.before).toEqual({ kind: 'unknown', why: 'it is larger than 10 bytes' });
+    expect(said).toHaveLength(1);
+    put('big', 'x'.repeat(12));
+    await detailsOf('true');
+    expect(said).toHaveLength(1);
+    expect(said[0]).toContain('big');
+    expect(records.filter(({ type }) => type === 'bound.hit')).toHaveLength(1);
+  });
+
+  test('never take what was out of sight for new', async () => {
+    const { put, said, changesOf } = place('plain', { mostEntries: 3 });
+    for (const name of ['a', 'b', 'c', 'd']) put(name, name);
+    expect(await changesOf('rm a')).not.toContain('d: absent → file');
+    expect(said[0]).toContain('more than 3');
+  });
+
+  test('copy what fits, and the rest with the next command', async () => {
+    const { put, said, detailsOf } = place('plain', { mostBytes: 5 });
+    put('a', '1234');
+    put('b', '5678');
+    fs.utimesSync(join(put('c', ''), '..'), 0, 0);
+    await new Promise((resolve) => setTimeout(resolve, 80));
+    await detailsOf('true');
+    expect(said[0]).toContain('too much to copy');
+    const changes = await detailsOf('rm a b');
+    expect(changes.map(({ before }) => before.kind)).toEqual(['file', 'file']);
+  });
+});
+
+describe('checkpoints of a file that a tool writes', () => {
+  test('keep the file that is really written, and the folders that are made for it', async () => {
+    const { put, root, again, records } = place('plain');
+    put('real/a', 'one');
+    fs.symlinkSync('real', join(root, 'way'));
+    const watch = await again().watch({ call: 'c', paths: [join(root, 'way/sub/deep/f')] });
+    put('real/sub/deep/f', 'new');
+    expect((await watch.changes()).map(({ path }) => path)).toEqual(
+      ['real/sub', 'real/sub/deep', 'real/sub/deep/f'].map((name) => join(root, name)),
+    );
+    expect(records).toHaveLength(1);
+    expect(records[0]).toMatchObject({ type: 'files.watched', call: 'c' });
+  });
+
+  test('are written down before anything changes, with the contents', async () => {
+    const { put, root, again, records, blobs } = place('plain');
+    const path = put('a', 'one');
+    await again().watch({ call: 'c', paths: [path] });
+    const digest = blobDigest(Buffer.from('one'));
+    expect(records).toEqual([
+      {
+        type: 'files.watched',
+        call: 'c',
+        files: [{ path: join(root, 'a'), before: { kind: 'file', digest, mode: 0o644 } }],
+      },
+    ]);
+    expect(blobs.has(digest)).toBe(true);
+  });
+});

@@ -1,0 +1,65 @@
+/** Letters to an agent that come twice, late, or across a crash: each is read once, in the order of its sender. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { calls, says } from '../../fakes/agents/scripted-model.js';
+import {
+  allSettled,
+  type SwarmInHand,
+  swarmInHand,
+  type Talk,
+  talkOf,
+  task,
+} from '../swarm/swarm-in-hand.js';
+
+const isMate = ({ said }: Talk) => said[0]?.includes('listen well') === true;
+
+const answer = (talk: Talk) => {
+  if (isMate(talk)) return [says('heard')];
+  const ada = task('listen well', { subagent_type: 'explorer', name: 'ada', team_name: 'geese' });
+  return talk.turn === 0 ? [calls('c1', 'Task', ada)] : [says('ok')];
+};
+
+const open = (before?: SwarmInHand) =>
+  swarmInHand(answer, {
+    lingers: true,
+    ...(before && { store: before.store, choice: { kind: 'resume', id: before.lead.id } as const }),
+  });
+
+/** What ada has read so far, as her newest request has it. */
+const readBy = (hands: readonly SwarmInHand[]): readonly string[] => {
+  const talks = hands.flatMap(({ requests }) => requests.map(talkOf)).filter(isMate);
+  return [...(talks.at(-1)?.said.join('\n') ?? '').matchAll(/word-(\d+)/g)].map(([, n]) => n ?? '');
+};
+
+/** Which letter comes next (again, if it came before), whether anybody waits, and whether the process dies. */
+const steps = fc.array(
+  fc.record({ letter: fc.nat(6), rests: fc.boolean(), dies: fc.nat(5).map((n) => n === 0) }),
+  { minLength: 1, maxLength: 20 },
+);
+
+test('letters that are sent twice, in any order and across crashes are read once, in the order in which they first came', async () => {
+  await fc.assert(
+    fc.asyncProperty(steps, async (plan) => {
+      let hand = await open();
+      const hands = [hand];
+      await hand.say('begin');
+      await allSettled();
+      for (const { letter, rests, dies } of plan) {
+        const sent = await hand.lead.steer.send('ada', `word-${letter}`, 'a_9', `m_${letter}`);
+        expect(sent.ok).toBe(true);
+        if (rests) await allSettled();
+        if (!dies) continue;
+        await hand.lead.close();
+        hand = await open(hand);
+        hands.push(hand);
+        hand.lead.start();
+        await allSettled();
+      }
+      await allSettled(40);
+      await hand.lead.close();
+      const first = [...new Set(plan.map(({ letter }) => String(letter)))];
+      expect(readBy(hands)).toEqual(first);
+    }),
+    { numRuns: 40 },
+  );
+}, 120_000);

@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest';
+import { askPerson } from '../../../src/actors/permissions/ask-surfaces.js';
+import type {
+  PersonAnswer,
+  PersonQuestion,
+  Surface,
+} from '../../../src/protocol/permission/permission.js';
+import type { ToolContext } from '../../../src/protocol/tools/tool.js';
+import { calls, says, scriptedModel } from '../../fakes/agents/scripted-model.js';
+import { settled, virtualClock } from '../../fakes/virtual-clock.js';
+import { leadInHand } from '../session/lead-in-hand.js';
+
+const asked = { question: 'Which?', options: [{ label: 'a' }, { label: 'b' }], multiple: false };
+
+/** An agent with one call that asks, before a surface that does as it is told. */
+const asking = async (choose?: Surface['choose'], turns = 2) => {
+  const hand = await leadInHand({
+    model: scriptedModel(
+      [calls('c1', 'Change', { name: 'ask' })],
+      ...[[says('Done.')]].slice(2 - turns),
+    ),
+    surface: {
+      ask: () => Promise.reject(new Error('not a permission')),
+      ...(choose && { choose }),
+    },
+    deeds: {
+      async ask({ askPerson }: ToolContext) {
+        const answer = await askPerson?.(asked);
+        return { content: JSON.stringify(answer ?? 'nobody') };
+      },
+    },
+  });
+  await hand.say('Go.');
+  return hand;
+};
+
+describe('a question of a tool to a person', () => {
+  test('goes to the surface with its agent and its call, and is told to listeners', async () => {
+    const questions: PersonQuestion[] = [];
+    const hand = await asking(async (question) => {
+      questions.push(question);
+      return { chosen: ['b'] };
+    });
+    const [question] = questions;
+    expect(question).toMatchObject({ agent: hand.lead.meta.lead, call: 'c1', ...asked });
+    expect(hand.items).toContainEqual({ type: 'person.asked', question });
+    expect(hand.results()).toEqual({ c1: '{"chosen":["b"]}' });
+  });
+
+  test('cannot be put where the surface can only rule', async () => {
+    expect((await asking()).results()).toEqual({ c1: '"nobody"' });
+  });
+
+  test('is given up after the time for permissions', async () => {
+    const hand = await asking(() => new Promise<PersonAnswer>(() => {}));
+    expect(hand.lead.state).toBe('tool-running');
+    await hand.clock.advance(600_000);
+    expect(hand.results().c1).toMatch(/^error: Nobody answered within 600 seconds\. Decide it/);
+  });
+
+  test('is answered with the reason when the person does not want to', async () => {
+    const hand = await asking(() => Promise.reject(new Error('Ask me later.')));
+    expect(hand.results().c1).toMatch(/^error: There is no answer: Ask me later\. Decide it/);
+  });
+
+  test('is withdrawn when the run is interrupted', async () => {
+    let isWithdrawn = false;
+    const hand = await asking((_, signal) => {
+      signal.addEventListener('abort', () => {
+        isWithdrawn = true;
+      });
+      return new Promise(() => {});
+    }, 1);
+    hand.lead.interrupt();
+    await settled();
+    expect(isWithdrawn).toBe(true);
+    expect(hand.lead.state).toBe('stopped');
+  });
+});
+
+describe('a question to several people', () => {
+  const put = (...choosers: readonly ((signal: AbortSignal) => Promise<PersonAnswer>)[]) => {
+    const clock = virtualClock();
+    const terms = { clock, timeoutMs: 1_000, signal: new AbortController().signal };
+    return { clock, answer: askPerson(choosers, terms) };
+  };
+
+  test('is decided by the first who answers, and withdrawn from the others', async () => {
+    const seen: AbortSignal[] = [];
+    const silent = (signal: AbortSignal) => {
+      seen.push(signal);
+      return new Promise<PersonAnswer>(() => {});
+    };
+    const { answer, clock } = put(
+      silent,
+      () => Promise.reject(new Error('Not me.')),
+      async () => ({ chosen: ['a'] }),
+    );
+    expect(await answer).toEqual({ chosen: ['a'] });
+    expect(seen.map(({ aborted }) => aborted)).toEqual([true]);
+    expect(clock.sleepers).toBe(0);
+  });
+
+  test('has no answer when nobody wants to give one', async () => {
+    const { answer } = put(
+      () => Promise.reject(new Error('Not me.')),
+      () => Promise.reject(new Error('Nor me.')),
+    );
+    expect(await answer).toEqual({ silence: 'There is no answer: Not me.' });
+  });
+});

@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest';
+import {
+  judgeCall,
+  refusalNow,
+  type SoundCall,
+} from '../../../src/actors/permissions/judge-call.js';
+import { modeSwitch } from '../../../src/actors/permissions/mode-switch.js';
+import { controlDesk } from '../../../src/actors/permissions/permission-manager.js';
+import { signingSurface } from '../../../src/actors/permissions/signing-surface.js';
+import { systemClock } from '../../../src/protocol/clock.js';
+import { builtinTools } from '../../../src/tools/builtin-tools.js';
+import { toolbox } from '../../../src/tools/toolbox.js';
+
+/** A call of Write that was judged in /repo, on a disk whose link can be turned elsewhere. */
+const judged = (file_path: string) => {
+  let target = '/repo/inside';
+  const realPath = (path: string) => path.replace(/^\/repo\/link/, target);
+  const desk = controlDesk({
+    policy: {
+      ...{ rules: [], roots: ['/repo'], home: '/home/ada' },
+      ...{ skeinHome: '/home/ada/.skein', realPath },
+    },
+    mode: modeSwitch('default'),
+    surfaces: [signingSurface('p', { ask: async () => ({ behavior: 'allow' }) }, systemClock)],
+    ...{ permissionTimeoutMs: 1_000, keepRule: () => undefined },
+  });
+  const wanted = { id: 'c', tool: 'Write', input: { file_path, content: '' } };
+  const judgement = judgeCall(wanted, toolbox(builtinTools), desk, '/repo');
+  if (judgement.kind !== 'judged') throw new Error(judgement.message);
+  return {
+    call: judgement.call,
+    turn: (place: string) => {
+      target = place;
+    },
+    now: (call: SoundCall, cwd = '/repo', isApproved = true) =>
+      refusalNow(call, desk, cwd, isApproved)?.step,
+  };
+};
+
+describe('a call that a person has approved', () => {
+  test('holds while it names the same place', () => {
+    const { call, now } = judged('link/a');
+    expect(now(call)).toBeUndefined();
+    expect(now(judged('/repo/a').call, '/elsewhere')).toBeUndefined();
+  });
+
+  test('does not hold for another place', () => {
+    const { call, now, turn } = judged('link/a');
+    expect(now(call, '/elsewhere')).toBe('callback');
+    turn('/etc');
+    expect(now(call)).toBe('callback');
+    turn('/home/ada/.skein');
+    expect(now(call)).toBe('deny');
+  });
+
+  test('is nothing without the approval', () => {
+    const { call, now } = judged('link/a');
+    expect(now(call, '/repo', false)).toBe('callback');
+  });
+});

@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest';
+import { FeedHub } from '../../../src/actors/agent/feed-hub.js';
+import { WorkerWatch } from '../../../src/actors/remote/missing-workers.js';
+import { BrokerTrouble } from '../../../src/store/redis/connection/redis-outage.js';
+import { virtualClock } from '../../fakes/virtual-clock.js';
+
+const setUp = (...workers: { readonly name: string }[]) => {
+  const [clock, feed, outages] = [virtualClock(), new FeedHub(false), new BrokerTrouble()];
+  const notices: string[] = [];
+  feed.listen((item) => item.type === 'notice' && notices.push(item.text));
+  const jobs = { workers: async () => [...workers] };
+  const watch = new WorkerWatch({ clock, feed, outages, jobs, open: () => 1 });
+  watch.expect();
+  return { clock, outages, notices, workers };
+};
+
+const ALONE = 'No worker is there, and one agent waits for one: start one with `skein worker`.';
+
+describe('a lead whose agents wait for workers', () => {
+  test('says once that there is none', async () => {
+    const { clock, notices } = setUp();
+    await clock.advance(60_000);
+    expect(notices).toEqual([ALONE]);
+  });
+
+  test('does not say so while Redis is away, nor before they can have said that they live', async () => {
+    const { clock, outages, notices, workers } = setUp({ name: 'w_1' });
+    await clock.advance(10_000);
+    outages.reach('Redis is away');
+    workers.length = 0;
+    await clock.advance(60_000);
+    outages.reach(undefined);
+    await clock.advance(5_000);
+    workers.push({ name: 'w_1' });
+    await clock.advance(60_000);
+    expect(notices).toEqual([]);
+    workers.length = 0;
+    await clock.advance(10_000);
+    expect(notices).toEqual([ALONE]);
+  });
+});

@@ -1,0 +1,225 @@
+/** A whole session in memory: real machine, crew and policy; the model, the tools and time are scripted. */
+import { z } from 'zod';
+import type { Checkpointer } from '../../../src/actors/checkpoints/checkpointer.js';
+import { modeSwitch } from '../../../src/actors/permissions/mode-switch.js';
+import { controlDesk } from '../../../src/actors/permissions/permission-manager.js';
+import { signingSurface } from '../../../src/actors/permissions/signing-surface.js';
+import type { SessionChoice } from '../../../src/actors/session/begin-session.js';
+import { type LeadSession, openSession } from '../../../src/actors/session/session.js';
+import type { SwarmSetup } from '../../../src/actors/tree/swarm-context.js';
+import { windowMarks } from '../../../src/context/window/window.js';
+import { governor } from '../../../src/model/governor.js';
+import { type AgentLimits, DEFAULT_LIMITS } from '../../../src/protocol/agent/agent.js';
+import type { Briefing } from '../../../src/protocol/model/context-provider.js';
+import type { Governor } from '../../../src/protocol/model/governor.js';
+import type { ModelPort } from '../../../src/protocol/model/model.js';
+import { type Capabilities, capabilitiesOf } from '../../../src/protocol/model/providers.js';
+import { rawText } from '../../../src/protocol/model/wire.js';
+import type { HookSetup } from '../../../src/protocol/permission/hook-setup.js';
+import type { Hooks } from '../../../src/protocol/permission/hooks.js';
+import type {
+  PermissionMode,
+  PermissionRule,
+  Surface,
+} from '../../../src/protocol/permission/permission.js';
+import type { FeedItem } from '../../../src/protocol/session/feed.js';
+import type { JournalBody, JournalRecord } from '../../../src/protocol/session/journal.js';
+import type { SessionStore } from '../../../src/protocol/session/store.js';
+import {
+  defineTool,
+  type Shell,
+  type Tool,
+  type ToolContext,
+  type ToolOutcome,
+} from '../../../src/protocol/tools/tool.js';
+import { SessionMemory } from '../../../src/store/memory/memory-session-store.js';
+import { toolbox } from '../../../src/tools/toolbox.js';
+import { plainBriefing } from '../../fakes/agents/plain-context.js';
+import { swarmSetup } from '../../fakes/agents/swarm-setup.js';
+import { countedIds } from '../../fakes/counted-ids.js';
+import { memoryWorkspace } from '../../fakes/memory-workspace.js';
+import { settled, type VirtualClock, virtualClock } from '../../fakes/virtual-clock.js';
+
+/** What a call does, by the name in its input; without an entry it says `did <name>`. */
+export type Deeds = Readonly<
+  Record<string, (context: ToolContext) => Promise<ToolOutcome> | ToolOutcome>
+>;
+
+export interface LeadOptions {
+  readonly model: ModelPort;
+  readonly deeds?: Deeds;
+  readonly mode?: PermissionMode;
+  readonly rules?: readonly PermissionRule[];
+  /** One, or several that are all asked: surface-1, surface-2. */
+  readonly surface?: Surface | readonly Surface[];
+  readonly lingers?: boolean;
+  readonly limits?: Partial<AgentLimits>;
+  readonly fallbackModel?: string;
+  readonly modelName?: string;
+  readonly maxBudgetUsd?: number;
+  readonly maxBudgetTokens?: number;
+  readonly contextWindow?: number;
+  readonly hooks?: Hooks | readonly HookSetup[];
+  readonly checkpoints?: (record: (body: JournalBody) => void) => Checkpointer;
+  /** Besides those that only say what they do. */
+  readonly tools?: readonly Tool[];
+  readonly answersByHook?: boolean;
+  readonly wantsStreamEvents?: boolean;
+  readonly shell?: Shell;
+  readonly store?: SessionStore;
+  readonly clock?: VirtualClock;
+  /** For leads that share one; by default each has its own. */
+  readonly governor?: Governor;
+  readonly choice?: SessionChoice;
+  /** Of the program that runs. */
+  readonly version?: string;
+  readonly briefing?: Briefing;
+  readonly capabilities?: Capabilities;
+  readonly betas?: readonly string[];
+  readonly swarm?: Partial<SwarmSetup>;
+}
+
+export interface LeadInHand {
+  readonly lead: LeadSession;
+  readonly clock: VirtualClock;
+  readonly store: SessionStore;
+  /** `start x` and `end x`, as the tools saw it. */
+  readonly deeds: readonly string[];
+  readonly items: readonly FeedItem[];
+  readonly keptRules: readonly string[];
+  /** Submits a prompt and lets everything happen that needs no time. */
+  say(text: string): Promise<void>;
+  records(): Promise<readonly JournalRecord[]>;
+  /** The results that the model was shown last, as text by call. */
+  results(): Record<string, string>;
+}
+
+export const leadInHand = async (options: LeadOptions): Promise<LeadInHand> => {
+  const clock = options.clock ?? virtualClock();
+  const store = options.store ?? new SessionMemory(clock);
+  const { checkpoints } = options;
+  const deeds: string[] = [];
+  const keptRules: string[] = [];
+  const tools = toolbox([...fakeTools(options.deeds ?? {}, deeds), ...(options.tools ?? [])]);
+  const lead = await openSession({
+    ...{ store, clock, ids: countedIds(), owner: 'o_1', choice: options.choice ?? { kind: 'new' } },
+    ...{ modelName: options.modelName, defaultModel: 'claude-opus-5-5' },
+    fresh: {
+      ...{ cwd: CWD, version: options.version ?? '0.0.0', entrypoint: 'test', title: 'A test' },
+    },
+    briefing: options.briefing ?? plainBriefing(),
+    requestSettings: () => ({ maxTokens: 100 }),
+    // A question about the cache would stand in every body that a test looks at.
+    capabilities: options.capabilities ?? { ...capabilitiesOf('firstParty'), diagnostics: false },
+    betas: options.betas ?? [],
+    budget: { usd: options.maxBudgetUsd ?? null, tokens: options.maxBudgetTokens ?? null },
+    swarm: swarmSetup(options.swarm),
+    wantsStreamEvents: options.wantsStreamEvents ?? false,
+    ...(options.hooks && {
+      hooks:
+        'fire' in options.hooks
+          ? options.hooks
+          : {
+              setups: options.hooks,
+              runCommand: async () => ({ kind: 'failed', why: 'there is no shell' }),
+            },
+    }),
+    ...(checkpoints && { checkpoints: (_, record) => checkpoints(record) }),
+    equip: () => ({
+      ...{ toolbox: tools, toolCount: 4, model: options.model },
+      windowOf: (name) => windowMarks(name, options.contextWindow),
+      governor: options.governor ?? governor(clock, 4),
+      ...{ workspace: memoryWorkspace(), shell: options.shell ?? { run: none } },
+      search: { list: none, find: none, grep: none },
+      web: { get: none },
+      openArtifact: (name) => ({ path: `/${name}`, write: () => {}, close: async () => {} }),
+      fallbackModel: options.fallbackModel,
+      chance: () => 0,
+      limits: { ...DEFAULT_LIMITS, ...options.limits },
+      lingers: options.lingers ?? false,
+      desk: controlDesk({
+        policy: {
+          rules: options.rules ?? [],
+          ...{ roots: [CWD], home: '/home', skeinHome: '/home/.skein', realPath: (path) => path },
+        },
+        mode: modeSwitch(options.mode ?? 'bypassPermissions'),
+        answersByHook: options.answersByHook ?? false,
+        surfaces: [options.surface ?? []]
+          .flat()
+          .map((surface, at) => signingSurface(`surface-${at + 1}`, surface, clock)),
+        permissionTimeoutMs: 600_000,
+        keepRule: (text) => keptRules.push(text),
+      }),
+    }),
+  });
+  const items: FeedItem[] = [];
+  lead.listen((item) => items.push(item));
+  return {
+    ...{ lead, clock, store, deeds, items, keptRules },
+    async say(text) {
+      lead.submit(`[${rawText(text)}]`);
+      lead.start();
+      await settled();
+    },
+    records: async () => (await store.peek(lead.id, lead.meta.lead)).records,
+    results: () => {
+      const shown = items.findLast((item) => item.type === 'tool.results');
+      const blocks = JSON.parse(shown?.type === 'tool.results' ? shown.content : '[]') as Result[];
+      return Object.fromEntries(
+        blocks.map(({ tool_use_id, content, is_error }) => [
+          tool_use_id,
+          `${is_error === true ? 'error: ' : ''}${content}`,
+        ]),
+      );
+    },
+  };
+};
+
+interface Result {
+  readonly tool_use_id: string;
+  readonly content: string;
+  readonly is_error?: boolean;
+}
+
+/** A directory that exists everywhere, since a session without one cannot be resumed. */
+const none = () => Promise.reject(new Error('none'));
+const CWD = '/tmp';
+
+/** Look reads, Change writes, Note writes beside others, Stamp writes and finishes what it began, Wait waits. */
+const fakeTools = (deeds: Deeds, log: string[]): Tool[] => {
+  const tool = (
+    name: string,
+    kind: Partial<Pick<Tool, 'interruptBehavior' | 'onlyWaits'>> & Class,
+  ) =>
+    defineTool({
+      ...{ name, kind: 'builtin', prompt: name, interruptBehavior: 'cancel', ...kind },
+      input: z.object({ name: z.string(), safe: z.boolean().optional() }),
+      describe: (input) => `${name} ${input.name}`,
+      isReadOnly: () => kind.reads,
+      isConcurrencySafe: (input) => input.safe ?? kind.safe,
+      subject: (input) => ({
+        action: kind.reads ? 'read' : 'write',
+        target: `${CWD}/${input.name}`,
+      }),
+      async call(input, context) {
+        log.push(`start ${input.name}`);
+        try {
+          return (await deeds[input.name]?.(context)) ?? { content: `did ${input.name}` };
+        } finally {
+          log.push(`end ${input.name}`);
+        }
+      },
+    }) as Tool;
+  return [
+    tool('Look', { reads: true, safe: true }),
+    tool('Change', { reads: false, safe: false }),
+    tool('Note', { reads: false, safe: true }),
+    tool('Stamp', { reads: false, safe: false, interruptBehavior: 'block' }),
+    tool('Wait', { reads: false, safe: true, onlyWaits: true }),
+  ];
+};
+
+interface Class {
+  readonly reads: boolean;
+  readonly safe: boolean;
+}

@@ -1,0 +1,109 @@
+/** A copy of a session whose agents have not ended: they stay with their session, and the copy knows it. */
+import { describe, expect, test } from 'vitest';
+import { viewOfSwarm } from '../../../src/views/swarm/swarm-view.js';
+import { calls, gate, says, waits } from '../../fakes/agents/scripted-model.js';
+import { firstBreak } from '../../laws/prompts.js';
+import { allSettled, type SwarmInHand, swarmInHand, talkOf, task } from '../swarm/swarm-in-hand.js';
+
+const EXPLORER = { subagent_type: 'explorer' };
+const BEHIND = { ...EXPLORER, run_in_background: true };
+
+/** A lead whose agent has changed something and then says nothing more. */
+const working = async (more: Record<string, unknown>) => {
+  const door = gate();
+  const hand = await swarmInHand(({ last }) => {
+    if (last.includes('begin')) {
+      return [calls('c1', 'Task', task('paint', { description: 'WORK', ...more }))];
+    }
+    if (last.includes('paint')) return [calls('d1', 'Note', { name: 'wall' })];
+    if (last.includes('did wall')) return [waits(door.opened), says('never said')];
+    return [says('I wait.')];
+  });
+  await hand.say('begin');
+  await allSettled();
+  expect(hand.deeds).toEqual(['start wall', 'end wall']);
+  return { hand, door };
+};
+
+const copyOf = async ({ store, clock, lead }: SwarmInHand, prompt?: string) => {
+  const copy = await swarmInHand(
+    ({ last }) => [last.includes('paint') ? calls('d2', 'Note', { name: 'wall' }) : says('I see.')],
+    { store, clock, choice: { kind: 'fork', from: lead.id, id: 's_copy' } },
+  );
+  if (prompt === undefined) copy.lead.start();
+  else await copy.say(prompt);
+  await allSettled();
+  return copy;
+};
+
+const STAYED = /a_\w+ \(WORK\) stayed with session s_\w+/;
+
+describe('a copy of a session', () => {
+  test.each([
+    ['a typed agent', EXPLORER],
+    ['a fork', {}],
+  ])('that waits for %s has none begin again, and is told where it is', async (_, kind) => {
+    const { hand } = await working(kind);
+    await hand.lead.close();
+    const copy = await copyOf(hand);
+
+    expect(copy.deeds).toEqual([]);
+    const [first] = copy.requests.map(talkOf);
+    expect(first?.last).toMatch(STAYED);
+    expect(copy.requests).toHaveLength(1);
+    expect((await copy.lead.stopped).stop.reason).toBe('end_turn');
+    const asked = hand.requests
+      .filter(({ body }) => !body.includes('paint'))
+      .map(({ body }) => body);
+    expect(
+      firstBreak([...asked, first?.body ?? ''].map((body) => Buffer.from(body))),
+    ).toBeUndefined();
+  });
+
+  test('may be made while the session is at work, which then goes on with its agents', async () => {
+    const { hand, door } = await working(EXPLORER);
+    const copy = await copyOf(hand);
+    expect(copy.deeds).toEqual([]);
+    expect(copy.results().c1).toMatch(STAYED);
+    door.open();
+    await allSettled();
+    expect(hand.results().c1).toContain('never said');
+  });
+
+  test('hears with its next prompt of an agent in the background, and of nothing later', async () => {
+    const { hand, door } = await working(BEHIND);
+    const copy = await copyOf(hand, 'And now?');
+    const [first] = copy.requests.map(talkOf);
+    expect(first?.last).toMatch(STAYED);
+    expect(first?.last).toContain('And now?');
+    expect(copy.requests).toHaveLength(1);
+    expect((await copy.lead.stopped).stop.reason).toBe('end_turn');
+
+    door.open();
+    await allSettled();
+    expect(hand.requests.at(-1)?.body).toContain('never said');
+    expect(copy.requests).toHaveLength(1);
+  });
+
+  test('hears nothing of one that has reported', async () => {
+    const { hand, door } = await working(BEHIND);
+    door.open();
+    await allSettled();
+    const copy = await copyOf(hand, 'And now?');
+    expect(copy.requests[0]?.body).not.toMatch(STAYED);
+    expect(copy.requests[0]?.body).toContain('never said');
+  });
+
+  test.each([
+    ['waited for', EXPLORER],
+    ['in the background', BEHIND],
+  ])('lists no agent that is not its own: one %s', async (_, kind) => {
+    const { hand } = await working(kind);
+    const copy = await copyOf(hand, 'And now?');
+    const { agents } = await viewOfSwarm(copy.store, copy.lead.meta);
+    expect(agents.map(({ id }) => id)).toEqual([copy.lead.meta.lead]);
+    expect(await copy.store.agents('s_copy')).toEqual([copy.lead.meta.lead]);
+    expect(copy.lead.steer.called('a_')).toEqual([]);
+    expect(copy.lead.spent.cost).toBe(copy.lead.notebook.history.spent.cost);
+  });
+});

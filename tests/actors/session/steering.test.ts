@@ -1,0 +1,428 @@
+/** What a person does with the agents of a swarm from elsewhere, in one process. */
+import { describe, expect, test } from 'vitest';
+import type { CommandReply } from '../../../src/protocol/agent/swarm-commands.js';
+import type { HookFunction } from '../../../src/protocol/permission/hook-setup.js';
+import { swarmControl } from '../../../src/sdk/control/swarm-control.js';
+import { hookFunction } from '../../fakes/agents/hook-functions.js';
+import {
+  type Answer,
+  calls,
+  gate,
+  type Step,
+  says,
+  waits,
+} from '../../fakes/agents/scripted-model.js';
+import { allSettled, swarmInHand, type Talk, task } from '../swarm/swarm-in-hand.js';
+
+const inBackground = (what: string, more: Record<string, unknown> = {}) =>
+  task(what, { subagent_type: 'explorer', run_in_background: true, ...more });
+
+/** A lead at a terminal with one background agent, which answers its n-th request with the n-th of these. */
+const withHelper = async (answers: readonly Answer[], name = 'scout', lingers = true) => {
+  const asked: Talk[] = [];
+  /** What the lead does before it answers. */
+  const pace: { busy: Step | undefined } = { busy: undefined };
+  const answer = (talk: Talk): Answer => {
+    if (talk.last.includes('begin')) return [calls('c1', 'Task', inBackground('look', { name }))];
+    if (!talk.said[0]?.includes('look')) return [...(pace.busy ? [pace.busy] : []), says('noted')];
+    asked.push(talk);
+    return answers[asked.length - 1] ?? [says('nothing more')];
+  };
+  const hand = await swarmInHand(answer, { lingers });
+  await hand.say('begin');
+  await allSettled();
+  const control = swarmControl(hand.lead);
+  const [id = ''] = hand.lead.steer.called(name);
+  const reports = async () =>
+    (await hand.records()).filter(
+      (record) => record.type === 'letter.received' && record.from === 'agent',
+    );
+  const journal = async () => (await hand.store.peek(hand.lead.id, id)).records;
+  return Object.assign(pace, { ...hand, control, asked, id, reports, journal });
+};
+
+describe('a letter to an agent', () => {
+  test('is in its next request, once, however often it is sent', async () => {
+    const door = gate();
+    const { control, asked } = await withHelper([[waits(door.opened), says('a')], [says('b')]]);
+
+    const first = await control.send('scout', 'the docs too', 'user', 'l_x');
+    const again = await control.send('scout', 'the docs too', 'user', 'l_x');
+    door.open();
+    await allSettled();
+    await control.send('scout', 'the docs too', 'user', 'l_x');
+    await allSettled();
+
+    expect([first.ok, again.ok]).toEqual([true, true]);
+    expect(asked).toHaveLength(2);
+    expect(asked[1]?.said.join().split('the docs too')).toHaveLength(2);
+  });
+
+  test('that has ended lets it go on with all that it knew', async () => {
+    const { control, asked, reports } = await withHelper([[says('seen')], [says('seen more')]]);
+
+    expect(await control.send('scout', 'and the rest', 'user', 'l_x')).toMatchObject({ ok: true });
+    await allSettled();
+
+    expect(asked).toHaveLength(2);
+    expect(asked[1]?.body.startsWith(`${asked[0]?.body.slice(0, -2)},`)).toBe(true);
+    expect(asked[1]?.last).toContain('and the rest');
+    expect(await reports()).toHaveLength(2);
+  });
+
+  test('reaches it with another one that came at the same moment', async () => {
+    const { control, asked } = await withHelper([[says('seen')], [says('seen more')]]);
+
+    const replies = await Promise.all([
+      control.send('scout', 'the first', 'user', 'l_one'),
+      control.send('scout', 'the second', 'user', 'l_two'),
+    ]);
+    await allSettled();
+
+    expect(replies.map(({ ok }) => ok)).toEqual([true, true]);
+    const said = asked.at(-1)?.said.join() ?? '';
+    expect([said.split('the first').length, said.split('the second').length]).toEqual([2, 2]);
+  });
+
+  test('that is empty is refused', async () => {
+    const { control, asked } = await withHelper([]);
+    expect(await control.send('scout', ' ', 'user', 'l_x')).toMatchObject({ ok: false });
+    expect(asked).toHaveLength(1);
+  });
+});
+
+describe('an agent that a person stopped', () => {
+  test('stays stopped for letters, and goes on when a person resumes it', async () => {
+    const { control, asked, id, reports } = await withHelper([
+      [says('half'), waits(gate().opened)],
+      [says('all of it')],
+    ]);
+
+    expect(await control.stop('scout')).toMatchObject({ ok: true, agent: id });
+    expect(await control.send(id, 'go on', 'user', 'l_x')).toMatchObject({
+      ...{ ok: false, sentence: expect.stringContaining('was stopped by a person; resume it') },
+    });
+    await allSettled();
+    expect(asked).toHaveLength(1);
+    expect(await reports()).toMatchObject([
+      { raw: expect.stringContaining('A person stopped it') },
+    ]);
+
+    expect(await control.resume('scout')).toMatchObject({ ok: true });
+    await allSettled();
+    expect(asked).toHaveLength(2);
+    expect(await reports()).toMatchObject([{}, { raw: expect.stringContaining('all of it') }]);
+  });
+
+  test('begins once when two people resume it', async () => {
+    const { control, asked, journal } = await withHelper([
+      [says('half'), waits(gate().opened)],
+      [says('all of it')],
+    ]);
+    await control.stop('scout');
+    const replies = await Promise.all([control.resume('scout'), control.resume('scout')]);
+    await allSettled();
+
+    expect(replies.map(({ ok }) => ok)).toEqual([true, true]);
+    expect(asked).toHaveLength(2);
+    const runs = (await journal()).filter(({ type }) => type === 'run.started');
+    expect(runs).toHaveLength(2);
+  });
+});
+
+describe('what works for an agent that a person stopped', () => {
+  /** `par` in the background waits for one of its own, has another in the background, and goes on when told. */
+  const family = async () => {
+    const never = new Promise<void>(() => {});
+    const asked: string[] = [];
+    const hand = await swarmInHand(
+      ({ said, last, turn }) => {
+        if (last.includes('begin')) return [calls('c1', 'Task', inBackground('mid', PAR))];
+        const who = ['low', 'deep', 'mid'].find((words) => said[0]?.includes(words)) ?? 'lead';
+        asked.push(who);
+        if (who === 'low' || who === 'deep') return [says('half'), waits(never)];
+        if (who === 'lead' || turn > 0) return [says('noted')];
+        return [
+          calls('c2', 'Task', inBackground('low', KID)),
+          calls('c3', 'Task', task('deep', { ...KIN, subagent_type: 'explorer' })),
+        ];
+      },
+      { lingers: true },
+    );
+    await hand.say('begin');
+    await allSettled();
+    return { ...hand, asked, control: swarmControl(hand.lead) };
+  };
+  const PAR = { name: 'par', description: 'x' };
+  const KID = { name: 'kid', description: 'x' };
+  const KIN = { name: 'kin', description: 'x' };
+
+  test.each(['kid', 'kin'])('is stopped with it: %s', async (name) => {
+    const { control, asked } = await family();
+    await control.stop('par');
+    const before = asked.length;
+    expect(await control.send(name, 'wake', 'user', 'l_x')).toMatchObject({
+      ...{ ok: false, sentence: expect.stringContaining('was stopped by a person') },
+    });
+    await allSettled();
+    expect(asked.slice(before).filter((who) => who !== 'lead')).toEqual([]);
+    expect(await control.resume(name)).toMatchObject({ ok: true });
+    await allSettled();
+    expect(asked.at(-1)).toBe(name === 'kid' ? 'low' : 'deep');
+  });
+
+  test('is stopped for whoever resumes the session, too', async () => {
+    const { control, lead, store, clock } = await family();
+    await control.stop('par');
+    await lead.close();
+    const choice = { kind: 'resume', id: lead.id } as const;
+    const next = await swarmInHand(() => [says('ok')], { store, clock, choice, lingers: true });
+    expect(await swarmControl(next.lead).send('kin', 'wake', 'user', 'l_x')).toMatchObject({
+      ok: false,
+    });
+  });
+});
+
+describe('a lead that a person stopped', () => {
+  test.each([
+    ['at work', 'more'],
+    ['at rest', undefined],
+  ])('%s stays so, with all that worked for it, until the person writes', async (_, more) => {
+    const door = gate();
+    const hand = await withHelper([[says('half'), waits(door.opened), says('whole')]]);
+    const { control, records, reports, lead } = hand;
+    if (more !== undefined) hand.busy = waits(new Promise(() => {}));
+    if (more !== undefined) await hand.say(more);
+    await allSettled();
+    expect(await control.stop('lead')).toEqual({
+      ...{ ok: true, agent: lead.meta.lead },
+      sentence: 'The lead is stopped, with all that worked for it.',
+    });
+    const runs = async () => (await records()).filter(({ type }) => type === 'run.started').length;
+    const before = await runs();
+    door.open();
+    await allSettled();
+    expect(await runs()).toBe(before);
+    expect(lead.isResting).toBe(true);
+    expect((await control.send('scout', 'wake', 'user', 'l_x')).ok).toBe(false);
+    expect(await reports()).toMatchObject([
+      { raw: expect.stringContaining('A person stopped it') },
+    ]);
+
+    hand.busy = undefined;
+    await control.send('lead', 'and now?', 'user', 'l_y');
+    await allSettled();
+    expect(await runs()).toBe(before + 1);
+    const last = hand.requests.at(-1)?.body ?? '';
+    expect([last.includes('A person stopped it'), last.includes('and now?')]).toEqual([true, true]);
+    expect(lead.state).toBe('idle');
+  });
+
+  test('goes on when the person resumes it, with what it was told meanwhile', async () => {
+    const { control, requests, lead } = await withHelper([[waits(gate().opened)]]);
+    await control.stop('lead');
+    const before = requests.length;
+    expect(await control.resume('lead')).toMatchObject({ ok: true, sentence: 'The lead goes on.' });
+    await allSettled();
+    expect(requests).toHaveLength(before + 1);
+    expect(requests.at(-1)?.body).toContain('A person stopped it');
+
+    expect(await control.resume('lead')).toMatchObject({ ok: true });
+    await allSettled();
+    expect(requests.at(-1)?.body).toContain('Go on where you stopped.');
+    expect(lead.state).toBe('idle');
+  });
+
+  test('is told of one that the person resumed only when it goes on itself', async () => {
+    const { control, records } = await withHelper([[waits(gate().opened)], [says('seen')]]);
+    await control.stop('lead');
+    await control.resume('scout');
+    await allSettled();
+    const runs = (await records()).filter(({ type }) => type === 'run.started');
+    expect(runs).toHaveLength(1);
+  });
+
+  test('and has ended goes on with its session alone', async () => {
+    const hand = await withHelper([[waits(gate().opened)]], 'scout', false);
+    await hand.control.stop('lead');
+    expect((await hand.lead.stopped).stop.reason).toBe('interrupted');
+    expect(await hand.control.resume('lead')).toMatchObject({
+      ...{ ok: false, sentence: expect.stringContaining('skein --resume') },
+    });
+  });
+
+  test('is not working on anything when nobody works for it either', async () => {
+    const { control } = await withHelper([[says('seen')]]);
+    await allSettled();
+    expect((await control.stop('lead')).sentence).toBe('The lead is not working on anything.');
+  });
+});
+
+describe('an address', () => {
+  test('that the lead and an agent share is said to be ambiguous', async () => {
+    const { control, id, lead } = await withHelper([]);
+    const reply = await control.stop('a_');
+    expect(reply).toMatchObject({ ok: false, agent: null });
+    for (const each of [id, lead.meta.lead]) expect(reply.sentence).toContain(each);
+  });
+
+  test('that is the name of an agent means it, though the lead would fit its letters', async () => {
+    const { control, id } = await withHelper([], 'l');
+    expect(await control.stop('l')).toMatchObject({ ok: true, agent: id });
+  });
+
+  test('of the lead means the lead, and of nobody nobody', async () => {
+    const { control, lead, asked } = await withHelper([]);
+    for (const address of [lead.meta.lead, lead.id, 'lead']) {
+      expect(await control.stop(address)).toMatchObject({ ok: true, agent: lead.meta.lead });
+    }
+    expect(await control.stop('nobody')).toMatchObject({ ok: false, agent: null });
+    expect(asked).toHaveLength(1);
+  });
+});
+
+test('a letter to the lead counts once, however often it is sent', async () => {
+  const { control, records } = await withHelper([]);
+  for (let time = 0; time < 3; time += 1) await control.send('lead', 'more', 'user', 'l_x');
+  await allSettled();
+  const letters = (await records()).filter(
+    (record) => record.type === 'letter.received' && record.letter === 'l_x',
+  );
+  expect(letters).toHaveLength(1);
+});
+
+describe('an agent whose parent had ended when it was resumed', () => {
+  /** A lead, `above` in the background, and `below` in the background of that; both are stopped. */
+  const stoppedFamily = async () => {
+    const door = gate();
+    const doors = [NEVER, door.opened];
+    const heard: Talk[] = [];
+    const answer = (talk: Talk): Answer => {
+      const { said, turn, last } = talk;
+      if (last.includes('begin')) return [calls('c1', 'Task', inBackground('high', ABOVE))];
+      if (last.includes('again')) return [says('found more')];
+      if (said[0]?.includes('low')) return [waits(doors.shift() ?? NEVER), says('found it')];
+      if (!said[0]?.includes('high')) return [says('noted')];
+      heard.push(talk);
+      return turn === 0 ? [calls('c2', 'Task', inBackground('low', BELOW))] : [says('so far')];
+    };
+    const hand = await swarmInHand(answer, { lingers: true });
+    await hand.say('begin');
+    await allSettled();
+    const { steer } = hand.lead;
+    await steer.stop('above');
+    await steer.resume('below');
+    await allSettled();
+    return { ...hand, door, heard, steer, control: swarmControl(hand.lead) };
+  };
+  const [ABOVE, BELOW] = [{ name: 'above' }, { name: 'below', description: 'x' }];
+  const NEVER = new Promise<void>(() => {});
+
+  test('reports to it if it goes on too, and it ends then', async () => {
+    const { door, heard, steer } = await stoppedFamily();
+    await steer.resume('above');
+    await allSettled();
+    door.open();
+    await allSettled();
+    expect(heard.at(-1)?.last).toContain('found it');
+    expect((await steer.stop('above')).sentence).toContain('is not at work (ended)');
+  });
+
+  test('is stopped when a person stops the parent once more', async () => {
+    const { steer } = await stoppedFamily();
+    await steer.stop('above');
+    expect((await steer.stop('below')).sentence).toContain('is not at work (stopped)');
+  });
+
+  test('is heard of by it when it goes on later', async () => {
+    const { door, heard, steer } = await stoppedFamily();
+    door.open();
+    await allSettled();
+    await steer.resume('above');
+    await allSettled();
+    expect(heard.at(-1)?.last).toContain('found it');
+  });
+
+  test('is heard of each time that it has ended', async () => {
+    const { control, door, heard, steer } = await stoppedFamily();
+    door.open();
+    await allSettled();
+    await steer.resume('above');
+    await allSettled();
+    await control.send('below', 'again', 'user', 'l_x');
+    await allSettled();
+    await control.send('above', 'go on', 'user', 'l_y');
+    await allSettled();
+    expect(heard.at(-1)?.last).toContain('found more');
+  });
+});
+
+describe('a letter to the lead that hooks look at first', () => {
+  const told = async (answer: HookFunction) => {
+    const hook = hookFunction('UserPromptSubmit', answer);
+    const hand = await swarmInHand(() => [says('ok')], { lingers: true, hooks: [hook] });
+    const control = swarmControl(hand.lead);
+    const letters = async () =>
+      (await hand.records()).filter(({ type }) => type === 'letter.received').length;
+    let reply: CommandReply | undefined;
+    const sent = control.send('lead', 'the docs too', 'user', 'l_x').then((it) => {
+      reply = it;
+    });
+    await allSettled();
+    return { ...hand, letters, sent, reply: () => reply };
+  };
+
+  test('is delivered when it is written down, and not before', async () => {
+    const door = gate();
+    const { reply, letters, sent } = await told(() => door.opened);
+    expect([reply(), await letters()]).toEqual([undefined, 0]);
+    door.open();
+    await sent;
+    expect([reply()?.ok, await letters()]).toEqual([true, 1]);
+  });
+
+  test('is not delivered when they refuse it, and its sender hears why', async () => {
+    const { reply, letters } = await told(() => ({ decision: 'block', reason: 'Not now.' }));
+    expect(await letters()).toBe(0);
+    expect(reply()).toMatchObject({
+      ok: false,
+      sentence: 'The lead did not get it. The prompt was refused and erased: Not now.',
+    });
+  });
+
+  test('is not delivered when the session ends meanwhile', async () => {
+    const { reply, lead } = await told(() => new Promise(() => {}));
+    await lead.close();
+    await allSettled();
+    expect(reply()).toMatchObject({ ok: false, sentence: expect.stringMatching(/interrupted/) });
+  });
+});
+
+test('an agent is found, and its cost counts, when the lead was rewound to before it', async () => {
+  const first = await withHelper([[says('seen')]]);
+  const [born] = await first.records();
+  await first.lead.close();
+  const session = await first.store.open(first.lead.id);
+  const journal = await session.journal(first.lead.meta.lead, null);
+  const to = born?.seq ?? 0;
+  journal.append({ type: 'session.rewound', to, conversation: true, changes: [] });
+  await session.close();
+  const choice = { kind: 'resume', id: first.lead.id } as const;
+  const { lead } = await swarmInHand(() => [says('ok')], { store: first.store, choice });
+  expect(lead.steer.called('scout')).toEqual([first.id]);
+  expect(lead.spent.cost).toBe(first.lead.spent.cost);
+});
+
+test('an agent that had ended, was woken and lost its process goes on with the next', async () => {
+  const first = await withHelper([[says('seen')], [waits(new Promise(() => {})), says('never')]]);
+  await first.control.send('scout', 'and the rest', 'user', 'l_x');
+  await allSettled();
+  await first.lead.close();
+  const { lead, requests } = await swarmInHand(() => [says('ok')], {
+    ...{ store: first.store, clock: first.clock, lingers: true },
+    choice: { kind: 'resume', id: first.lead.id },
+  });
+  lead.start();
+  await allSettled();
+  expect(requests[0]?.body).toContain('and the rest');
+});

@@ -1,0 +1,53 @@
+/** What a typed agent learns of its role, also where its definition is gone when it comes to that. */
+import { describe, expect, test } from 'vitest';
+import { calls, gate, says, waits } from '../../fakes/agents/scripted-model.js';
+import { agentDefinition } from '../../fakes/agents/swarm-setup.js';
+import { allSettled, swarmInHand, talkOf, task } from '../swarm/swarm-in-hand.js';
+
+const explorer = (prompt: string) =>
+  task(prompt, { description: prompt.toUpperCase(), subagent_type: 'explorer' });
+
+/** The second one waits for the place of the first, so nothing was sent for it when the process ends. */
+const resumedWith = async (definitions: readonly ReturnType<typeof agentDefinition>[]) => {
+  const limits = { maxAgents: 10, maxConcurrentAgents: 1, maxDepth: 3 };
+  const slow = await swarmInHand(
+    ({ last }) =>
+      last.includes('begin')
+        ? [calls('c1', 'Task', explorer('left')), calls('c2', 'Task', explorer('right'))]
+        : [waits(gate().opened), says('never said')],
+    { swarm: { limits } },
+  );
+  await slow.say('begin');
+  await allSettled();
+  expect(slow.requests).toHaveLength(2);
+  await slow.lead.close();
+  const { store, clock } = slow;
+  const choice = { kind: 'resume', id: slow.lead.id } as const;
+  const swarm = { limits, definitions };
+  const hand = await swarmInHand(() => [says('done')], { store, clock, choice, swarm });
+  hand.lead.start();
+  await allSettled();
+  const notices = hand.items.flatMap((item) => (item.type === 'notice' ? [item.text] : []));
+  const sent = (words: string) =>
+    hand.requests.map(talkOf).find(({ said }) => said[0]?.includes(words))?.said[0] ?? '';
+  return { hand, notices, left: sent('left'), right: sent('right') };
+};
+
+describe('a typed agent that has not begun when its process ends', () => {
+  test('learns its role in the next one', async () => {
+    const { right, notices } = await resumedWith([agentDefinition()]);
+    expect(right).toContain('You explore.');
+    expect(notices).toEqual([]);
+  });
+
+  test('knows whom it works for where its definition is gone, and people are told', async () => {
+    const { hand, left, right, notices } = await resumedWith([]);
+    expect(left).toContain('You explore.');
+    expect(right).toContain('You are the agent "explorer" and work for another agent');
+    expect(right).toContain('the definition of this role is gone');
+    expect(notices).toEqual([
+      'explorer a_3 "RIGHT" works without its role: nothing defines "explorer" any more. What it may do is as it was.',
+    ]);
+    expect(hand.results().c2).toContain('done');
+  });
+});

@@ -1,0 +1,57 @@
+/** What is said of a Task call that asks for what cannot be had. */
+import { expect, test } from 'vitest';
+import type { SwarmSetup } from '../../../src/actors/tree/swarm-context.js';
+import { calls, says } from '../../fakes/agents/scripted-model.js';
+import { agentDefinition } from '../../fakes/agents/swarm-setup.js';
+import { allSettled, swarmInHand, task } from '../swarm/swarm-in-hand.js';
+
+/** The result of one Task call where these types are described. */
+const resultOf = async (
+  input: Record<string, unknown>,
+  types: readonly string[],
+  unusable: SwarmSetup['unusable'] = [],
+) => {
+  const hand = await swarmInHand(
+    ({ turn }) => (turn === 0 ? [calls('c1', 'Task', task('a part', input))] : [says('done')]),
+    { swarm: { definitions: types.map((name) => agentDefinition({ name })), unusable } },
+  );
+  await hand.say('begin');
+  await allSettled();
+  expect(await hand.store.agents(hand.lead.id)).toEqual([hand.lead.meta.lead]);
+  return hand.results().c1;
+};
+
+test('an unknown type is answered with those that there are, the nearest first', async () => {
+  expect(await resultOf({ subagent_type: 'Plan' }, ['explorer', 'planner', 'tester'])).toBe(
+    'error: There is no agent type "Plan". The types are: planner, explorer, tester. Leave out subagent_type for a fork.',
+  );
+});
+
+test('the cost of an unknown type is answered in the same words', async () => {
+  expect(await resultOf({ subagent_type: 'Plan', model: 'haiku', preview: 3 }, ['planner'])).toBe(
+    'error: There is no agent type "Plan". The types are: planner. Leave out subagent_type for a fork.',
+  );
+});
+
+test('a type whose description cannot be used is answered with what is wrong there', async () => {
+  const problem = '/a/scout.md does not describe an agent, at line 3: tools: write names of tools.';
+  const unusable = [{ name: 'scout', problem }];
+  expect(await resultOf({ subagent_type: 'scout' }, ['planner'], unusable)).toBe(
+    `error: There is no agent type "scout", because ${problem} The types are: planner. Leave out subagent_type for a fork.`,
+  );
+  expect(await resultOf({ subagent_type: 'scout' }, [], unusable)).toBe(
+    `error: There is no agent type "scout", because ${problem} Leave out subagent_type for a fork.`,
+  );
+});
+
+test('a thousand types are not listed, and it is said when there is none', async () => {
+  const many = Array.from({ length: 1_000 }, (_, at) => `t${at}`);
+  expect(await resultOf({ subagent_type: 'x' }, many)).toMatch(/t38, t39 and 960 more\. Leave/);
+  expect(await resultOf({ subagent_type: 'x' }, [])).toContain('nor any other');
+});
+
+test('a fork takes no other model, which would lose the cache', async () => {
+  expect(await resultOf({ model: 'haiku' }, [])).toMatch(
+    /^error: A fork runs on the model of the agent/,
+  );
+});

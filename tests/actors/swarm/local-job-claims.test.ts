@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { BackgroundJobs } from '../../../src/actors/swarm/local-job-claims.js';
+import { SessionMemory } from '../../../src/store/memory/memory-session-store.js';
+import { virtualClock } from '../../fakes/virtual-clock.js';
+import { meta } from '../../store/contracts/records.js';
+
+const jobsOf = async () => {
+  const clock = virtualClock();
+  const store = new SessionMemory(clock);
+  const session = await store.create(meta());
+  const ofWorker = (worker: string) => new BackgroundJobs({ store, session, worker }, clock);
+  return { queue: store.jobs, ofWorker };
+};
+
+test('one that had ended and went on can be taken up by the next process', async () => {
+  const { ofWorker } = await jobsOf();
+  const first = ofWorker('o_1');
+  await first.claim('a_2');
+  await first.complete('a_2');
+  expect(await ofWorker('o_2').claim('a_2')).toBe(true);
+});
+
+test('one that another process works on cannot', async () => {
+  const { ofWorker } = await jobsOf();
+  await ofWorker('o_1').claim('a_2');
+  expect(await ofWorker('o_2').claim('a_2')).toBe(false);
+});
+
+test('one that is claimed while a session closes is left for the next owner', async () => {
+  const { queue, ofWorker } = await jobsOf();
+  const jobs = ofWorker('o_1');
+  const claimed = jobs.claim('a_2');
+  await jobs.release();
+  expect(await claimed).toBe(false);
+  expect(await queue.list(meta().id)).toMatchObject([{ id: 'a_2', worker: undefined }]);
+});

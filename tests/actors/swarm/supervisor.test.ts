@@ -1,0 +1,367 @@
+/** What becomes of an agent that a defect of ours ends. */
+import { describe, expect, test } from 'vitest';
+import type { JournalRecord } from '../../../src/protocol/session/journal.js';
+import type { Journal, Session } from '../../../src/protocol/session/store.js';
+import { SessionMemory } from '../../../src/store/memory/memory-session-store.js';
+import type { Answer, Step } from '../../fakes/agents/scripted-model.js';
+import { calls, gate, says, waits } from '../../fakes/agents/scripted-model.js';
+import { agentDefinition } from '../../fakes/agents/swarm-setup.js';
+import { virtualClock } from '../../fakes/virtual-clock.js';
+import type { LeadOptions } from '../session/lead-in-hand.js';
+import { allSettled, type SwarmInHand, swarmInHand, type Talk, task } from './swarm-in-hand.js';
+
+/** No failure of the world: what a program throws that is wrong. */
+const CRASH: Step = { does: 'fail', failure: new TypeError('x is not a function') };
+
+const BEHIND = { subagent_type: 'explorer', description: 'A task', run_in_background: true };
+
+type Options = Partial<Omit<LeadOptions, 'model'>>;
+
+/** A lead that starts one agent, and answers `heard` to whatever comes back. */
+const swarmOf = async (
+  input: Record<string, unknown>,
+  child: (talk: Talk, request: number) => Answer,
+  options: Options = {},
+): Promise<SwarmInHand> => {
+  let requests = 0;
+  const hand = await swarmInHand((talk): Answer => {
+    if (talk.said.some((words) => words.includes('the work'))) {
+      requests += 1;
+      return child(talk, requests);
+    }
+    return talk.last.includes('begin') && talk.turn === 0
+      ? [calls('t1', 'Task', task('the work', input))]
+      : [says('heard')];
+  }, options);
+  await hand.say('begin');
+  await allSettled();
+  return hand;
+};
+
+const childOf = ({ items }: SwarmInHand): string => {
+  const spawned = items.find((it) => it.type === 'agent.spawned');
+  return spawned?.type === 'agent.spawned' ? spawned.agent.id : '';
+};
+
+const recordsOf = async (hand: SwarmInHand): Promise<readonly JournalRecord[]> =>
+  (await hand.store.peek(hand.lead.id, childOf(hand))).records;
+
+const restarts = async (hand: SwarmInHand) =>
+  (await recordsOf(hand)).flatMap((it) =>
+    it.type === 'agent.restarted' ? [[it.attempt, it.delayMs]] : [],
+  );
+
+const ends = ({ items }: SwarmInHand) =>
+  items.flatMap((it) => (it.type === 'agent.ended' ? [it.report] : []));
+
+/** Says something, looks, and crashes. */
+const crashing = ({ last }: Talk): Answer =>
+  last.includes('did a')
+    ? [CRASH]
+    : [says('Half of it is done.'), calls('k', 'Look', { name: 'a' })];
+
+const WHY = 'The agent failed unexpectedly: x is not a function';
+
+describe('an agent that somebody waits for', () => {
+  test.each([
+    ['sync', { subagent_type: 'explorer', description: 'A task' }],
+    ['fork', { description: 'A task' }],
+  ])('is not begun again when it crashes, and what it had said is kept: %s', async (_, input) => {
+    const hand = await swarmOf(input, crashing);
+    expect(ends(hand)).toMatchObject([
+      { stop: { reason: 'model_error', detail: WHY }, text: 'Half of it is done.' },
+    ]);
+    expect(await restarts(hand)).toEqual([]);
+    expect((await recordsOf(hand)).at(-1)).toMatchObject({ type: 'run.ended', final: true });
+    const told = hand.requests.at(-1)?.body ?? '';
+    expect(told).toContain('x is not a function');
+    expect(told).toContain('Half of it is done.');
+    expect(hand.clock.sleepers).toBe(0);
+  });
+});
+
+describe('an agent in the background that crashes', () => {
+  test('begins again after a second, where its journal ends', async () => {
+    const hand = await swarmOf(BEHIND, (talk, request) => {
+      if (request === 2) return [CRASH];
+      return request === 1 ? crashing(talk) : [says('All of it is done.')];
+    });
+    expect([await restarts(hand), ends(hand)]).toEqual([[[1, 1_000]], []]);
+    await hand.clock.advance(999);
+    expect(ends(hand)).toEqual([]);
+    await hand.clock.advance(1);
+    await allSettled();
+    expect(ends(hand)).toMatchObject([{ stop: { reason: 'end_turn' }, turns: 2 }]);
+    // What it had looked at it knows.
+    expect(hand.deeds).toEqual(['start a', 'end a']);
+    expect((await hand.lead.stopped).stop.reason).toBe('end_turn');
+  });
+
+  test('is told to people, and stands in the log', async () => {
+    const hand = await swarmOf(BEHIND, crashing);
+    const text = `explorer ${childOf(hand)} "A task" begins again in 1 s (1 of 3): ${WHY}`;
+    expect(hand.items).toContainEqual({ type: 'notice', text });
+    const events = [];
+    for await (const event of hand.store.events(hand.lead.id)) events.push(event);
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: 'agent.restarted', reason: WHY, attempt: 1, delayMs: 1_000 }),
+    );
+    await hand.lead.close();
+  });
+
+  test('again and again fails after three beginnings, and its parent has what it said', async () => {
+    const hand = await swarmOf(BEHIND, crashing);
+    for (const pause of [1_000, 2_000, 4_000]) {
+      expect(ends(hand)).toEqual([]);
+      await hand.clock.advance(pause);
+      await allSettled();
+    }
+    expect(await restarts(hand)).toEqual([
+      [1, 1_000],
+      [2, 2_000],
+      [3, 4_000],
+    ]);
+    const detail = `${WHY} It was begun again 3 times; what it did is kept.`;
+    expect(ends(hand)).toMatchObject([
+      { stop: { reason: 'model_error', detail }, text: 'Half of it is done.' },
+    ]);
+    expect((await recordsOf(hand)).at(-1)).toMatchObject({ type: 'run.ended', final: true });
+    expect(hand.requests.at(-1)?.body).toContain('Half of it is done.');
+    expect((await hand.lead.stopped).stop.reason).toBe('end_turn');
+    expect(hand.clock.sleepers).toBe(0);
+  });
+
+  test('does not repeat what may have had an effect', async () => {
+    const hand = await swarmOf(
+      BEHIND,
+      ({ last }) => [
+        last.includes('did part')
+          ? says('What?')
+          : last.includes('check before you repeat it')
+            ? says('I check.')
+            : calls('k', 'Change', { name: 'part' }),
+      ],
+      {
+        // It crashes when the change is made and not on record yet.
+        checkpoints: () => ({
+          watch: async () => ({ changes: () => Promise.reject(new TypeError('no such thing')) }),
+          settle: async () => {},
+        }),
+      },
+    );
+    await hand.clock.advance(1_000);
+    await allSettled();
+    expect(ends(hand)).toMatchObject([{ stop: { reason: 'end_turn' }, text: 'I check.' }]);
+    expect(hand.deeds).toEqual(['start part', 'end part']);
+  });
+
+  test('is not begun again once a person has stopped it', async () => {
+    const hand = await swarmOf(BEHIND, crashing);
+    const reply = await hand.lead.steer.stop(childOf(hand));
+    expect(reply.ok).toBe(true);
+    await hand.clock.advance(60_000);
+    await allSettled();
+    expect([await restarts(hand), ends(hand)]).toMatchObject([
+      [[1, 1_000]],
+      [{ stop: { reason: 'stopped' }, text: 'Half of it is done.' }],
+    ]);
+  });
+
+  test('reads what was written to it meanwhile', async () => {
+    const hand = await swarmOf(BEHIND, (talk, request) => {
+      if (request === 1) return [CRASH];
+      return [says(talk.said.join().includes('Hurry') ? 'I hurry.' : 'I do not know.')];
+    });
+    await hand.lead.steer.send(childOf(hand), 'Hurry', 'user', 'l_hurry');
+    await hand.clock.advance(1_000);
+    await allSettled();
+    expect(ends(hand)).toMatchObject([{ text: 'I hurry.' }]);
+  });
+
+  test('has no more turns than it was granted', async () => {
+    const definitions = [agentDefinition({ maxTurns: 3 })];
+    const hand = await swarmOf(
+      BEHIND,
+      (talk, request) =>
+        request === 3 ? [CRASH] : [calls(`k${request}`, 'Look', { name: `at ${talk.turn}` })],
+      { swarm: { definitions } },
+    );
+    await hand.clock.advance(1_000);
+    await allSettled();
+    expect(ends(hand)).toMatchObject([{ stop: { reason: 'max_turns' }, turns: 3 }]);
+  });
+
+  test('counts its crashes also when its process dies between them', async () => {
+    const clock = virtualClock();
+    const hand = await swarmOf(BEHIND, crashing, { clock });
+    await clock.advance(1_000);
+    await allSettled();
+    expect(await restarts(hand)).toHaveLength(2);
+    await hand.lead.close();
+    const answer = (talk: Talk): Answer =>
+      talk.said.some((words) => words.includes('the work')) ? [CRASH] : [says('heard')];
+    const choice = { kind: 'resume', id: hand.lead.id } as const;
+    const next = await swarmInHand(answer, { clock, store: hand.store, choice });
+    next.lead.start();
+    await allSettled();
+    const attempts = (await recordsOf(hand)).flatMap((it) =>
+      it.type === 'agent.restarted' ? [it.attempt] : [],
+    );
+    expect(attempts).toEqual([1, 2, 3]);
+    await next.lead.close();
+  });
+
+  test('leaves nothing that could wake when its session is closed', async () => {
+    const hand = await swarmOf(BEHIND, crashing);
+    await hand.lead.close();
+    expect(hand.clock.sleepers).toBe(0);
+  });
+
+  test('ends at once when its journal is what is broken', async () => {
+    class BrokenJournal extends SessionMemory {
+      override async create(...meta: Parameters<SessionMemory['create']>): Promise<Session> {
+        const session = await super.create(...meta);
+        const journal = session.journal.bind(session);
+        session.journal = async (agent, parent) => {
+          const opened = await journal(agent, parent);
+          const append = opened.append.bind(opened);
+          const broken: Journal['append'] = (body) => {
+            if (body.type !== 'agent.created' && body.type !== 'letter.received') {
+              throw new TypeError('seq is not a number');
+            }
+            return append(body);
+          };
+          return parent === null ? opened : { ...opened, append: broken };
+        };
+        return session;
+      }
+    }
+    const clock = virtualClock();
+    const hand = await swarmOf(BEHIND, crashing, { clock, store: new BrokenJournal(clock) });
+    expect(ends(hand)).toMatchObject([{ stop: { reason: 'model_error' }, text: '' }]);
+    expect((await hand.lead.stopped).stop.reason).toBe('end_turn');
+  });
+
+  test('does the same each time: same script, same log', async () => {
+    const log = async () => {
+      const hand = await swarmOf(BEHIND, crashing);
+      await hand.clock.advance(10_000);
+      await allSettled();
+      return JSON.stringify([await hand.records(), await recordsOf(hand)]);
+    };
+    expect(await log()).toBe(await log());
+  });
+});
+
+describe('a teammate that crashes', () => {
+  const TEAMMATE = { description: 'A task', name: 'ann', team_name: 'ours' };
+
+  test('begins again five times at the most', async () => {
+    const hand = await swarmOf(TEAMMATE, crashing, { lingers: true });
+    await hand.clock.advance(40_000);
+    await allSettled();
+    expect((await restarts(hand)).map(([, delay]) => delay)).toEqual([
+      1_000, 2_000, 4_000, 8_000, 16_000,
+    ]);
+    expect(ends(hand)).toMatchObject([
+      { stop: { reason: 'model_error' }, text: 'Half of it is done.' },
+    ]);
+    await hand.lead.close();
+  });
+
+  test('rests when it has done its work after all', async () => {
+    const hand = await swarmOf(
+      TEAMMATE,
+      (_, request) => (request === 1 ? [CRASH] : [says('Done after all.')]),
+      { lingers: true },
+    );
+    await hand.clock.advance(1_000);
+    await allSettled();
+    const rested = hand.items.flatMap((it) => (it.type === 'agent.rested' ? [it.report.text] : []));
+    expect(rested).toEqual(['Done after all.']);
+    await hand.lead.close();
+  });
+});
+
+describe('those below an agent that crashes', () => {
+  /** It starts one in the background that waits at a door, and crashes then. */
+  const family = async (after: (talk: Talk) => Answer) => {
+    const door = gate();
+    let crashed = false;
+    const hand = await swarmInHand((talk): Answer => {
+      if (talk.said.some((words) => words.includes('at the door'))) {
+        return [waits(door.opened), says('The door is open.')];
+      }
+      if (talk.said.some((words) => words.includes('the work'))) {
+        if (talk.turn === 0) return [calls('k', 'Task', task('at the door', BEHIND))];
+        if (crashed) return after(talk);
+        crashed = true;
+        return [CRASH];
+      }
+      return talk.turn === 0 ? [calls('t', 'Task', task('the work', BEHIND))] : [says('heard')];
+    });
+    await hand.say('begin');
+    await allSettled();
+    return { hand, door };
+  };
+
+  test('go on, and it hears of them when it is back', async () => {
+    const { hand, door } = await family((talk) => [
+      says(talk.said.join().includes('The door is open.') ? 'Heard of the door.' : 'Waiting.'),
+    ]);
+    door.open();
+    await allSettled();
+    await hand.clock.advance(1_000);
+    await allSettled();
+    const texts = ends(hand).map(({ text }) => text);
+    expect(texts).toEqual(['The door is open.', 'Heard of the door.']);
+    await hand.lead.stopped;
+  });
+
+  test('are stopped with it while it waits to begin again', async () => {
+    const { hand } = await family(() => [says('never')]);
+    await hand.lead.steer.stop(childOf(hand));
+    expect(ends(hand).map(({ stop }) => stop.reason)).toEqual(['stopped', 'stopped']);
+    await hand.lead.close();
+  });
+
+  test('are stopped when it waits for them, and it has what they said', async () => {
+    const { opened } = gate();
+    const hand = await swarmInHand(
+      (talk): Answer => {
+        if (talk.said.some((words) => words.includes('at the door'))) {
+          return talk.last.includes('did near')
+            ? [says('I stand here.'), waits(opened)]
+            : [says('I stand here.'), calls('n', 'Look', { name: 'near' })];
+        }
+        if (talk.said.some((words) => words.includes('the work'))) {
+          if (talk.turn > 0) {
+            return [says(talk.last.includes('I stand here.') ? 'I know.' : 'What?')];
+          }
+          const waitedFor = { ...BEHIND, run_in_background: false };
+          return [
+            calls('k', 'Task', task('at the door', waitedFor)),
+            calls('l', 'Note', { name: 'part' }),
+          ];
+        }
+        return talk.turn === 0 ? [calls('t', 'Task', task('the work', BEHIND))] : [says('heard')];
+      },
+      {
+        checkpoints: () => ({
+          async watch() {
+            await allSettled();
+            return { changes: () => Promise.reject(new TypeError('no such thing')) };
+          },
+          settle: async () => {},
+        }),
+      },
+    );
+    await hand.say('begin');
+    await allSettled(60);
+    expect(ends(hand).map(({ stop }) => stop.reason)).toEqual(['interrupted']);
+    await hand.clock.advance(1_000);
+    await allSettled(60);
+    expect(ends(hand).map(({ text }) => text)).toEqual(['I stand here.', 'I know.']);
+    expect((await hand.lead.stopped).stop.reason).toBe('end_turn');
+  });
+});

@@ -1,0 +1,65 @@
+/** A lead with agents below it, in memory: who says what is chosen by the words of each conversation. */
+import { spawnAgent } from '../../../src/tools/agents/spawn-agent.js';
+import { stopTask } from '../../../src/tools/shell/stop-task.js';
+import { taskOutput } from '../../../src/tools/shell/task-output.js';
+import { type Answer, choosingModel, type SentRequest } from '../../fakes/agents/scripted-model.js';
+import { agentDefinition } from '../../fakes/agents/swarm-setup.js';
+import { settled } from '../../fakes/virtual-clock.js';
+import { type LeadInHand, type LeadOptions, leadInHand } from '../session/lead-in-hand.js';
+
+export interface Talk extends SentRequest {
+  /** All text of the newest message. */
+  readonly last: string;
+  /** Texts of all messages of the user, results included. */
+  readonly said: readonly string[];
+  /** Answers in the conversation so far. */
+  readonly turn: number;
+}
+
+interface Block {
+  readonly type: string;
+  readonly text?: string;
+  readonly content?: unknown;
+}
+
+interface Body {
+  readonly messages: readonly { readonly role: string; readonly content: readonly Block[] }[];
+}
+
+const wordsOf = ({ text, content }: Block): string =>
+  text ?? (typeof content === 'string' ? content : JSON.stringify(content ?? ''));
+
+export const talkOf = (request: SentRequest): Talk => {
+  const { messages } = JSON.parse(request.body) as Body;
+  const texts = messages.map(({ content }) => content.map(wordsOf).join('\n'));
+  const said = texts.filter((_, at) => messages[at]?.role === 'user');
+  const turn = messages.filter(({ role }) => role === 'assistant').length;
+  return { ...request, last: said.at(-1) ?? '', said, turn };
+};
+
+export interface SwarmInHand extends LeadInHand {
+  readonly requests: readonly SentRequest[];
+}
+
+export const swarmInHand = async (
+  answer: (talk: Talk) => Answer | undefined,
+  options: Partial<Omit<LeadOptions, 'model'>> = {},
+): Promise<SwarmInHand> => {
+  const model = choosingModel((request) => answer(talkOf(request)));
+  const hand = await leadInHand({
+    model,
+    ...options,
+    tools: [spawnAgent, taskOutput, stopTask, ...(options.tools ?? [])],
+    swarm: { definitions: [agentDefinition()], ...options.swarm },
+  });
+  return { ...hand, requests: model.requests };
+};
+
+/** Lets a swarm do all that needs no time: many agents take many turns of the loop. */
+export const allSettled = async (rounds = 20): Promise<void> => {
+  for (let round = 0; round < rounds; round += 1) await settled();
+};
+
+export const task = (prompt: string, more: Record<string, unknown> = {}) => ({
+  ...{ description: prompt, prompt, ...more },
+});

@@ -1,0 +1,67 @@
+/** What becomes of agents whose journal cannot be written. */
+import { expect, test } from 'vitest';
+import { StorageError } from '../../../src/protocol/errors.js';
+import type { Journal, Session } from '../../../src/protocol/session/store.js';
+import { SessionMemory } from '../../../src/store/memory/memory-session-store.js';
+import { type Answer, calls, says, waits } from '../../fakes/agents/scripted-model.js';
+import { virtualClock } from '../../fakes/virtual-clock.js';
+import { allSettled, swarmInHand, type Talk, task } from './swarm-in-hand.js';
+
+/** Sessions in which one agent cannot write down how it ended. */
+class FullDisk extends SessionMemory {
+  agent = '';
+
+  override async open(id: string): Promise<Session> {
+    const session = await super.open(id);
+    const journal = session.journal.bind(session);
+    session.journal = async (agent, parent) => {
+      const opened = await journal(agent, parent);
+      return agent === this.agent ? full(opened) : opened;
+    };
+    return session;
+  }
+}
+
+const full = ({ append, past, sync, written }: Journal): Journal => ({
+  ...{ past, sync, written },
+  append(body) {
+    if (body.type === 'run.ended') throw new StorageError('The disk is full.');
+    return append(body);
+  },
+});
+
+const EXPLORER = { subagent_type: 'explorer' };
+const behind = (words: string) => task(words, { ...EXPLORER, run_in_background: true });
+
+/** The lead waits for `high`, which waits with one agent at work and one that waits for a place. */
+const answer = ({ said, last, turn }: Talk): Answer => {
+  if (last.includes('begin')) return [calls('c1', 'Task', task('high', EXPLORER))];
+  if (said[0]?.includes('high') && turn === 0) {
+    return [
+      calls('c2', 'Task', behind('busy')),
+      calls('c3', 'Task', behind('idle')),
+      calls('c4', 'Wait', { name: 'long' }),
+    ];
+  }
+  return last.includes('busy') ? [waits(new Promise(() => {})), says('never')] : [says('ok')];
+};
+
+test('one that waits for a place ends with its parent, though its disk is full', async () => {
+  const clock = virtualClock();
+  const store = new FullDisk(clock);
+  store.agent = 'a_4';
+  const hand = await swarmInHand(answer, {
+    ...{ clock, store, lingers: true },
+    deeds: {
+      long: ({ signal }) =>
+        new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+    },
+    swarm: { limits: { maxAgents: 10, maxConcurrentAgents: 2, maxDepth: 3 } },
+  });
+  await hand.say('begin');
+  await allSettled();
+  hand.lead.interrupt();
+  await allSettled();
+  const ended = hand.items.flatMap((it) => (it.type === 'agent.ended' ? [it.report.agent.id] : []));
+  expect([hand.lead.state, ended.sort()]).toEqual(['idle', ['a_2', 'a_3', 'a_4']]);
+});

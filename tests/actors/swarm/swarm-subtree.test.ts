@@ -1,0 +1,116 @@
+/** What a report says of those below an agent, also after the agent was rebuilt from its journal. */
+import { describe, expect, test } from 'vitest';
+import type { FileChange } from '../../../src/protocol/session/checkpoint.js';
+import { calls, gate, says, waits } from '../../fakes/agents/scripted-model.js';
+import type { LeadOptions } from '../session/lead-in-hand.js';
+import { allSettled, swarmInHand, type Talk, task } from './swarm-in-hand.js';
+
+const BEHIND = { run_in_background: true };
+const explorer = (prompt: string, more: Record<string, unknown> = {}) =>
+  task(prompt, { description: prompt.toUpperCase(), subagent_type: 'explorer', ...more });
+
+/** Every call that writes makes a file with its own name. */
+const checkpoints: LeadOptions['checkpoints'] = () => ({
+  async watch({ paths = [] }) {
+    const changes = paths.map(
+      (path): FileChange => ({ path, before: { kind: 'absent' }, after: { kind: 'absent' } }),
+    );
+    return { changes: async () => changes };
+  },
+  settle: async () => {},
+});
+
+/** A lead has a middle one look after a deep one, which makes a file and ends. */
+const three =
+  (middle: Promise<void>, more: Record<string, unknown> = {}) =>
+  ({ last, said }: Talk) => {
+    const [first = ''] = said;
+    if (first.includes('deep')) {
+      return [
+        last.includes('did') ? says('deep is done') : calls('d1', 'Note', { name: 'deep.txt' }),
+      ];
+    }
+    if (first.includes('middle')) {
+      if (last.includes('again')) return [says('middle is done again')];
+      return last.includes('deep is done')
+        ? [waits(middle), says('middle is done')]
+        : [calls('m1', 'Task', explorer('deep'))];
+    }
+    return last.includes('begin') ? [calls('c1', 'Task', explorer('middle', more))] : [says('ok')];
+  };
+
+const opened = Promise.resolve();
+const HEADS =
+  /Agent explorer a_\w+ "MIDDLE" completed: (\d+) turns, (\d+) tokens, (\S+)\.( Changed: \S+)?/;
+
+/** Of the middle one: turns, tokens of the tree, and what was changed. */
+const figures = (text: string | undefined) => {
+  const [, turns, tokens, , changed] = HEADS.exec(text ?? '') ?? [];
+  return { turns: Number(turns), tokens: Number(tokens), changed: changed?.trim() };
+};
+
+const CHANGED = 'Changed: /tmp/deep.txt';
+
+describe('a report tells of all below', () => {
+  test('in one process', async () => {
+    const hand = await swarmInHand(three(opened), { checkpoints });
+    await hand.say('begin');
+    await allSettled();
+    expect(figures(hand.results().c1)).toEqual({ turns: 2, tokens: 440, changed: CHANGED });
+  });
+
+  test('where the agent goes on in another one', async () => {
+    const slow = await swarmInHand(three(gate().opened), { checkpoints });
+    await slow.say('begin');
+    await allSettled();
+    await slow.lead.close();
+    const { store, clock } = slow;
+    const choice = { kind: 'resume', id: slow.lead.id } as const;
+    const hand = await swarmInHand(three(opened), { store, clock, choice, checkpoints });
+    hand.lead.start();
+    await allSettled();
+    expect(figures(hand.results().c1)).toEqual({ turns: 2, tokens: 440, changed: CHANGED });
+    expect(hand.lead.spent.usage).toMatchObject({ input: 600, output: 60 });
+  });
+
+  test('where it had ended unheard', async () => {
+    const door = gate();
+    const slow = await swarmInHand(
+      (talk) =>
+        talk.last.includes('Started in the background')
+          ? [waits(door.opened), says('never')]
+          : three(opened, BEHIND)(talk),
+      { checkpoints },
+    );
+    await slow.say('begin');
+    await allSettled();
+    await slow.lead.close();
+    const { store, clock } = slow;
+    const choice = { kind: 'resume', id: slow.lead.id } as const;
+    const hand = await swarmInHand(
+      ({ last }) => [
+        last.includes('look')
+          ? calls('c2', 'TaskOutput', { task_id: 'a_2', block: false })
+          : says('ok'),
+      ],
+      { store, clock, choice, checkpoints },
+    );
+    await hand.say('look');
+    await allSettled();
+    expect(figures(hand.results().c2)).toEqual({ turns: 2, tokens: 440, changed: CHANGED });
+  });
+
+  test('where it was woken by a letter', async () => {
+    const hand = await swarmInHand(three(opened), { checkpoints, lingers: true });
+    await hand.say('begin');
+    await allSettled();
+    await hand.lead.steer.send('a_2', 'again', 'user', 'l_again');
+    await allSettled();
+    expect(hand.requests.at(-1)?.body).toContain('middle is done again');
+    expect(
+      figures(JSON.parse(hand.requests.at(-1)?.body ?? '').messages.at(-1).content[0].text),
+    ).toEqual({
+      ...{ turns: 3, tokens: 550, changed: CHANGED },
+    });
+  });
+});

@@ -1,0 +1,239 @@
+/** A lead and the agents that work for it, in one process. */
+import { describe, expect, test } from 'vitest';
+import { hookFunction } from '../../fakes/agents/hook-functions.js';
+import { type Answer, calls, fails, gate, says, waits } from '../../fakes/agents/scripted-model.js';
+import { agentDefinition } from '../../fakes/agents/swarm-setup.js';
+import { allSettled, swarmInHand, type Talk, talkOf, task } from './swarm-in-hand.js';
+
+const explore = (what: string, more: Record<string, unknown> = {}) =>
+  task(what, { subagent_type: 'explorer', ...more });
+
+/** The last words of a conversation choose the answer. */
+const answers =
+  (replies: Record<string, ReturnType<typeof says> | ReturnType<typeof says>[]>) =>
+  ({ last }: Talk) => {
+    const found = Object.entries(replies).findLast(([words]) => last.includes(words));
+    return found === undefined ? [says('done')] : [found[1]].flat();
+  };
+
+describe('a typed agent', () => {
+  test('reports to the call that asked for it', async () => {
+    const hand = await swarmInHand(
+      answers({
+        begin: calls('c1', 'Task', explore('find the parser')),
+        'find the parser': says('It is in src/parser.ts.'),
+      }),
+    );
+
+    await hand.say('begin');
+    await allSettled();
+
+    expect(hand.results().c1).toContain('It is in src/parser.ts.');
+    expect(hand.results().c1).toMatch(/explorer a_\w+ "find the parser" completed: 1 turn/);
+  });
+
+  test('has the head of the lead, and knows nothing of its conversation', async () => {
+    const hand = await swarmInHand(
+      answers({
+        begin: calls('c1', 'Task', explore('find the parser')),
+        'find the parser': says('It is there.'),
+      }),
+    );
+
+    await hand.say('begin');
+    await allSettled();
+
+    const [lead, child] = hand.requests.map(({ body }) => body);
+    const head = (body = '') => body.slice(0, body.indexOf('"messages"'));
+    expect(head(child)).toBe(head(lead));
+    expect(child).not.toContain('begin');
+    expect(child).toContain('You explore.');
+  });
+
+  test('may not use what its definition does not give it', async () => {
+    const hand = await swarmInHand(
+      answers({
+        begin: calls('c1', 'Task', explore('a note', { prompt: 'write it down' })),
+        'write it down': calls('c2', 'Change', { name: 'a' }),
+      }),
+      { swarm: { definitions: [agentDefinition({ tools: ['Look'] })] } },
+    );
+
+    await hand.say('begin');
+    await allSettled();
+
+    expect(hand.deeds).toEqual([]);
+    const [, , refused] = hand.requests.map((request) => talkOf(request).last);
+    expect(refused).toContain('The explorer');
+  });
+});
+
+describe('a fork', () => {
+  test('goes on from the conversation of its parent, with its task as the last block', async () => {
+    const hand = await swarmInHand(
+      answers({
+        begin: [calls('c1', 'Task', task('left')), calls('c2', 'Task', task('right'))],
+        '<fork-task>\nleft': says('left is done'),
+        '<fork-task>\nright': says('right is done'),
+      }),
+    );
+
+    await hand.say('begin');
+    await allSettled();
+
+    const [, left = '', right = ''] = hand.requests.map(({ body }) => body);
+    const letters = Array.from({ length: left.length }, (_, at) => at);
+    const firstDifference = letters.find((at) => left[at] !== right[at]);
+    expect(left.slice(0, firstDifference)).toContain('<fork-task>');
+    expect(left).toContain('"tool_use_id":"c2"');
+    expect(hand.results().c1).toContain('left is done');
+    expect(hand.results().c2).toContain('right is done');
+  });
+
+  test('knows which files its parent has seen, and asks for them again if it must not', async () => {
+    const hand = await swarmInHand(
+      answers({
+        begin: calls('c1', 'Task', task('left')),
+        '<fork-task>\nleft': calls('c2', 'Look', { name: 'a' }),
+        'did a': says('seen'),
+      }),
+    );
+
+    await hand.say('begin');
+    await allSettled();
+
+    expect(hand.results().c1).toContain('seen');
+    expect(hand.results().c1).toContain('2 turns');
+  });
+});
+
+test('a fork whose oldest messages had to go still knows its task', async () => {
+  let looks = 0;
+  const hand = await swarmInHand(({ last, said }) => {
+    if (last.includes('begin')) return [calls('c1', 'Task', task('part', { prompt: 'Paint it.' }))];
+    if (last.includes('a summary that you write now')) return [fails('overloaded')];
+    if (!said.some((words) => words.includes('Paint it.'))) return [says('done')];
+    looks += 1;
+    if (looks === 8) return [fails('prompt-too-long')];
+    return looks > 8 ? [says('Painted.')] : [calls(`l${looks}`, 'Look', { name: `a${looks}` })];
+  });
+
+  await hand.say('begin');
+  await allSettled(60);
+
+  const [shortened] = hand.requests.filter(({ body }) => body.includes('removed to fit'));
+  expect(talkOf(shortened ?? { model: '', body: '{"messages":[]}', betas: [] }).said[0]).toContain(
+    'Paint it.',
+  );
+  expect(hand.results().c1).toContain('Painted.');
+});
+
+describe('a background agent', () => {
+  test('lets its parent go on, and wakes it with its report', async () => {
+    const door = gate();
+    const hand = await swarmInHand(({ last }) => {
+      if (last.includes('begin')) {
+        return [calls('c1', 'Task', explore('watch', { run_in_background: true }))];
+      }
+      if (last.includes('Started in the background')) return [says('I go on.')];
+      if (last.includes('I have seen it')) return [says('So it ended.')];
+      if (last.includes('watch')) return [waits(door.opened), says('I have seen it.')];
+      return undefined;
+    });
+
+    await hand.say('begin');
+    await allSettled();
+    expect(hand.items.some(({ type }) => type === 'run.ended')).toBe(false);
+    door.open();
+    await allSettled();
+
+    expect(hand.requests.map((request) => talkOf(request).last).at(-1)).toContain(
+      'I have seen it.',
+    );
+    expect(hand.items.filter(({ type }) => type === 'run.ended')).toHaveLength(1);
+  });
+});
+
+describe('after a crash', () => {
+  test.each(['sync', 'fork'])('a %s child is joined again by its call', async (kind) => {
+    const door = gate();
+    const order = kind === 'fork' ? task('the work') : explore('the work');
+    const slow = await swarmInHand(({ last }) => {
+      if (last.includes('begin')) return [calls('c1', 'Task', order)];
+      if (last.includes('did a')) return [waits(door.opened), says('never said')];
+      return [calls('c2', 'Look', { name: 'a' })];
+    });
+    await slow.say('begin');
+    await allSettled();
+    await slow.lead.close();
+
+    const { store, clock } = slow;
+    const choice = { kind: 'resume', id: slow.lead.id } as const;
+    const hand = await swarmInHand(
+      ({ last }) => [says(last.includes('did a') ? 'It was easy.' : 'All is done.')],
+      { store, clock, choice },
+    );
+    hand.lead.start();
+    await allSettled();
+
+    expect(hand.results().c1).toContain('It was easy.');
+    expect(await store.agents(hand.lead.id)).toHaveLength(2);
+    expect(hand.deeds).toEqual([]);
+  });
+
+  test('the fork of an agent is still guarded by the hooks of that agent', async () => {
+    const door = gate();
+    const denies = hookFunction('PreToolUse', () => ({ decision: 'block', reason: 'Not that.' }), {
+      matches: (tool) => tool === 'Change',
+    });
+    const tools = ['Task', 'Change'];
+    const swarm = { definitions: [agentDefinition({ tools, hooks: [denies] })] };
+    const slow = await swarmInHand(
+      ({ last }): Answer => {
+        if (last.includes('begin')) return [calls('c1', 'Task', explore('hand it on'))];
+        if (last.includes('the work')) return [waits(door.opened), says('never said')];
+        return [calls('c2', 'Task', task('the work'))];
+      },
+      { swarm },
+    );
+    await slow.say('begin');
+    await allSettled();
+    await slow.lead.close();
+
+    const { store, clock } = slow;
+    const choice = { kind: 'resume', id: slow.lead.id } as const;
+    const hand = await swarmInHand(
+      ({ last }) =>
+        last.includes('the work') ? [calls('c3', 'Change', { name: 'a' })] : [says(last)],
+      { store, clock, choice, swarm },
+    );
+    hand.lead.start();
+    await allSettled();
+
+    expect(hand.deeds).toEqual([]);
+    expect(hand.results().c1).toContain('Not that.');
+  });
+
+  test('a child is joined again though nobody describes its type any more', async () => {
+    const door = gate();
+    const slow = await swarmInHand(
+      ({ last }): Answer =>
+        last.includes('begin')
+          ? [calls('c1', 'Task', explore('the work'))]
+          : [waits(door.opened), says('never said')],
+    );
+    await slow.say('begin');
+    await allSettled();
+    await slow.lead.close();
+
+    const { store, clock } = slow;
+    const choice = { kind: 'resume', id: slow.lead.id } as const;
+    const hand = await swarmInHand(() => [says('It was easy.')], {
+      ...{ store, clock, choice, swarm: { definitions: [] } },
+    });
+    hand.lead.start();
+    await allSettled();
+
+    expect(hand.results().c1).toContain('It was easy.');
+  });
+});

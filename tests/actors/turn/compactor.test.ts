@@ -1,0 +1,538 @@
+import { describe, expect, test } from 'vitest';
+import { governor } from '../../../src/model/governor.js';
+import { StorageError } from '../../../src/protocol/errors.js';
+import type { ModelPort } from '../../../src/protocol/model/model.js';
+import { NO_USAGE } from '../../../src/protocol/model/usage.js';
+import type { FeedItem } from '../../../src/protocol/session/feed.js';
+import type { JournalBody, JournalRecord } from '../../../src/protocol/session/journal.js';
+import { validateMessages } from '../../../src/simulator/validate-request.js';
+import { SessionMemory } from '../../../src/store/memory/memory-session-store.js';
+import { changingBriefing } from '../../fakes/agents/changing-context.js';
+import {
+  type Answer,
+  calls,
+  ends,
+  fails,
+  gate,
+  says,
+  scriptedModel,
+  thinks,
+  waits,
+} from '../../fakes/agents/scripted-model.js';
+import { settled, type VirtualClock, virtualClock } from '../../fakes/virtual-clock.js';
+import { type LeadOptions, leadInHand } from '../session/lead-in-hand.js';
+import { answers, type Body, unmarked, WINDOW } from '../session/long-talk.js';
+
+/** What was sent, after the Messages API's own rules have been held against it. */
+const sent = (request: { body: string } | undefined): Body => {
+  const body = JSON.parse(request?.body ?? '{}') as Body;
+  validateMessages({ ...body, max_tokens: 100 });
+  return body;
+};
+const typesIn = ({ messages }: Body) =>
+  messages.flatMap(({ content }) => content.map(({ type }) => type));
+const lastText = ({ messages }: Body) => messages.at(-1)?.content.at(-1)?.text;
+const runEnds = (items: readonly FeedItem[]) =>
+  items.flatMap((item) => (item.type === 'run.ended' ? [item.stop.reason] : []));
+
+/** Ten exchanges with a thought in each, the last of which counted `tokens`. */
+const afterTen = async (tokens: number, then: Answer[], options: Partial<LeadOptions> = {}) => {
+  const ten = Array.from({ length: 10 }, (_, at) => [
+    thinks(`Thought ${at + 1}.`),
+    ...answers(`Answer ${at + 1}.`, at === 9 ? tokens : 100),
+  ]);
+  const model = scriptedModel(...ten, ...then);
+  const hand = await leadInHand({ model, lingers: true, contextWindow: WINDOW, ...options });
+  for (let number = 1; number <= 10; number += 1) await hand.say(`Prompt ${number}.`);
+  return { ...hand, model };
+};
+
+describe('thoughts, which are bound to all that was said before them', () => {
+  test('are left out of what a summary precedes, and those that come after it stay', async () => {
+    const { model, say } = await afterTen(8_400, [
+      answers('Summary.'),
+      [thinks('A new thought.'), says('Answer 11.')],
+      answers('Answer 12.'),
+    ]);
+    await say('Prompt 11.');
+    expect(typesIn(sent(model.requests[10]))).toContain('thinking');
+    expect(new Set(typesIn(sent(model.requests[11])))).toEqual(new Set(['text']));
+    await say('Prompt 12.');
+    expect(typesIn(sent(model.requests[12])).filter((type) => type === 'thinking')).toHaveLength(1);
+    const before = unmarked(model.requests[11]?.body ?? '').slice(0, -2);
+    expect(unmarked(model.requests[12]?.body ?? '').startsWith(before)).toBe(true);
+  });
+
+  test('are left out of what a truncation precedes', async () => {
+    const { model, say } = await afterTen(100, [
+      [fails('prompt-too-long')],
+      [fails('overloaded')],
+      answers('Answer 11.'),
+    ]);
+    await say('Prompt 11.');
+    expect(typesIn(sent(model.requests.at(-1)))).not.toContain('thinking');
+  });
+});
+
+/** The newest break, beside what the history says of itself right after it. */
+const breakOf = (records: readonly JournalRecord[]) => {
+  const broken = records.findLast(({ type }) => type === 'prompt.broken');
+  if (broken?.type !== 'prompt.broken') throw new Error('no break');
+  return broken;
+};
+
+describe('room that is made', () => {
+  test('is what the break says: the thoughts that went are not counted', async () => {
+    const long = 'x'.repeat(4_000);
+    const { lead, records } = await afterTen(100, [answers('Summary.')]);
+    await lead.compact('');
+    const { tokensAfter = 0 } = breakOf(await records());
+    expect(Math.abs(lead.notebook.history.tokens - tokensAfter)).toBeLessThan(30);
+    const model = scriptedModel(
+      [thinks(long), says('One.')],
+      [thinks(long), says('Two.')],
+      answers('Summary.'),
+    );
+    const deep = await leadInHand({ model, lingers: true });
+    await deep.say('First.');
+    await deep.say('Second.');
+    await deep.lead.compact('');
+    expect(breakOf(await deep.records()).tokensAfter).toBeLessThan(300);
+  });
+
+  test('is what the break says when the oldest were dropped', async () => {
+    const { say, records } = await afterTen(1_000, [
+      ...[[fails('prompt-too-long')], [fails('overloaded')], answers('Answer 11.')],
+    ]);
+    await say('Prompt 11.');
+    const { tokensBefore = 0, tokensAfter = 0 } = breakOf(await records());
+    expect(tokensAfter).toBeGreaterThan(0);
+    expect(tokensAfter).toBeLessThan(tokensBefore);
+  });
+
+  test('is made once for a turn, even if the prompt is still too long', async () => {
+    const results = Array.from({ length: 40 }, (_, at) => calls(`c${at}`, 'Look', { name: 'big' }));
+    const { model, say } = await afterTen(
+      100,
+      [
+        [...results, ends('tool_use', { input: 100, output: 0 })],
+        answers('Summary.'),
+        answers('Read.'),
+      ],
+      { deeds: { big: () => ({ content: 'x'.repeat(1_000) }) } },
+    );
+    await say('Read them all.');
+    expect(model.requests).toHaveLength(13);
+    expect(sent(model.requests.at(-1)).messages).toHaveLength(3);
+  });
+
+  test('is asked for without the part that stays, when the whole was refused', async () => {
+    const { model, say } = await afterTen(100, [
+      [fails('prompt-too-long')],
+      answers('Summary.'),
+      answers('Answer 11.'),
+    ]);
+    await say('Prompt 11.');
+    const [refused, summary, shorter] = model.requests.slice(-3).map(sent);
+    expect(summary?.messages).toHaveLength(9);
+    const kept = (shorter?.messages.length ?? 0) - 1;
+    expect(9 + kept).toBe(refused?.messages.length);
+  });
+
+  test('is asked for without calls whose results nobody has sent', async () => {
+    const never = gate();
+    const { lead, say, model } = await afterTen(
+      100,
+      [[calls('c', 'Change', { name: 'slow' })], answers('Summary.'), answers('Yes.')],
+      { deeds: { slow: async () => ({ content: String(await never.opened) }) } },
+    );
+    await say('Change it.');
+    lead.interrupt();
+    never.open();
+    await settled();
+    await lead.compact('');
+    expect(typesIn(sent(model.requests.at(-1)))).not.toContain('tool_use');
+    await say('Go on.');
+    expect(sent(model.requests.at(-1)).messages.at(-1)?.content).toMatchObject([
+      { type: 'tool_result', tool_use_id: 'c' },
+      { type: 'text', text: 'Go on.' },
+    ]);
+  });
+
+  test('suits the model that is asked next, not only the one that spoke last', async () => {
+    const heavy = 'x'.repeat(80_000);
+    const first = scriptedModel(...Array.from({ length: 10 }, () => answers('Yes.', 300_000)));
+    const clock = virtualClock();
+    const store = new SessionMemory(clock);
+    const hand = await leadInHand({ model: first, lingers: true, store, clock });
+    for (let number = 1; number <= 10; number += 1) await hand.say(heavy);
+    await hand.lead.close();
+    const model = scriptedModel(answers('Summary.'), answers('On we go.'));
+    const again = await leadInHand({
+      ...{ model, store, clock, lingers: true, modelName: 'claude-haiku-4-5' },
+      choice: { kind: 'resume', id: hand.lead.id },
+    });
+    await again.say('And now?');
+    expect(model.requests.map((request) => request.model)).toEqual([
+      'claude-opus-5-5',
+      'claude-haiku-4-5',
+    ]);
+    expect((model.requests[1]?.body.length ?? 0) / 4).toBeLessThan(167_000 / 2 + 5_000);
+  });
+});
+
+/** A model that is deaf to being interrupted while `deaf` is shut. */
+const deafModel = (model: ModelPort, deaf: Promise<void>, from: number): ModelPort => {
+  let requests = 0;
+  return {
+    async stream(request, sink, signal) {
+      requests += 1;
+      if (requests !== from) return model.stream(request, sink, signal);
+      await deaf;
+      return model.stream(request, sink, new AbortController().signal);
+    },
+  };
+};
+
+describe('a fallback model with a smaller window', () => {
+  test('is asked at once, and makes room itself when it refuses', async () => {
+    const summary = answers('Summary.');
+    const model = scriptedModel(
+      ...[answers('One.'), answers('Two.', 300_000), [fails('overloaded')]],
+      ...[[fails('prompt-too-long')], summary, answers('Three.')],
+    );
+    const hand = await leadInHand({
+      ...{ model, lingers: true, fallbackModel: 'claude-haiku-4-5' },
+      limits: { overloadsBeforeFallback: 1 },
+    });
+    for (const text of ['1', '2', '3']) await hand.say(text.repeat(500));
+    await hand.clock.toNextWake();
+    expect(model.requests.slice(3).map((request) => request.model)).toEqual(
+      Array.from({ length: 3 }, () => 'claude-haiku-4-5'),
+    );
+    expect(hand.lead.isResting).toBe(true);
+  });
+});
+
+describe('a summary that a person asked for', () => {
+  test('leaves its place among the requests, however it ends', async () => {
+    const clock = virtualClock();
+    const { lead, say, model } = await afterTen(
+      100,
+      [[fails('overloaded')], answers('Summary.'), answers('Answer 11.')],
+      { clock, governor: governor(clock, 1) },
+    );
+    await expect(lead.compact('')).rejects.toThrow('It was overloaded.');
+    await lead.compact('');
+    await say('Prompt 11.');
+    expect(model.unused).toBe(0);
+  });
+
+  test('gives way to a prompt when it is interrupted', async () => {
+    const never = gate();
+    const { lead, say, items, model } = await afterTen(100, [
+      [waits(never.opened)],
+      answers('Answer 11.'),
+    ]);
+    const compacted = lead.compact('');
+    await settled();
+    await say('Prompt 11.');
+    lead.interrupt();
+    await expect(compacted).rejects.toThrow('given up');
+    await settled();
+    expect(lastText(sent(model.requests.at(-1)))).toBe('Prompt 11.');
+    expect(lead.isResting).toBe(true);
+    expect(runEnds(items)).toHaveLength(11);
+  });
+
+  test('is one at a time, and nothing is cleared meanwhile', async () => {
+    const shut = gate();
+    const { lead } = await afterTen(100, [[waits(shut.opened), ...answers('Summary.')]]);
+    const first = lead.compact('');
+    await expect(lead.compact('')).rejects.toThrow('The agent is at work');
+    expect(() => lead.clear()).toThrow('The agent is at work');
+    shut.open();
+    await expect(first).resolves.toMatch(/^Summarised/);
+  });
+
+  test('gives way to a prompt when there is none to be had', async () => {
+    const shut = gate();
+    const { lead, say, items, model } = await afterTen(100, [
+      [waits(shut.opened), fails('overloaded')],
+      answers('Answer 11.'),
+    ]);
+    const compacted = lead.compact('');
+    await say('Prompt 11.');
+    shut.open();
+    await expect(compacted).rejects.toThrow('It was overloaded.');
+    await settled();
+    expect(lastText(sent(model.requests.at(-1)))).toBe('Prompt 11.');
+    expect(lead.isResting).toBe(true);
+    expect(runEnds(items)).toHaveLength(11);
+  });
+
+  test('changes nothing when it comes after it was given up', async () => {
+    const shut = gate();
+    const script = scriptedModel(
+      ...Array.from({ length: 10 }, () => answers('Yes.')),
+      answers('A late summary.'),
+      answers('Answer 11.'),
+    );
+    const model = deafModel(script, shut.opened, 11);
+    const { lead, say, records } = await leadInHand({ model, lingers: true });
+    for (let number = 1; number <= 10; number += 1) await say(`Prompt ${number}.`);
+    const compacted = lead.compact('');
+    await settled();
+    lead.interrupt();
+    lead.clear();
+    shut.open();
+    await expect(compacted).rejects.toThrow('given up');
+    await say('Hello again.');
+    expect(sent(script.requests.at(-1)).messages).toHaveLength(1);
+    const made = (await records()).filter(({ type }) => type === 'prompt.broken');
+    expect(made).toMatchObject([{ reason: 'clear' }]);
+  });
+
+  test('changes nothing when it is given up while what opens it is found out', async () => {
+    const briefing = changingBriefing();
+    const then = [answers('A summary.'), answers('Answer 11.')];
+    const { lead, say, records } = await afterTen(100, then, { briefing });
+    const shut = gate();
+    briefing.world.gate = shut.opened;
+    const compacted = lead.compact('');
+    await settled();
+    expect(briefing.asked).toEqual(['head', 'opening', 'renew', 'head', 'opening']);
+    lead.interrupt();
+    shut.open();
+    await expect(compacted).rejects.toThrow('given up');
+    await say('Hello again.');
+    expect((await records()).filter(({ type }) => type === 'prompt.broken')).toEqual([]);
+  });
+
+  test('is refused by a budget that is used up, and the agent lives on', async () => {
+    const { lead } = await afterTen(1_000_000, [], { maxBudgetUsd: 4.2 });
+    await expect(lead.compact('')).rejects.toThrow('The budget of $4.2 is used up');
+    expect(lead.state).toBe('idle');
+  });
+});
+
+describe('a cleared conversation', () => {
+  test('needs no room that the old one needed', async () => {
+    const never = gate();
+    const { lead, say, model } = await afterTen(
+      100,
+      [
+        [calls('c', 'Change', { name: 'slow' }), ends('model_context_window_exceeded')],
+        answers('Hello.'),
+      ],
+      { deeds: { slow: async () => ({ content: String(await never.opened) }) } },
+    );
+    await say('Change it.');
+    lead.interrupt();
+    never.open();
+    await settled();
+    lead.clear();
+    await say('Hello?');
+    expect(lead.state).toBe('idle');
+    expect(sent(model.requests.at(-1)).messages).toMatchObject([
+      { role: 'user', content: [{ text: 'Hello?' }] },
+    ]);
+  });
+});
+
+/** Sessions in memory whose disk is full for records that `refuses` names. */
+const fullDisk = (clock: VirtualClock, refuses: (body: JournalBody) => boolean): SessionMemory => {
+  const store = new SessionMemory(clock);
+  const create = store.create.bind(store);
+  store.create = async (meta) => {
+    const session = await create(meta);
+    const open = session.journal.bind(session);
+    session.journal = async (...of) => {
+      const journal = await open(...of);
+      const append = (body: JournalBody) => {
+        if (refuses(body)) throw new StorageError('The disk is full.');
+        return journal.append(body);
+      };
+      return { ...journal, append };
+    };
+    return session;
+  };
+  return store;
+};
+
+describe('a disk that is full', () => {
+  test.each(['consultation.ended', 'prompt.broken'])(
+    'ends the run that needs room, when it refuses %s',
+    async (type) => {
+      const clock = virtualClock();
+      const store = fullDisk(clock, (body) => body.type === type);
+      const { lead, say, items } = await afterTen(8_400, [answers('Summary.')], { clock, store });
+      await say('Prompt 11.');
+      expect(lead.state).toBe('stopped');
+      expect(runEnds(items).at(-1)).toBe('storage_failed');
+    },
+  );
+
+  test.each(['consultation.ended', 'prompt.broken'])(
+    'is what whoever asked for room hears of, when it refuses %s',
+    async (type) => {
+      const clock = virtualClock();
+      const store = fullDisk(clock, (body) => body.type === type);
+      const { lead } = await afterTen(100, [answers('Summary.')], { clock, store });
+      await expect(lead.compact('')).rejects.toThrow('The disk is full.');
+      expect((await lead.stopped).stop.reason).toBe('storage_failed');
+    },
+  );
+
+  test('leaves an agent that cannot be spoken to, and says so', async () => {
+    const clock = virtualClock();
+    const store = fullDisk(clock, ({ type }) => type === 'consultation.ended');
+    const { lead } = await afterTen(100, [answers('Summary.')], { clock, store });
+    await expect(lead.compact('')).rejects.toThrow('The disk is full.');
+    await expect(lead.compact('')).rejects.toThrow('The agent has stopped for good');
+    expect(() => lead.clear()).toThrow('The agent has stopped for good');
+  });
+
+  test('leaves the conversation as it is when it refuses to clear it', async () => {
+    const clock = virtualClock();
+    const store = fullDisk(clock, ({ type }) => type === 'prompt.broken');
+    const { lead, say, model } = await afterTen(100, [answers('Answer 11.')], { clock, store });
+    expect(() => lead.clear()).toThrow('The disk is full.');
+    await say('Prompt 11.');
+    expect(sent(model.requests.at(-1)).messages).toHaveLength(21);
+  });
+});
+
+/** The ids of a fake are counted anew in each session: those of the past must differ. */
+const bodyOf = ({ v: _v, seq: _seq, ts: _ts, epoch: _epoch, ...body }: JournalRecord) =>
+  JSON.parse(JSON.stringify(body).replaceAll('"letter":"', '"letter":"past_')) as JournalBody;
+
+/** Resumes a copy of the session that ends after each of its records, and says one thing more. */
+const resumedAfterEach = async (
+  records: readonly JournalRecord[],
+  last: SessionMemory,
+  id: string,
+  check: (body: Body, at: JournalRecord) => void,
+) => {
+  for (const [index, record] of records.entries()) {
+    const clock = virtualClock();
+    const store = new SessionMemory(clock);
+    const [meta] = await last.list();
+    if (meta === undefined) throw new Error('no session');
+    const session = await store.create(meta);
+    const [created] = records;
+    if (created?.type !== 'agent.created') throw new Error('no beginning');
+    await session.putArtifact(created.prompt, await last.peekArtifact(id, created.prompt));
+    const journal = await session.journal(meta.lead, null);
+    for (const past of records.slice(0, index + 1)) journal.append(bodyOf(past));
+    await session.close();
+    const bodies: string[] = [];
+    const model: ModelPort = {
+      async stream({ model: name, body }, sink) {
+        bodies.push(Buffer.concat(body).toString());
+        sink.started();
+        sink.blockEnded({ type: 'text', raw: JSON.stringify({ type: 'text', text: 'Yes.' }) });
+        const usage = { ...NO_USAGE, input: 100 };
+        return { messageId: 'm', requestId: null, stopReason: 'end_turn', usage, model: name };
+      },
+    };
+    const hand = await leadInHand({
+      ...{ model, store, clock, lingers: true, contextWindow: WINDOW },
+      choice: { kind: 'resume', id },
+    });
+    await hand.say('Are you there?');
+    expect(hand.lead.state).toBe('idle');
+    expect(hand.lead.isResting).toBe(true);
+    expect(hand.lead.notebook.history.waiting).toBe(0);
+    for (const body of bodies) sent({ body });
+    check(sent({ body: bodies.at(-1) ?? '' }), record);
+    const said = bodies.at(-1)?.split('Are you there?').length;
+    expect(said).toBe(2);
+  }
+};
+
+describe('an agent that was killed', () => {
+  test('around a summary goes on after any record, with every prompt once', async () => {
+    const clock = virtualClock();
+    const store = new SessionMemory(clock);
+    const work: Answer[] = Array.from({ length: 8 }, (_, at) => [
+      thinks('Hm.'),
+      calls(`c${at}`, 'Look', { name: `f${at}` }),
+      ends('tool_use', { input: at === 7 ? 9_000 : 100, output: 0 }),
+    ]);
+    const model = scriptedModel(
+      ...[...work, answers('They read.'), [thinks('So.'), says('Done.')]],
+      ...[answers('A second summary.'), answers('More.')],
+    );
+    const { lead, say, records } = await leadInHand({
+      ...{ model, store, clock, lingers: true, contextWindow: WINDOW },
+    });
+    await say('Read eight files.');
+    await lead.compact('');
+    await say('More.');
+    let isSaid = false;
+    await resumedAfterEach(await records(), store, lead.id, ({ messages }, { type }) => {
+      isSaid ||= type === 'letter.received';
+      const text = JSON.stringify(messages);
+      expect(text.split('Read eight files.')).toHaveLength(isSaid ? 2 : 1);
+    });
+    expect(isSaid).toBe(true);
+  });
+
+  test('around a clearing goes on after any record', async () => {
+    const clock = virtualClock();
+    const store = new SessionMemory(clock);
+    const model = scriptedModel(answers('One.'), answers('Two.'));
+    const { lead, say, records } = await leadInHand({ model, store, clock, lingers: true });
+    await say('First.');
+    lead.clear();
+    await say('Second.');
+    let isCleared = false;
+    await resumedAfterEach(await records(), store, lead.id, ({ messages }, { type }) => {
+      isCleared ||= type === 'prompt.broken';
+      expect(isCleared && JSON.stringify(messages).includes('First.')).toBe(false);
+    });
+    expect(isCleared).toBe(true);
+  });
+
+  test('around a truncation goes on after any record', async () => {
+    const { records, say, store, lead } = await afterTen(100, [
+      [fails('prompt-too-long')],
+      [fails('overloaded')],
+      [calls('c', 'Look', { name: 'x' })],
+      answers('Done.'),
+    ]);
+    await say('Prompt 11.');
+    await resumedAfterEach(await records(), store as SessionMemory, lead.id, ({ messages }) => {
+      expect(messages[0]?.role).toBe('user');
+    });
+  });
+});
+
+describe('a session that is closed', () => {
+  test('while it is being summarised writes nothing more, and its readers hear the end', async () => {
+    const shut = gate();
+    const { lead, records } = await afterTen(100, [[waits(shut.opened), ...answers('Summary.')]]);
+    const compacted = lead.compact('');
+    const refused = compacted.catch((error: unknown) => String(error));
+    await settled();
+    const before = (await records()).length;
+    await lead.close();
+    shut.open();
+    await settled();
+    expect(await refused).toMatch(/closed|given up/);
+    expect(await records()).toHaveLength(before);
+    await expect(lead.stopped).resolves.toMatchObject({ stop: { reason: 'interrupted' } });
+  });
+
+  test('in the middle of a turn is as if the process had died there', async () => {
+    const shut = gate();
+    const { lead, records, say } = await afterTen(100, [[waits(shut.opened), ...answers('Late.')]]);
+    await say('Prompt 11.');
+    const before = (await records()).length;
+    await lead.close();
+    shut.open();
+    await settled();
+    expect(await records()).toHaveLength(before);
+  });
+});

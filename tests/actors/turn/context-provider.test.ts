@@ -1,0 +1,457 @@
+import { describe, expect, test } from 'vitest';
+import { History } from '../../../src/context/history/history.js';
+import type { ModelPort } from '../../../src/protocol/model/model.js';
+import { NO_USAGE } from '../../../src/protocol/model/usage.js';
+import { rawText } from '../../../src/protocol/model/wire.js';
+import type { JournalBody } from '../../../src/protocol/session/journal.js';
+import { SESSION_FORMAT } from '../../../src/protocol/session/store.js';
+import { SessionMemory } from '../../../src/store/memory/memory-session-store.js';
+import { changingBriefing, type World } from '../../fakes/agents/changing-context.js';
+import {
+  type Answer,
+  calls,
+  ends,
+  fails,
+  gate,
+  says,
+  scriptedModel,
+  waits,
+} from '../../fakes/agents/scripted-model.js';
+import { settled, virtualClock } from '../../fakes/virtual-clock.js';
+import { firstBreak } from '../../laws/prompts.js';
+import { type LeadInHand, type LeadOptions, leadInHand } from '../session/lead-in-hand.js';
+import { type Body, WINDOW } from '../session/long-talk.js';
+
+type Given = Partial<Omit<LeadOptions, 'model' | 'briefing'>> & { readonly world?: Partial<World> };
+
+const STAMP = { digest: 'd', mtimeMs: 1, size: 1 };
+
+/** A tool that has looked at this file. */
+const saw = (path: string) => async () => ({
+  content: 'seen',
+  notes: [{ type: 'file.seen' as const, path, stamp: STAMP }],
+});
+
+/** A session that is briefed, with what it sent. */
+const briefed = async (answers: readonly Answer[], { world, ...given }: Given = {}) => {
+  const model = scriptedModel(...answers);
+  const briefing = changingBriefing(world);
+  const hand = await leadInHand({ model, briefing, lingers: true, ...given });
+  const sent = (at: number) =>
+    (JSON.parse(model.requests.at(at)?.body ?? '{}') as Body).messages.map(({ role, content }) =>
+      [role[0], ...content.map(({ type, text }) => text ?? type)].join(' | '),
+    );
+  return { ...hand, model, briefing, world: briefing.world, sent };
+};
+
+/** The requests as bytes, for a comparison of their prompts. */
+const bodiesOf = ({ model }: Awaited<ReturnType<typeof briefed>>) =>
+  model.requests.map(({ body }) => Buffer.from(body));
+
+const resumed = async (former: LeadInHand, answers: readonly Answer[], given: Given = {}) => {
+  const { lead, store, clock } = former;
+  await lead.close();
+  return briefed(answers, { store, clock, choice: { kind: 'resume', id: lead.id }, ...given });
+};
+
+/** A journal from before there were briefings, that ends with the results of two calls. */
+const formerSession = async (tail: readonly JournalBody[] = []) => {
+  const clock = virtualClock();
+  const store = new SessionMemory(clock);
+  const session = await store.create({
+    ...{ format: SESSION_FORMAT, id: 's_old', lead: 'a_lead', parentId: null, title: 'Old' },
+    ...{ cwd: '/tmp', createdAt: 1, updatedAt: 1, model: 'claude-opus-5-5' },
+    ...{ version: '0.0.1', entrypoint: 'cli' },
+  });
+  const head = '{"tools":[],"system":[{"type":"text","text":"Be an old goose."}]}';
+  await session.putArtifact('prompt-old.json', Buffer.from(head));
+  const attempt = { turn: 1, attempt: 1, model: 'claude-opus-5-5' };
+  const call = (id: string) => `{"type":"tool_use","id":"${id}","name":"Look","input":{}}`;
+  const ended = (id: string): JournalBody => ({
+    ...{ type: 'call.ended', turn: 1, attempt: 1, call: id, tool: 'Look', outcome: 'ok' },
+    ...{ durationMs: 1, notes: [{ type: 'file.seen', path: `/tmp/${id}`, stamp: STAMP }] },
+    raw: `{"type":"tool_result","tool_use_id":"${id}","content":"seen"}`,
+  });
+  const records: JournalBody[] = [
+    {
+      ...{ type: 'agent.created', agent: 'a_lead', parent: null, cwd: '/tmp' },
+      ...{ model: 'claude-opus-5-5', prompt: 'prompt-old.json' },
+    },
+    { type: 'letter.received', letter: 'l_1', from: 'user', raw: `[${rawText('Old prompt.')}]` },
+    { type: 'user.sent', parts: [{ letter: 'l_1' }] },
+    { type: 'turn.started', ...attempt, estimatedTokens: 1, tools: 4, messages: 1 },
+    {
+      ...{ type: 'assistant.received', ...attempt, messageId: 'm', requestId: null, cost: 0 },
+      ...{ stopReason: 'tool_use', usage: { ...NO_USAGE, input: 10 }, durationMs: 1 },
+      raw: `[${call('c1')},${call('c2')}]`,
+    },
+    ...['c1', 'c2'].map(ended),
+    ...tail,
+  ];
+  const journal = await session.journal('a_lead', null);
+  for (const record of records) journal.append(record);
+  await session.close();
+  const choice = { kind: 'resume', id: 's_old' } as const;
+  return { store, clock, choice };
+};
+
+const yes: Answer = [says('Yes.')];
+
+/** Says yes to whatever it is asked, however often. */
+const tireless: ModelPort = {
+  async stream({ model }, sink) {
+    await Promise.resolve();
+    sink.blockEnded({ type: 'text', raw: rawText('Yes.') });
+    return { model, messageId: 'm', requestId: null, stopReason: 'end_turn', usage: NO_USAGE };
+  },
+};
+
+describe('what opens a conversation', () => {
+  test('stands before everything else in the first message, and nowhere again', async () => {
+    const hand = await briefed([yes, yes]);
+    await hand.say('One.');
+    await hand.say('Two.');
+    expect(hand.sent(-1)).toEqual(['u | It opens. | One.', 'a | Yes.', 'u | Two.']);
+    expect(hand.briefing.asked).toEqual(['head', 'opening']);
+  });
+
+  test('is no block where there is nothing to say, and is not asked for again', async () => {
+    const hand = await briefed([yes, yes], { world: { opening: '' } });
+    await hand.say('One.');
+    await hand.say('Two.');
+    expect(hand.sent(-1)).toEqual(['u | One.', 'a | Yes.', 'u | Two.']);
+    expect(hand.briefing.asked).toEqual(['head', 'opening']);
+  });
+
+  test('is not told again by the process that goes on', async () => {
+    const first = await briefed([yes]);
+    await first.say('One.');
+    const second = await resumed(first, [yes], { world: { opening: 'Another.' } });
+    await second.say('Two.');
+    expect(firstBreak([...bodiesOf(first), ...bodiesOf(second)])).toBeUndefined();
+    expect(second.briefing.asked).toEqual([]);
+  });
+
+  test('comes behind the results in a session that has never heard it', async () => {
+    const hand = await briefed([yes], await formerSession());
+    await hand.say('Go on.');
+    expect(hand.sent(-1)).toEqual([
+      'u | Old prompt.',
+      'a | tool_use | tool_use',
+      'u | tool_result | tool_result | It opens. | Go on.',
+    ]);
+    expect(hand.model.requests[0]?.body).toContain('Be an old goose.');
+  });
+
+  test('waits with a session that owes an answer and has nothing to send', async () => {
+    const parts = [{ call: 'c1' }, { call: 'c2' }];
+    const hand = await briefed([yes, yes], await formerSession([{ type: 'user.sent', parts }]));
+    hand.lead.start();
+    await settled();
+    await hand.say('And now?');
+    expect(hand.sent(0).at(-1)).toBe('u | tool_result | tool_result');
+    expect(hand.sent(1).at(-1)).toBe('u | It opens. | And now?');
+  });
+
+  test('takes along what people say while it is being found out', async () => {
+    const shut = gate();
+    const hand = await briefed([yes], { world: { gate: shut.opened } });
+    await hand.say('One.');
+    await hand.say('Two.');
+    expect(hand.model.requests).toEqual([]);
+    shut.open();
+    await settled();
+    expect(hand.sent(-1)).toEqual(['u | It opens. | One. | Two.']);
+    expect(hand.lead.isResting).toBe(true);
+    expect(hand.lead.notebook.history.waiting).toBe(0);
+  });
+
+  test.each(Array.from({ length: 12 }, (_, steps) => steps))(
+    'loses nothing that is said %i steps after it is known',
+    async (steps) => {
+      const shut = gate();
+      const briefing = changingBriefing({ gate: shut.opened });
+      const hand = await leadInHand({ model: tireless, briefing, lingers: true });
+      await hand.say('One.');
+      shut.open();
+      for (let step = 0; step < steps; step += 1) await Promise.resolve();
+      hand.lead.submit(`[${rawText('Two.')}]`);
+      await settled();
+      const { messages, letters, owesAnswer } = hand.lead.notebook.history;
+      expect(messages.map(({ bytes }) => bytes.toString()).join()).toContain('Two.');
+      expect([letters.size, owesAnswer, hand.lead.isResting]).toEqual([0, false, true]);
+    },
+  );
+
+  test('may be interrupted, and the prompt waits for a person to go on', async () => {
+    const shut = gate();
+    const hand = await briefed([yes], { world: { gate: shut.opened } });
+    await hand.say('One.');
+    hand.lead.interrupt();
+    shut.open();
+    await settled();
+    expect(hand.items.at(-1)).toMatchObject({ type: 'run.ended', stop: { reason: 'interrupted' } });
+    expect(hand.model.requests).toEqual([]);
+    await hand.say('Two.');
+    expect(hand.sent(-1)).toEqual(['u | It opens. | One.', 'u | Two.']);
+  });
+
+  test('leaves to a run of its own what is said after an interrupt', async () => {
+    const shut = gate();
+    const hand = await briefed([yes], { world: { gate: shut.opened } });
+    await hand.say('One.');
+    hand.lead.interrupt();
+    await hand.say('Rather this.');
+    shut.open();
+    await settled();
+    expect(hand.sent(-1)).toEqual(['u | It opens. | One.', 'u | Rather this.']);
+    expect(hand.lead.isResting).toBe(true);
+  });
+
+  test('does no harm when the session is closed meanwhile', async () => {
+    const shut = gate();
+    const hand = await briefed([], { world: { gate: shut.opened } });
+    await hand.say('One.');
+    await hand.lead.close();
+    shut.open();
+    await settled();
+    expect((await hand.records()).map(({ type }) => type)).not.toContain('user.sent');
+    const again = await briefed([yes], {
+      ...{ store: hand.store, clock: hand.clock, choice: { kind: 'resume', id: hand.lead.id } },
+    });
+    again.lead.start();
+    await settled();
+    expect(again.sent(-1)).toEqual(['u | It opens. | One.']);
+  });
+
+  test('is told anew, and looked up anew, when the conversation is cleared', async () => {
+    const hand = await briefed([yes, yes]);
+    await hand.say('One.');
+    hand.world.opening = 'It opens again.';
+    hand.lead.clear();
+    await hand.say('Two.');
+    expect(hand.sent(-1)).toEqual(['u | It opens again. | Two.']);
+    expect(hand.briefing.asked).toEqual(['head', 'opening', 'renew', 'head', 'opening']);
+  });
+});
+
+/** Turns that fill the window; the summary comes when a prompt finds it full. */
+const longTalk = async (given: Given = {}) => {
+  const full: Answer = [says('Long. '.repeat(400)), ends('end_turn', { input: 8_400, output: 0 })];
+  const many = Array.from({ length: 9 }, () => [says('Yes. '.repeat(40))]);
+  const hand = await briefed([...many, full, [says('They talked.')], yes], {
+    ...{ contextWindow: WINDOW, ...given },
+  });
+  for (let n = 1; n <= 10; n += 1) await hand.say(`Prompt ${n}.`);
+  return hand;
+};
+
+describe('a shortened conversation', () => {
+  test('begins with a new opening, then the summary, then the rest', async () => {
+    const hand = await longTalk();
+    hand.world.opening = 'It opens again.';
+    await hand.say('Prompt 11.');
+    const [first = '', second] = hand.sent(-1);
+    expect(first).toMatch(/^u \| It opens again\. \| The older part of this conversation/);
+    expect(first).toContain('word for word:\n\nPrompt 1.\n');
+    expect(first).toContain('They talked.');
+    expect(first).not.toContain('It opens.');
+    expect(second).toMatch(/^a/);
+    expect(hand.briefing.asked).toEqual(['head', 'opening', 'renew', 'head', 'opening']);
+    const broken = (await hand.records()).filter(({ type }) => type === 'prompt.broken');
+    expect(broken).toMatchObject([{ reason: 'compaction', section: 'messages' }]);
+    expect(broken[0]).not.toHaveProperty('prompt');
+  });
+
+  test('is said to fill the window with its new opening, too', async () => {
+    const filled = async (opening: string) => {
+      const hand = await longTalk();
+      hand.world.opening = opening;
+      await hand.say('Prompt 11.');
+      const broken = (await hand.records()).find(({ type }) => type === 'prompt.broken');
+      return broken?.type === 'prompt.broken' ? (broken.tokensAfter ?? 0) : 0;
+    };
+    expect((await filled('x'.repeat(404))) - (await filled('x'.repeat(4)))).toBe(100);
+  });
+
+  test('is told again what only the lost messages said, and nothing else', async () => {
+    const deeds = { a: saw('/tmp/a') };
+    const full: Answer = [says('Yes.'), ends('end_turn', { input: 8_400, output: 0 })];
+    const look = (id: string): Answer => [calls(id, 'Look', { name: 'a' })];
+    const long = Array.from({ length: 8 }, () => [says('Yes. '.repeat(40))]);
+    const hand = await briefed(
+      [look('c1'), ...long, full, [says('They talked.')], look('c2'), yes],
+      { deeds, contextWindow: WINDOW, world: { rules: { '/tmp/a': 'No tabs.' } } },
+    );
+    await hand.say('Look.');
+    hand.world.facts.date = 'Tuesday';
+    for (let n = 1; n <= 8; n += 1) await hand.say(`Prompt ${n}.`);
+    expect(
+      hand
+        .sent(-1)
+        .join('\n')
+        .match(/No tabs|is Tuesday/g),
+    ).toHaveLength(2);
+    await hand.say('Look again.');
+    expect(hand.sent(-2).join('\n')).not.toMatch(/No tabs|is Tuesday/);
+    expect(hand.sent(-1).at(-1)).toBe('u | tool_result | No tabs.');
+  });
+
+  test('keeps its first message when the oldest turns are dropped', async () => {
+    const long: Answer = [says('x'.repeat(2_000))];
+    const tooLong = fails('prompt-too-long', {
+      message: 'prompt is too long: 700 tokens > 500 maximum',
+    });
+    const hand = await briefed([long, long, long, [tooLong], [tooLong], yes, yes]);
+    await hand.say('One.');
+    hand.world.facts.date = 'Tuesday';
+    for (const text of ['Two.', 'Three.', 'Four.', 'Five.']) await hand.say(text);
+    const [first] = hand.sent(-2);
+    expect(first).toMatch(/^u \| It opens\. \| One\. \| \[Earlier turns/);
+    expect(hand.sent(-1).at(-1)).toBe('u | Five. | The date is Tuesday.');
+    expect(hand.briefing.asked).toEqual(['head', 'opening']);
+  });
+
+  test('hears the opening again when the message that told it is dropped', async () => {
+    const long: Answer = [says('x'.repeat(2_000))];
+    const tooLong = fails('prompt-too-long', {
+      message: 'prompt is too long: 900 tokens > 100 maximum',
+    });
+    const former = await formerSession();
+    const hand = await briefed([long, long, [tooLong], [tooLong], yes, yes], former);
+    for (const text of ['One.', 'Two.', 'Three.', 'Four.']) await hand.say(text);
+    expect(hand.sent(-2).join()).not.toContain('It opens.');
+    expect(hand.sent(-1).at(-1)).toBe('u | It opens. | Four.');
+  });
+});
+
+describe('what was told', () => {
+  /** What a process that reads the journal knows, and what the one knows that wrote it. */
+  const knownBy = ({ messages, told, cwd, prompt, opening, waiting }: History) => ({
+    ...{ cwd, prompt, opening, waiting, isBriefed: told.isBriefed, facts: [...told.facts] },
+    messages: messages.map(({ bytes }) => bytes.toString()),
+  });
+
+  test('is known to whoever reads the journal, wherever it ends', async () => {
+    const deeds = { a: saw('/tmp/a') };
+    const full: Answer = [says('Yes.'), ends('end_turn', { input: 8_400, output: 0 })];
+    const look = (id: string): Answer => [calls(id, 'Look', { name: 'a' })];
+    const long = Array.from({ length: 8 }, () => [says('Yes. '.repeat(40))]);
+    const hand = await briefed(
+      [look('c1'), ...long, full, [says('They talked.')], look('c2'), yes, yes],
+      { deeds, contextWindow: WINDOW, world: { rules: { '/tmp/a': 'No tabs.' } } },
+    );
+    const live: ReturnType<typeof knownBy>[] = [];
+    const { notebook } = hand.lead;
+    const record = notebook.record.bind(notebook);
+    notebook.record = (body) => {
+      const made = record(body);
+      live.push(knownBy(notebook.history));
+      return made;
+    };
+    await hand.say('Look.');
+    for (let n = 1; n <= 8; n += 1) {
+      hand.world.facts.date = `Day ${n}`;
+      hand.world.mayChange = n === 4;
+      if (n === 4) hand.world.sections = { goose: 'Be a swan.' };
+      await hand.say(`Prompt ${n}.`);
+    }
+    await hand.say('Look again.');
+    hand.lead.clear();
+    await hand.say('Anew.');
+    const rebuilt = new History();
+    const read = (await hand.records()).map((line) => {
+      rebuilt.apply(line);
+      return knownBy(rebuilt);
+    });
+    expect(read.slice(-live.length)).toEqual(live);
+    expect(new Set((await hand.records()).map(({ type }) => type)).size).toBeGreaterThan(10);
+    const reasons = (await hand.records()).flatMap((it) =>
+      it.type === 'prompt.broken' ? [it.reason] : [],
+    );
+    expect(reasons).toEqual(['section', 'compaction', 'clear']);
+  });
+
+  test('is nothing after a summary that an older version made', async () => {
+    const parts = [{ call: 'c1' }, { call: 'c2' }];
+    const attempt = { turn: 2, attempt: 1, model: 'claude-opus-5-5' };
+    const old = await formerSession([
+      { type: 'user.sent', parts },
+      {
+        ...{ type: 'assistant.received', ...attempt, messageId: 'm', requestId: null, cost: 0 },
+        ...{ stopReason: 'end_turn', usage: NO_USAGE, durationMs: 1, raw: `[${rawText('Seen.')}]` },
+      },
+      {
+        ...{ type: 'prompt.broken', reason: 'compaction', section: 'messages' },
+        ...{ dropped: 3, summary: 'They looked.', tokensBefore: 9, tokensAfter: 3 },
+      },
+    ]);
+    const hand = await briefed([yes], old);
+    await hand.say('Go on.');
+    expect(hand.sent(-1)).toEqual(['u | They looked.', 'a | Seen.', 'u | It opens. | Go on.']);
+  });
+});
+
+describe('reminders', () => {
+  test('stand at the very end of the newest message and touch nothing before', async () => {
+    const look: Answer = [calls('c1', 'Look', { name: 'a' })];
+    const deeds = { a: saw('/tmp/a') };
+    const hand = await briefed([look, yes, yes], {
+      ...{ deeds, world: { rules: { '/tmp/a': 'No tabs.' } } },
+    });
+    await hand.say('Look.');
+    expect(hand.sent(-1).at(-1)).toBe('u | tool_result | No tabs.');
+    hand.world.facts = { date: 'Tuesday', branch: 'next' };
+    await hand.say('And?');
+    expect(hand.sent(-1).at(-1)).toBe('u | And? | The date is Tuesday. | The branch is next.');
+    expect(firstBreak(bodiesOf(hand))).toBeUndefined();
+    expect((await hand.records()).filter(({ type }) => type === 'prompt.broken')).toEqual([]);
+  });
+
+  test('are told once, also across a resume and in a fork', async () => {
+    const first = await briefed([yes, yes]);
+    await first.say('One.');
+    first.world.facts.date = 'Tuesday';
+    await first.say('Two.');
+    const world = { facts: { date: 'Tuesday' } };
+    const second = await resumed(first, [yes], { world });
+    await second.say('Three.');
+    expect(second.sent(-1).at(-1)).toBe('u | Three.');
+    await second.lead.close();
+    const { store, clock, lead } = second;
+    const choice = { kind: 'fork', from: lead.id, id: 's_fork' } as const;
+    const fork = await briefed([yes], { store, clock, choice, world });
+    await fork.say('Four.');
+    expect(fork.sent(-1).at(-1)).toBe('u | Four.');
+    expect(firstBreak([first, second, fork].flatMap(bodiesOf))).toBeUndefined();
+  });
+
+  test('of a file that two calls touched come once', async () => {
+    const two: Answer = [calls('c1', 'Look', { name: 'a' }), calls('c2', 'Look', { name: 'a' })];
+    const hand = await briefed([two, [calls('c3', 'Look', { name: 'a' })], yes], {
+      ...{ deeds: { a: saw('/tmp/a') }, world: { rules: { '/tmp/a': 'No tabs.' } } },
+    });
+    await hand.say('Look.');
+    expect(hand.sent(1).at(-1)).toBe('u | tool_result | tool_result | No tabs.');
+    expect(hand.sent(2).at(-1)).toBe('u | tool_result');
+  });
+
+  test('know the files of calls that a former process ran', async () => {
+    const world = { rules: { '/tmp/c1': 'No tabs.' } };
+    const hand = await briefed([yes], { ...(await formerSession()), world });
+    hand.lead.start();
+    await settled();
+    expect(hand.sent(-1).at(-1)).toBe('u | tool_result | tool_result | It opens. | No tabs.');
+  });
+
+  test('are no reason to send a message', async () => {
+    const shut = gate();
+    const paused = [waits(shut.opened), says('Half'), ends('pause_turn')];
+    const hand = await briefed([paused, yes]);
+    await hand.say('One.');
+    hand.world.facts.date = 'Tuesday';
+    shut.open();
+    await settled();
+    expect(hand.sent(-1)).toEqual(['u | It opens. | One.', 'a | Half']);
+  });
+});

@@ -1,0 +1,99 @@
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { contextText } from '../../../../src/cli/commands/inspect/context-text.js';
+import type { WindowReport } from '../../../../src/sdk/sessions/context-window-report.js';
+
+const STYLE = { width: 60, unicode: true, coloured: false };
+
+/** A window of 200,000 tokens, half full. */
+const reportWith = (more: Partial<WindowReport> = {}): WindowReport => {
+  const part = (kind: WindowReport['parts'][number]['kind'], tokens: number) => {
+    return { kind, tokens, percent: tokens / 2_000, estimatedTokens: tokens };
+  };
+  return {
+    ...{ session: 's_1', agent: 'a_1', model: 'claude-haiku-4-5', window: 200_000 },
+    ...{ usable: 180_000, warnAbove: 147_000, compactAbove: 167_000, usedPercent: 50 },
+    ...{ usedTokens: 100_000, countedTokens: 99_000, freeTokens: 100_000 },
+    parts: [
+      ...[part('system', 10_000), part('tools', 20_000), part('memory', 0)],
+      ...[part('messages', 30_000), part('results', 40_000), part('free', 100_000)],
+    ],
+    ...{ exceeded: [], messages: 9, turns: 4, sections: [], tools: [], notices: [], ...more },
+  };
+};
+
+describe('the chart of a window', () => {
+  test('is one bar, a ruler and a row for each kind', () => {
+    const [, , bar, ruler, , ...rest] = contextText(reportWith(), STYLE).split('\n');
+    expect(bar).toBe(
+      ` ${'█'.repeat(3)}${'▓'.repeat(6)}${'▚'.repeat(9)}${'░'.repeat(11)}${'·'.repeat(29)}`,
+    );
+    expect(ruler).toBe(`${' '.repeat(43)}w     c`);
+    expect(rest.slice(0, 7)).toEqual([
+      '                  tokens   window  side by side',
+      ' █ system         10,000    5.0 %  ██████',
+      ' ▓ tools          20,000   10.0 %  ▓▓▓▓▓▓▓▓▓▓▓▓',
+      ' ▒ memory              0    0.0 %',
+      ' ▚ messages       30,000   15.0 %  ▚▚▚▚▚▚▚▚▚▚▚▚▚▚▚▚▚▚',
+      ' ░ tool results   40,000   20.0 %  ░░░░░░░░░░░░░░░░░░░░░░░░',
+      ' · free          100,000   50.0 %',
+    ]);
+  });
+
+  test('says what was counted and what is estimated', () => {
+    const said = (more: Partial<WindowReport>) =>
+      contextText(reportWith(more), { ...STYLE, width: 1_000 });
+    expect(said({})).toContain(
+      '100,000 tokens: 99,000 counted by the server with the last answer, about 1,000 estimated for what came after.',
+    );
+    expect(said({ countedTokens: 100_000 })).toContain(
+      '100,000 tokens, counted by the server with the last answer. The kinds are estimated at four bytes a token',
+    );
+    expect(said({ countedTokens: 0, turns: 0 })).toContain('nothing has been answered yet');
+    expect(said({ countedTokens: 0 })).toContain('no answer has counted it so far');
+    expect(said({ session: null })).toContain('A new session here would begin with about 100,000');
+  });
+
+  test('says which good measure is exceeded', () => {
+    const exceeded = [
+      { kind: 'system', share: 40_000 },
+      { kind: 'tools', share: 30_000 },
+      { kind: 'output', share: 30_000 },
+    ] as const;
+    const text = contextText(reportWith({ exceeded }), { ...STYLE, width: 1_000 });
+    expect(text).toContain('The system prompt has more than a fifth of the window (40,000 tokens)');
+    expect(text).toContain('The tools have more than 15 % of the window (30,000 tokens)');
+    expect(text).toContain('Less than 15 % of the window (30,000 tokens) is free');
+  });
+
+  test.each([40, 60, 80, 120])('fits %i columns', (width) => {
+    const notices = ['A sentence of several words, which is longer than a line may be here.'];
+    const lines = contextText(reportWith({ notices }), { ...STYLE, width }).split('\n');
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(width);
+  });
+
+  test('is the same without blocks and without colour, sign for sign', () => {
+    const plain = contextText(reportWith(), { ...STYLE, unicode: false });
+    expect(Buffer.from(plain).every((byte) => byte < 0x80)).toBe(true);
+    const coloured = contextText(reportWith(), { ...STYLE, coloured: true });
+    expect(coloured).toContain('\u001b[34m███\u001b[0m');
+    expect(stripVTControlCharacters(coloured)).toBe(contextText(reportWith(), STYLE));
+  });
+
+  test('shows a prompt that is longer than the window, and where it should have ended', () => {
+    const report = reportWith({ usedTokens: 400_000, usedPercent: 200, freeTokens: 0 });
+    const [, , , ruler] = contextText(report, STYLE).split('\n');
+    expect(ruler).toBe(`${' '.repeat(22)}w  c`);
+  });
+
+  test('keeps its marks apart where they fall together', () => {
+    const report = reportWith({ warnAbove: 167_000 });
+    expect(contextText(report, STYLE).split('\n')[3]).toMatch(/^ +wc$/);
+  });
+
+  test('lets nothing of a hostile model name reach the terminal', () => {
+    expect(contextText(reportWith({ model: '\u001B[31mhaiku' }), STYLE)).toMatch(
+      /^haiku: 50.0 % of 200,000 /,
+    );
+  });
+});

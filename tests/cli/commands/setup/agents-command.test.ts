@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest';
+import { agentsText } from '../../../../src/cli/commands/setup/agents-command.js';
+import type { AgentRoster } from '../../../../src/config/agents/agent-catalog.js';
+import { readAgentsFlag } from '../../../../src/config/agents/agent-flag.js';
+
+const shown = (fields: object, more: Partial<AgentRoster> = {}) => {
+  const entry = { description: 'Looks', prompt: 'You look.', ...fields };
+  const agents = readAgentsFlag(JSON.stringify({ looker: entry }));
+  const roster = { agents, unusable: [], withheld: [], warnings: [], ...more };
+  return agentsText(roster, ['Read', 'Bash', 'Grep']);
+};
+
+const IDLE = '  skills, mcpServers of --agents (looker): no effect in this version.\n';
+
+describe('the list of agents', () => {
+  test('says of each where it comes from, its model and its tools', () => {
+    expect(shown({})).toBe(
+      [
+        'looker  command · model of the lead · all tools but Bash, Write, Edit, MultiEdit, NotebookEdit',
+        '  Looks',
+        '  --agents (looker)\n',
+      ].join('\n'),
+    );
+  });
+
+  test.each([
+    [{ tools: 'Read, Grep', model: 'haiku' }, 'command · haiku · Read, Grep\n'],
+    [{ tools: '' }, '· no tools\n'],
+    [{ tools: 'Read, Bash(ls:*), Bash(pwd)' }, '· Read, Bash(ls:*), Bash(pwd)\n'],
+    [{ tools: '*', disallowedTools: 'Grep, Bash(rm:*)' }, '· *, without Grep, Bash(rm:*)\n'],
+    [
+      { tools: 'Read', permissionMode: 'plan', maxTurns: 3, maxBudgetUsd: 2.5, background: true },
+      '· Read · mode plan · at most 3 turns · at most $2.50 · in the background\n',
+    ],
+    [{ permissionMode: 'acceptEdits' }, '· mode of its parent (acceptEdits only with --agent)\n'],
+    [{ skills: 'pdf', mcpServers: 'a, b' }, IDLE],
+    [{ tools: 'Read', isolation: 'worktree' }, '· Read · in a worktree\n'],
+    [{ tools: 'Reed, mcp__x__y, Fly' }, '  There is no tool Reed: did you mean Read?\n'],
+    [{ tools: 'Reed, mcp__x__y, Fly' }, '  There is no tool Fly.\n'],
+    [{ description: 'a\nb\u001b[31mc' }, '\n  a bc\n'],
+    [{ maxTurn: 1 }, 'maxTurn (did you mean maxTurns?).\n'],
+  ])('shows %j', (fields, expected) => {
+    expect(shown(fields)).toContain(expected);
+  });
+
+  test('ends with what is not used, and why', () => {
+    const unusable = [{ name: 'a', path: '/a.md', problem: '/a.md does not describe an agent.' }];
+    expect(shown({}, { unusable, warnings: ['/b.md is ignored.'] })).toMatch(
+      /\n\nNot used:\n {2}\/a\.md does not describe an agent\.\n {2}\/b\.md is ignored\.\n$/,
+    );
+  });
+});

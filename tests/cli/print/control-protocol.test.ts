@@ -1,0 +1,272 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, test } from 'vitest';
+import { ControlLines } from '../../../src/cli/print/control-protocol.js';
+import type {
+  PermissionQuestion,
+  PersonQuestion,
+} from '../../../src/protocol/permission/permission.js';
+
+/** Both ends of a driver's pipe, and everything that came out of it. */
+const pipe = () => {
+  const input = new PassThrough();
+  const written: unknown[] = [];
+  const prompts: unknown[] = [];
+  const complaints: string[] = [];
+  let interrupts = 0;
+  const control = new ControlLines((line) => written.push(JSON.parse(line)));
+  const dismissal = new AbortController();
+  const handlers = {
+    prompt: (blocks: string) => void prompts.push(JSON.parse(blocks)),
+    interrupt: () => {
+      interrupts += 1;
+    },
+    complain: (sentence: string) => void complaints.push(sentence),
+  };
+  const ended = control.read(input, handlers, dismissal.signal);
+  const say = (...lines: readonly unknown[]) => {
+    for (const line of lines) input.write(`${JSON.stringify(line)}\n`);
+  };
+  const end = async () => {
+    input.end();
+    await ended;
+    return { written, prompts, complaints, interrupts };
+  };
+  return { control, input, say, end, ended, dismissal, written };
+};
+
+const user = (content: unknown) => ({ type: 'user', message: { role: 'user', content } });
+
+const question: PermissionQuestion = {
+  ...{ id: 'q_1', agent: 'a_1', call: 'toolu_1', tool: 'Bash', input: { command: 'ls' } },
+  ...{
+    inputDigest: 'digest',
+    cwd: '/repo',
+    risk: 'medium',
+    description: 'Bash ls',
+    reason: 'No rule.',
+  },
+};
+
+const answer = (response: unknown, subtype = 'success') => ({
+  type: 'control_response',
+  response: { subtype, request_id: 'q_1', response },
+});
+
+const never = new AbortController().signal;
+
+describe('a user line', () => {
+  test.each([
+    ['text', 'hello', [{ type: 'text', text: 'hello' }]],
+    ['blocks', [{ type: 'text', text: 'a' }], [{ type: 'text', text: 'a' }]],
+    [
+      'images beside text',
+      [{ type: 'image', source: { type: 'url', url: 'x' } }],
+      [{ type: 'image', source: { type: 'url', url: 'x' } }],
+    ],
+    ['half a character', '\ud83e', [{ type: 'text', text: '\ufffd' }]],
+    [
+      'cache marks, which are ours to place',
+      [{ type: 'text', text: 'a', cache_control: { type: 'ephemeral' } }],
+      [{ type: 'text', text: 'a' }],
+    ],
+  ])('is a prompt of %s', async (_, content, blocks) => {
+    const { say, end } = pipe();
+    say(user(content));
+    expect(await end()).toMatchObject({ prompts: [blocks], complaints: [] });
+  });
+
+  test.each([
+    ['no text', ''],
+    ['only blanks', ' \n'],
+    ['no blocks', []],
+    ['a blank block', [{ type: 'text', text: '' }]],
+    ['a block of the other side', [{ type: 'tool_use', id: 'x', name: 'Bash', input: {} }]],
+  ])('with %s is complained about', async (_, content) => {
+    const { say, end } = pipe();
+    say(user('fine'), user(content));
+    const { prompts, complaints } = await end();
+    expect(prompts).toHaveLength(1);
+    expect(complaints).toEqual([expect.stringMatching(/^Line 2 of stdin is not a prompt/)]);
+  });
+});
+
+describe('a question', () => {
+  test.each([
+    ['yes', { behavior: 'allow' }, { behavior: 'allow' }],
+    [
+      'yes, with another input, for the session',
+      { behavior: 'allow', updatedInput: { command: 'pwd' }, scope: 'session' },
+      { behavior: 'allow', updatedInput: { command: 'pwd' }, scope: 'session' },
+    ],
+    ['no', { behavior: 'deny', message: 'No.' }, { behavior: 'deny', reason: 'No.' }],
+    [
+      'no, and stop',
+      { behavior: 'deny', message: 'No.', interrupt: true },
+      { behavior: 'deny', reason: 'No.', interrupt: true },
+    ],
+    ['nothing at all', undefined, { behavior: 'deny' }],
+    ['an input that is none', { behavior: 'allow', updatedInput: 'rm' }, { behavior: 'deny' }],
+  ])('is answered with %s', async (_, response, meant) => {
+    const { control, say, end } = pipe();
+    const asked = control.ask(question, never);
+    say(answer(response));
+    expect(await asked).toMatchObject(meant);
+    expect(await end()).toMatchObject({ complaints: [] });
+  });
+
+  test('is answered once', async () => {
+    const { control, say, end } = pipe();
+    const asked = control.ask(question, never);
+    say(answer({ behavior: 'deny' }), answer({ behavior: 'allow' }));
+    expect(await asked).toMatchObject({ behavior: 'deny' });
+    expect((await end()).complaints).toEqual(['Line 2 of stdin answers no open question.']);
+  });
+
+  test('that the driver could not handle is a no with its reason', async () => {
+    const { control, say, end } = pipe();
+    const asked = control.ask(question, never);
+    say({
+      type: 'control_response',
+      response: { subtype: 'error', request_id: 'q_1', error: 'The window was closed.' },
+    });
+    expect(await asked).toMatchObject({ behavior: 'deny', reason: 'The window was closed.' });
+    await end();
+  });
+
+  test('is withdrawn, and the driver is told', () => {
+    const { control, written } = pipe();
+    const interrupted = new AbortController();
+    void control.ask(question, interrupted.signal);
+    interrupted.abort();
+    expect(written).toMatchObject([
+      { type: 'control_request', request_id: 'q_1' },
+      { type: 'control_cancel_request', request_id: 'q_1' },
+    ]);
+  });
+
+  test('has no answer once the driver has left, before and after', async () => {
+    const { control, end } = pipe();
+    const before = control.ask(question, never).catch(String);
+    await end();
+    expect(await before).toContain('Nobody is there');
+    await expect(control.ask(question, never)).rejects.toThrow('Nobody is there');
+  });
+});
+
+describe('a control request', () => {
+  test('to interrupt is passed on and confirmed', async () => {
+    const { say, end } = pipe();
+    say({ type: 'control_request', request_id: 'r', request: { subtype: 'interrupt' } });
+    expect(await end()).toMatchObject({
+      interrupts: 1,
+      written: [{ type: 'control_response', response: { subtype: 'success', request_id: 'r' } }],
+    });
+  });
+
+  test('that is not known is answered with an error', async () => {
+    const { say, end } = pipe();
+    say({ type: 'control_request', request_id: 'r', request: { subtype: 'set_model' } });
+    expect(await end()).toMatchObject({
+      interrupts: 0,
+      written: [{ response: { subtype: 'error', request_id: 'r' } }],
+    });
+  });
+});
+
+describe('lines', () => {
+  test('are counted with the empty ones, and may end in any way', async () => {
+    const { input, end } = pipe();
+    input.write('\n\r\nnonsense\r\n');
+    input.write('[]\nnull\n7');
+    expect((await end()).complaints).toEqual([
+      'Line 3 of stdin is not JSON and was ignored.',
+      'Line 4 of stdin is no message that is known; it was ignored.',
+      'Line 5 of stdin is no message that is known; it was ignored.',
+      'Line 6 of stdin is no message that is known; it was ignored.',
+    ]);
+  });
+
+  test('are read no further once we stop, and open questions are left', async () => {
+    const { control, ended, dismissal } = pipe();
+    const asked = control.ask(question, never).catch(String);
+    dismissal.abort();
+    await ended;
+    expect(await asked).toContain('Nobody is there');
+  });
+
+  test('may arrive in pieces', async () => {
+    const { input, end } = pipe();
+    const bytes = Buffer.from(`${JSON.stringify(user('naïve 🪿'))}\n`);
+    for (const byte of bytes) input.write(Buffer.from([byte]));
+    expect(await end()).toMatchObject({ prompts: [[{ text: 'naïve 🪿' }]], complaints: [] });
+  });
+});
+
+describe('a question to a person', () => {
+  const aSignal = () => new AbortController().signal;
+  const asked: PersonQuestion = {
+    ...{ id: 'q_1', agent: 'a_1', call: 'toolu_1', question: 'Which?', multiple: false },
+    options: [{ label: 'Red', description: 'Warm.' }, { label: 'Blue' }],
+  };
+
+  test('goes out as a request, and the choice comes back', async () => {
+    const { control, say, end, written } = pipe();
+    const answered = control.choose(asked, aSignal());
+    expect(written).toEqual([
+      {
+        ...{ type: 'control_request', request_id: 'q_1' },
+        request: {
+          ...{ subtype: 'ask_user', question: 'Which?', multiple: false, tool_use_id: 'toolu_1' },
+          options: [{ label: 'Red', description: 'Warm.' }, { label: 'Blue' }],
+        },
+      },
+    ]);
+    say(answer({ chosen: ['Red'], text: 'But dark.' }));
+    expect(await answered).toEqual({ chosen: ['Red'], text: 'But dark.' });
+    expect((await end()).complaints).toEqual([]);
+  });
+
+  test.each([
+    ['no choice', {}],
+    ['a ruling', { behavior: 'allow' }],
+    ['labels that are no text', { chosen: [1] }],
+    ['nothing', undefined],
+  ])('is not answered by %s', async (_, response) => {
+    const { control, say, end } = pipe();
+    const answered = control.choose(asked, aSignal());
+    say(answer(response));
+    await expect(answered).rejects.toThrow('The answer could not be understood.');
+    await end();
+  });
+
+  test('can be refused with a reason', async () => {
+    const { control, say, end } = pipe();
+    const answered = control.choose(asked, aSignal());
+    const response = { subtype: 'error', request_id: 'q_1', error: 'I am busy.' };
+    say({ type: 'control_response', response });
+    await expect(answered).rejects.toThrow('I am busy.');
+    await end();
+  });
+
+  test('is withdrawn when nobody needs the answer any more', () => {
+    const { control, written } = pipe();
+    const interrupt = new AbortController();
+    void control.choose(asked, interrupt.signal);
+    interrupt.abort();
+    expect(written.at(-1)).toEqual({ type: 'control_cancel_request', request_id: 'q_1' });
+  });
+
+  test('has no answer once the other side is gone, whether it was asked before or after', async () => {
+    const { control, end } = pipe();
+    const before = control.choose(asked, aSignal());
+    const reason = before.then(
+      () => 'answered',
+      (error: unknown) => String(error),
+    );
+    await end();
+    expect(await reason).toContain('Nobody is there');
+    await expect(control.choose({ ...asked, id: 'q_2' }, aSignal())).rejects.toThrow(
+      'Nobody is there',
+    );
+  });
+});

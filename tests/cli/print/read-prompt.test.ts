@@ -1,0 +1,46 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, test } from 'vitest';
+import { readPrompt } from '../../../src/cli/print/read-prompt.js';
+import { promptBlocks } from '../../../src/sdk/api/messages/prompt-blocks.js';
+import type { Machine } from '../../../src/terminal/terminal-host.js';
+
+/** Reads a prompt with `piped` on stdin; undefined is a terminal. */
+const read = (given: string | undefined, piped: string | Buffer | undefined) => {
+  const stream = new PassThrough();
+  if (piped !== undefined) stream.end(piped);
+  // Descriptor 0 of a test is a pipe or nothing at all; neither is a terminal.
+  const stdin = Object.assign(stream, { isTTY: piped === undefined, fd: 0 });
+  const machine: Pick<Machine, 'stdin' | 'err'> = {
+    stdin: stdin as unknown as Machine['stdin'],
+    err: () => {},
+  };
+  return readPrompt(given, machine as Machine);
+};
+
+describe('a prompt', () => {
+  test.each([
+    ['the argument alone at a terminal', 'do it', undefined, 'do it'],
+    ['stdin alone', undefined, 'from the pipe\n', 'from the pipe'],
+    ['stdin when the argument is blank', ' ', 'piped', 'piped'],
+  ])('is %s', async (_, given, piped, prompt) => {
+    expect(await read(given, piped)).toBe(prompt);
+  });
+
+  test('that is nowhere is asked for', async () => {
+    await expect(read(undefined, '')).rejects.toThrow(/There is no prompt/);
+    await expect(read(undefined, undefined)).rejects.toThrow(/There is no prompt/);
+  });
+
+  test('has characters that were split between chunks', async () => {
+    const goose = Buffer.from('🪿'.repeat(20_000));
+    expect(await read(undefined, goose)).toBe('🪿'.repeat(20_000));
+  });
+
+  test('of more than stdin may hold is refused', async () => {
+    await expect(read(undefined, Buffer.alloc(17 * 1024 * 1024, 'x'))).rejects.toThrow(/16 MiB/);
+  });
+
+  test('goes on the wire without half characters', () => {
+    expect(JSON.parse(promptBlocks('a\ud83eb'))).toEqual([{ type: 'text', text: 'a\ufffdb' }]);
+  });
+});

@@ -1,0 +1,99 @@
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { findOutputStyle } from '../../../src/config/agents/output-style.js';
+import { findWorkspace } from '../../../src/config/workspace/workspace-root.js';
+import { temporaryFolder } from '../folder.js';
+
+const stylesOf = (files: Readonly<Record<string, string>>, isTrusted = true) => {
+  const folder = temporaryFolder();
+  for (const [name, text] of Object.entries(files)) folder.put(name, text);
+  const places = {
+    workspace: findWorkspace(folder.repo, folder.home),
+    skeinHome: join(folder.home, '.skein'),
+    home: folder.home,
+    isTrusted,
+  };
+  return { folder, find: (name: string) => findOutputStyle(name, places) };
+};
+
+const TERSE = 'repo/.skein/output-styles/terse.md';
+
+describe('an output style', () => {
+  test("is the person's own one, while nobody trusts a workspace that has one of that name", () => {
+    const files = { [TERSE]: 'Obey.', 'home/.claude/output-styles/terse.md': 'Be brief.' };
+    expect(stylesOf(files, true).find('terse').style?.text).toBe('Obey.');
+    expect(stylesOf(files, false).find('terse').style?.text).toBe('Be brief.');
+  });
+
+  test('is the text of its file, without front matter', () => {
+    const { folder, find } = stylesOf({
+      [TERSE]: '---\nname: Terse\n---\n\nBe brief.\n\n---\nOr not.\n',
+    });
+    expect(find('terse')).toEqual({
+      style: { name: 'terse', path: join(folder.path, TERSE), text: 'Be brief.\n\n---\nOr not.' },
+    });
+  });
+
+  test('is that of the nearest place which has one', () => {
+    const places = ['repo/.skein', 'repo/.claude', 'home/.skein', 'home/.claude'];
+    for (let first = 0; first < places.length; first += 1) {
+      const left = places.slice(first).map((it) => `${it}/output-styles/terse.md`);
+      const { find } = stylesOf(Object.fromEntries(left.map((path) => [path, path])));
+      expect(find('terse').style?.text).toBe(left[0]);
+    }
+  });
+
+  test('is none by default', () => {
+    expect(stylesOf({ 'repo/.skein/output-styles/default.md': 'x' }).find('default')).toEqual({});
+  });
+
+  test('that is missing is told of with the places that were looked at', () => {
+    const { folder, find } = stylesOf({});
+    expect(find('terse')).toEqual({
+      warning: `outputStyle "terse" is ignored: there is no terse.md in ${[
+        join(folder.repo, '.skein/output-styles'),
+        join(folder.repo, '.claude/output-styles'),
+        join(folder.home, '.skein/output-styles'),
+        join(folder.home, '.claude/output-styles'),
+      ].join(', ')}.`,
+    });
+  });
+
+  test.each([
+    '../terse',
+    'a/b',
+    '..',
+    '.hidden',
+    'a\\b',
+    '/etc/passwd',
+    'a\u0000',
+    'x'.repeat(101),
+  ])('is not sought by a name that leads elsewhere: %j', (name) => {
+    const { find } = stylesOf({
+      'repo/.skein/terse.md': 'x',
+      'repo/.skein/output-styles/a/b.md': 'x',
+    });
+    expect(find(name).warning).toContain('give the name of a file without its folder');
+  });
+
+  test.each([
+    ['is empty', '---\nname: x\n---\n \n', 'there is nothing in it'],
+    ['is too large', 'x'.repeat(102_401), 'may have 100 KiB'],
+  ])('is ignored with a word when its file %s', (_, text, expected) => {
+    const { style, warning } = stylesOf({ [TERSE]: text }).find('terse');
+    expect(style).toBeUndefined();
+    expect(warning).toContain(expected);
+  });
+
+  test('is not read through a link out of the workspace', () => {
+    const { folder, find } = stylesOf({ 'secret.md': 'hush' });
+    mkdirSync(join(folder.repo, '.claude/output-styles'), { recursive: true });
+    symlinkSync(
+      join(folder.path, 'secret.md'),
+      join(folder.repo, '.claude/output-styles/terse.md'),
+    );
+    expect(find('terse').style).toBeUndefined();
+    expect(find('terse').warning).toContain('leads out of');
+  });
+});

@@ -1,0 +1,100 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { findJsonTrouble } from '../../../src/config/json/json-errors.js';
+import { UsageError } from '../../../src/protocol/errors.js';
+import { temporaryFolder } from '../folder.js';
+
+const loading = (content: unknown) => {
+  const folder = temporaryFolder();
+  const file = folder.put('home/.claude/settings.json', content);
+  return { file, load: () => folder.load() };
+};
+
+describe('a settings file that is not JSON', () => {
+  test.each([
+    ['{"a": 1,}', 1, 9, 'remove the comma before it'],
+    ['{\n  // note\n}', 2, 3, 'remove the comment'],
+    ["{'a': 1}", 1, 2, 'use double quotes'],
+    ['{\n  "a": 1\n  "b": 2\n}', 3, 3, 'put a comma before it'],
+    ['{"a": [1, 2', 1, 12, 'close what is still open'],
+    ['{"a": "x', 1, 7, 'close the quote'],
+    ['{"a": "C:\\d"}', 1, 7, 'check its backslashes'],
+    ['{a: 1}', 1, 2, 'put double quotes around names'],
+    ['{"a": yes}', 1, 7, 'put double quotes around names'],
+    ['{"a": 01}', 1, 7, 'complete'],
+    ['{} {}', 1, 4, 'complete'],
+    ['', 1, 1, 'write {} or delete the file'],
+    ['[1,]', 1, 4, 'remove the comma before it'],
+  ])('ends the command, with the place and the fix: %s', (text, line, column, fix) => {
+    const { file, load } = loading(text);
+    expect(load).toThrow(UsageError);
+    expect(load).toThrow(`${file} is not valid JSON at line ${line}, column ${column}: `);
+    expect(load).toThrow(fix);
+  });
+
+  test('is found wherever JSON.parse fails, and only inside the text', () => {
+    const bits = fc.constantFrom(
+      ...['{', '}', '[', ']', ',', ':', '"', '"a"', '1', '-', 'null', ' ', '\\', '\n'],
+    );
+    fc.assert(
+      fc.property(fc.array(bits, { maxLength: 20 }), (parts) => {
+        const text = parts.join('');
+        const { line, column } = findJsonTrouble(text);
+        const offset =
+          text
+            .split('\n')
+            .slice(0, line - 1)
+            .join('\n').length +
+          column -
+          (line > 1 ? 0 : 1);
+        let valid = true;
+        try {
+          JSON.parse(text);
+        } catch {
+          valid = false;
+        }
+        expect(valid ? text.slice(offset) : '').toBe('');
+        expect(offset).toBeLessThanOrEqual(text.length);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe('a settings file that cannot be used', () => {
+  test.each([['[]'], ['"text"'], ['null'], ['12']])('ends the command when it holds %s', (text) => {
+    expect(loading(text).load).toThrow('must hold a JSON object');
+  });
+
+  test('ends the command when it is larger than 1 MiB', () => {
+    expect(loading({ a: 'x'.repeat(2 ** 20) }).load).toThrow('1 MiB');
+  });
+
+  test('ends the command when it is a folder or a pipe, instead of waiting', () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder.repo, '.claude/settings.json'), { recursive: true });
+    expect(() => folder.load()).toThrow('is not a file');
+    const other = temporaryFolder();
+    mkdirSync(join(other.repo, '.skein'));
+    execFileSync('mkfifo', [join(other.repo, '.skein/settings.json')]);
+    expect(() => other.load()).toThrow('is not a file');
+  });
+
+  test('ends the command when it is so deep that it looks for a stack to overflow', () => {
+    const deep = `{"hooks":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
+    expect(loading(deep).load).toThrow('is nested 200001 levels deep, and settings may be 64');
+  });
+
+  test('is read in spite of a byte order mark', () => {
+    expect(loading('\uFEFF{"model":"opus"}').load().model?.value).toBe('opus');
+  });
+
+  test('is none when .claude is a file', () => {
+    const folder = temporaryFolder();
+    folder.put('repo/.claude', 'not a folder');
+    expect(folder.load().warnings).toEqual([]);
+  });
+});

@@ -1,0 +1,237 @@
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { explainSettings } from '../../../src/config/settings/explain-settings.js';
+import type { LoadedSettings } from '../../../src/config/settings/load-settings.js';
+import { createPolicy } from '../../../src/policy/policy.js';
+import {
+  PERMISSION_MODES,
+  type PermissionMode,
+  type PermissionRule,
+} from '../../../src/protocol/permission/permission.js';
+import { temporaryFolder } from '../folder.js';
+
+/** Weakest first, and the file that speaks for each; the command line has none. */
+const SOURCES = {
+  user: 'home/.claude/settings.json',
+  project: 'repo/.claude/settings.json',
+  local: 'repo/.claude/settings.local.json',
+  flag: 'flag.json',
+  command: undefined,
+  policy: 'managed.json',
+} as const;
+type Source = keyof typeof SOURCES;
+const NAMES = Object.keys(SOURCES) as Source[];
+
+interface Said {
+  readonly allow?: readonly string[];
+  readonly deny?: readonly string[];
+  readonly defaultMode?: PermissionMode;
+  readonly disableBypassPermissionsMode?: 'disable';
+}
+
+/** Settings of a trusted workspace where each source says its piece. */
+const told = (said: Partial<Record<Source, Said>>, more: Record<string, unknown> = {}) => {
+  const folder = temporaryFolder();
+  for (const name of NAMES) {
+    const file = SOURCES[name];
+    const values = { permissions: said[name] ?? {}, ...(name === 'policy' && more) };
+    if (file !== undefined) folder.put(file, values);
+  }
+  const { allow, deny, defaultMode } = said.command ?? {};
+  return folder.load({
+    trust: true,
+    flags: {
+      settings: join(folder.path, SOURCES.flag),
+      ...(allow && { allowedTools: allow }),
+      ...(deny && { disallowedTools: deny }),
+      ...(defaultMode && { permissionMode: defaultMode }),
+    },
+  });
+};
+
+const ruling = (rules: readonly PermissionRule[], mode: PermissionMode = 'default') =>
+  createPolicy({
+    ...{ rules, mode, roots: ['/repo'], home: '/home', skeinHome: '/state', surface: false },
+    realPath: (path) => path,
+  }).rule({
+    tool: 'Bash',
+    subject: { action: 'execute', target: 'make all' },
+    readOnly: false,
+    cwd: '/repo',
+  });
+
+const allowsOf = ({ rules }: LoadedSettings) =>
+  rules.filter(({ behavior }) => behavior === 'allow').map(({ source }) => source);
+
+describe('the merge of all sources', () => {
+  const pairs = NAMES.flatMap((denies) => NAMES.map((allows) => ({ denies, allows })));
+
+  test.each(pairs)('lets the deny of $denies beat the allow of $allows', ({ denies, allows }) => {
+    const { rules } = told({
+      [allows]: { allow: ['Bash'] },
+      [denies]: { deny: ['Bash(make:*)'], ...(allows === denies && { allow: ['Bash'] }) },
+    });
+    const session: PermissionRule = {
+      behavior: 'allow',
+      text: 'Bash(make all)',
+      source: 'session',
+    };
+    for (const some of [rules, [...rules, session], [session, ...rules]]) {
+      expect(ruling(some, 'bypassPermissions')).toMatchObject({
+        ...{ behavior: 'deny', step: 'deny' },
+        rule: { source: denies, text: 'Bash(make:*)' },
+      });
+    }
+  });
+
+  const mode = fc.option(fc.constantFrom(...PERMISSION_MODES), { nil: undefined });
+  const modes = fc.record(Object.fromEntries(NAMES.map((name) => [name, mode])));
+
+  test('takes the mode of the strongest source that defines one', () => {
+    fc.assert(
+      fc.property(modes, (wanted) => {
+        const said = Object.fromEntries(
+          NAMES.flatMap((name) => {
+            const defaultMode = wanted[name];
+            return defaultMode === undefined ? [] : [[name, { defaultMode }]];
+          }),
+        );
+        const strongest = NAMES.findLast((name) => wanted[name] !== undefined);
+        const merged = told(said).mode;
+        expect(merged.source).toBe(strongest ?? 'default');
+        expect(merged.value).toBe(strongest === undefined ? 'default' : wanted[strongest]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('never lets anybody override the managed policy', () => {
+    const said = fc.record({
+      allow: fc.subarray(['Bash', 'Edit', 'WebFetch']),
+      deny: fc.subarray(['Read(.env)', 'Task']),
+      defaultMode: fc.constantFrom(...PERMISSION_MODES),
+    });
+    const others = fc.record(Object.fromEntries(NAMES.map((name) => [name, said])));
+    fc.assert(
+      fc.property(others, fc.boolean(), fc.boolean(), (all, isClosed, isStrict) => {
+        const policy = { allow: all.policy?.allow ?? [], deny: all.policy?.deny ?? [] };
+        const own = {
+          ...policy,
+          ...(isClosed && { disableBypassPermissionsMode: 'disable' as const }),
+        };
+        const settings = told(
+          { ...all, policy: own },
+          { allowManagedPermissionRulesOnly: isStrict },
+        );
+        const { rules } = settings;
+        expect(isClosed && settings.mode.value === 'bypassPermissions').toBe(false);
+        const denied = NAMES.flatMap((name) => all[name]?.deny ?? []);
+        expect(rules.filter(({ behavior }) => behavior === 'deny')).toHaveLength(denied.length);
+        const foreign = allowsOf(settings).filter((source) => source !== 'policy');
+        const given = NAMES.slice(0, -1).flatMap((name) => all[name]?.allow ?? []);
+        expect(foreign).toHaveLength(isStrict ? 0 : given.length);
+        expect(allowsOf(settings).length - foreign.length).toBe(policy.allow.length);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('rules the same in whatever order rules are read', () => {
+    const texts = ['Bash', 'Bash(make:*)', 'Bash(make all)', 'Edit', '*'];
+    const rule = fc.record({
+      behavior: fc.constantFrom('allow' as const, 'deny' as const, 'ask' as const),
+      text: fc.constantFrom(...texts),
+      source: fc.constantFrom(...NAMES),
+    });
+    const shuffled = fc
+      .array(rule, { maxLength: 8 })
+      .chain((rules) =>
+        fc.tuple(fc.constant(rules), fc.shuffledSubarray(rules, { minLength: rules.length })),
+      );
+    fc.assert(
+      fc.property(shuffled, fc.constantFrom(...PERMISSION_MODES), ([rules, other], wanted) => {
+        expect(ruling(other, wanted).behavior).toBe(ruling(rules, wanted).behavior);
+        expect(ruling(other, wanted).step).toBe(ruling(rules, wanted).step);
+      }),
+    );
+  });
+
+  test('shows every value with the source, the file and the line it came from', () => {
+    const folder = temporaryFolder();
+    const lines = (name: string) =>
+      `{\n  "model": "of-${name}",\n  "permissions": {\n    "allow": ["Read(${name})"],\n    "deny": [\n      "Edit(${name})"\n    ]\n  },\n  "env": { "WHO": "${name}" }\n}\n`;
+    for (const name of NAMES) {
+      const file = SOURCES[name];
+      if (file !== undefined) folder.put(file, lines(name));
+    }
+    const settings = folder.load({
+      trust: true,
+      flags: { settings: '../flag.json', allowedTools: ['Read(command)'], model: 'of-command' },
+    });
+    const rows = explainSettings(settings)
+      .filter(({ key }) => /^(?:model|env|permissions\.(?:allow|deny))/.test(key))
+      .map(({ key, value, source, file, line }) => {
+        const place = file === undefined ? '' : ` ${file.replace(folder.path, '')}:${line}`;
+        return `${key} ${String(value)} ${source}${place}`;
+      });
+    expect(rows).toEqual([
+      'model of-policy policy /managed.json:2',
+      'permissions.deny Edit(user) user /home/.claude/settings.json:6',
+      'permissions.allow Read(user) user /home/.claude/settings.json:4',
+      'permissions.deny Edit(project) project /repo/.claude/settings.json:6',
+      'permissions.allow Read(project) project /repo/.claude/settings.json:4',
+      'permissions.deny Edit(local) local /repo/.claude/settings.local.json:6',
+      'permissions.allow Read(local) local /repo/.claude/settings.local.json:4',
+      'permissions.deny Edit(flag) flag /flag.json:6',
+      'permissions.allow Read(flag) flag /flag.json:4',
+      'permissions.allow Read(command) command',
+      'permissions.deny Edit(policy) policy /managed.json:6',
+      'permissions.allow Read(policy) policy /managed.json:4',
+      'env.WHO policy policy /managed.json:9',
+    ]);
+  });
+});
+
+describe('the managed policy', () => {
+  test('keeps allow rules to itself where it says so, and says how many it left out', () => {
+    const settings = told(
+      {
+        user: { allow: ['Bash'], deny: ['Read'] },
+        command: { allow: ['Edit'] },
+        policy: { allow: ['Grep'] },
+      },
+      { allowManagedPermissionRulesOnly: true },
+    );
+    expect(settings.rules.map(({ behavior, source }) => `${behavior} ${source}`)).toEqual([
+      'deny user',
+      'allow policy',
+    ]);
+    expect(settings.warnings).toEqual([
+      expect.stringContaining('so 2 allow rules of others do not apply'),
+    ]);
+  });
+
+  test('has hooks that only it can switch off', () => {
+    const folder = temporaryFolder();
+    const hooks = { Stop: [] };
+    folder.put('home/.claude/settings.json', { hooks });
+    folder.put('managed.json', { hooks });
+    const sources = () => folder.load().hooks.map(({ source }) => source);
+    expect(sources()).toEqual(['user', 'policy']);
+    folder.put('home/.claude/settings.json', { hooks, disableAllHooks: true });
+    expect(sources()).toEqual(['policy']);
+    folder.put('managed.json', { hooks, disableAllHooks: false });
+    expect(sources()).toEqual(['user', 'policy']);
+    folder.put('managed.json', { hooks, allowManagedHooksOnly: true });
+    expect(sources()).toEqual(['policy']);
+    folder.put('managed.json', { hooks, disableAllHooks: true });
+    expect(sources()).toEqual([]);
+  });
+
+  test('knows the line of everything in its hooks', () => {
+    const folder = temporaryFolder();
+    folder.put('managed.json', '{"hooks": {\n"Stop": [\n{"hooks": [\n{"type": "x"}]}]}}');
+    expect(folder.load().hooks[0]?.lineOf(['Stop', 0, 'hooks', 0, 'type'])).toBe(4);
+  });
+});

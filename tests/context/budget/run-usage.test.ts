@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest';
+import { RunUsage } from '../../../src/context/budget/run-usage.js';
+import type { PresentRun } from '../../../src/context/history/current-run.js';
+import { History } from '../../../src/context/history/history.js';
+import { NO_USAGE } from '../../../src/protocol/model/usage.js';
+import type { SwarmEvent } from '../../../src/protocol/session/events.js';
+import type { JournalBody, JournalRecord } from '../../../src/protocol/session/journal.js';
+
+const prompt: JournalBody = { type: 'letter.received', letter: 'l', from: 'user', raw: '[]' };
+const report: JournalBody = { ...prompt, from: 'agent' };
+const epoch: JournalBody = { type: 'epoch.began', owner: 'o' };
+const began = (run: number): JournalBody => ({ type: 'run.started', run });
+const ended: JournalBody = {
+  ...{ type: 'run.ended', reason: 'end_turn', detail: null, turns: 1, final: false },
+};
+
+const runAfter = (...bodies: readonly JournalBody[]): PresentRun => {
+  const history = new History();
+  bodies.forEach((body, at) => {
+    history.apply({ v: 1, seq: at + 1, ts: 0, epoch: 1, ...body } as JournalRecord);
+  });
+  return history.run;
+};
+
+describe('the run that limits are counted for', () => {
+  test.each<[string, number, readonly JournalBody[]]>([
+    ['is the first', 1, [epoch, prompt, began(1)]],
+    ['is the next that a person begins', 2, [epoch, prompt, began(1), ended, prompt, began(2)]],
+    ['goes on when an agent reports', 1, [epoch, prompt, began(1), ended, report, began(2)]],
+    ['goes on after a crash', 1, [epoch, prompt, began(1), epoch, began(2), epoch, began(3)]],
+    [
+      'goes on after a crash, whatever was said before it',
+      1,
+      [epoch, prompt, began(1), prompt, epoch, began(2)],
+    ],
+    [
+      'is another when a person speaks after the crash',
+      2,
+      [epoch, prompt, began(1), epoch, prompt, began(2)],
+    ],
+    [
+      'is another when the last one had ended',
+      2,
+      [epoch, prompt, began(1), ended, epoch, report, began(2)],
+    ],
+  ])('%s', (_, first, bodies) => {
+    const run = runAfter(...bodies);
+    expect([run.first, run.isUnfinished]).toEqual([first, true]);
+  });
+
+  test('is finished when it has ended', () => {
+    expect(runAfter(epoch, prompt, began(1), ended).isUnfinished).toBe(false);
+    expect(runAfter(epoch, prompt).isUnfinished).toBe(false);
+  });
+});
+
+/** `a` is the lead, `b` works for it, and `c` for `b`. */
+const PARENTS: Record<string, string | null> = { a: null, b: 'a', c: 'b' };
+
+const usageOf = (...said: readonly (readonly [string, string, Record<string, unknown>?])[]) => {
+  const usage = new RunUsage('a', { first: 2, isUnfinished: true });
+  said.forEach(([agent, type, more], at) => {
+    const seq = at + 1;
+    const place = { v: 1, seq, ts: 0, swarm: 's', agent, parent: PARENTS[agent] ?? null };
+    usage.take({ ...place, type, cites: { seq }, ...more } as SwarmEvent);
+  });
+  return usage;
+};
+const turn = { model: 'm', usage: { ...NO_USAGE, output: 1 }, cost: 1 };
+
+describe('what a run had used up', () => {
+  test('is what the whole tree did since it began', () => {
+    const { used } = usageOf(
+      ...([
+        ['a', 'run.started', { run: 1 }],
+        ['a', 'turn.ended', turn],
+      ] as const),
+      ...([
+        ['a', 'agent.requested', { child: 'b' }],
+        ['a', 'run.started', { run: 2 }],
+      ] as const),
+      ...([
+        ['a', 'turn.ended', turn],
+        ['a', 'agent.requested', { child: 'c' }],
+      ] as const),
+      ...([
+        ['b', 'turn.ended', turn],
+        ['c', 'turn.failed', turn],
+      ] as const),
+      ['a', 'run.started', { run: 3 }],
+    );
+    expect(used).toEqual({ usd: 3, tokens: 3, turns: 2, agents: 1 });
+  });
+
+  test('is nothing when it has ended', () => {
+    const usage = new RunUsage('a', { first: 1, isUnfinished: false });
+    expect(usage.used).toEqual({ usd: 0, tokens: 0, turns: 0, agents: 0 });
+  });
+
+  test('is of an agent what it and all below it did, in its last run', () => {
+    const usage = usageOf(
+      ...([
+        ['b', 'turn.ended', turn],
+        ['c', 'turn.ended', turn],
+      ] as const),
+      ...([
+        ['c', 'agent.stopped'],
+        ['c', 'run.started', { run: 2 }],
+      ] as const),
+      ['c', 'turn.ended', turn],
+    );
+    expect(usage.usedBy('b')).toEqual({ usd: 3, tokens: 3, turns: 3 });
+    expect(usage.usedBy('c')).toEqual({ usd: 1, tokens: 1, turns: 1 });
+  });
+});

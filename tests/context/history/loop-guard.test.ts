@@ -1,0 +1,218 @@
+/** When an agent goes round in circles, as its journal tells. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { History } from '../../../src/context/history/history.js';
+import { NO_USAGE } from '../../../src/protocol/model/usage.js';
+import type { CallTrace, JournalBody } from '../../../src/protocol/session/journal.js';
+
+interface Letter {
+  readonly from: string;
+  readonly text: string;
+  readonly trace?: string;
+}
+
+/** What the model reads besides results, and the calls that it then makes, by their digests. */
+interface Turn {
+  readonly calls: readonly (string | null)[];
+  readonly letters?: readonly Letter[];
+}
+
+const POLL = 'poll';
+
+/** Folds turns as a journal has them, and says after each how many rounds there were. */
+const journal = () => {
+  const history = new History();
+  let seq = 0;
+  let ids = 0;
+  const apply = (body: JournalBody) => {
+    seq += 1;
+    history.apply({ v: 1, seq, ts: seq, epoch: 1, ...body });
+  };
+  const hear = ({ from, text, trace }: Letter): string => {
+    ids += 1;
+    const letter = `l${ids}`;
+    const raw = JSON.stringify([{ type: 'text', text }]);
+    apply({ type: 'letter.received', letter, from, trace, raw });
+    return letter;
+  };
+  const traceOf = (digest: string | null): CallTrace | undefined => {
+    if (digest === null) return undefined;
+    return digest.startsWith(POLL) ? { digest, polls: true } : { digest };
+  };
+  let results: string[] = [];
+  const take = ({ calls, letters = [] }: Turn): number => {
+    const told = letters.map(hear);
+    const parts = [...results.map((call) => ({ call })), ...told.map((letter) => ({ letter }))];
+    apply({ type: 'user.sent', parts });
+    const made = calls.map((digest) => {
+      ids += 1;
+      return { id: `c${ids}`, digest };
+    });
+    const at = { turn: 1, attempt: 1 };
+    const raw = JSON.stringify(
+      made.map(({ id }) => ({ type: 'tool_use', id, name: 'Look', input: {} })),
+    );
+    apply({
+      ...{ type: 'assistant.received', ...at, model: 'm', messageId: null, requestId: null },
+      ...{ stopReason: 'tool_use', usage: NO_USAGE, cost: 0, durationMs: 1, raw },
+    });
+    for (const { id, digest } of made) {
+      const ended = { call: id, tool: 'Look', outcome: 'ok', durationMs: 1 } as const;
+      apply({ type: 'call.ended', ...at, ...ended, trace: traceOf(digest), raw: '{}' });
+    }
+    results = made.map(({ id }) => id);
+    return history.loops.rounds;
+  };
+  const begin = (run: number) => apply({ type: 'run.started', run });
+  const end = () =>
+    apply({ type: 'run.ended', reason: 'end_turn', detail: null, turns: 1, final: false });
+  return { history, take, hear, begin, end, apply };
+};
+
+const turn = (...calls: (string | null)[]): Turn => ({ calls });
+
+const roundsOf = (turns: readonly Turn[]): number[] => {
+  const { take } = journal();
+  return turns.map(take);
+};
+
+const repeated = <T>(items: readonly T[], times: number): T[] =>
+  Array.from({ length: times }, () => items).flat();
+
+describe('an agent that makes the same calls again', () => {
+  test('goes round as often as they have the same results, in a row', () => {
+    expect(roundsOf([turn('a'), turn('a'), turn('a'), turn('b'), turn('a')])).toEqual([
+      1, 2, 3, 1, 1,
+    ]);
+  });
+
+  test('goes round also when it makes several, in whatever order', () => {
+    expect(roundsOf([turn('a', 'b'), turn('b', 'a'), turn('a', 'b')])).toEqual([1, 2, 3]);
+  });
+
+  test('makes those of one message once: it has not read the first when it makes the second', () => {
+    expect(roundsOf([turn('a', 'a', 'a', 'a', 'a', 'a'), turn('a', 'a')])).toEqual([1, 2]);
+  });
+
+  test('does not when one of them is another, or has another result', () => {
+    expect(roundsOf([turn('a', 'x'), turn('a', 'y'), turn('a', 'z')])).toEqual([1, 1, 1]);
+  });
+
+  test.each([2, 3, 4])('goes round in circles of %i turns too', (length) => {
+    const circle = Array.from({ length }, (_, at) => turn(`call-${at}`));
+    const rounds = roundsOf(repeated(circle, 6));
+    expect(rounds.at(-1)).toBe(6);
+    expect(rounds.at(3 * length - 1)).toBe(3);
+  });
+
+  test('does not in a circle that is longer', () => {
+    const circle = Array.from({ length: 5 }, (_, at) => turn(`call-${at}`));
+    expect(Math.max(...roundsOf(repeated(circle, 10)))).toBe(1);
+  });
+});
+
+describe('a call that has just ended', () => {
+  test('is known as one of the circle before the rest of its turn has ended', () => {
+    const { take, history } = journal();
+    for (const it of [turn('a', 'b'), turn('a', 'b')]) take(it);
+    expect(['a', 'b', 'c'].map((call) => history.loops.roundsWith(call))).toEqual([3, 3, 1]);
+  });
+});
+
+describe('honest work', () => {
+  test('is to look again and again at what changes by itself', () => {
+    expect(Math.max(...roundsOf(repeated([turn(POLL)], 100)))).toBe(1);
+    expect(Math.max(...roundsOf(repeated([turn('read the log'), turn(POLL)], 100)))).toBe(1);
+    expect(Math.max(...roundsOf(repeated([turn('read the log', POLL)], 100)))).toBe(1);
+  });
+
+  test('is to do the same for a person who asks again', () => {
+    const asked = { calls: ['a'], letters: [{ from: 'user', text: 'Again.' }] };
+    expect(Math.max(...roundsOf(repeated([asked], 10)))).toBe(1);
+  });
+
+  test('is to go on after an interrupt, of which nothing is known', () => {
+    expect(roundsOf([turn('a'), turn('a'), turn(null), turn('a')])).toEqual([1, 2, 1, 1]);
+  });
+
+  test('is what begins with a run of its own', () => {
+    const { take, begin, end, hear, history } = journal();
+    begin(1);
+    for (const it of repeated([turn('a')], 5)) take(it);
+    end();
+    hear({ from: 'user', text: 'Once more.' });
+    expect(history.loops.hasNews).toBe(true);
+    begin(2);
+    expect([take(turn('a')), take(turn('a'))]).toEqual([1, 2]);
+  });
+
+  test('never repeats itself: then nothing is counted', () => {
+    const fresh = fc.uniqueArray(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 60 });
+    fc.assert(
+      fc.property(fresh, (digests) => {
+        expect(Math.max(...roundsOf(digests.map((digest) => turn(`x${digest}`))))).toBe(1);
+      }),
+    );
+  });
+
+  test('may mix looks with anything and wait between: with a poll every other turn it never gets to six', () => {
+    const some = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 100 });
+    fc.assert(
+      fc.property(some, (digests) => {
+        const turns = digests.flatMap((digest) => [turn(digest), turn(POLL)]);
+        expect(Math.max(...roundsOf(turns))).toBe(1);
+      }),
+    );
+  });
+});
+
+describe('agents that keep each other going', () => {
+  const told = (text: string, trace?: string): Turn => ({
+    calls: ['send'],
+    letters: [{ from: 'a_2', text, ...(trace !== undefined && { trace }) }],
+  });
+
+  test('go round when they write the same to each other in turn', () => {
+    expect(roundsOf(repeated([told('Your turn.')], 7)).at(-1)).toBe(7);
+  });
+
+  test('get on as long as one of them says something new', () => {
+    const talk = Array.from({ length: 20 }, (_, at) => told(`Part ${at}.`));
+    expect(Math.max(...roundsOf(talk))).toBe(1);
+  });
+
+  test('go round when reports differ in nothing but ids and figures', () => {
+    const talk = Array.from({ length: 7 }, (_, at) => told(`Agent a_${at}: no.`, 'no'));
+    expect(roundsOf(talk).at(-1)).toBe(7);
+  });
+
+  test('have news when a letter waits that was not read before', () => {
+    const { take, hear, history } = journal();
+    for (const it of repeated([told('Your turn.')], 6)) take(it);
+    hear({ from: 'a_2', text: 'Your turn.' });
+    expect(history.loops.hasNews).toBe(false);
+    hear({ from: 'a_2', text: 'I have found it.' });
+    expect(history.loops.hasNews).toBe(true);
+  });
+});
+
+describe('any circle of up to four turns', () => {
+  const digest = fc.constantFrom('a', 'b', 'c', 'd', 'e');
+  const circle = fc.array(fc.array(digest, { minLength: 1, maxLength: 3 }), {
+    ...{ minLength: 1, maxLength: 4 },
+  });
+  const before = fc.array(fc.constantFrom('a', 'b', POLL, 'z'), { maxLength: 30 });
+
+  test('is known after six rounds of it, whatever was before', () => {
+    fc.assert(
+      fc.property(before, circle, (past, calls) => {
+        const planted = repeated(
+          calls.map((each) => turn(...each)),
+          6,
+        );
+        const rounds = roundsOf([...past.map((each) => turn(each)), ...planted]);
+        expect(rounds.at(-1)).toBeGreaterThanOrEqual(6);
+      }),
+    );
+  });
+});

@@ -1,0 +1,146 @@
+/** A scene whose sessions are in Redis, with workers that take its background agents. */
+import { readFileSync } from 'node:fs';
+import { cp, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { systemClock } from '../../../src/protocol/clock.js';
+import type { SessionStore } from '../../../src/protocol/session/store.js';
+import { openRedisStore } from '../../../src/store/redis/sessions/redis-store.js';
+import { eventually } from '../../host/process/processes.js';
+import { type RedisPlace, redisServer } from '../redis/redis-server.js';
+import {
+  type Ended,
+  type Line,
+  type Rules,
+  type Running,
+  type RunOptions,
+  type Scene,
+  setScene,
+} from '../skein-process.js';
+
+export interface WorkerScene<Redis extends RedisPlace = RedisPlace> extends Scene {
+  readonly redis: Redis;
+  /** What makes a process one of this scene. */
+  readonly env: Variables;
+  /** Without stdin. */
+  begin(args: readonly string[], options?: RunOptions): Running;
+  /** Resolves when it takes jobs. */
+  worker(args?: readonly string[], options?: RunOptions): Promise<Running>;
+  /** Another machine, as far as that can be told: a state directory of its own, with the person's key. */
+  elsewhere(): Promise<RunOptions>;
+  /** What a command prints with `--json`. */
+  json(...args: readonly string[]): Promise<Line>;
+  /** What `ps` says of the agents of a session below its lead, once it fits. */
+  agents(
+    session: string,
+    what: string,
+    fits: (agents: readonly Line[]) => boolean,
+  ): Promise<readonly Line[]>;
+  /** Resolves when nobody leads a session any more whose lead was killed. */
+  left(session: string): Promise<void>;
+  /** As a process of somebody else has it. */
+  store(): Promise<SessionStore>;
+  /** The records of all agents of a session, the lead's first. */
+  journals(session: string): Promise<readonly (readonly Line[])[]>;
+}
+
+/** What commands have appended to the file `log`, line by line. */
+export const logOf = ({ workspace }: Scene): readonly string[] => {
+  try {
+    return readFileSync(join(workspace, 'log'), 'utf8').split('\n').filter(Boolean);
+  } catch {
+    return [];
+  }
+};
+
+/** A process that is killed is missed so soon; one that has much to do must still be heard of. */
+export const SOON = { SKEIN_LEASE_MS: '3000' };
+
+type Variables = Readonly<Record<string, string>>;
+
+export const workerScene = (rules: Rules, more?: Variables): Promise<WorkerScene> =>
+  workerSceneAt(redisServer(), rules, more);
+
+export const workerSceneAt = async <Redis extends RedisPlace>(
+  opening: Promise<Redis>,
+  rules: Rules,
+  more: Variables = {},
+): Promise<WorkerScene<Redis>> => {
+  const [scene, redis] = await Promise.all([setScene(rules), opening]);
+  const env = { SKEIN_REDIS_URL: redis.url, ...more };
+  const within = ({ env: own, ...options }: RunOptions = {}) => ({
+    ...options,
+    env: { ...env, ...own },
+  });
+  const run: Scene['run'] = (args, options) => scene.run(args, within(options));
+  const start: Scene['start'] = (args, options) => scene.start(args, within(options));
+  const json = async (...args: readonly string[]) => read(await run([...args, '--json']));
+  const agentsOf = async (session: string): Promise<readonly Line[]> => {
+    const [swarm] = (await json('ps', session)).swarms as readonly Line[];
+    const { agents = [] } = swarm ?? {};
+    return (agents as readonly Line[]).filter(({ kind }) => kind !== 'lead');
+  };
+  let opened: Promise<SessionStore> | undefined;
+  const store = () => {
+    opened ??= openRedisStore({
+      ...{ url: redis.url, owner: { marker: 'test', pid: process.pid }, clock: systemClock },
+      ...{ redact: (text: string) => text, folder: join(scene.tmp, 'sessions') },
+    }).then(({ sessions }) => {
+      onTestFinished(() => sessions.close());
+      return sessions;
+    });
+    return opened;
+  };
+  let homes = 0;
+  return {
+    ...{ ...scene, redis, env, run, start, json, store },
+    begin(args, options) {
+      const started = start(args, options);
+      started.endInput();
+      return started;
+    },
+    async worker(args = [], options) {
+      const worker = start(['worker', ...args], options);
+      await eventually('the worker takes jobs', () => worker.stderr.includes(' takes up to '));
+      return worker;
+    },
+    async elsewhere() {
+      homes += 1;
+      const home = join(scene.root, `elsewhere-${homes}`);
+      const skeinHome = join(home, '.skein');
+      await mkdir(skeinHome, { recursive: true, mode: 0o700 });
+      await cp(join(scene.skeinHome, 'keys'), join(skeinHome, 'keys'), { recursive: true });
+      return { env: { ...env, HOME: home, SKEIN_HOME: skeinHome } };
+    },
+    async agents(session, what, fits) {
+      for (let round = 0; round < 100; round += 1) {
+        const seen = await agentsOf(session);
+        if (fits(seen)) return seen;
+      }
+      throw new Error(
+        `It never came true that ${what}: ${JSON.stringify(await agentsOf(session))}`,
+      );
+    },
+    async left(session) {
+      const sessions = await store();
+      while ((await sessions.holder(session)) !== undefined) {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    },
+    async journals(session) {
+      const sessions = await store();
+      const ids = new Set<string>();
+      for await (const { agent } of sessions.events(session)) ids.add(agent);
+      const journals: (readonly Line[])[] = [];
+      for (const id of ids) {
+        journals.push((await sessions.peek(session, id)).records as unknown as readonly Line[]);
+      }
+      return journals;
+    },
+  };
+};
+
+const read = ({ stdout, stderr, code }: Ended): Line => {
+  if (stdout === '') throw new Error(`It printed nothing and ended with ${code}. ${stderr}`);
+  return JSON.parse(stdout) as Line;
+};

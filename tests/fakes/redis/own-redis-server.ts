@@ -1,0 +1,86 @@
+/** A real redis-server of a test's own, which it can kill, stop and start again with what it had kept. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import net from 'node:net';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { type Broker, openBroker } from '../../../src/store/redis/connection/redis-connections.js';
+
+export interface RedisServer {
+  /** `unix://…`; what a SKEIN_REDIS_URL may be. */
+  readonly url: string;
+  readonly socket: string;
+  readonly pid: number;
+  kill(signal?: NodeJS.Signals): Promise<void>;
+  /** After a kill: with what is in its append-only file. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** `appendfsync always`: what was acknowledged survives every kill. */
+const OPTIONS = ['--port', '0', '--save', '', '--appendonly', 'yes', '--appendfsync', 'always'];
+
+/** The caller stops it. */
+export const openRedis = async (...options: readonly string[]): Promise<RedisServer> => {
+  // A path of a socket may have 107 bytes at most.
+  const folder = await mkdtemp('/tmp/skein-redis-');
+  const socket = join(folder, 's');
+  const args = [...OPTIONS, '--unixsocket', socket, '--unixsocketperm', '700', '--dir', folder];
+  let child: ChildProcess;
+  const start = async () => {
+    child = spawn('redis-server', [...args, ...options], { stdio: 'ignore' });
+    await untilAnswering(socket);
+  };
+  const kill = async (signal: NodeJS.Signals = 'SIGKILL') => {
+    const gone = new Promise((resolve) => child.once('exit', resolve));
+    if (child.exitCode !== null || child.signalCode !== null || !child.kill(signal)) return;
+    if (signal !== 'SIGSTOP' && signal !== 'SIGCONT') await gone;
+  };
+  await start();
+  return {
+    url: `unix://${socket}`,
+    socket,
+    get pid() {
+      return child.pid ?? 0;
+    },
+    ...{ start, kill },
+    async stop() {
+      await kill();
+      await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+    },
+  };
+};
+
+/** Goes with the test. */
+export const ownRedisServer = async (...options: readonly string[]): Promise<RedisServer> => {
+  const server = await openRedis(...options);
+  onTestFinished(() => server.stop());
+  return server;
+};
+
+/** A server with a broker that is connected to it; both go with the test. */
+export const ownRedisBroker = async (): Promise<Broker & { readonly server: RedisServer }> => {
+  const server = await ownRedisServer();
+  const broker = await openBroker(server.url);
+  onTestFinished(() => broker.close());
+  return Object.assign(broker, { server });
+};
+
+const untilAnswering = async (socket: string): Promise<void> => {
+  for (let attempt = 0; attempt < 1_000; attempt += 1) {
+    if (await answers(socket)) return;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  throw new Error('redis-server did not start.');
+};
+
+/** PONG, and not that it is still loading. */
+const answers = (socket: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const connection = net.connect(socket, () => connection.write('PING\r\n'));
+    connection.once('data', (reply) => {
+      connection.destroy();
+      resolve(reply.toString().startsWith('+PONG'));
+    });
+    connection.once('error', () => resolve(false));
+  });

@@ -1,0 +1,18 @@
+/** The lines that Ink makes of components, for a terminal of some size. */
+import type { ReactNode } from 'react';
+import { openInkView } from '../../../src/ui/screen/ink-view.js';
+
+export const laidOut = (node: ReactNode, columns = 80, rows = 24): readonly string[] => {
+  let last: readonly string[] = [];
+  const view = openInkView(() => node, {
+    size: () => ({ columns, rows }),
+    onFrame: (lines) => {
+      last = lines;
+    },
+    onDefect: (error) => {
+      throw error;
+    },
+  });
+  view.close();
+  return last;
+};

@@ -1,0 +1,53 @@
+/** A machine whose terminal is made of text, as far as screens need one. */
+import type { Machine } from '../../../src/terminal/terminal-host.js';
+import { type PaperTerminal, paperTerminal } from './recording-terminal.js';
+
+export interface PaperMachine
+  extends Pick<Machine, 'stdout' | 'out' | 'pace' | 'onResize' | 'onContinue' | 'lend'> {
+  readonly paper: PaperTerminal;
+  /** Whether anybody reads what is written. */
+  read(isRead: boolean): void;
+  /** The process goes on that somebody else had stopped. */
+  goOn(): void;
+  /** The process ends here, without a word to anybody. */
+  crash(): void;
+}
+
+export const paperMachine = (columns = 40, rows = 12): PaperMachine => {
+  const paper = paperTerminal(columns, rows);
+  const [lent, continued] = [new Set<() => void>(), new Set<() => void>()];
+  const waiting = new Set<() => void>();
+  let isRead = true;
+  return {
+    paper,
+    stdout: { isTTY: true, columns, rows },
+    out: (text) => paper.write(text.replaceAll('\u0007', '')),
+    pace: {
+      unblock: () => () => {},
+      isFull: () => !isRead,
+      onRoom(listener) {
+        waiting.add(listener);
+        return () => waiting.delete(listener);
+      },
+    },
+    read(isReadNow) {
+      isRead = isReadNow;
+      if (isRead) for (const listener of waiting) listener();
+    },
+    onResize: () => () => {},
+    onContinue(listener) {
+      continued.add(listener);
+      return () => continued.delete(listener);
+    },
+    goOn: () => {
+      for (const listener of continued) listener();
+    },
+    lend(giveBack) {
+      lent.add(giveBack);
+      return () => lent.delete(giveBack);
+    },
+    crash: () => {
+      for (const giveBack of lent) giveBack();
+    },
+  };
+};

@@ -1,0 +1,133 @@
+/**
+ * A terminal made of text: it obeys what a painter writes and says what a person would see. Whatever it does
+ * not know is an error, so that nothing is sent that only some terminals understand.
+ */
+import { charactersOf, characterWidth } from '../../../src/terminal/text/text-width.js';
+
+export interface PaperTerminal {
+  write(text: string): void;
+  /** What is on the screen now, without trailing blanks and empty lines at the end. */
+  screen(): readonly string[];
+  /** What has scrolled away. */
+  history(): readonly string[];
+  readonly cursor: { readonly row: number; readonly column: number; readonly isShown: boolean };
+  readonly isAlternate: boolean;
+  /** What is too long for a line goes on in the next one. */
+  readonly wraps: boolean;
+  /** Everything that was written. */
+  readonly raw: string;
+}
+
+const ESC = '\u001b';
+const SEQUENCE = new RegExp(`^${ESC}(?:\\[(\\??[\\d;]*)([A-Za-z])|([78]))`);
+
+/** Up to whatever is no text. */
+const PLAIN = /^[^\p{Cc}]+/u;
+
+/** `widthOf`: some terminals take other characters for wide. */
+export const paperTerminal = (
+  columns: number,
+  rows: number,
+  widthOf = characterWidth,
+): PaperTerminal => {
+  const blank = () => Array.from({ length: rows }, () => [] as string[]);
+  let lines = blank();
+  let main: { lines: string[][]; row: number; column: number } | undefined;
+  const gone: string[] = [];
+  let [row, column, isShown, wraps] = [0, 0, true, true];
+  let saved = { row: 0, column: 0 };
+  let raw = '';
+  const text = (line: readonly string[]) =>
+    Array.from({ length: line.length }, (_, at) => line[at] ?? ' ')
+      .join('')
+      .trimEnd();
+  const feed = () => {
+    if (row < rows - 1) {
+      row += 1;
+      return;
+    }
+    const [first = []] = lines.splice(0, 1);
+    if (main === undefined) gone.push(text(first));
+    lines.push([]);
+  };
+  const put = (character: string) => {
+    const width = widthOf(character);
+    if (column + width > columns) {
+      if (!wraps) return;
+      column = 0;
+      feed();
+    }
+    const line = lines[row] ?? [];
+    line[column] = character;
+    for (let at = 1; at < width; at += 1) line[column + at] = '';
+    column += width;
+  };
+  const obey = (parameters: string, letter: string) => {
+    const [first = 1, second = 1] = parameters.split(';').map((it) => Number(it) || 1);
+    if (letter === 'A') row = Math.max(0, row - first);
+    else if (letter === 'B') row = Math.min(rows - 1, row + first);
+    else if (letter === 'C') column = Math.min(columns - 1, column + first);
+    else if (letter === 'H') [row, column] = [first - 1, second - 1];
+    else if (letter === 'K' && parameters === '2') lines[row] = [];
+    else if (letter === 'J' && parameters === '') {
+      // As tmux does: what is cleared from the first cell on has been said.
+      if (row === 0 && column === 0) gone.push(...lines.map(text).filter((line) => line !== ''));
+      lines = lines.map((line, at) => (at < row ? line : at > row ? [] : line.slice(0, column)));
+    } else if (letter === 'J' && parameters === '2') lines = blank();
+    else if (letter === 'm') return;
+    else throw new Error(`Unknown: ESC [ ${parameters} ${letter}`);
+  };
+  const switchMode = (mode: string, isOn: boolean) => {
+    if (mode === '25') isShown = isOn;
+    else if (mode === '7') wraps = isOn;
+    else if (mode === '1049' && isOn) {
+      main = { lines, row, column };
+      [lines, row, column] = [blank(), 0, 0];
+    } else if (mode === '1049' && main !== undefined) {
+      ({ lines, row, column } = main);
+      main = undefined;
+    } else if (mode !== '2026') throw new Error(`Unknown mode ${mode}`);
+  };
+  return {
+    write(written) {
+      raw += written;
+      let rest = written;
+      while (rest !== '') {
+        const sequence = SEQUENCE.exec(rest);
+        if (sequence !== null) {
+          const [whole, parameters = '', letter = '', digit] = sequence;
+          if (digit === '7') saved = { row, column };
+          else if (digit === '8') ({ row, column } = saved);
+          else if (parameters.startsWith('?')) switchMode(parameters.slice(1), letter === 'h');
+          else obey(parameters, letter);
+          rest = rest.slice(whole.length);
+          continue;
+        }
+        const character = rest.charAt(0);
+        if (character === '\n') feed();
+        else if (character === '\r') column = 0;
+        else if (character < ' ') throw new Error(`Unknown: ${JSON.stringify(character)}`);
+        const plain = PLAIN.exec(rest)?.[0] ?? '';
+        for (const shown of charactersOf(plain)) put(shown);
+        rest = rest.slice(plain.length || 1);
+      }
+    },
+    screen() {
+      const shown = lines.map(text);
+      return shown.slice(0, shown.findLastIndex((line) => line !== '') + 1);
+    },
+    history: () => gone,
+    get cursor() {
+      return { row, column: Math.min(column, columns - 1), isShown };
+    },
+    get wraps() {
+      return wraps;
+    },
+    get isAlternate() {
+      return main !== undefined;
+    },
+    get raw() {
+      return raw;
+    },
+  };
+};

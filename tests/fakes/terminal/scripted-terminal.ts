@@ -1,0 +1,49 @@
+import { onTestFinished } from 'vitest';
+import { paintFor, type Reply, type Terminal } from '../../../src/terminal/terminal.js';
+
+export interface ScriptedTerminal extends Terminal {
+  /** Everything that was written, and each question with its answer. */
+  readonly text: () => string;
+}
+
+/** A line, or something else; whoever stays silent waits until the question is withdrawn. */
+export type ScriptedAnswer = string | Exclude<Reply, { kind: 'line' }> | typeof SILENCE;
+export const SILENCE = { kind: 'silence' } as const;
+
+/** A person who answers from a list, in order. One question too many is an error, as is an unused answer. */
+export const scriptedTerminal = (...answers: readonly ScriptedAnswer[]): ScriptedTerminal => {
+  let written = '';
+  let asked = 0;
+  onTestFinished(() => {
+    if (asked !== answers.length) throw new Error(`${answers.length - asked} answers left over`);
+  });
+  const write = (text: string) => {
+    written += text;
+  };
+  const replyTo = (signal: AbortSignal, answer: ScriptedAnswer): Promise<Reply> => {
+    if (typeof answer === 'string') return Promise.resolve({ kind: 'line', text: answer });
+    if (answer.kind !== 'silence') return Promise.resolve(answer);
+    return new Promise((resolve) => {
+      signal.addEventListener('abort', () => resolve({ kind: 'withdrawn' }));
+    });
+  };
+  return {
+    ...{ isCapable: false, isPerson: true, columns: 80, paint: paintFor(false), write },
+    text: () => written,
+    open: () => {},
+    freshLine: () => {
+      if (written !== '' && !written.endsWith('\n')) written += '\n';
+    },
+    setBusy: () => {},
+    close: () => {},
+    async ask(label, signal) {
+      const answer = answers[asked];
+      asked += 1;
+      if (answer === undefined) throw new Error(`No answer for: ${label}`);
+      write(label);
+      const reply = await replyTo(signal, answer);
+      write(reply.kind === 'line' ? `${reply.text}\n` : `[${reply.kind}]\n`);
+      return reply;
+    },
+  };
+};

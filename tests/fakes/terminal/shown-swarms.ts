@@ -1,0 +1,66 @@
+/** A source of swarms that a test holds in its hands. */
+
+import type {
+  OpenTranscript,
+  Steering,
+  SwarmSource,
+  TranscriptItem,
+} from '../../../src/ui/swarm/swarm-source.js';
+import type { SwarmView } from '../../../src/views/swarm/swarm-view.js';
+import { BEGAN } from '../agents/agent-views.js';
+
+export class ShownSwarms implements SwarmSource {
+  time = BEGAN + 42_000;
+  why: string | null = null;
+  /** By the id of the agent. */
+  readonly items = new Map<string, readonly TranscriptItem[]>();
+  /** Those that are held open now. */
+  readonly open: string[] = [];
+  readonly steering?: Steering;
+  private readonly listeners = new Set<() => void>();
+  private views: readonly SwarmView[];
+
+  constructor(views: readonly SwarmView[], steering?: Steering) {
+    this.views = views;
+    if (steering !== undefined) this.steering = steering;
+  }
+
+  get watchers(): number {
+    return this.listeners.size;
+  }
+
+  now(): number {
+    return this.time;
+  }
+
+  swarms(): readonly SwarmView[] {
+    return this.views;
+  }
+
+  trouble(): string | null {
+    return this.why;
+  }
+
+  watch(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  show(...views: readonly SwarmView[]): void {
+    this.views = views;
+    for (const listener of this.listeners) listener();
+  }
+
+  openTranscript(_: string, agent: string): OpenTranscript {
+    this.open.push(agent);
+    const { items, open } = this;
+    return {
+      get items() {
+        return items.get(agent) ?? [];
+      },
+      left: 0,
+      watch: () => () => {},
+      close: () => void open.splice(open.indexOf(agent), 1),
+    };
+  }
+}

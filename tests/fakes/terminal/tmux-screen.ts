@@ -1,0 +1,138 @@
+/** The built program on a real terminal: typed at through tmux, and read from the screen. */
+import { execFileSync } from 'node:child_process';
+import { dirname, resolve } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { eventually } from '../../host/process/processes.js';
+import type { Scene } from '../skein-process.js';
+
+const PROGRAM = resolve(process.env.SKEIN_TEST_DIST ?? 'dist', 'skein.js');
+
+export interface Screen {
+  /** Text as it is, without Enter. */
+  type(text: string): void;
+  /** Keys by the names that tmux knows: `Enter`, `Escape`, `C-c`, `Up`. */
+  press(...keys: readonly string[]): void;
+  /** Types a line and sends it. */
+  say(line: string): void;
+  /** As the terminal's own paste does it, with the marks that the program asked for. */
+  paste(text: string): void;
+  /** Everything that was ever shown, without trailing blanks. */
+  text(): string;
+  /** What is on the screen now. */
+  visible(): string;
+  resize(columns: number, rows: number): void;
+  /** The colours that are on the screen now, as the terminal was told them. */
+  colours(): readonly string[];
+  modes(): { readonly isAlternate: boolean; readonly isCursorShown: boolean };
+  /** Gives the terminal its usual mode, as a shell does that gets it back. */
+  sane(): void;
+  /** From now on the terminal takes nothing in and gives nothing out; the returned function ends that. */
+  stall(): () => void;
+  pid(): number;
+  /** Sends a signal to the program. */
+  kill(signal: NodeJS.Signals): void;
+  /** Resolves with the text once it holds that. */
+  shows(what: string | RegExp): Promise<string>;
+  /** The code that the program ended with, once it has. */
+  ended(): Promise<number>;
+}
+
+const ESC = '\u001b';
+const COLOUR = new RegExp(`${ESC}\\[[\\d;]*m`, 'g');
+
+let count = 0;
+
+export interface ScreenOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** What is done after the program has ended, in the same shell. */
+  readonly after?: string;
+  /** The shell has jobs: one that is stopped gives the terminal to it, and `after` begins. */
+  readonly jobs?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
+}
+
+export const openScreen = (
+  { home, skeinHome, workspace, tmp, simulator }: Scene,
+  args: readonly string[],
+  { env = {}, after = 'true', jobs = false, columns = 120, rows = 40 }: ScreenOptions = {},
+): Screen => {
+  count += 1;
+  const server = `skein-${process.pid}-${count}`;
+  const tmux = (...rest: readonly string[]): string =>
+    execFileSync('tmux', ['-L', server, '-f', '/dev/null', ...rest], { encoding: 'utf8' });
+  const variables = {
+    PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
+    ...{ LANG: 'C.UTF-8', TMPDIR: tmp, HOME: home, SKEIN_HOME: skeinHome, TERM: 'screen' },
+    ...{ ANTHROPIC_API_KEY: 'sk-of-the-test', ANTHROPIC_BASE_URL: simulator.url },
+    // A scene is thrown away, and so may be whatever root breaks in it.
+    ...{ IS_SANDBOX: '1', ...env },
+  };
+  const settings = Object.entries(variables).map(([name, value]) => `${name}=${quoted(value)}`);
+  const command = [process.execPath, PROGRAM, ...args].map(quoted).join(' ');
+  const line = `${jobs ? 'set -m; ' : ''}env -i ${settings.join(' ')} ${command}; echo "it ended with $?"; ${after}; sleep 600`;
+  tmux('new-session', '-d', '-x', String(columns), '-y', String(rows), '-c', workspace, line);
+  onTestFinished(() => void tmux('kill-server'));
+  const text = () =>
+    tmux('capture-pane', '-p', '-S', '-5000')
+      .replaceAll(/[ \t]+$/gm, '')
+      .trimEnd();
+  const visible = () =>
+    tmux('capture-pane', '-p')
+      .replaceAll(/[ \t]+$/gm, '')
+      .trimEnd();
+  const shows: Screen['shows'] = async (what) => {
+    try {
+      return await eventually(`the screen shows ${String(what)}`, () => {
+        const shown = text();
+        const fits = typeof what === 'string' ? shown.includes(what) : what.test(shown);
+        return fits ? shown : undefined;
+      });
+    } catch (error) {
+      throw new Error(`${(error as Error).message} It shows:\n${text()}`, { cause: error });
+    }
+  };
+  const pid = () => {
+    const shell = tmux('display-message', '-p', '#{pane_pid}').trim();
+    return Number(execFileSync('pgrep', ['-P', shell, 'node'], { encoding: 'utf8' }));
+  };
+  const type = (typed: string) => void tmux('send-keys', '-l', '--', typed);
+  const press = (...keys: readonly string[]) => void tmux('send-keys', ...keys);
+  return {
+    ...{ type, press, text, visible, shows },
+    colours: () => tmux('capture-pane', '-p', '-e').match(COLOUR) ?? [],
+    modes() {
+      const [alternate, cursor] = tmux('display-message', '-p', '#{alternate_on} #{cursor_flag}')
+        .trim()
+        .split(' ');
+      return { isAlternate: alternate === '1', isCursorShown: cursor === '1' };
+    },
+    sane() {
+      const tty = tmux('display-message', '-p', '#{pane_tty}').trim();
+      execFileSync('stty', ['-F', tty, 'sane']);
+    },
+    stall() {
+      const terminal = Number(tmux('display-message', '-p', '#{pid}'));
+      process.kill(terminal, 'SIGSTOP');
+      return () => void process.kill(terminal, 'SIGCONT');
+    },
+    pid,
+    kill: (signal) => void process.kill(pid(), signal),
+    resize: (width, height) =>
+      void tmux('resize-window', '-x', String(width), '-y', String(height)),
+    say(said) {
+      type(said);
+      press('Enter');
+    },
+    paste(pasted) {
+      execFileSync('tmux', ['-L', server, 'load-buffer', '-'], { input: pasted });
+      tmux('paste-buffer', '-p');
+    },
+    async ended() {
+      const shown = await shows(/it ended with \d+/);
+      return Number(/it ended with (\d+)/.exec(shown)?.[1]);
+    },
+  };
+};
+
+const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;

@@ -1,0 +1,108 @@
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { openArtifactFile } from '../../../src/host/files/artifact-file.js';
+import { artifactWorkspace } from '../../../src/host/files/artifact-workspace.js';
+import { diskWorkspace } from '../../../src/host/files/disk-workspace.js';
+import {
+  type SharingTerms,
+  sharedArtifact,
+  takingTurns,
+} from '../../../src/host/files/shared-artifact.js';
+import { StorageError, UsageError } from '../../../src/protocol/errors.js';
+
+const folder = () => mkdtemp(join(tmpdir(), 'skein-artifacts-'));
+const never = new Promise<void>(() => {});
+
+const sharing = async (more: Partial<SharingTerms> = {}) => {
+  const put: [string, string][] = [];
+  const complaints: string[] = [];
+  const turn = takingTurns();
+  const directory = await folder();
+  const open = (name: string) =>
+    sharedArtifact(openArtifactFile(directory, name), turn, {
+      put: async (it, bytes) => void put.push([it, Buffer.from(bytes).toString()]),
+      complain: (sentence) => void complaints.push(sentence),
+      untilAway: () => ({ away: never, end: () => {} }),
+      ...more,
+    });
+  return { put, complaints, open };
+};
+
+describe('a large output that others may read', () => {
+  test('is where they find it once it is closed, under the name that it has on disk', async () => {
+    const { put, open } = await sharing();
+    const [one, two] = [open('out.txt'), open('out.txt')];
+    one.write(Buffer.from('geese'));
+    two.write(Buffer.from('ducks'));
+    expect(put).toEqual([]);
+    await Promise.all([one.close(), two.close()]);
+    expect(put).toEqual([
+      ['out.txt', 'geese'],
+      [basename(two.path), 'ducks'],
+    ]);
+  });
+
+  test('says that it is on this machine only when it is refused', async () => {
+    const refuse = () => Promise.reject(new StorageError('Redis is full.'));
+    const { open } = await sharing({ put: refuse });
+    const artifact = open('out.txt');
+    await expect(artifact.close()).rejects.toThrow(
+      `it is in ${artifact.path} on this machine only: Redis is full.`,
+    );
+  });
+
+  test('keeps nobody waiting while the store is away, and says later what it refused', async () => {
+    const away = { away: Promise.resolve(), end: () => {} };
+    let refuse: ((why: Error) => void) | undefined;
+    const put = () =>
+      new Promise<void>((_, reject) => {
+        refuse = reject;
+      });
+    const { open, complaints } = await sharing({ put, untilAway: () => away });
+    await open('out.txt').close();
+    await expect.poll(() => refuse).toBeDefined();
+    refuse?.(new StorageError('It is gone.'));
+    await expect.poll(() => complaints).toEqual([expect.stringContaining('It is gone.')]);
+  });
+});
+
+describe('reading an output of another machine', () => {
+  const workspaceOf = async (kept: Readonly<Record<string, string>>) => {
+    const here = await folder();
+    const asked: string[] = [];
+    const workspace = artifactWorkspace(diskWorkspace(), {
+      placeOf: (path) =>
+        path.includes('/artifacts/') ? join(here, 'artifacts', basename(path)) : undefined,
+      async fetch(path) {
+        asked.push(basename(path));
+        const text = kept[basename(path)];
+        if (text === undefined) throw new UsageError('There is no such artifact.');
+        return Buffer.from(text);
+      },
+    });
+    return { here, asked, workspace };
+  };
+
+  test('brings it once, and it stays', async () => {
+    const { here, asked, workspace } = await workspaceOf({ 'out.txt': 'geese' });
+    const path = workspace.resolve('/elsewhere/artifacts/out.txt');
+    expect(path).toBe(join(here, 'artifacts/out.txt'));
+    for (const judged of [workspace, workspace.judgedBy?.(() => true) ?? workspace]) {
+      expect(Buffer.from((await judged.read(path, 100)).bytes).toString()).toBe('geese');
+    }
+    expect(asked).toEqual(['out.txt']);
+    expect(await readFile(path, 'utf8')).toBe('geese');
+  });
+
+  test('finds nothing where nothing is kept, and asks for nothing else', async () => {
+    const { here, asked, workspace } = await workspaceOf({});
+    const read = (path: string) => workspace.read(workspace.resolve(path), 100);
+    await expect(read('/elsewhere/artifacts/out.txt')).rejects.toMatchObject({ why: 'missing' });
+    await writeFile(join(here, 'plain'), 'ducks');
+    expect((await read(join(here, 'plain'))).stamp.size).toBe(5);
+    await expect(read(join(here, 'gone'))).rejects.toMatchObject({ why: 'missing' });
+    expect(asked).toEqual(['out.txt']);
+  });
+});

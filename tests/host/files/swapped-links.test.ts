@@ -1,0 +1,131 @@
+/** Between the ruling and the use of a name a link may turn: what is used must still be what was judged. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { diskWorkspace } from '../../../src/host/files/disk-workspace.js';
+import { isInside } from '../../../src/policy/paths/path-policy.js';
+import { FileError } from '../../../src/protocol/tools/tool.js';
+
+const furnish = () => {
+  const top = realpathSync(mkdtempSync(join(tmpdir(), 'skein-swap-')));
+  const at = (path: string) => join(top, path);
+  for (const folder of ['repo/inside', 'outside']) mkdirSync(at(folder), { recursive: true });
+  writeFileSync(at('repo/inside/file'), 'free');
+  writeFileSync(at('outside/file'), 'SECRET');
+  symlinkSync(at('repo/inside'), at('repo/way'));
+  symlinkSync(at('repo/inside/file'), at('repo/name'));
+  const workspace = diskWorkspace().judgedBy?.((place) => isInside(at('repo'), place));
+  if (workspace === undefined) throw new Error('the disk has no judge');
+  onTestFinished(() => rmSync(top, { recursive: true, force: true }));
+  return { at, workspace };
+};
+
+/** Another process turns both links for as long as the work takes. */
+const whileSwapping = async (at: (path: string) => string, work: () => Promise<void>) => {
+  const links = [
+    ...[at('repo/way'), at('repo/inside'), at('outside')],
+    ...[at('repo/name'), at('repo/inside/file'), at('outside/file')],
+  ];
+  const swapper = spawn(
+    process.execPath,
+    [join(import.meta.dirname, '../fixtures/swap-links.mjs'), ...links],
+    {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    },
+  );
+  const ended = once(swapper, 'exit');
+  await once(swapper.stdout, 'data');
+  try {
+    await work();
+  } finally {
+    swapper.stdin.end();
+    await ended;
+  }
+};
+
+/** How often it went well and how often it was refused for a place that nobody judged. */
+const tally = () => {
+  const counts = { done: 0, moved: 0 };
+  const attempt = async (work: () => Promise<unknown>) => {
+    try {
+      await work();
+      counts.done += 1;
+    } catch (error) {
+      if (!(error instanceof FileError)) throw error;
+      if (error.why === 'moved') counts.moved += 1;
+    }
+  };
+  return { counts, attempt };
+};
+
+test('reads never show what lies outside, however fast a link turns', async () => {
+  const { at, workspace } = furnish();
+  const { counts, attempt } = tally();
+  const seen = new Set<string>();
+  await whileSwapping(at, async () => {
+    for (let round = 0; round < 2_000; round += 1) {
+      await attempt(async () => {
+        const path = at(round % 2 === 0 ? 'repo/way/file' : 'repo/name');
+        const { bytes } = await workspace.read(path, 1_000);
+        seen.add(Buffer.from(bytes).toString());
+      });
+    }
+  });
+  expect([...seen]).toEqual(['free']);
+  // Both sides were met, or nothing was tried here.
+  expect(counts.done).toBeGreaterThan(0);
+  expect(counts.moved).toBeGreaterThan(0);
+}, 60_000);
+
+test('writes never land outside, and leave nothing there', async () => {
+  const { at, workspace } = furnish();
+  const { counts, attempt } = tally();
+  await whileSwapping(at, async () => {
+    for (let round = 0; round < 800; round += 1) {
+      const place = ['repo/way/file', 'repo/name', 'repo/way/new', 'repo/way/deep/er/new'][
+        round % 4
+      ];
+      await attempt(() => workspace.write(at(place ?? ''), Buffer.from('written')));
+    }
+  });
+  expect(readdirSync(at('outside'))).toEqual(['file']);
+  expect(readFileSync(at('outside/file'), 'utf8')).toBe('SECRET');
+  expect(readdirSync(at('repo/inside')).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  expect(counts.done).toBeGreaterThan(0);
+  expect(counts.moved).toBeGreaterThan(0);
+}, 60_000);
+
+test('a link that leads out is refused by the name that was asked for', async () => {
+  const { at, workspace } = furnish();
+  symlinkSync(at('outside'), at('repo/out'));
+  const refusal = { why: 'moved' };
+  await expect(workspace.read(at('repo/out/file'), 100)).rejects.toMatchObject(refusal);
+  await expect(workspace.write(at('repo/out/new'), Buffer.from('x'))).rejects.toMatchObject(
+    refusal,
+  );
+  await expect(workspace.write(at('repo/out/a/b'), Buffer.from('x'))).rejects.toMatchObject(
+    refusal,
+  );
+  expect(readdirSync(at('outside'))).toEqual(['file']);
+});
+
+test('a dangling link below a linked folder is followed from where it lies', async () => {
+  const { at } = furnish();
+  mkdirSync(at('outside/sub'));
+  symlinkSync('../made', at('outside/sub/dangling'));
+  symlinkSync(at('outside/sub'), at('repo/far'));
+  await diskWorkspace().write(at('repo/far/dangling'), Buffer.from('x'));
+  expect(readFileSync(at('outside/made'), 'utf8')).toBe('x');
+});

@@ -1,0 +1,171 @@
+/** What a command can do inside of a real bubblewrap, and that it dies as any other. */
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { ownerMarker } from '../../../src/host/process/ownership/owner-marker.js';
+import { watchdogLink } from '../../../src/host/process/ownership/watchdog-link.js';
+import { sandboxOf, sandboxTrouble } from '../../../src/host/process/sandbox.js';
+import { hostShell } from '../../../src/host/process/shell.js';
+import { needs } from '../../setup/needs.js';
+import { WATCHDOG } from './processes.js';
+
+/** What is hidden lies in the workspace: elsewhere below the shared folder nothing could be seen anyway. */
+const place = () => {
+  const top = realpathSync(mkdtempSync(join(tmpdir(), 'skein-cage-')));
+  const at = (path: string) => join(top, path);
+  for (const folder of [
+    'repo/.git/hooks',
+    'repo/.claude',
+    'repo/home/.ssh',
+    'repo/state/sessions',
+    'temp',
+    'other',
+  ]) {
+    mkdirSync(at(folder), { recursive: true });
+  }
+  writeFileSync(at('repo/.git/hooks/pre-push'), 'mine');
+  writeFileSync(at('repo/.git/config'), 'mine');
+  writeFileSync(at('repo/.claude/settings.json'), '{}');
+  writeFileSync(at('repo/home/.ssh/id'), 'KEY');
+  writeFileSync(at('repo/home/.netrc'), 'KEY');
+  writeFileSync(at('repo/state/sessions/s'), 'KEY');
+  const sandbox = sandboxOf({
+    writable: [at('repo'), at('temp')],
+    hidden: [
+      at('repo/state'),
+      at('repo/home/.ssh'),
+      at('repo/home/.netrc'),
+      at('repo/home/nothing'),
+    ],
+  });
+  const watchdog = watchdogLink({ command: WATCHDOG, marker: ownerMarker('o_test') });
+  onTestFinished(() => watchdog.dismiss());
+  const environment = { PATH: process.env.PATH ?? '', TMPDIR: at('temp') };
+  const shell = hostShell({ environment, watchdog, sandbox });
+  const run = async (command: string, options: { timeoutMs?: number; cwd?: string } = {}) => {
+    let output = '';
+    const end = await shell.run({
+      ...{ command, cwd: options.cwd ?? at('repo'), signal: new AbortController().signal },
+      timeoutMs: options.timeoutMs ?? 20_000,
+      onOutput: (_, chunk) => {
+        output += Buffer.from(chunk).toString();
+      },
+    });
+    return { ...end, output };
+  };
+  return { at, run };
+};
+
+needs.describe('bwrap')('a command in the sandbox', () => {
+  test('writes in the workspace and in its temporary folder', async () => {
+    const { at, run } = place();
+    expect(await run('echo a > new && echo b > "$TMPDIR/b" && cat new')).toMatchObject({
+      exitCode: 0,
+      output: 'a\n',
+    });
+    expect(readFileSync(at('repo/new'), 'utf8') + readFileSync(at('temp/b'), 'utf8')).toBe(
+      'a\nb\n',
+    );
+  });
+
+  test('writes nowhere else', async () => {
+    const { at, run } = place();
+    const places = [at('other/x'), `/etc/skein-${process.pid}`, `/usr/skein-${process.pid}`];
+    onTestFinished(() => {
+      for (const path of places) rmSync(path, { force: true });
+    });
+    const outside = await run(`touch ${places.join(' ')} "$HOME/x"`);
+    expect(outside.exitCode).not.toBe(0);
+    expect(places.filter((path) => existsSync(path))).toEqual([]);
+  });
+
+  test('does not change what would act outside later: hooks, configuration, settings', async () => {
+    const { at, run } = place();
+    await run(
+      'for f in .git/hooks/pre-push .git/hooks/new .git/config .claude/settings.json; do echo evil > $f; mv $f $f.old; done',
+    );
+    expect(readFileSync(at('repo/.git/hooks/pre-push'), 'utf8')).toBe('mine');
+    expect(readFileSync(at('repo/.git/config'), 'utf8')).toBe('mine');
+    expect(readFileSync(at('repo/.claude/settings.json'), 'utf8')).toBe('{}');
+    expect(existsSync(at('repo/.git/hooks/new'))).toBe(false);
+  });
+
+  test('sees neither the state of Skein nor credentials', async () => {
+    const { at, run } = place();
+    const { output } = await run(
+      `ls -A ${at('repo/state')} ${at('repo/home/.ssh')}; cat ${at('repo/state/sessions/s')} ${at('repo/home/.ssh/id')} ${at('repo/home/.netrc')}`,
+    );
+    expect(output).not.toContain('KEY');
+    expect(output).toContain('No such file');
+  });
+
+  test('reaches no server, not even on this machine', async () => {
+    const { run } = place();
+    let visits = 0;
+    const server = createServer((_, response) => {
+      visits += 1;
+      response.end('hello');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const ask = `exec 5<>/dev/tcp/127.0.0.1/${port} && printf 'GET / HTTP/1.0\\r\\n\\r\\n' >&5 && cat <&5`;
+    expect((await run(ask)).exitCode).not.toBe(0);
+    expect(visits).toBe(0);
+  });
+
+  test('sees no processes but its own, so no environment but its own', async () => {
+    const { run } = place();
+    const { output } = await run(
+      'ls /proc | grep -c "^[0-9]*$"; cat /proc/[0-9]*/environ | tr "\\0" "\\n" | grep -c VITEST',
+    );
+    const [processes = '', others = ''] = output.split('\n');
+    expect(Number(processes)).toBeLessThan(12);
+    expect(Number(others)).toBe(0);
+  });
+
+  test('reports its exit code and its directory as ever', async () => {
+    const { at, run } = place();
+    expect(await run('mkdir -p sub && cd sub && exit 7')).toMatchObject({
+      exitCode: 7,
+      cwd: at('repo/sub'),
+    });
+  });
+
+  test('is stopped after its time with everything that left the group', async () => {
+    const { at, run } = place();
+    const stays =
+      'setsid sh -c "while :; do date +%s%N > beat; sleep 0.05; done" & setsid sleep 600 & sleep 600';
+    expect(await run(stays, { timeoutMs: 1_500 })).toMatchObject({ reason: 'timeout' });
+    const beat = readFileSync(at('repo/beat'), 'utf8');
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    expect(readFileSync(at('repo/beat'), 'utf8')).toBe(beat);
+  });
+
+  test('leaves nothing behind when it ends by itself', async () => {
+    const { at, run } = place();
+    await run(
+      'setsid sh -c "while :; do date +%s%N > beat; sleep 0.05; done" >/dev/null 2>&1 & sleep 0.3',
+    );
+    const beat = readFileSync(at('repo/beat'), 'utf8');
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    expect(readFileSync(at('repo/beat'), 'utf8')).toBe(beat);
+  });
+});
+
+describe('a machine without a sandbox', () => {
+  test('is told so in words that say what is missing', async () => {
+    expect(await sandboxTrouble({ PATH: '/nowhere' })).toContain('bubblewrap');
+  });
+});

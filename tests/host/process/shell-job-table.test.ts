@@ -1,0 +1,210 @@
+import { describe, expect, test } from 'vitest';
+import { jobTable } from '../../../src/host/process/shell-job-table.js';
+import type { JobView } from '../../../src/protocol/tools/shell-jobs.js';
+import type { Artifact } from '../../../src/protocol/tools/tool.js';
+import { heldShell } from '../../fakes/held-shell.js';
+import { settled, virtualClock } from '../../fakes/virtual-clock.js';
+
+const never = new AbortController().signal;
+
+const table = ({ before = 0, trouble }: { before?: number; trouble?: Error } = {}) => {
+  const shell = heldShell();
+  const clock = virtualClock();
+  const told: string[] = [];
+  const files: string[] = [];
+  const onEnd = ({ id, status }: JobView) => told.push(`${id} ${status.kind}`);
+  const jobs = jobTable({ shell, clock, before, onEnd });
+  const artifact = (): Artifact => {
+    const index = files.push('') - 1;
+    return {
+      path: `/artifacts/${index}`,
+      write: (chunk) => {
+        files[index] += Buffer.from(chunk).toString();
+      },
+      close: () => (trouble ? Promise.reject(trouble) : Promise.resolve()),
+    };
+  };
+  const start = (command = 'serve', signal = never) =>
+    jobs.start({ command, cwd: '/work', artifact: artifact(), signal });
+  return { shell, clock, told, files, jobs, start };
+};
+
+describe('a table of jobs', () => {
+  test('counts the jobs of a session, also those of earlier processes', async () => {
+    const { jobs, start } = table({ before: 2 });
+    expect([(await start('a')).id, (await start('b')).id]).toEqual(['bash_3', 'bash_4']);
+    expect(jobs.list().map(({ id, command }) => [id, command])).toEqual([
+      ['bash_3', 'a'],
+      ['bash_4', 'b'],
+    ]);
+    expect(jobs.find('bash_1')).toBeUndefined();
+  });
+
+  test.each([
+    [{}, { kind: 'exited', exitCode: 0 }],
+    [{ exitCode: 3 }, { kind: 'exited', exitCode: 3 }],
+    [
+      { exitCode: null, signal: 'SIGSEGV' },
+      { kind: 'signalled', signal: 'SIGSEGV' },
+    ],
+    [{ reason: 'timeout', exitCode: null, signal: 'SIGTERM' }, { kind: 'timeout' }],
+  ] as const)('tells how a job ended: %j', async (end, status) => {
+    const { shell, start, told } = table();
+    const job = await start();
+    expect(job.status).toEqual({ kind: 'running' });
+    shell.runs[0]?.end(end);
+    await settled();
+    expect(job.status).toEqual(status);
+    expect(told).toEqual([`bash_1 ${status.kind}`]);
+  });
+
+  test('keeps what a job prints, in memory and in its artifact', async () => {
+    const { shell, start, files } = table();
+    const job = await start();
+    shell.runs[0]?.print('out\n');
+    shell.runs[0]?.print('err\n', 'stderr');
+    expect(job.read(0)).toMatchObject({ text: 'out\nerr\n', upTo: 8, artifact: '/artifacts/0' });
+    expect(job.read(4)).toMatchObject({ text: 'err\n', upTo: 8, dropped: 0 });
+    expect(files).toEqual(['out\nerr\n']);
+  });
+
+  test('keeps 100,000 characters in memory, and all of them in the artifact', async () => {
+    const { shell, start, files } = table();
+    const job = await start();
+    for (let piece = 0; piece < 25; piece += 1) shell.runs[0]?.print('x'.repeat(10_000));
+    const { text, dropped, upTo } = job.read(0);
+    expect([text.length, dropped, upTo]).toEqual([100_000, 150_000, 250_000]);
+    expect(files[0]?.length).toBe(250_000);
+    expect(job.read(0).artifactTrouble).toBeUndefined();
+  });
+
+  test('says when the artifact is full, or could not be kept', async () => {
+    const full = table();
+    const job = await full.start();
+    const chunk = 'x'.repeat(1024 * 1024);
+    for (let piece = 0; piece <= 64; piece += 1) full.shell.runs[0]?.print(chunk);
+    expect(job.read(0).artifactTrouble).toBe('it holds only the first 67108864 bytes');
+
+    const broken = table({ trouble: new Error('no space left') });
+    const other = await broken.start();
+    broken.shell.runs[0]?.end();
+    await settled();
+    expect(other.read(0).artifactTrouble).toBe('it could not be kept: no space left');
+  });
+
+  test('refuses the 21st at once, and takes another when one has ended', async () => {
+    const { shell, start } = table();
+    for (let count = 0; count < 20; count += 1) await start();
+    await expect(start()).rejects.toThrow('20 commands run in the background already');
+    expect(shell.runs).toHaveLength(20);
+    shell.runs[7]?.end();
+    await settled();
+    expect((await start()).id).toBe('bash_21');
+  });
+
+  test('forgets the oldest of more than fifty that have ended', async () => {
+    const { shell, start, jobs } = table();
+    const first = await start('runs on');
+    for (let count = 0; count < 51; count += 1) {
+      await start();
+      shell.runs.at(-1)?.end();
+      await settled();
+    }
+    const ids = jobs.list().map(({ id }) => id);
+    expect(ids).toHaveLength(51);
+    expect(ids.slice(0, 2)).toEqual([first.id, 'bash_3']);
+  });
+
+  test('passes on why a job could not be started, and gives its number to the next', async () => {
+    const { shell, start, jobs, told } = table();
+    const lost = new Error('no such directory');
+    const broken = { ...shell, run: () => Promise.reject(lost) };
+    const other = jobTable({ shell: broken, clock: virtualClock(), before: 0, onEnd: () => {} });
+    const artifact = { path: '/a', write: () => {}, close: async () => {} };
+    const wanted = { command: 'x', cwd: '/', artifact, signal: never };
+    await expect(other.start(wanted)).rejects.toBe(lost);
+    expect(other.list()).toEqual([]);
+    await start();
+    expect(jobs.list()).toHaveLength(1);
+    expect(told).toEqual([]);
+  });
+
+  test('ends a job whose call is interrupted while it starts', async () => {
+    const { start, told } = table();
+    expect((await start('serve', AbortSignal.abort())).status).toEqual({ kind: 'stopped' });
+    expect(told).toEqual([]);
+  });
+
+  test('lets a job run on when the call that started it is over', async () => {
+    const call = new AbortController();
+    const { start } = table();
+    const job = await start('serve', call.signal);
+    call.abort();
+    await settled();
+    expect(job.status).toEqual({ kind: 'running' });
+  });
+});
+
+describe('waiting for a job', () => {
+  test('is over at its end, and then nobody needs to be told', async () => {
+    const { shell, start, told, clock } = table();
+    const job = await start();
+    const waiting = job.untilEnded(1_000, never);
+    shell.runs[0]?.end();
+    await waiting;
+    expect(job.status.kind).toBe('exited');
+    expect(told).toEqual([]);
+    expect(clock.sleepers).toBe(0);
+  });
+
+  test('is over after the time that was given, and the job runs on', async () => {
+    const { start, clock, shell, told } = table();
+    const job = await start();
+    let isOver = false;
+    const waiting = job.untilEnded(1_000, never).then(() => {
+      isOver = true;
+    });
+    await clock.advance(999);
+    expect(isOver).toBe(false);
+    await clock.advance(1);
+    await waiting;
+    expect(job.status.kind).toBe('running');
+    shell.runs[0]?.end();
+    await settled();
+    expect(told).toEqual(['bash_1 exited']);
+  });
+
+  test('is over when it is called off', async () => {
+    const interrupt = new AbortController();
+    const { start, clock } = table();
+    const job = await start();
+    const waiting = job.untilEnded(1_000, interrupt.signal);
+    interrupt.abort();
+    await waiting;
+    await job.untilEnded(1_000, interrupt.signal);
+    expect([job.status.kind, clock.sleepers]).toEqual(['running', 0]);
+  });
+});
+
+describe('ending jobs', () => {
+  test('one of them leaves the others alone and tells nobody', async () => {
+    const { start, told, jobs } = table();
+    const job = await start();
+    await start();
+    await job.stop();
+    expect(jobs.list().map(({ status }) => status.kind)).toEqual(['stopped', 'running']);
+    expect(told).toEqual([]);
+  });
+
+  test('all of them names those that were running, and no more are started', async () => {
+    const { start, shell, jobs } = table();
+    await start('a');
+    await start('b');
+    await start('c');
+    shell.runs[1]?.end();
+    await settled();
+    expect((await jobs.close()).map(({ command }) => command)).toEqual(['a', 'c']);
+    expect(jobs.list().every(({ status }) => status.kind !== 'running')).toBe(true);
+    await expect(start()).rejects.toThrow('The session is ending');
+  });
+});

@@ -1,0 +1,103 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Settlement, WorktreePlace } from '../../../src/protocol/tools/worktree.js';
+import { needs } from '../../setup/needs.js';
+import { type WorktreeRig, worktreeRig } from './worktree-rig.js';
+
+/** The same numbers for the same seed. */
+const chanceOf = (seed: number) => {
+  let state = seed;
+  return (most: number): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * most);
+  };
+};
+
+const FILES = ['a.txt', 'b.txt', 'dir/c.txt', 'dir/d.txt', 'e.txt'];
+
+interface Worker {
+  readonly agent: string;
+  readonly place: WorktreePlace;
+  /** Lines that nobody else writes, by the file that they are in. */
+  readonly wrote: Map<string, string[]>;
+}
+
+/** Creates, edits and deletes; what it writes nobody else does. */
+const work = (chance: (most: number) => number, { agent, place, wrote }: Worker): void => {
+  for (let step = 0; step < 4; step += 1) {
+    const name = FILES[chance(FILES.length)] ?? 'a.txt';
+    const path = join(place.path, name);
+    const own = `${agent} wrote line ${step} of ${name}`;
+    if (existsSync(path) && chance(4) === 0) {
+      rmSync(path);
+      wrote.delete(name);
+      continue;
+    }
+    const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : [];
+    const at = chance(lines.length + 1);
+    lines.splice(at, chance(2), own);
+    rig.change(place, { [name]: `${lines.join('\n')}\n` });
+    // An own line may be replaced by an own line.
+    const mine = [...(wrote.get(name) ?? []), own].filter((line) => lines.includes(line));
+    wrote.set(name, mine);
+  }
+};
+
+let rig: WorktreeRig;
+
+const keptOn = (branch: string, name: string): string => {
+  try {
+    return rig.repo.git('show', `${branch}:${name}`);
+  } catch {
+    return '';
+  }
+};
+
+needs.describe('git')('Five agents that edit at random in worktrees', () => {
+  test.each([1, 2, 3, 4, 5, 6])(
+    'lose nothing: all is merged, or kept where a report says (seed %i)',
+    async (seed) => {
+      const chance = chanceOf(seed);
+      const lines = (name: string) =>
+        Array.from({ length: 12 }, (_, at) => `${name} ${at}\n`).join('');
+      rig = worktreeRig(Object.fromEntries(FILES.slice(0, 4).map((name) => [name, lines(name)])));
+      rig.repo.put('dirty.txt', 'of the user\n');
+      const workers: Worker[] = [];
+      for (let at = 0; at < 5; at += 1) {
+        const agent = `a_${at}`;
+        workers.push({ agent, place: await rig.open(agent), wrote: new Map() });
+      }
+      for (const worker of workers) work(chance, worker);
+      const ends = new Map<Worker, Settlement>();
+      const order = workers.map((worker) => ({ worker, key: chance(1_000_000) }));
+      for (const { worker } of order.sort((a, b) => a.key - b.key)) {
+        const before = FILES.map((name) => rig.read(name));
+        const end = await rig.settle(worker.agent, worker.place);
+        ends.set(worker, end);
+        const after = FILES.map((name) => rig.read(name));
+        expect(end.kind === 'merged' ? [] : after).toEqual(end.kind === 'merged' ? [] : before);
+      }
+      // A merge may find a line its place in a file that was renamed.
+      const merged = FILES.map((name) => rig.read(name) ?? '').join('');
+      for (const [{ agent, place, wrote }, end] of ends) {
+        expect(['merged', 'conflict', 'unchanged']).toContain(end.kind);
+        const isKept = end.kind === 'conflict';
+        expect(existsSync(place.path)).toBe(isKept);
+        for (const [name, mine] of wrote) {
+          for (const line of mine) {
+            const onBranch = keptOn(place.branch, name);
+            expect(onBranch, `${agent} ${name}`).toContain(line);
+            const where = isKept ? readFileSync(join(place.path, name), 'utf8') : merged;
+            expect(where, `${agent} ${name}`).toContain(line);
+          }
+        }
+      }
+      expect(merged).not.toMatch(/^[<>=]{7}/m);
+      expect(rig.read('dirty.txt')).toBe('of the user\n');
+      expect(rig.repo.git('diff', '--cached')).toBe('');
+      expect([...ends.values()].some(({ kind }) => kind === 'merged')).toBe(true);
+    },
+    60_000,
+  );
+});

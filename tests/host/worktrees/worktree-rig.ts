@@ -1,0 +1,93 @@
+/** Worktrees of agents over a real repository: made, changed and settled. */
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect } from 'vitest';
+import { gitWorktrees } from '../../../src/host/worktrees/git-worktrees.js';
+import {
+  type Settlement,
+  type WorktreePlace,
+  WorktreeRefusal,
+  type Worktrees,
+} from '../../../src/protocol/tools/worktree.js';
+import { environment, type Repository, repository } from '../git/repository.js';
+
+export interface WorktreeRig {
+  readonly repo: Repository;
+  readonly home: string;
+  readonly worktrees: Worktrees;
+  open(agent: string, cwd?: string): Promise<WorktreePlace>;
+  /** Undefined contents: it goes. */
+  change(place: WorktreePlace, files: Readonly<Record<string, string | undefined>>): void;
+  settle(
+    agent: string,
+    place: WorktreePlace,
+    more?: {
+      readonly wanted?: readonly string[];
+      readonly meanwhile?: () => void;
+      readonly stays?: boolean;
+      readonly merged?: string | undefined;
+    },
+  ): Promise<Settlement>;
+  /** Contents in the tree of the parent; undefined where there is nothing. */
+  read(name: string): string | undefined;
+  /** What the user has in the index, on branches and in the stash. */
+  usersOwn(): string;
+}
+
+export const worktreeRig = (
+  files: Readonly<Record<string, string>> = { 'a.txt': 'one\n' },
+): WorktreeRig => {
+  const repo = repository();
+  for (const [name, text] of Object.entries(files)) repo.put(name, text);
+  repo.git('add', '.');
+  repo.commit('first');
+  return rigOver(repo);
+};
+
+export const rigOver = (repo: Repository): WorktreeRig => {
+  const home = join(repo.folder, 'home');
+  const worktrees = gitWorktrees({
+    ...{ folder: join(home, 'worktrees'), without: [home], environment: environment() },
+  });
+  return {
+    ...{ repo, home, worktrees },
+    open: (agent, cwd = repo.path) => worktrees.open({ session: 's_1', agent, cwd }),
+    change(place, changed) {
+      for (const [name, text] of Object.entries(changed)) {
+        const path = join(place.path, name);
+        if (text === undefined) rmSync(path, { recursive: true });
+        else {
+          mkdirSync(dirname(path), { recursive: true });
+          writeFileSync(path, text);
+        }
+      }
+    },
+    async settle(agent, place, { wanted = [], meanwhile = () => undefined, ...more } = {}) {
+      const beforeMerge = async () => meanwhile();
+      const { settlement } = await worktrees.settle({ agent, place, wanted, beforeMerge, ...more });
+      return settlement;
+    },
+    read(name) {
+      const path = join(repo.path, name);
+      return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
+    },
+    usersOwn: () =>
+      [
+        repo.git('status', '--porcelain', '--branch', '--untracked-files=no'),
+        repo.git('diff', '--cached'),
+        repo.git('rev-parse', 'HEAD'),
+        repo.git('symbolic-ref', '-q', 'HEAD'),
+        repo.git('stash', 'list'),
+      ].join('\n'),
+  };
+};
+
+/** What it says to whoever asks for something that cannot be. */
+export const refusal = async (work: Promise<unknown>): Promise<string> => {
+  const error = await work.then(
+    () => new Error('it was not refused'),
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(WorktreeRefusal);
+  return (error as Error).message;
+};

@@ -1,0 +1,56 @@
+import { readdir } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { setScene } from '../../fakes/skein-process.js';
+import { eventually, isAlive } from '../../host/process/processes.js';
+import { needs } from '../../setup/needs.js';
+
+const withoutKey = { env: { ANTHROPIC_API_KEY: undefined, ANTHROPIC_BASE_URL: undefined } };
+
+needs.describe('git')('skein demo', () => {
+  test('mends a failing test with a swarm and without a key, survives a kill, and leaves nothing behind', async () => {
+    const { run, home, tmp, simulator } = await setScene();
+    const { code, stderr, stdout } = await run(['demo', '--json'], withoutKey);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const figures = JSON.parse(stdout);
+    expect(figures).toMatchObject({
+      ...{ testsPass: true, stopReason: 'end_turn', questions: 1, processes: 2, letters: 2 },
+      agents: [...['fork code', 'fork tests', 'teammate ada', 'teammate bob', 'tester check']],
+      costUsd: expect.any(Number),
+      savedShare: expect.any(Number),
+    });
+    // Both worktrees came back into one tree.
+    expect(figures.diff).toMatch(/Math\.ceil.+span\.js.+span\.test\.js/s);
+    expect([await readdir(home), await readdir(tmp)]).toEqual([[], []]);
+    expect(simulator.requests).toEqual([]);
+  });
+
+  test('leaves nothing behind when it is told to quit, either', async () => {
+    const { start, tmp } = await setScene();
+    const process = start(['demo'], withoutKey);
+    await eventually('it has begun', () => process.stdout.includes('fork code'));
+    process.kill('SIGINT');
+    await new Promise((later) => setTimeout(later, 100));
+    process.kill('SIGINT');
+    await process.ended;
+    expect(await readdir(tmp)).toEqual([]);
+  });
+
+  test('shows people who did what, who was asked, what was killed, and what a shared beginning saved', async () => {
+    const { run } = await setScene();
+    const { code, stdout } = await run(['demo'], withoutKey);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/code +. Read src\/formation\.js/s);
+    expect(stdout).toMatch(/bob +. to ada: How are the rows counted\?/s);
+    expect(stdout).toMatch(/ada +. to bob: Row 0 is the lead alone/s);
+    const pid = /kill -9 (\d+): the process that ran all of them is gone/.exec(stdout)?.[1];
+    expect(isAlive(Number(pid))).toBe(false);
+    expect(stdout).toMatch(/everybody goes on\..+bob +. Write src\/span\.js/s);
+    expect(stdout).toMatch(
+      /May I\? Bash node --test, for lead.+says a scripted person.+pass 4, fail 0/s,
+    );
+    expect(stdout).toMatch(/I rest until it reports\..+The tester woke me/s);
+    expect(stdout).toMatch(/tests +pass/s);
+    expect(stdout).toMatch(/5 agents began with [\d,]+ tokens.+\$\d\.\d+ saved/s);
+    expect(stdout).toMatch(/cost +\$\d.+\d+ % saved/s);
+  });
+});

@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest';
+import { setScene } from '../../fakes/skein-process.js';
+
+/** What is printed for some arguments. */
+const ask = async (...args: string[]) => {
+  const { run } = await setScene();
+  return run(args);
+};
+
+const COMMANDS = [
+  'demo',
+  'doctor',
+  'sessions',
+  'cost',
+  'report',
+  'prompt',
+  'context',
+  'logs',
+  'replay',
+  'config',
+  'agents',
+  'trust',
+  'completion',
+  'sim',
+  'version',
+];
+
+describe('the help', () => {
+  test('names every command, groups the flags, and fits on a screen of 100 columns', async () => {
+    const { code, stdout, stderr } = await ask('--help');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    for (const name of COMMANDS) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
+    for (const heading of [
+      ...['A run', 'What goes in and comes out', 'The model', 'What it may do', 'Sessions'],
+      ...['To begin', 'What happened', 'Setting up'],
+      ...['Examples', 'Settings', 'Environment', 'Exit codes'],
+    ]) {
+      expect(stdout).toMatch(new RegExp(`^${heading}:$`, 'm'));
+    }
+    expect(stdout).not.toMatch(/^Options:$/m);
+    const longest = Math.max(...stdout.split('\n').map((line) => line.length));
+    expect(longest).toBeLessThanOrEqual(100);
+  });
+
+  test.each([...COMMANDS, 'sessions prune'])('of %s has an example', async (name) => {
+    const words = name.split(' ');
+    const { code, stdout } = await ask(...words, '--help');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(new RegExp(`\nExample:\n  .*skein ${words[0]}`));
+    expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100);
+  });
+
+  test('can be asked for as a command', async () => {
+    const [asked, flagged] = [await ask('help', 'config'), await ask('config', '--help')];
+    expect(asked).toMatchObject({ code: 0, stdout: flagged.stdout });
+    expect((await ask('help')).stdout).toContain('Exit codes:');
+  });
+});
+
+describe('a slip', () => {
+  test.each([
+    [['doctr'], /^skein: There is no command "doctr"\. Did you mean skein doctor\?/],
+    [['sesions'], /Did you mean skein sessions\?/],
+    [['--modle', 'opus', '-p', 'x'], /Did you mean --model\?/],
+    [['sessions', '--serch', 'x'], /Did you mean --search\?/],
+    [['completion', 'tcsh'], /bash, zsh, fish/],
+    [['sessions', '--limit', 'few'], /whole number/],
+    [
+      ['sessions', 'purne'],
+      /^skein: There is no command "sessions purne"\. Did you mean prune\?\n$/,
+    ],
+    [['help', 'doctr'], /^skein: There is no command "doctr"\. Did you mean doctor\?\n$/],
+    [['help', 'flying'], /^skein: There is no command "flying"; skein --help lists them\.\n$/],
+  ])('is answered with what was meant: %j', async (args, sentence) => {
+    const { run, simulator } = await setScene();
+    const { code, stdout, stderr } = await run(args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(sentence);
+    expect(simulator.requests).toEqual([]);
+  });
+
+  test('is none when it is given as a prompt', async () => {
+    expect(await ask('-p', 'doctr')).toMatchObject({ code: 0, stdout: 'Done.\n' });
+  });
+});
+
+test('a flag without its session says where the ids are', async () => {
+  const { code, stderr } = await ask('-p', '--resume');
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr:
+      "skein: option '-r, --resume <session>' needs the id of a session; skein sessions lists them\n",
+  });
+});

@@ -1,0 +1,69 @@
+/**
+ * What programs get with `--json` where nothing can be done: nothing on stdout, one sentence on stderr
+ * and exit code 2. Where a running swarm says no, its reply is JSON (swarm-commands.test.ts).
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openScene } from '../../fakes/skein-process.js';
+
+let scene: Awaited<ReturnType<typeof openScene>>;
+beforeAll(async () => {
+  scene = await openScene();
+  await scene.run(['-p', 'go', '--session-id', 'past']);
+});
+afterAll(() => scene.close());
+
+const NO_SESSION = 'There is no session "nope"; `skein sessions --all` lists them.';
+const NO_AGENT =
+  'There is no agent "nope": nothing runs on this machine. `skein ps --all` lists what ran.';
+const NO_TEXT = 'There is no text: give one, as in skein send lead "…", or pipe one in.';
+const NOBODY = 'Nobody runs session past; `skein --resume past` goes on with it.';
+const NO_QUESTION =
+  'There is no open question "nope"; it may have been answered or withdrawn. No question is open.';
+
+test.each<[string, string]>([
+  ['ps nope', NO_SESSION],
+  ['ps --odd', "unknown option '--odd'"],
+  ['logs nope', NO_SESSION],
+  ['logs nope --follow', NO_SESSION],
+  ['send nope text', NO_AGENT],
+  ['send past text', NOBODY],
+  ['send past', NO_TEXT],
+  ['send', "missing required argument 'agent'"],
+  ['stop nope', NO_AGENT],
+  ['stop past', NOBODY],
+  ['resume nope', NO_AGENT],
+  ['inbox nope', NO_SESSION],
+  ['tasks nope', NO_SESSION],
+  ['approve nope', NO_QUESTION],
+  [
+    'approve nope --for ever',
+    "option '--for <scope>' argument 'ever' is invalid. Allowed choices are once, session, project.",
+  ],
+  ['deny nope --reason no', NO_QUESTION],
+  ['explain nope', NO_SESSION],
+  ['explain nope 1', NO_SESSION],
+  ['explain past nope', 'There is no call "nope"'],
+])('skein %s --json says so in one sentence', async (line, sentence) => {
+  const { code, stdout, stderr } = await scene.run([...line.split(' '), '--json']);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr.split('\n')).toHaveLength(2);
+  expect(stderr.startsWith(`skein: ${sentence}`) ? sentence : stderr).toBe(sentence);
+});
+
+test.each([
+  ['a blank text', ['send', 'past', '  '], undefined],
+  ['a blank pipe', ['send', 'past'], ' \n'],
+])('skein send with %s says what to do for send', async (_, args, stdin = '') => {
+  expect(await scene.run(args, { stdin })).toMatchObject({
+    ...{ code: 2, stdout: '', stderr: `skein: ${NO_TEXT}\n` },
+  });
+});
+
+test.each([
+  ['ps', { swarms: [], unreadable: [] }],
+  ['inbox', { questions: [], leftOut: 0 }],
+  ['tasks', { session: 'past', isRunning: false, tasks: [] }],
+])('skein %s --json has the same keys when there is nothing', async (command, document) => {
+  const { code, stdout, stderr } = await scene.run([command, '--json']);
+  expect({ code, stderr, document: JSON.parse(stdout) }).toEqual({ code: 0, stderr: '', document });
+});

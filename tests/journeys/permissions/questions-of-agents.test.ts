@@ -1,0 +1,267 @@
+/** Permission questions of agents below the lead, answered by the person in another process. */
+import { generateKeyPairSync } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { signClaims } from '../../../src/actors/permissions/signing-surface.js';
+import type { AnswerClaims, SignedAnswer } from '../../../src/protocol/permission/answer.js';
+import { openPersonKey } from '../../../src/store/shared/person-key.js';
+import { type Line, type Rules, resultsIn, setScene } from '../../fakes/skein-process.js';
+import { eventually } from '../../host/process/processes.js';
+import { bundled, startWorker } from '../../store/child-program.js';
+
+const AGENTS = JSON.stringify({
+  builder: { description: 'Builds', prompt: 'You build.', tools: 'Task, Bash' },
+  helper: { description: 'Helps', prompt: 'You help.', tools: 'Bash' },
+});
+
+const task = (type: string, prompt: string, more: Record<string, unknown> = {}) => ({
+  ...{ name: 'Task', input: { description: prompt, prompt, subagent_type: type, ...more } },
+});
+const bash = (command: string) => ({ name: 'Bash', input: { command } });
+
+/** The builder asks a helper, and the helper wants to run a command. */
+const below = (command: string): Rules => [
+  { match: { lastUser: 'Build it', turn: 0 }, reply: { tool_use: task('helper', 'Make a file') } },
+  { match: { lastUser: 'Make a file', turn: 0 }, reply: { tool_use: bash(command) } },
+];
+const begins = (...tasks: readonly ReturnType<typeof task>[]): Rules => [
+  { match: { lastUser: 'Begin', turn: 0 }, reply: { tool_use: [...tasks] } },
+];
+
+const sceneWith = async (rules: Rules, env: Record<string, string> = {}) => {
+  const scene = await setScene([...rules, { reply: 'Done.' }]);
+  const session = join(scene.skeinHome, 'sessions', 'asked');
+  const json = async (...args: string[]): Promise<Line> => {
+    const ended = await scene.run([...args, '--json']);
+    return { code: ended.code, stderr: ended.stderr, ...JSON.parse(ended.stdout || '{}') };
+  };
+  const begin = (...flags: string[]) => {
+    const args = ['-p', 'Begin', '--agents', AGENTS, '--session-id', 'asked', ...flags];
+    const run = scene.start(args, { env });
+    run.endInput();
+    return run;
+  };
+  /** As `skein inbox` tells of them. */
+  const open = async (many: number): Promise<readonly Line[]> => {
+    await eventually(`${many} questions are open`, () => {
+      const folder = join(session, 'questions');
+      return existsSync(folder) && readdirSync(folder).length === many;
+    });
+    return (await json('inbox')).questions as Line[];
+  };
+  const isMade = (name: string) => existsSync(join(scene.workspace, name));
+  /** What agents read of their calls, by the command's result. */
+  const told = () =>
+    scene.bodies().flatMap((body) => resultsIn(body).map(({ content }) => String(content)));
+  const journals = () =>
+    readdirSync(join(session, 'agents')).flatMap((name) =>
+      readFileSync(join(session, 'agents', name), 'utf8')
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as Line),
+    );
+  return { ...scene, json, begin, open, isMade, told, journals };
+};
+
+describe('a question of a grandchild', () => {
+  test('names who asks and for whom, and is answered while the lead streams', async () => {
+    const scene = await sceneWith([
+      ...begins(task('builder', 'Build it', { run_in_background: true })),
+      ...below('touch made.txt'),
+      {
+        match: { toolResult: 'background' },
+        reply: { text: 'Meanwhile I say this and that. '.repeat(400), chunkDelayMs: 100 },
+      },
+    ]);
+    const run = scene.begin('--ask');
+    const [question = {}] = await scene.open(1);
+    const lead = { kind: 'lead', name: null, type: null, task: '' };
+    expect(question).toMatchObject({
+      ...{ tool: 'Bash', input: { command: 'touch made.txt' }, risk: 'medium' },
+      ...{ type: 'helper', kind: 'sync', task: 'Make a file', session: 'asked' },
+      for: [lead, { kind: 'background', type: 'builder', task: 'Build it' }],
+      reason: expect.stringContaining('rule'),
+    });
+    const [top, middle] = question.for as Line[];
+    expect(question.parent).toBe(middle?.agent);
+    const chain = [
+      `lead ${top?.agent}`,
+      `builder ${middle?.agent} (Build it)`,
+      `helper ${question.agent} (Make a file)`,
+    ].join(' → ');
+    const stdout = (await scene.run(['inbox'])).stdout.replaceAll('\n  … ', ' ');
+    expect(stdout).toContain('Helper asks to use Bash.\n');
+    expect(stdout).toContain(`  for: ${chain}\n`);
+    expect(stdout).toContain('  | command: touch made.txt\n');
+    expect(stdout).toContain('  risk: medium, it changes the workspace\n');
+    expect(stdout).toMatch(/^ {2}reason: \S/m);
+
+    const states = async () => {
+      const { swarms } = await scene.json('ps', 'asked');
+      return (swarms[0].agents as Line[]).map(({ kind, state }) => `${kind} ${state}`);
+    };
+    expect(await states()).toContain('lead streaming');
+    expect(await states()).toContain('sync awaiting-permission');
+    expect(await scene.run(['approve', question.id as string])).toMatchObject({ code: 0 });
+    await eventually('it is made', () => scene.isMade('made.txt'));
+    expect(await scene.run(['deny', question.id as string])).toMatchObject({
+      ...{ code: 2, stdout: '' },
+      stderr: 'skein: Too late: somebody in another terminal has allowed it already.\n',
+    });
+    expect(await states()).toContain('lead streaming');
+    await scene.run(['stop', 'lead']);
+    await run.ended;
+  });
+});
+
+describe('an answer that somebody else sends to a session', () => {
+  test('is refused when it is forged, replayed or meant for another, and the question stays open', async () => {
+    const scene = await sceneWith([
+      ...begins(task('builder', 'Build it'), task('helper', 'Make another')),
+      ...below('touch made.txt'),
+      {
+        match: { lastUser: 'Make another', turn: 0 },
+        reply: { tool_use: bash('touch other.txt') },
+      },
+      // The helper tries the same once more.
+      { match: { firstUser: 'Make a file', turn: 1 }, reply: { tool_use: bash('touch made.txt') } },
+    ]);
+    const run = scene.begin('--ask');
+    await scene.open(2);
+    const stranger = startWorker(await bundled('answer-questions'), scene.skeinHome);
+    const tell = async (order: unknown) => {
+      stranger.tell(JSON.stringify(order));
+      return JSON.parse(await stranger.answer()) as Line;
+    };
+    const send = (signed: SignedAnswer) => tell({ do: 'send', session: 'asked', signed });
+    const listed = async () => (await tell({ do: 'list' })) as readonly Line[];
+    const about = async (command: string) => {
+      const found = (await listed()).find(({ input }) => input.command === command);
+      if (found === undefined) throw new Error(`nobody asks about ${command}`);
+      return found;
+    };
+    const own = openPersonKey(join(scene.skeinHome, 'keys')).privateKey;
+    const claims = ({ id, agent, call, inputDigest }: Line, more: Partial<AnswerClaims> = {}) =>
+      ({
+        ...{ question: id, agent, call, inputDigest, answer: { behavior: 'allow', scope: 'once' } },
+        ...{ surface: 'inbox', issuedAt: Date.now(), ...more },
+      }) as AnswerClaims;
+
+    const [made, other] = [await about('touch made.txt'), await about('touch other.txt')];
+    const forger = generateKeyPairSync('ed25519').privateKey;
+    const { agent, call, inputDigest } = other;
+    const wrong: readonly [string, SignedAnswer][] = [
+      ['its signature is not that', signClaims(claims(made), forger)],
+      ['its signature is not that', { ...signClaims(claims(made), own), issuedAt: 1 }],
+      ['another agent', signClaims(claims(made, { agent }), own)],
+      ['another call', signClaims(claims(made, { call }), own)],
+      ['another input', signClaims(claims(made, { inputDigest }), own)],
+      ['nobody with this name', signClaims(claims(made, { surface: 'terminal' }), own)],
+      ['not open', signClaims(claims(made, { question: 'q_other' }), own)],
+    ];
+    for (const [why, signed] of wrong) {
+      expect(await send(signed)).toMatchObject({
+        ok: false,
+        sentence: expect.stringContaining(why),
+      });
+    }
+    expect(await listed()).toHaveLength(2);
+    expect([scene.isMade('made.txt'), scene.isMade('other.txt')]).toEqual([false, false]);
+
+    const right = signClaims(claims(made), own);
+    expect(await send(right)).toMatchObject({ ok: true });
+    const again = await eventuallyAbout(about, 'touch made.txt', made.id as string);
+    expect(again.inputDigest).toBe(made.inputDigest);
+    expect(await send(right)).toMatchObject({ ok: false });
+    // The very words of the answer, for the question that is open now.
+    expect(
+      await send({ ...right, question: again.id as string, call: again.call as string }),
+    ).toMatchObject({
+      ...{ ok: false, sentence: expect.stringContaining('its signature is not that') },
+    });
+    const left = new Set((await listed()).map(({ id }) => id));
+    expect(left).toEqual(new Set([again.id, other.id]));
+    const no = { behavior: 'deny', reason: 'Once is enough.' } as const;
+    expect(await send(signClaims(claims(again, { answer: no }), own))).toMatchObject({ ok: true });
+    expect(await send(signClaims(claims(other), own))).toMatchObject({ ok: true });
+    expect(await run.ended).toMatchObject({ code: 0 });
+    expect(scene.isMade('other.txt')).toBe(true);
+    expect(scene.told().filter((text) => text.includes('Once is enough.'))).toHaveLength(1);
+  });
+});
+
+/** The next question about the same. */
+const eventuallyAbout = async (
+  about: (command: string) => Promise<Line>,
+  command: string,
+  not: string,
+): Promise<Line> => {
+  for (let round = 0; round < 600; round += 1) {
+    const found = await about(command).catch(() => undefined);
+    if (found !== undefined && found.id !== not) return found;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`nobody asks about ${command} again`);
+};
+
+describe('an answer for the session', () => {
+  test('lets siblings and agents that start later do the same, and nothing else', async () => {
+    const more = 'echo one >> made.txt';
+    const scene = await sceneWith([
+      ...begins(
+        task('helper', 'Make a file'),
+        task('builder', 'Build it'),
+        task('helper', 'Make another'),
+      ),
+      ...below(more),
+      {
+        match: { lastUser: 'Make another', turn: 0 },
+        reply: { tool_use: bash('echo two >> made.txt') },
+      },
+      {
+        match: { toolResult: 'Make another', turn: 1 },
+        reply: { tool_use: task('builder', 'Build it') },
+      },
+    ]);
+    const run = scene.begin('--ask');
+    const questions = await scene.open(3);
+    const [first] = questions.filter(({ input }) => input.command === more);
+    expect(first?.grant).toBe(`Bash(${more})`);
+    const approved = await scene.run(['approve', first?.id as string, '--for', 'session']);
+    expect(approved).toMatchObject({ code: 0 });
+    const [left = {}] = await scene.open(1);
+    expect(left.input).toEqual({ command: 'echo two >> made.txt' });
+    await scene.run(['deny', left.id as string]);
+    expect(await run.ended).toMatchObject({ code: 0, stdout: 'Done.\n' });
+    expect(readFileSync(join(scene.workspace, 'made.txt'), 'utf8')).toBe('one\n'.repeat(3));
+    const asked = scene.journals().filter(({ type }) => type === 'question.asked');
+    expect(asked).toHaveLength(3);
+  });
+});
+
+describe('a question of a grandchild that nobody answers', () => {
+  test('is denied at once where nobody can be asked', async () => {
+    const scene = await sceneWith([
+      ...begins(task('builder', 'Build it')),
+      ...below('touch made.txt'),
+    ]);
+    expect(await scene.begin().ended).toMatchObject({ code: 0, stdout: 'Done.\n' });
+    expect(scene.isMade('made.txt')).toBe(false);
+    expect(scene.told()).toContainEqual(expect.stringMatching(/nobody can answer|nobody .*ask/i));
+    expect(scene.journals().filter(({ type }) => type === 'question.asked')).toEqual([]);
+  });
+
+  test('is denied when its time is over, and the run goes on', async () => {
+    const scene = await sceneWith(
+      [...begins(task('builder', 'Build it')), ...below('touch made.txt')],
+      { SKEIN_PERMISSION_TIMEOUT_MS: '300' },
+    );
+    expect(await scene.begin('--ask').ended).toMatchObject({ code: 0, stdout: 'Done.\n' });
+    expect(scene.isMade('made.txt')).toBe(false);
+    expect(scene.told()).toContainEqual(
+      expect.stringContaining('Nobody answered within 0.3 seconds, so the call was not run.'),
+    );
+    expect((await scene.json('inbox')).questions).toEqual([]);
+  });
+});

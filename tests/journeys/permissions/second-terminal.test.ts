@@ -1,0 +1,176 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { calls, type Line, resultsIn, setScene } from '../../fakes/skein-process.js';
+import { eventually } from '../../host/process/processes.js';
+
+const touch = (file: string) => calls('Bash', { command: `touch ${file}` });
+
+/** A print run that waits for an answer about one command, and a second terminal beside it. */
+const asking = async (flags: readonly string[] = []) => {
+  const scene = await setScene([
+    { match: { turn: 0 }, reply: touch('made.txt') },
+    { reply: 'Done.' },
+  ]);
+  const run = scene.start(['-p', 'go', '--ask', '--output-format', 'json', ...flags]);
+  run.endInput();
+  const json = async (...args: string[]): Promise<Line> => {
+    const ended = await scene.run([...args, '--json']);
+    return { code: ended.code, stderr: ended.stderr, ...JSON.parse(ended.stdout || '{}') };
+  };
+  const question = await eventually('it says how to answer', () => {
+    return /skein approve (q_\w+)/.exec(run.stderr)?.[1];
+  });
+  const isMade = () => existsSync(join(scene.workspace, 'made.txt'));
+  return { ...scene, printed: run, json, question, isMade };
+};
+
+describe('a question of a run with --ask', () => {
+  test('is listed with its exact input, and approved from a second terminal', async () => {
+    const { run, json, printed, question, isMade, skeinHome } = await asking();
+    const { questions } = await json('inbox');
+    expect(questions).toMatchObject([
+      {
+        ...{ id: question, tool: 'Bash', input: { command: 'touch made.txt' }, kind: 'lead' },
+        ...{ parent: null, risk: 'medium', grant: 'Bash(touch made.txt)' },
+      },
+    ]);
+    const session = questions[0].session as string;
+    expect((await json('ps')).swarms).toMatchObject([
+      {
+        ...{ session, isRunning: true, pid: printed.pid },
+        agents: [{ kind: 'lead', status: 'running', state: 'awaiting-permission', turns: 1 }],
+      },
+    ]);
+    expect(isMade()).toBe(false);
+
+    const approved = await run(['approve', question.slice(0, 8)]);
+    expect(approved).toMatchObject({ code: 0, stderr: '' });
+    expect(approved.stdout).toMatch(/^Allowed \(once\): Bash for lead a_\w+ of s_\w+\n/);
+    expect(approved.stdout).toContain('  | command: touch made.txt\n');
+    expect((await printed.ended).result).toMatchObject({ permission_denials: [] });
+    expect(isMade()).toBe(true);
+
+    expect((await json('explain', session, '1')).questions).toMatchObject([
+      { answers: [{ surface: 'inbox', outcome: 'accepted', detail: 'once' }] },
+    ]);
+    expect(await run(['approve', question])).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/no open question .+ answered or withdrawn/),
+    });
+    expect(await run(['inbox'])).toMatchObject({ code: 0, stdout: '' });
+    const key = join(skeinHome, 'keys', 'person.pem');
+    expect([
+      (await stat(join(skeinHome, 'keys'))).mode & 0o777,
+      (await stat(key)).mode & 0o777,
+    ]).toEqual([...[0o700, 0o600]]);
+    expect(readdirSync(join(skeinHome, 'sessions', session, 'questions'))).toEqual([]);
+  });
+
+  test('is denied with a reason that the model reads', async () => {
+    const { json, printed, question, bodies, isMade } = await asking();
+    expect(await json('deny', question, '--reason', 'use the fixtures')).toMatchObject({
+      ...{ code: 0, ok: true, question: { id: question } },
+    });
+    await printed.ended;
+    expect(resultsIn(bodies()[1])[0]?.content).toContain('Reason: use the fixtures');
+    expect(isMade()).toBe(false);
+  });
+
+  test('has one winner, and the other is told', async () => {
+    const { run, printed, question } = await asking();
+    const both = await Promise.all([
+      run(['approve', question]),
+      run(['deny', question, '--reason', 'no']),
+    ]);
+    const lost = both.filter(({ code }) => code !== 0);
+    expect(lost).toHaveLength(1);
+    expect(lost[0]?.stderr).toMatch(
+      /somebody in another terminal has (?:allowed|denied) it already|no open question|not open|ended before/,
+    );
+    await printed.ended;
+  });
+
+  test('is not answered by a letter that somebody else has signed', async () => {
+    const { run, json, printed, question, skeinHome, isMade } = await asking();
+    const key = join(skeinHome, 'keys', 'person.pem');
+    const own = await readFile(key, 'utf8');
+    const { generateKeyPairSync } = await import('node:crypto');
+    const { privateKey } = generateKeyPairSync('ed25519');
+    await writeFile(key, privateKey.export({ format: 'pem', type: 'pkcs8' }));
+    expect(await run(['approve', question])).toMatchObject({
+      ...{ code: 1, stdout: '', stderr: expect.stringContaining('The answer does not count') },
+    });
+    expect((await json('inbox')).questions).toHaveLength(1);
+    expect(isMade()).toBe(false);
+    await writeFile(key, own);
+    expect(await run(['approve', question])).toMatchObject({ code: 0 });
+    await printed.ended;
+    expect(isMade()).toBe(true);
+  });
+});
+
+describe('a running session', () => {
+  test('is written to and stopped from a second terminal', async () => {
+    const scene = await setScene([
+      {
+        match: { lastUser: 'and the docs' },
+        reply: calls('Bash', { command: 'touch second; sleep 60' }),
+      },
+      { reply: calls('Bash', { command: 'touch first; until [ -e go ]; do sleep 0.1; done' }) },
+    ]);
+    const flags = ['--allowed-tools', 'Bash', '--session-id', 'live'];
+    const printed = scene.start(['-p', 'go', ...flags]);
+    printed.endInput();
+    const doing = async (command: string) => {
+      const { swarms } = JSON.parse((await scene.run(['ps', 'live', '--json'])).stdout) as Line;
+      expect(swarms[0].agents[0]).toMatchObject({
+        ...{ state: 'tool-running', calls: [{ tool: 'Bash' }] },
+      });
+      expect(swarms[0].agents[0].calls[0].description).toContain(command);
+    };
+    const began = (file: string) =>
+      eventually(`${file} runs`, () => existsSync(join(scene.workspace, file)));
+    await began('first');
+    await doing('until');
+    const sent = await scene.run(['send', 'live'], { stdin: 'and the docs' });
+    expect(sent).toMatchObject({ code: 0, stderr: '' });
+    await writeFile(join(scene.workspace, 'go'), '');
+    await began('second');
+    await doing('sleep 60');
+    expect(JSON.stringify(scene.bodies()[1]?.messages)).toContain('and the docs');
+
+    const stopped = await scene.run(['stop', 'lead', '--json']);
+    expect(JSON.parse(stopped.stdout)).toMatchObject({ session: 'live', ok: true });
+    expect(await printed.ended).toMatchObject({ code: 130 });
+
+    expect(await scene.run(['send', 'live', 'more'])).toMatchObject({
+      code: 2,
+      stderr: 'skein: Nobody runs session live; `skein --resume live` goes on with it.\n',
+    });
+    expect(await scene.run(['stop', 'nobody'])).toMatchObject({
+      ...{ code: 2, stderr: expect.stringContaining('nothing runs on this machine') },
+    });
+  });
+
+  test('that was killed is lost, and is resumed by its name', async () => {
+    const scene = await setScene([
+      { match: { turn: 0 }, reply: calls('Bash', { command: 'touch began; sleep 60' }) },
+      { reply: 'Done.' },
+    ]);
+    const printed = scene.start(['-p', 'go', '--allowed-tools', 'Bash', '--session-id', 'lone']);
+    const state = async () => {
+      const { stdout } = await scene.run(['ps', 'lone', '--json']);
+      return (JSON.parse(stdout) as Line).swarms[0]?.agents[0]?.state as string;
+    };
+    await eventually('it runs', () => existsSync(join(scene.workspace, 'began')));
+    expect(await state()).toBe('tool-running');
+    printed.kill('SIGKILL');
+    await printed.ended;
+    expect(await state()).toBe('lost');
+    const resumed = await scene.run(['resume', 'lo', '--json']);
+    expect(resumed).toMatchObject({ code: 0, result: { session_id: 'lone', result: 'Done.' } });
+    expect(await state()).toBe('stopped');
+  });
+});

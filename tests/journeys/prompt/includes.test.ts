@@ -1,0 +1,130 @@
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type Line, setScene } from '../../fakes/skein-process.js';
+import { openScreen } from '../../fakes/terminal/tmux-screen.js';
+import { needs } from '../../setup/needs.js';
+
+/** A workspace whose instructions include a file beside it, one in a link, and a secret. */
+const sceneOfIncludes = async () => {
+  const scene = await setScene();
+  const { root, workspace } = scene;
+  await mkdir(join(root, 'shared'));
+  const [style, deep] = [join(root, 'shared/style.md'), join(root, 'shared/deep.md')];
+  await writeFile(style, 'Write SHORT-SENTENCES.\n@deep.md\n');
+  await writeFile(deep, 'Write DEEP-THOUGHTS.\n');
+  await mkdir(join(root, '.ssh'));
+  await writeFile(join(root, '.ssh/id_rsa.md'), 'The KEY-OF-ALL-DOORS.\n');
+  await writeFile(
+    join(workspace, 'CLAUDE.md'),
+    'Be kind.\n@../shared/style.md\n@../.ssh/id_rsa.md\n',
+  );
+  /** What the model was told by a new session here. */
+  const told = async (cwd = workspace, env = {}) => {
+    const { stderr } = await scene.run(['-p', 'go'], { cwd, env });
+    return { stderr, body: JSON.stringify(scene.bodies().at(-1)) };
+  };
+  const listed = async (...args: string[]): Promise<Line[]> => {
+    const { code, stdout } = await scene.run(['trust', ...args, '--json']);
+    expect(code).toBe(0);
+    return (JSON.parse(stdout) as Line).includes as Line[];
+  };
+  return { ...scene, style, deep, told, listed };
+};
+
+describe('instruction files that include files outside of the workspace', () => {
+  test('are told without them, and a notice says how to include them', async () => {
+    const { told, style, workspace } = await sceneOfIncludes();
+    for (const SKEIN_TRUST of ['0', '1']) {
+      const { stderr, body } = await told(workspace, { SKEIN_TRUST });
+      expect(body).toContain('Be kind.');
+      expect(body).not.toContain('SHORT-SENTENCES');
+      expect(stderr).toContain(
+        `skein: ${style}, which ${join(workspace, 'CLAUDE.md')} includes, is not read: it leads out of the workspace, and nobody has agreed to that; skein trust --includes tells how.\n`,
+      );
+    }
+  });
+
+  test('are listed, and included one by one as a person agrees, by their real paths', async () => {
+    const { told, listed, style, deep, run, root, workspace, skeinHome } = await sceneOfIncludes();
+    const parent = join(workspace, 'CLAUDE.md');
+    expect(await listed('--includes')).toEqual([
+      { path: style, parent },
+      { path: deep, parent: style },
+    ]);
+    await symlink(style, join(root, 'link.md'));
+    expect(await listed('--include', join(root, 'link.md'))).toMatchObject([
+      { path: style, answer: 'yes' },
+      { path: deep },
+    ]);
+    const { body, stderr } = await told();
+    expect(body).toContain('SHORT-SENTENCES');
+    expect(body).not.toContain('DEEP-THOUGHTS');
+    expect(stderr).toContain(`${deep}, which ${style} includes, is not read`);
+    await listed('--include', deep);
+    expect((await told()).body).toContain('DEEP-THOUGHTS');
+    const book = JSON.parse(await readFile(join(skeinHome, 'trust.json'), 'utf8')) as Line;
+    expect(book).toEqual({
+      ...{ version: 1, workspaces: {} },
+      includes: { [workspace]: { [style]: 'yes', [deep]: 'yes' } },
+    });
+    const plain = await run(['trust', '--includes']);
+    expect(plain.stdout).toBe(`included: ${style}, of ${parent}\nincluded: ${deep}, of ${style}\n`);
+
+    await listed('--includes', '--revoke');
+    expect((await told()).body).not.toContain('SHORT-SENTENCES');
+  });
+
+  test('include nothing that holds secrets and nothing for another workspace, whatever was said', async () => {
+    const { told, listed, run, root, style, workspace } = await sceneOfIncludes();
+    const key = join(root, '.ssh/id_rsa.md');
+    const refused = await run(['trust', '--include', key]);
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      `skein: No instruction file here includes ${key} from outside; skein trust --includes lists what they do.\n`,
+    ]);
+    await listed('--include', style);
+    const book = join(root, 'home/.skein/trust.json');
+    const text = await readFile(book, 'utf8');
+    await writeFile(book, text.replace(`"${style}": "yes"`, `"${style}": "yes", "${key}": "yes"`));
+    expect((await told()).body).not.toContain('KEY-OF-ALL-DOORS');
+    const other = join(root, 'other');
+    await mkdir(other);
+    await writeFile(join(other, 'CLAUDE.md'), await readFile(join(workspace, 'CLAUDE.md')));
+    expect((await told(other)).body).not.toContain('SHORT-SENTENCES');
+  });
+});
+
+needs.describe('tmux')('a person at the first start', () => {
+  test('is asked once whether they are included', async () => {
+    const scene = await sceneOfIncludes();
+    const screen = openScreen(scene, ['--plain']);
+    await screen.shows(
+      /Instruction files here include files outside[\s\S]*Include them\? y yes, n no: *$/,
+    );
+    expect(screen.text()).toContain(`${scene.style}, of ${join(scene.workspace, 'CLAUDE.md')}`);
+    screen.say('y');
+    await screen.shows(/They are included from now on\.[\s\S]*^>$/m);
+    screen.say('hello');
+    await screen.shows('Done.');
+    screen.press('C-d');
+    expect(await screen.ended()).toBe(0);
+    expect(JSON.stringify(scene.bodies())).toContain('DEEP-THOUGHTS');
+    const again = openScreen(scene, ['--plain']);
+    await again.shows(/^>$/m);
+    expect(again.text()).not.toContain('Include them?');
+  });
+
+  test('is not asked again after a no', async () => {
+    const scene = await sceneOfIncludes();
+    const screen = openScreen(scene, ['--plain']);
+    await screen.shows('Include them?');
+    screen.say('n');
+    await screen.shows(/They stay out;[\s\S]*^>$/m);
+    expect((await scene.listed('--includes')).map(({ answer }) => answer)).toEqual(['no', 'no']);
+    expect((await scene.told()).body).not.toContain('SHORT-SENTENCES');
+    const again = openScreen(scene, ['--plain']);
+    await again.shows(/^>$/m);
+    expect(again.text()).not.toContain('Include them?');
+  });
+});

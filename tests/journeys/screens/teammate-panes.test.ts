@@ -1,0 +1,63 @@
+/** A team in a real tmux: each teammate in a pane of its own, which shows what it does. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { dirname, resolve } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { setScene } from '../../fakes/skein-process.js';
+import { eventually } from '../../host/process/processes.js';
+import { needs } from '../../setup/needs.js';
+
+const PROGRAM = resolve(process.env.SKEIN_TEST_DIST ?? 'dist', 'skein.js');
+
+needs.describe('tmux')('a session in tmux', () => {
+  test('shows each teammate in a pane of its own when asked to', async () => {
+    const mate = (name: string) => ({
+      name: 'Task',
+      input: {
+        ...{ description: `be ${name}`, prompt: `part-${name}`, subagent_type: 'explorer' },
+        ...{ name, team_name: 'geese' },
+      },
+    });
+    const scene = await setScene([
+      { match: { firstUser: 'part-' }, reply: 'I rest.' },
+      { match: { turn: 0 }, reply: { tool_use: [mate('ada'), mate('bob')] } },
+      { reply: 'Done.' },
+    ]);
+    const server = `panes-${process.pid}`;
+    const tmux = (...args: readonly string[]) =>
+      execFileSync('tmux', ['-L', server, '-f', '/dev/null', ...args], {
+        ...{ encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },
+        env: { PATH: process.env.PATH, HOME: scene.home, TERM: 'screen', LANG: 'C.UTF-8' },
+      });
+    const variables = {
+      PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
+      ...{ HOME: scene.home, SKEIN_HOME: scene.skeinHome, SKEIN_TEAMMATES: 'tmux' },
+      ...{ ANTHROPIC_API_KEY: 'sk-of-the-test', ANTHROPIC_BASE_URL: scene.simulator.url },
+      IS_SANDBOX: '1',
+    };
+    const given = Object.entries(variables).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
+    const where = ['-x', '120', '-y', '60', '-c', scene.workspace];
+    tmux('new-session', '-d', ...where, ...given, process.execPath, PROGRAM, '--plain');
+    onTestFinished(() => void spawnSync('tmux', ['-L', server, 'kill-server']));
+    const screen = (pane: string) => tmux('capture-pane', '-p', '-J', '-t', pane);
+    await eventually('it asks', () => /^>/m.test(screen('%0')) || undefined);
+    tmux('send-keys', '-t', '%0', 'Begin.', 'Enter');
+    const panes = await eventually('there are three panes', () => {
+      const ids = tmux('list-panes', '-F', '#{pane_id}').trim().split('\n');
+      return ids.length === 3 ? ids : undefined;
+    });
+    const shown = await eventually('both say what they did', () => {
+      const texts = panes.slice(1).map(screen);
+      return texts.every((text) => text.includes('run ended')) ? texts.join('\n') : undefined;
+    });
+    expect(shown).toMatch(/explorer called ada/);
+    expect(shown).toMatch(/explorer called bob/);
+    tmux('send-keys', '-t', '%0', 'C-d');
+    await eventually('the panes go with the session', () => {
+      try {
+        return tmux('list-panes', '-a').trim() === '' || undefined;
+      } catch {
+        return true;
+      }
+    });
+  });
+});

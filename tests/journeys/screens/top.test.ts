@@ -1,0 +1,228 @@
+/** `skein top` on a real terminal, over swarms that really run. */
+import { existsSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { ownRedisServer } from '../../fakes/redis/own-redis-server.js';
+import { calls, type Line, setScene } from '../../fakes/skein-process.js';
+import { openScreen } from '../../fakes/terminal/tmux-screen.js';
+import { eventually } from '../../host/process/processes.js';
+import { needs } from '../../setup/needs.js';
+
+const RUNNER = JSON.stringify({
+  runner: { description: 'Runs commands', prompt: 'You run commands.', tools: 'Bash, Read' },
+});
+
+const task = (prompt: string, name: string) => ({
+  name: 'Task',
+  input: {
+    ...{ description: `the ${prompt}`, prompt, name },
+    ...{ subagent_type: 'runner', run_in_background: true },
+  },
+});
+
+/** One agent that waits for a file and then reads what it was told, and one that never ends. */
+const openSwarm = async () => {
+  const scene = await setScene([
+    {
+      match: { firstUser: 'begin', turn: 0 },
+      reply: { tool_use: [task('job wait', 'slow'), task('job doomed', 'doomed')] },
+    },
+    { match: { firstUser: 'begin' }, reply: 'Noted.' },
+    {
+      match: { firstUser: 'job wait', turn: 0 },
+      reply: calls('Bash', { command: 'touch began; until [ -e go ]; do sleep 0.1; done' }),
+    },
+    {
+      match: { firstUser: 'job doomed' },
+      reply: { text: 'I was told to', chunkBytes: 4, chunkDelayMs: 600_000 },
+    },
+    { reply: 'The docs are read.' },
+  ]);
+  const flags = ['--allowed-tools', 'Bash', '--session-id', 'swarm', '--agents', RUNNER];
+  const lead = scene.start(['-p', 'begin', '--output-format', 'json', ...flags]);
+  lead.endInput();
+  await eventually('one agent runs', () => existsSync(join(scene.workspace, 'began')));
+  return { ...scene, lead };
+};
+
+const widest = (shown: string) => Math.max(...shown.split('\n').map((line) => line.length));
+
+/** A process that is told to fails as a defect of ours would make it fail. */
+const FRAGILE = `process.on('SIGUSR2', () => { throw new Error('a defect'); });`;
+
+needs.describe('tmux')('skein top', () => {
+  test('a running swarm is watched, written to and stopped, at any width', async () => {
+    const scene = await openSwarm();
+    const top = openScreen(scene, ['top'], { columns: 160, rows: 30, after: 'stty -a' });
+    await top.shows(/├─slow +● tool-running .* Bash touch began/);
+    await top.shows(/└─doomed +● streaming .* the job doomed/);
+    expect(top.visible()).toMatch(/^skein top {2}swarm {2}begin +running, pid \d+ /);
+    expect(top.modes()).toEqual({ isAlternate: true, isCursorShown: false });
+
+    top.press('?');
+    await top.shows(/i +questions that wait for an answer/);
+    top.press('q');
+    await top.shows('├─slow');
+
+    // What it was told is in what it reads next, and its transcript shows it.
+    top.press('j', 'm');
+    await top.shows('to slow:');
+    top.say('and the docs');
+    await top.shows(/slow.* (?:has it|read)/);
+    await writeFile(join(scene.workspace, 'go'), '');
+    await top.shows(/├─slow +✓ ended/);
+    top.press('Enter');
+    await top.shows('The docs are read.');
+    expect(top.visible()).toMatch(/> .*and the docs/);
+    expect(JSON.stringify(scene.bodies())).toContain('and the docs');
+    top.press('q');
+
+    // It is stopped once that is confirmed.
+    await top.shows('└─doomed');
+    top.press('j', 'x');
+    await top.shows('Stop doomed?');
+    top.press('y');
+    await top.shows(/└─doomed +✓ stopped/);
+    const { swarms } = JSON.parse((await scene.run(['ps', 'swarm', '--json'])).stdout) as Line;
+    expect(swarms[0].agents).toMatchObject([{}, { name: 'slow' }, { status: 'stopped' }]);
+
+    for (const [columns, rows] of [
+      [60, 20],
+      [250, 50],
+    ] as const) {
+      top.resize(columns, rows);
+      const shown = await eventually('it is drawn anew', () => {
+        const text = top.visible();
+        const isDrawn = /^skein top[\s\S]*doomed/.test(text) && text.split('\n').length === rows;
+        return isDrawn && (columns === 60 || widest(text) > 160) ? text : undefined;
+      });
+      expect(widest(shown)).toBeLessThanOrEqual(columns);
+      expect(shown).toMatch(/^skein top {2}swarm/);
+      expect(shown).toMatch(/q leave/);
+    }
+
+    top.press('q');
+    expect(await top.ended()).toBe(0);
+    expect(top.modes()).toEqual({ isAlternate: false, isCursorShown: true });
+    await top.shows(/ echo /);
+    expect(top.text()).toMatch(/\bicanon\b/);
+    await scene.lead.ended;
+  });
+
+  test('is left at once while somebody has not answered yet, who gets the message all the same', async () => {
+    const scene = await openSwarm();
+    const top = openScreen(scene, ['top'], { columns: 160, rows: 30 });
+    await top.shows(/├─slow +● tool-running/);
+    scene.lead.kill('SIGSTOP');
+    top.press('j', 'm');
+    await top.shows('to slow:');
+    // In one go: it is left before anything can have come of it.
+    top.type('and the docs\rq');
+    expect(await top.ended()).toBe(0);
+    scene.lead.kill('SIGCONT');
+    await writeFile(join(scene.workspace, 'go'), '');
+    await eventually('it has read it', () =>
+      JSON.stringify(scene.bodies()).includes('and the docs'),
+    );
+  });
+
+  test('what is in the way of a message is told, and so is the end of the session itself', async () => {
+    const scene = await openSwarm();
+    const top = openScreen(scene, ['top', 'swarm'], { columns: 160, rows: 30 });
+    await top.shows(/├─slow +● tool-running/);
+    const session = join(scene.skeinHome, 'sessions', 'swarm');
+    await rm(join(session, 'mail'), { recursive: true });
+    await writeFile(join(session, 'mail'), '');
+    top.press('m');
+    await top.shows(/to lead/);
+    top.say('hey');
+    await top.shows('is in the way of letters and is no folder; move it away.');
+    scene.lead.kill('SIGKILL');
+    await scene.lead.ended;
+    await rm(session, { recursive: true });
+    await top.shows(/^! The session has been removed; what is shown is as it was$/m);
+    await top.shows('├─slow');
+    top.press('q');
+    expect(await top.ended()).toBe(0);
+  });
+
+  test('those who listen hear the trees of what runs first', async () => {
+    const scene = await openSwarm();
+    const heard = scene.start(['top', '--screen-reader']);
+    await eventually('the tree is told', () => /slow +tool-running/.test(heard.stdout));
+    heard.kill('SIGTERM');
+    const { stdout } = await heard.ended;
+    expect(stdout).toMatch(/^swarm {2}running, pid \d+/);
+    expect(stdout).not.toContain('Nothing runs');
+  });
+
+  test('the terminal is given back, however it ends', async () => {
+    const scene = await setScene();
+    const fragile = join(scene.home, 'fragile.cjs');
+    await writeFile(fragile, FRAGILE);
+    const open = () =>
+      openScreen(scene, ['top'], {
+        ...{ env: { NO_COLOR: '1', NODE_OPTIONS: `--require=${fragile}` }, after: 'stty -a' },
+        ...{ columns: 80, rows: 24 },
+      });
+    const restored = async (top: ReturnType<typeof open>) => {
+      await top.shows(/ echo /);
+      expect(top.text()).toMatch(/[^-]\bicanon\b/);
+      expect(top.modes()).toEqual({ isAlternate: false, isCursorShown: true });
+    };
+    const [ended, broken] = [open(), open()];
+    for (const top of [ended, broken]) await top.shows('no swarm runs');
+    expect(ended.colours()).toEqual([]);
+    ended.kill('SIGTERM');
+    expect(await ended.ended()).toBe(130);
+    await restored(ended);
+    broken.kill('SIGUSR2');
+    expect(await broken.ended()).toBe(1);
+    await broken.shows('a defect');
+    await restored(broken);
+  });
+});
+
+needs.describe('tmux', 'own-redis')('skein top over Redis', () => {
+  test('it says that Redis is away, and goes on once it is back', async () => {
+    const redis = await ownRedisServer();
+    const scene = await setScene([
+      {
+        match: { turn: 0 },
+        reply: calls('Bash', { command: 'touch began; until [ -e go ]; do sleep 0.1; done' }),
+      },
+      { reply: 'Done.' },
+    ]);
+    const flags = ['--store', redis.url, '--session-id', 'away'];
+    const lead = scene.start(['-p', 'go', '--allowed-tools', 'Bash', ...flags]);
+    lead.endInput();
+    await eventually('it runs', () => existsSync(join(scene.workspace, 'began')));
+    const top = openScreen(scene, ['top', 'away', '--store', redis.url], { columns: 100 });
+    await top.shows(/lead a_\w+ +● tool-running/);
+    await redis.kill();
+    await top.shows(/^! .*Redis.*; what is shown is as it was$/m);
+    await redis.start();
+    await top.shows(/^● 1 running/m);
+    await writeFile(join(scene.workspace, 'go'), '');
+    await top.shows(/lead a_\w+ +✓ ended/);
+    top.press('q');
+    expect(await top.ended()).toBe(0);
+    await lead.ended;
+  });
+});
+
+test('without a terminal it says once what there is', async () => {
+  const scene = await setScene();
+  expect(await scene.run(['top'])).toMatchObject({
+    ...{ code: 0, stdout: '', stderr: expect.stringContaining('Nothing runs on this machine') },
+  });
+  expect(await scene.run(['top', 'nobody'])).toMatchObject({
+    ...{ code: 2, stderr: expect.stringContaining('There is no session "nobody"') },
+  });
+  const heard = scene.start(['top'], { env: { SKEIN_SCREEN_READER: '1' } });
+  await eventually('it listens', () => heard.stdout.includes('Nothing runs yet.'));
+  await scene.run(['-p', 'hello', '--session-id', 'short']);
+  heard.kill('SIGINT');
+  expect(await heard.ended).toMatchObject({ code: 0, stderr: '' });
+});

@@ -1,0 +1,171 @@
+/** A swarm that works in one terminal, and a person who watches and steers it from another. */
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { calls, type Line, resultsIn, setScene, unmarked } from '../../fakes/skein-process.js';
+import { eventually } from '../../host/process/processes.js';
+
+const RUNNER = JSON.stringify({
+  runner: { description: 'Runs commands', prompt: 'You run commands.', tools: 'Bash, Read' },
+});
+
+const task = (prompt: string, more: object = {}) => ({
+  name: 'Task',
+  input: { description: `the ${prompt}`, prompt, subagent_type: 'runner', ...more },
+});
+const bash = (command: string) => calls('Bash', { command });
+
+/** Two that are waited for and ask, one in the background that asks and waits, one that never ends. */
+const openSwarm = async () => {
+  const scene = await setScene([
+    {
+      match: { firstUser: 'begin', turn: 0 },
+      reply: {
+        tool_use: [
+          task('job yes'),
+          task('job no'),
+          task('job wait', { run_in_background: true, name: 'slow' }),
+          task('job doomed', { run_in_background: true, name: 'doomed' }),
+        ],
+      },
+    },
+    { match: { firstUser: 'begin' }, reply: 'Noted.' },
+    { match: { firstUser: 'job yes', turn: 0 }, reply: bash('touch yes.txt') },
+    { match: { firstUser: 'job no', turn: 0 }, reply: bash('touch no.txt') },
+    {
+      match: { firstUser: 'job wait', turn: 0 },
+      reply: bash('touch waits.txt; until [ -e go ]; do sleep 0.1; done'),
+    },
+    { match: { firstUser: 'job doomed', turn: 0 }, reply: calls('Read', { file_path: 'nothing' }) },
+    {
+      match: { firstUser: 'job doomed' },
+      replies: [{ text: 'I was told to', chunkBytes: 4, chunkDelayMs: 600_000 }, 'Back again.'],
+    },
+    { reply: 'Done.' },
+  ]);
+  const flags = ['--ask', '--session-id', 'swarm', '--agents', RUNNER];
+  const lead = scene.start(['-p', 'begin', '--output-format', 'json', ...flags]);
+  lead.endInput();
+  const json = async (...args: string[]): Promise<Line> => {
+    const { code, stdout, stderr } = await scene.run([...args, '--json']);
+    return { code, stderr, ...JSON.parse(stdout || '{}') };
+  };
+  const has = (file: string) => existsSync(join(scene.workspace, file));
+  /** The requests of the agent whose task begins so. */
+  const requestsOf = (job: string) =>
+    scene.bodies().filter(({ messages }) => JSON.stringify(messages[0]).includes(job));
+  return { ...scene, lead, json, has, requestsOf };
+};
+
+test('the agents of a running swarm are watched, answered, written to, stopped and resumed', async () => {
+  const { run, start, json, lead, has, requestsOf, workspace } = await openSwarm();
+  await eventually('three agents ask', () => lead.stderr.match(/skein approve q_/g)?.length === 3);
+  await eventually('the fourth thinks', () => requestsOf('job doomed').length === 2);
+  const questions = (await json('inbox')).questions as Line[];
+  const [swarm] = (await json('ps')).swarms as [Line];
+  const called = (description: string): Line =>
+    swarm.agents.find((agent: Line) => agent.description === `the ${description}`);
+  const question = (job: string): Line =>
+    questions.find(({ agent }) => agent === called(job).id) ?? {};
+
+  // The tree says who everybody is, and what is true of each now.
+  expect(swarm).toMatchObject({ session: 'swarm', isRunning: true, pid: lead.pid });
+  const facts = ({ kind, type, name, parent, depth, status, state }: Line) => ({
+    ...{ kind, type, name, parent, depth, status, state },
+  });
+  const below = { type: 'runner', parent: swarm.lead, depth: 1, status: 'running' };
+  const asking = { ...below, state: 'awaiting-permission' };
+  expect(swarm.agents.map(facts)).toEqual([
+    {
+      ...{ kind: 'lead', type: null, name: null, parent: null, depth: 0 },
+      ...{ status: 'running', state: 'tool-running' },
+    },
+    { kind: 'sync', name: null, ...asking },
+    { kind: 'sync', name: null, ...asking },
+    { kind: 'background', name: 'slow', ...asking },
+    { kind: 'background', name: 'doomed', ...below, state: 'streaming' },
+  ]);
+
+  // Why each waits is told in one word.
+  expect(swarm.agents.map(({ wait }: Line) => wait?.kind)).toEqual([
+    ...['child', 'permission', 'permission', 'permission', 'model'],
+  ]);
+  expect(swarm.agents[0].wait).toMatchObject({ count: 2, since: expect.stringMatching(/Z$/) });
+
+  // A question names the agent that asks it, and each answer reaches that one alone.
+  expect(question('job yes')).toMatchObject({
+    ...{ tool: 'Bash', input: { command: 'touch yes.txt' }, type: 'runner', kind: 'sync' },
+    ...{ agent: called('job yes').id, parent: swarm.lead, session: 'swarm' },
+  });
+  const following = start(['logs', 'slow', '-f', '--json']);
+  await following.line(({ type }) => type === 'permission.requested');
+  expect(await json('approve', question('job wait').id)).toMatchObject({ code: 0, ok: true });
+  expect(await json('approve', question('job yes').id)).toMatchObject({
+    ...{ code: 0, ok: true, agent: called('job yes').id },
+  });
+  expect(await json('deny', question('job no').id, '--reason', 'not today')).toMatchObject({
+    ...{ code: 0, ok: true, agent: called('job no').id },
+  });
+  await eventually('it runs', () => has('waits.txt') && has('yes.txt'));
+  await eventually('the other was told', () => requestsOf('job no').length === 2);
+  expect(resultsIn(requestsOf('job no')[1])[0]?.content).toContain('Reason: not today');
+  expect(has('no.txt')).toBe(false);
+
+  // What is said to one arrives with its next request.
+  expect(await json('send', 'slow', 'the readme too')).toMatchObject({ code: 0, ok: true });
+
+  // A stop ends one; the lead hears of it, and nobody but a person wakes it.
+  expect(await json('stop', 'doomed')).toMatchObject({ code: 0, agent: called('job doomed').id });
+  const leadWas = (text: string) =>
+    eventually(`the lead reads: ${text}`, () =>
+      JSON.stringify(requestsOf('begin').at(-1)).includes(text),
+    );
+  await leadWas('A person stopped it');
+  const now = async () =>
+    Object.fromEntries(
+      ((await json('ps', 'swarm')).swarms[0].agents as Line[]).map((agent) => [
+        agent.name ?? agent.description,
+        agent.status as string,
+      ]),
+    );
+  expect(await now()).toMatchObject({ slow: 'running', doomed: 'stopped', 'the job no': 'ended' });
+  expect(await run(['send', 'doomed', 'go on'])).toMatchObject({
+    ...{
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('was stopped by a person; resume it'),
+    },
+  });
+  expect(await json('send', 'doomed', 'go on')).toEqual({
+    ...{ code: 1, stderr: '', session: 'swarm', ok: false, agent: called('job doomed').id },
+    sentence: expect.stringContaining('was stopped by a person; resume it'),
+  });
+  expect(await run(['stop', 'nobody'])).toMatchObject({
+    ...{ code: 2, stderr: expect.stringContaining('There is no agent "nobody". There is ') },
+  });
+  expect(requestsOf('job doomed')).toHaveLength(2);
+
+  // Who is resumed goes on from the very bytes that it had sent.
+  expect(await json('resume', 'doomed')).toMatchObject({ code: 0, ok: true });
+  await leadWas('Back again.');
+  const [, before, after] = requestsOf('job doomed').map(({ messages }) => unmarked(messages));
+  expect(after?.startsWith(before?.slice(0, -1) ?? '?')).toBe(true);
+
+  await writeFile(join(workspace, 'go'), '');
+  const ended = await lead.ended;
+  expect(ended).toMatchObject({ code: 0, result: { result: 'Noted.', is_error: false } });
+  expect(JSON.stringify(requestsOf('job wait')[1]?.messages.at(-1))).toContain('the readme too');
+
+  // Who followed one agent saw it to its end, and nothing of the others.
+  const log = await following.ended;
+  expect(log.code).toBe(0);
+  expect(new Set(log.lines.map(({ agent }) => agent))).toEqual(new Set([called('job wait').id]));
+  expect(log.lines.at(-1)).toMatchObject({ type: 'agent.stopped', reason: 'end_turn' });
+
+  // A call of an agent is explained by its id.
+  expect(await json('explain', 'swarm', question('job yes').call as string)).toMatchObject({
+    ...{ code: 0, agent: called('job yes').id, tool: 'Bash' },
+    questions: [{ answers: [{ surface: 'inbox', outcome: 'accepted' }] }],
+  });
+});

@@ -1,0 +1,52 @@
+/** A person stops a lead from another terminal while an agent works for it in the background. */
+import { expect, test } from 'vitest';
+import { DRIVEN, type Line, setScene, userLine } from '../../fakes/skein-process.js';
+import { eventually } from '../../host/process/processes.js';
+
+const isResult = ({ type }: Line) => type === 'result';
+
+test('a lead that was stopped does nothing, nor does anybody for it, until the person writes', async () => {
+  const task = { description: 'long', prompt: 'job long', subagent_type: 'explorer' };
+  const scene = await setScene([
+    {
+      match: { firstUser: 'begin', turn: 0 },
+      reply: {
+        tool_use: [{ name: 'Task', input: { ...task, run_in_background: true, name: 'slow' } }],
+      },
+    },
+    { match: { lastUser: 'and now' }, reply: 'Nothing was found.' },
+    { match: { firstUser: 'begin' }, reply: 'Noted.' },
+    { reply: { text: 'I looked at', chunkBytes: 4, chunkDelayMs: 600_000 } },
+  ]);
+  const json = async (...args: string[]): Promise<Line> => {
+    const { code, stdout } = await scene.run([...args, '--json']);
+    return { code, ...JSON.parse(stdout || '{}') };
+  };
+  const lead = scene.start([...DRIVEN, '--session-id', 'swarm']);
+  lead.say(userLine('begin'));
+  await lead.line(isResult);
+  await eventually('the agent thinks', () => scene.bodies().length === 3);
+
+  expect(await json('stop', 'lead')).toMatchObject({
+    ...{ code: 0, ok: true, sentence: 'The lead is stopped, with all that worked for it.' },
+  });
+  const [swarm] = (await json('ps', 'swarm')).swarms as [Line];
+  expect(swarm.agents.map(({ status, state }: Line) => [status, state])).toEqual([
+    ['running', 'idle'],
+    ['stopped', 'stopped'],
+  ]);
+  expect((await scene.run(['send', 'slow', 'wake'])).code).toBe(1);
+  expect(scene.bodies()).toHaveLength(3);
+
+  lead.say(userLine('and now?'));
+  await lead.line(({ result }) => result === 'Nothing was found.');
+  const said = JSON.stringify(scene.bodies()[3]?.messages.at(-1));
+  expect(said).toMatch(/A person stopped it.*and now\?/);
+
+  expect(await json('resume', 'lead')).toMatchObject({ code: 0, sentence: 'The lead goes on.' });
+  await eventually('it goes on', () =>
+    JSON.stringify(scene.bodies().at(-1)).includes('Go on where you stopped.'),
+  );
+  lead.endInput();
+  expect(await lead.ended).toMatchObject({ code: 0 });
+});

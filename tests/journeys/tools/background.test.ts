@@ -1,0 +1,122 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import {
+  calls,
+  DRIVEN,
+  type Line,
+  type Rules,
+  resultsIn,
+  setScene,
+  userLine,
+} from '../../fakes/skein-process.js';
+import { eventually } from '../../host/process/processes.js';
+
+const FREE = ['--permission-mode', 'bypassPermissions'];
+const isResult = ({ type }: Line) => type === 'result';
+const inBackground = (command: string) => calls('Bash', { command, run_in_background: true });
+const WAITS_FOR_GO = 'while [ ! -e go ]; do sleep 0.05; done; echo gone';
+
+/** What the last message of a request says, block by block. */
+const saidIn = (body: Line | undefined): readonly string[] =>
+  body?.messages.at(-1).content.map(({ text, content }: Line) => text ?? content) ?? [];
+
+const drive = async (rules: Rules, flags: readonly string[] = FREE) => {
+  const scene = await setScene(rules);
+  return { ...scene, process: scene.start([...DRIVEN, ...flags]) };
+};
+
+describe('a command in the background', () => {
+  test('that ends while its agent rests wakes nobody, and stands before the next prompt', async () => {
+    const { process, bodies, workspace } = await drive([
+      { match: { turn: 0 }, reply: inBackground(WAITS_FOR_GO) },
+      { match: { turn: 1 }, reply: 'It runs.' },
+      {
+        match: { turn: 2 },
+        reply: calls('TaskOutput', { task_id: 'bash_1' }),
+      },
+      { reply: 'I see.' },
+    ]);
+    process.say(userLine('start it'));
+    await process.line(isResult);
+    await writeFile(join(workspace, 'go'), '');
+    await eventually('people are told', () => process.stderr.includes('bash_1 has ended'));
+    expect(bodies()).toHaveLength(2);
+    process.say(userLine('and now?'));
+    await process.line(({ result }) => result === 'I see.');
+    process.endInput();
+    expect(await process.ended).toMatchObject({ code: 0 });
+    expect(saidIn(bodies()[2])).toEqual([
+      expect.stringMatching(/^\[The background command bash_1 has ended with exit code 0\./),
+      'and now?',
+    ]);
+    expect(saidIn(bodies()[3])).toEqual([expect.stringMatching(/exit code 0: .*\n\ngone\n$/s)]);
+  });
+
+  test('that is over with its process is explained, and its number is not given out again', async () => {
+    const scene = await setScene([
+      { match: { turn: 0 }, reply: inBackground('sleep 1000') },
+      { match: { turn: 1 }, reply: 'It runs.' },
+      { match: { turn: 2 }, reply: calls('TaskOutput', { task_id: 'bash_1' }) },
+      { match: { turn: 3 }, reply: inBackground('sleep 1001') },
+      { reply: 'Done.' },
+    ]);
+    const first = await scene.run(['-p', 'start it', ...FREE, '--session-id', 'one']);
+    expect(first.stderr).toContain('still ran in the background: bash_1 (sleep 1000)');
+    await scene.run(['-p', 'look', ...FREE, '--resume', 'one']);
+    const [, , , looked, started] = scene.bodies();
+    expect(resultsIn(looked)).toMatchObject([
+      { is_error: true, content: expect.stringContaining('end with the process that started') },
+    ]);
+    expect(saidIn(started)).toEqual([expect.stringContaining('as bash_2')]);
+  });
+});
+
+describe('a question to a person', () => {
+  const question = {
+    question: 'Which colour?',
+    options: [{ label: 'Red' }, { label: 'Blue', description: 'Like the sky.' }],
+  };
+  const rules: Rules = [
+    { match: { turn: 0 }, reply: calls('AskUser', question) },
+    { reply: 'Thanks.' },
+  ];
+
+  test.each(['default', 'plan'])('is put to the driver and answered, in mode %s', async (mode) => {
+    const { process, bodies } = await drive(rules, ['--permission-mode', mode]);
+    process.say(userLine('ask me'));
+    const { request_id, request } = await process.line(({ type }) => type === 'control_request');
+    expect(request).toEqual({
+      ...{ subtype: 'ask_user', ...question, multiple: false },
+      tool_use_id: expect.stringMatching(/^toolu_/),
+    });
+    const response = { subtype: 'success', request_id, response: { chosen: ['Blue'] } };
+    process.say({ type: 'control_response', response });
+    process.endInput();
+    expect(await process.ended).toMatchObject({ code: 0, stderr: '' });
+    expect(saidIn(bodies()[1])).toEqual(['The person chose: Blue']);
+  });
+
+  test('is left to the model where nobody can answer', async () => {
+    const { run, bodies } = await setScene(rules);
+    expect(await run(['-p', 'ask me'])).toMatchObject({ code: 0, stdout: 'Thanks.\n' });
+    expect(resultsIn(bodies()[1])).toMatchObject([
+      { is_error: true, content: expect.stringContaining('say in your answer what you assumed') },
+    ]);
+  });
+});
+
+describe('a list of things to do', () => {
+  test('is kept without asking, and survives the process', async () => {
+    const todos = [{ content: 'Look', status: 'in_progress' }];
+    const { run, bodies } = await setScene([
+      { match: { turn: 0 }, reply: calls('TodoWrite', { todos }) },
+      { match: { turn: 1 }, reply: 'Kept.' },
+      { match: { turn: 2 }, reply: calls('TodoRead', {}) },
+      { reply: 'Done.' },
+    ]);
+    await run(['-p', 'plan it', '--permission-mode', 'plan', '--session-id', 'list']);
+    await run(['-p', 'go on', '--permission-mode', 'dontAsk', '--resume', 'list']);
+    expect(saidIn(bodies()[3])).toEqual(['1. [in_progress] Look']);
+  });
+});

@@ -1,0 +1,289 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '../../../src/protocol/clock.js';
+import type { PostedQuestion } from '../../../src/protocol/session/question-board.js';
+import { openBroker } from '../../../src/store/redis/connection/redis-connections.js';
+import { queueKey, SWARMS, swarmKeys } from '../../../src/store/redis/connection/redis-keys.js';
+import { openRedisStore } from '../../../src/store/redis/sessions/redis-store.js';
+import { aFewAtOnce } from '../../fakes/a-few-at-once.js';
+import { ownRedisServer } from '../../fakes/redis/own-redis-server.js';
+import { type RedisPlace, redisServer } from '../../fakes/redis/redis-server.js';
+import { calls, type Line, type Rules, setScene } from '../../fakes/skein-process.js';
+import { eventually } from '../../host/process/processes.js';
+import { needs } from '../../setup/needs.js';
+
+/** A scene whose sessions are in that Redis. */
+const sceneAt = async <Redis extends RedisPlace>(opening: Promise<Redis>, rules?: Rules) => {
+  const [scene, redis] = await Promise.all([setScene(rules), opening]);
+  const env = { SKEIN_REDIS_URL: redis.url };
+  const run = (...args: readonly string[]) => scene.run(args, { env });
+  const json = async (...args: readonly string[]): Promise<Line> =>
+    JSON.parse((await run(...args, '--json')).stdout) as Line;
+  const start = (...args: readonly string[]) => {
+    const started = scene.start(args, { env });
+    started.endInput();
+    return started;
+  };
+  /** As a process of somebody else has it. */
+  const open = async () => {
+    const { sessions } = await openRedisStore({
+      ...{ url: redis.url, owner: { marker: 'test', pid: process.pid }, clock: systemClock },
+      ...{ redact: (text: string) => text, folder: join(scene.tmp, 'sessions') },
+    });
+    onTestFinished(() => sessions.close());
+    return sessions;
+  };
+  return { ...scene, redis, run, json, start, open, plain: scene.run };
+};
+const sceneInRedis = (rules?: Rules) => sceneAt(redisServer(), rules);
+
+const COMMANDS = [
+  ...['-p hello', '--continue', 'ps', 'inbox', 'approve q_1', 'deny q_1', 'send lead hi'],
+  ...['stop lead', 'resume s_1', 'tasks', 'sessions', 'sessions prune --yes', 'cost', 'context'],
+  ...['logs', 'logs --follow', 'explain', 'report', 'rewind --list'],
+];
+
+describe('a Redis that is not there', () => {
+  test('ends every command that needs it with one sentence and exit 2', async () => {
+    const { run, skeinHome } = await setScene();
+    const env = { SKEIN_REDIS_URL: 'redis://:hush123@127.0.0.1:1' };
+    const sentence =
+      'skein: Redis at 127.0.0.1:1 cannot be used (ECONNREFUSED): start it, or mend SKEIN_REDIS_URL.\n';
+    const ends = await aFewAtOnce(COMMANDS, 5, async (command) => {
+      const { code, stdout, stderr } = await run(command.split(' '), { env });
+      return { command, code, stdout, stderr };
+    });
+    expect(ends).toEqual(
+      COMMANDS.map((command) => ({ command, code: 2, stdout: '', stderr: sentence })),
+    );
+    expect(await readdir(join(skeinHome, 'sessions'))).toEqual([]);
+  });
+
+  test('is not asked for by what needs none', async () => {
+    const { run } = await setScene();
+    const env = { SKEIN_REDIS_URL: 'redis://127.0.0.1:1' };
+    for (const args of [
+      ['config'],
+      ['version'],
+      ['prompt'],
+      ['-p', 'x', '--no-session-persistence'],
+    ]) {
+      expect(await run(args, { env })).toMatchObject({ code: 0 });
+    }
+    expect(await run(['sessions', '--store', 'embedded'], { env })).toMatchObject({ code: 0 });
+  });
+});
+
+describe('the store', () => {
+  test('is what the flag says, then SKEIN_STORE, then SKEIN_REDIS_URL, then settings', async () => {
+    const { run, skeinHome } = await setScene();
+    await mkdir(skeinHome, { recursive: true });
+    const settings = { skein: { store: 'redis://:hush123@settings:1' } };
+    await writeFile(join(skeinHome, 'settings.json'), JSON.stringify(settings));
+    const said = async (env: Record<string, string>, ...flags: readonly string[]) => {
+      const { stdout } = await run(['config', '--json', ...flags], { env });
+      expect(stdout).not.toContain('hush123');
+      const { settings: rows } = JSON.parse(stdout) as { settings: Line[] };
+      const { value, source } = rows.find(({ key }) => key === 'skein.store') ?? {};
+      return [value, source] as const;
+    };
+    const urls = { SKEIN_REDIS_URL: 'redis+cluster://:hush123@url:1' };
+    const both = { ...urls, SKEIN_STORE: 'rediss://:hush123@store:1' };
+    expect(await said({})).toEqual(['redis://:***@settings:1', 'user']);
+    expect(await said(urls)).toEqual(['redis+cluster://:***@url:1', 'environment']);
+    expect(await said(both)).toEqual(['rediss://:***@store:1', 'environment']);
+    expect(await said(both, '--store', 'embedded')).toEqual(['embedded', 'command']);
+  });
+
+  test('that cannot be understood is refused without its password', async () => {
+    const { run } = await setScene();
+    const { code, stderr } = await run(['ps', '--store', 'mysql://me:hush123@host']);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      /^skein: skein\.store in the command line cannot be used: write "embedded"/,
+    );
+    expect(stderr).not.toContain('hush123');
+  });
+
+  test('of a workspace counts only once it is trusted', async () => {
+    const { run, workspace } = await setScene();
+    await mkdir(join(workspace, '.skein'));
+    const settings = { skein: { store: 'redis://127.0.0.1:1' } };
+    await writeFile(join(workspace, '.skein/settings.json'), JSON.stringify(settings));
+    expect(await run(['sessions'])).toMatchObject({ code: 0 });
+    expect(await run(['sessions', '--trust'])).toMatchObject({
+      ...{ code: 2, stderr: expect.stringContaining('ECONNREFUSED') },
+    });
+  });
+
+  test('can be looked at where the settings of a workspace are broken', async () => {
+    const { run, workspace } = await setScene();
+    await mkdir(join(workspace, '.skein'));
+    await writeFile(join(workspace, '.skein/settings.json'), '{');
+    expect(await run(['sessions'])).toMatchObject({ code: 0 });
+  });
+});
+
+needs.describe('redis')('a session in Redis', () => {
+  test('is seen by every command of another process, and goes on there', async () => {
+    const { run, json, plain, bodies } = await sceneInRedis([{ reply: 'Done.' }]);
+    expect(await run('-p', 'hello', '--session-id', 'one')).toMatchObject({ code: 0, stderr: '' });
+    expect((await json('sessions')).sessions).toMatchObject([{ id: 'one', state: 'ended' }]);
+    expect((await json('ps', '--all')).swarms).toMatchObject([{ session: 'one' }]);
+    expect((await json('cost', 'one')).session).toBe('one');
+    expect((await json('report', 'one')).agents).toHaveLength(1);
+    expect((await json('tasks', 'one')).tasks).toEqual([]);
+    expect((await run('logs', 'one')).stdout).toContain('agent stopped, end_turn');
+    expect((await run('context', 'one')).stdout).toContain('one');
+    expect((await run('explain', 'one')).code).toBe(0);
+    expect((await run('-p', 'again', '--resume', 'one')).code).toBe(0);
+    expect(bodies().at(-1)?.messages).toHaveLength(3);
+    // What is left in files is a copy, and known as one.
+    expect(await plain(['-p', 'again', '--resume', 'one'])).toMatchObject({
+      ...{ code: 2, stderr: expect.stringMatching(/Session one is in Redis/) },
+    });
+  });
+
+  test('is removed by prune, with all its keys and jobs that ended long ago', async () => {
+    const { run, json, redis } = await sceneInRedis();
+    await run('-p', 'hello', '--session-id', 'one');
+    const broker = await openBroker(redis.url);
+    onTestFinished(() => broker.close());
+    await broker.call('ZADD', queueKey('completed'), 1, 'one.a_1.0');
+    const { removed, freedBytes } = await json('sessions', 'prune', '--older-than', '0h', '--yes');
+    expect(removed).toEqual(['one']);
+    expect(await broker.call('EXISTS', queueKey('completed'))).toBe(0);
+    expect(freedBytes).toBeGreaterThan(0);
+    expect((await json('sessions')).sessions).toEqual([]);
+    const { checks } = await json('doctor');
+    expect(checks.find(({ name }: Line) => name === 'swarms')).toMatchObject({
+      found: expect.stringMatching(/^0 swarms in Redis/),
+    });
+  });
+
+  test.each([
+    ['SET', '{'],
+    ['RPUSH', 'x'],
+  ])(
+    'that cannot be read (%s %s) stays until it is old, and then prune says so and removes it',
+    async (...put) => {
+      const { run, json, redis } = await sceneInRedis();
+      await run('-p', 'hello', '--session-id', 'one');
+      await run('-p', 'hello', '--session-id', 'two');
+      const broker = await openBroker(redis.url);
+      onTestFinished(() => broker.close());
+      const [command, text] = put;
+      const { meta, prefix } = swarmKeys('one');
+      await broker.call('DEL', meta);
+      await broker.call(command, meta, text);
+      const { removed, kept } = await json('sessions', 'prune', '--older-than', '1d', '--yes');
+      expect({ removed, kept }).toEqual({
+        ...{
+          removed: [],
+          kept: [{ id: 'one', reason: expect.stringContaining('not valid JSON') }],
+        },
+      });
+      await broker.call('ZADD', SWARMS, Date.now() - 3 * 24 * 60 * 60 * 1_000, 'one');
+      const { stdout, stderr, code } = await run(
+        'sessions',
+        'prune',
+        '--older-than',
+        '1d',
+        '--yes',
+      );
+      expect({ stderr, code }).toEqual({ stderr: '', code: 0 });
+      expect(stdout).toMatch(/one +3 days ago +It cannot be read, so nobody can go on with it\./);
+      expect(stdout).toContain('1 session removed');
+      expect(await broker.call('KEYS', `${prefix}*`)).toEqual([]);
+      expect((await json('sessions')).sessions).toMatchObject([{ id: 'two' }]);
+    },
+  );
+
+  test('and one in files keep their file versions when the other store is pruned', async () => {
+    const { run, plain, json, workspace, skeinHome } = await sceneInRedis([
+      { match: { turn: 0 }, reply: calls('Write', { file_path: 'a.txt', content: 'new' }) },
+      { reply: 'Done.' },
+    ]);
+    const checkpoints = join(skeinHome, 'checkpoints');
+    const kept = async () =>
+      (await readdir(checkpoints, { recursive: true, withFileTypes: true }))
+        .filter((entry) => entry.isFile())
+        .map(({ parentPath, name }) => join(parentPath, name));
+    for (const [words, go] of [
+      ['of files', (args: string[]) => plain(args)],
+      ['of Redis', (args: string[]) => run(...args)],
+    ] as const) {
+      await writeFile(join(workspace, 'a.txt'), `before, ${words}`);
+      await go(['-p', 'go', '--permission-mode', 'acceptEdits']);
+    }
+    const before = await kept();
+    expect(before.length).toBeGreaterThanOrEqual(2);
+    const old = new Date(Date.now() - 3 * 24 * 60 * 60 * 1_000);
+    for (const file of before) await utimes(file, old, old);
+    expect((await json('sessions', 'prune', '--yes')).checkpoints).toMatchObject({ removed: 0 });
+    const { stdout } = await plain(['sessions', 'prune', '--yes', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ checkpoints: { removed: 0 } });
+    expect(await kept()).toEqual(before);
+  });
+
+  test('is stopped, spoken to and answered from another terminal', async () => {
+    const { run, json, start, workspace } = await sceneInRedis([
+      { match: { turn: 0 }, reply: calls('Bash', { command: 'touch made.txt' }) },
+      { reply: 'Done.' },
+    ]);
+    const printed = start('-p', 'go', '--ask', '--output-format', 'json');
+    const question = await eventually('it says how to answer', () => {
+      return /skein approve (q_\w+)/.exec(printed.stderr)?.[1];
+    });
+    expect((await json('inbox')).questions).toMatchObject([{ id: question, tool: 'Bash' }]);
+    expect((await json('ps')).swarms).toMatchObject([
+      { isRunning: true, agents: [{ state: 'awaiting-permission' }] },
+    ]);
+    expect(await run('send', 'lead', 'be quick')).toMatchObject({ code: 0, stderr: '' });
+    const approved = await run('approve', question);
+    expect(approved).toMatchObject({ code: 0, stderr: '' });
+    expect((await printed.ended).result).toMatchObject({ permission_denials: [] });
+    expect(existsSync(join(workspace, 'made.txt'))).toBe(true);
+  });
+
+  test('has questions that are answered without a lead, and the second to answer hears who was first', async () => {
+    const { run, json, open } = await sceneInRedis();
+    await run('-p', 'hello', '--session-id', 'one');
+    const store = await open();
+    const { board, verdicts } = store.questions('one');
+    await board.post(QUESTION);
+    expect((await json('inbox')).questions).toMatchObject([{ id: 'q_1', session: 'one' }]);
+    expect(await run('deny', 'q_1', '--reason', 'no')).toMatchObject({ code: 0, stderr: '' });
+    expect(await run('approve', 'q_1')).toMatchObject({
+      ...{ code: 2, stdout: '' },
+      stderr: 'skein: Too late: somebody in another terminal has denied it already.\n',
+    });
+    const decided = await verdicts?.decided('q_1', AbortSignal.timeout(30_000));
+    expect(decided?.answer).toMatchObject({ behavior: 'deny' });
+  });
+});
+
+needs.describe('own-redis')('a session in Redis', () => {
+  test('is followed through an outage, which is said', async () => {
+    const { start, open, redis, run } = await sceneAt(ownRedisServer(), [{ reply: 'Done.' }]);
+    await run('-p', 'hello', '--session-id', 'one');
+    const store = await open();
+    const session = await store.open('one');
+    const follower = start('logs', '--follow', 'one');
+    await eventually('it shows the past', () => follower.stdout.includes('agent stopped'));
+    await redis.kill();
+    await eventually('it says so', () => follower.stderr.includes('cannot be reached'));
+    await redis.start();
+    await eventually('it says that too', () => follower.stderr.includes('Redis is back.'));
+    await session.close();
+    expect((await follower.ended).code).toBe(0);
+  });
+});
+
+const QUESTION: PostedQuestion = {
+  ...{ id: 'q_1', agent: 'a_1', call: 'toolu_1', tool: 'Bash', input: { command: 'ls' } },
+  ...{ inputDigest: 'x', description: 'Bash ls', reason: 'No rule.', risk: 'low', cwd: '/' },
+  askedAt: 1,
+};

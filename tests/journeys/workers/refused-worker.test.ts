@@ -1,0 +1,47 @@
+/** A worker that Redis does not let begin. */
+import { expect, onTestFinished, test } from 'vitest';
+import { openBroker } from '../../../src/store/redis/connection/redis-connections.js';
+import { workerSceneAt } from '../../fakes/agents/worker-scene.js';
+import { ownRedisServer } from '../../fakes/redis/own-redis-server.js';
+import { eventually } from '../../host/process/processes.js';
+import { needs } from '../../setup/needs.js';
+
+needs.describe('own-redis')('a worker', () => {
+  const setUp = async () => {
+    const scene = await workerSceneAt(ownRedisServer(), [{ reply: 'I see.' }]);
+    const redis = await openBroker(scene.redis.url);
+    onTestFinished(() => redis.close());
+    return { scene, redis };
+  };
+
+  test('that may not write ends with one sentence', async () => {
+    const { scene, redis } = await setUp();
+    await redis.call('ACL', 'SETUSER', 'guest', 'on', '>secret', '%R~*', '&*', '+@all');
+    const env = { SKEIN_REDIS_URL: `unix://guest:secret@${scene.redis.socket}` };
+    const { code, stderr, stdout } = await scene.start(['worker'], { env }).ended;
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(
+      /^[^\n]*No worker can begin here\. [^\n]* has refused it: NOPERM [^\n]*\n$/,
+    );
+  });
+
+  test('that finds no room waits for it, and says so', async () => {
+    const { scene, redis } = await setUp();
+    await redis.call('CONFIG', 'SET', 'maxmemory', 1);
+    const worker = scene.start(['worker']);
+    await eventually('it says that it waits', () => worker.stderr.includes('refuses writes: OOM '));
+    await redis.call('CONFIG', 'SET', 'maxmemory', 0);
+    await eventually('it takes jobs', () => worker.stderr.includes(' takes up to '));
+    worker.kill('SIGTERM');
+    expect(await worker.ended).toMatchObject({ code: 0 });
+  });
+
+  test('that waits to begin can be ended', async () => {
+    const { scene, redis } = await setUp();
+    await redis.call('CONFIG', 'SET', 'maxmemory', 1);
+    const worker = scene.start(['worker']);
+    await eventually('it says that it waits', () => worker.stderr.includes('refuses writes: OOM '));
+    worker.kill('SIGTERM');
+    expect(await worker.ended).toMatchObject({ code: 0 });
+  });
+});

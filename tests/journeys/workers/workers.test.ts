@@ -1,0 +1,152 @@
+/** Background agents on workers: their reports, their money, and what becomes of them when a worker ends. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { bash, begins, HELPERS, helper, LEAD } from '../../fakes/agents/worker-lead.js';
+import { logOf, SOON, type WorkerScene, workerScene } from '../../fakes/agents/worker-scene.js';
+import { type Line, type Reply, STREAM, setScene } from '../../fakes/skein-process.js';
+import { eventually } from '../../host/process/processes.js';
+import { firstBreak } from '../../laws/prompts.js';
+import { needs } from '../../setup/needs.js';
+
+const STALLS: Reply = { text: 'They were', stall: { afterEvents: 3 } };
+const WAITS = 'echo two >> log; while [ ! -e go ]; do sleep 0.05; done; echo three >> log';
+
+const bodiesOf = ({ simulator }: WorkerScene, prompt: string): readonly Buffer[] =>
+  simulator.requests
+    .map(({ body }) => body)
+    .filter((body) => {
+      const [first] = (JSON.parse(body.toString()) as Line).messages as Line[];
+      return JSON.stringify(first).includes(prompt);
+    });
+
+const endings = async (scene: WorkerScene): Promise<readonly number[]> =>
+  (await scene.journals('one')).map(
+    (records) => records.filter(({ type, final }) => type === 'run.ended' && final).length,
+  );
+
+needs.describe('redis')('a background agent on a worker', () => {
+  test('wakes its lead with its report, and its money is counted there', async () => {
+    const scene = await workerScene([
+      ...begins(helper('Find the geese')),
+      { match: { turn: 0 }, reply: { tool_use: bash('echo a goose') } },
+      { reply: 'They are here.' },
+    ]);
+    await scene.worker();
+    const { code, lines, result, stderr } = await scene.run([...LEAD, ...STREAM]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const told = lines.filter(({ subtype }) => String(subtype).startsWith('task_'));
+    const [begun, progress] = told;
+    expect(begun).toMatchObject({ subtype: 'task_started', task_type: 'background' });
+    expect(progress).toMatchObject({ subtype: 'task_progress', last_tool_name: 'Bash' });
+    expect(told.at(-1)).toMatchObject({
+      ...{ subtype: 'task_notification', status: 'completed', summary: 'They are here.' },
+      ...{ num_turns: 2, usage: { tool_uses: 1 } },
+    });
+    const { total, agents } = await scene.json('cost', 'one');
+    expect(result.total_cost_usd).toBeCloseTo(total.costUsd, 9);
+    expect(told.at(-1)?.cost_usd).toBeCloseTo(agents[1].costUsd, 9);
+    expect(scene.bodies().at(-1)?.messages.at(-1).content.at(-1).text).toContain('They are here.');
+  });
+
+  test('does what the lead allows that started it, not what one before it did', async () => {
+    const scene = await workerScene([
+      {
+        match: { lastUser: 'Again' },
+        reply: { tool_use: helper('Find more') },
+      },
+      ...begins(helper('Find the geese')),
+      { match: { turn: 0 }, reply: { tool_use: bash('echo a goose >> log') } },
+      { reply: 'They are here.' },
+    ]);
+    await scene.worker();
+    expect(await scene.run(LEAD)).toMatchObject({ code: 0 });
+    const again = ['-p', 'Again', '--resume', 'one', '--agents', HELPERS];
+    const { code, result } = await scene.run([...again, '--output-format', 'json']);
+    expect({ code, denials: result.permission_denials }).toMatchObject({
+      ...{ code: 0, denials: [{ tool_name: 'Bash' }] },
+    });
+    expect(logOf(scene)).toEqual(['a goose']);
+  });
+
+  test('is handed back by a worker that is told to end, and another goes on where it was', async () => {
+    const scene = await workerScene(
+      [
+        ...begins([helper('Find the geese'), helper('Count the geese')]),
+        { match: { firstUser: 'Find', turn: 0 }, reply: { tool_use: bash('echo one >> log') } },
+        { match: { firstUser: 'Find', turn: 1 }, replies: [STALLS, { text: 'They are here.' }] },
+        { match: { firstUser: 'Count', turn: 0 }, reply: { tool_use: bash(WAITS) } },
+        { match: { firstUser: 'Count' }, reply: 'There are three.' },
+      ],
+      SOON,
+    );
+    const first = await scene.worker();
+    const lead = scene.begin(LEAD);
+    await eventually('one of them is in an answer, the other in a call', () => {
+      return bodiesOf(scene, 'Find the geese').length === 2 && logOf(scene).includes('two');
+    });
+    first.kill('SIGTERM');
+    await eventually('it says so', () => first.stderr.includes('Giving back 2 agents'));
+    // Who comes now gets what is given back, and not the one whose call may still end.
+    const second = await scene.worker();
+    await eventually('it goes on', () => bodiesOf(scene, 'Find the geese').length === 3);
+    await writeFile(join(scene.workspace, 'go'), '');
+    expect(await first.ended).toMatchObject({ code: 0, stdout: '' });
+    expect(await lead.ended).toMatchObject({ code: 0 });
+    expect(logOf(scene).toSorted()).toEqual(['one', 'three', 'two']);
+    expect(await endings(scene)).toEqual([1, 1, 1]);
+    for (const prompt of ['Find the geese', 'Count the geese']) {
+      expect(firstBreak(bodiesOf(scene, prompt))).toBeUndefined();
+    }
+    second.kill('SIGTERM');
+    expect(await second.ended).toMatchObject({ code: 0 });
+  });
+
+  test('is taken over when its worker is killed, and no call is made twice', async () => {
+    const scene = await workerScene(
+      [
+        ...begins(helper('Count the geese')),
+        { match: { firstUser: 'Count', turn: 0 }, reply: { tool_use: bash(WAITS) } },
+        { match: { firstUser: 'Count' }, reply: 'There may be three.' },
+      ],
+      SOON,
+    );
+    const first = await scene.worker();
+    const lead = scene.begin(LEAD);
+    await eventually('it is in a call', () => logOf(scene).includes('two'));
+    first.kill('SIGKILL');
+    await first.ended;
+    const second = await scene.worker();
+    expect(await lead.ended).toMatchObject({ code: 0 });
+    expect(second.stderr).toContain('is begun once more, after 1 that did not end it');
+    expect(logOf(scene)).toEqual(['two']);
+    expect(await endings(scene)).toEqual([1, 1]);
+    const [, resumed] = bodiesOf(scene, 'Count the geese').map(
+      (body) => JSON.parse(body.toString()) as Line,
+    );
+    expect(JSON.stringify(resumed?.messages.at(-1))).toContain(
+      'Skein was stopped while this call was running.',
+    );
+  });
+});
+
+needs.describe('redis')('a worker', () => {
+  test('says in one sentence what it cannot do', async () => {
+    const { run } = await setScene();
+    const away = { env: { SKEIN_REDIS_URL: 'redis://127.0.0.1:1' } };
+    const wrong: readonly (readonly [readonly string[], object, RegExp])[] = [
+      [[], {}, /^skein: A worker takes agents from a queue in Redis: set SKEIN_REDIS_URL, .*\n$/],
+      [[], away, /^skein: Redis at 127.0.0.1:1 cannot be used \(ECONNREFUSED\): .*\n$/],
+      [['--concurrency', '0'], away, /^skein: --concurrency 0 is no number from 1 to 10,000\.\n$/],
+      [['--rate', 'many'], away, /^skein: --rate many is no number from 1 to 10,000\.\n$/],
+      [['--quick'], away, /unknown option '--quick'/],
+      [['--store', 'ftp://a'], {}, /^skein: .*store.*\n$/],
+    ];
+    for (const [args, options, sentence] of wrong) {
+      const { code, stdout, stderr } = await run(['worker', ...args], options);
+      expect({ args, code, stdout, stderr }).toEqual({
+        ...{ args, code: 2, stdout: '', stderr: expect.stringMatching(sentence) },
+      });
+    }
+  });
+});

@@ -1,0 +1,144 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { toolsetOf } from '../../src/policy/agent-toolset.js';
+import { EFFECT_TOOLS } from '../../src/protocol/agent/agent-definition.js';
+import { PERMISSION_MODES } from '../../src/protocol/permission/permission.js';
+import { bash, hostTool, look, mcp, policyOf, read, rule, write } from './workshop.js';
+
+type Definition = Parameters<typeof toolsetOf>[0];
+
+const OURS = ['Read', 'Bash', 'Write', 'Edit', 'MultiEdit', 'NotebookEdit'] as const;
+
+const SHOWN: Parameters<typeof toolsetOf>[1] = [
+  ...OURS.map((name) => ({ name, kind: 'builtin' }) as const),
+  { name: 'mcp__github__list', kind: 'mcp' },
+  { name: 'mcp__githubber__list', kind: 'mcp', onlyReads: true },
+];
+
+/** What an agent has whose definition says no more than this. */
+const toolset = (definition: Partial<Definition> = {}) =>
+  toolsetOf({ name: 'looker', disallowedTools: [], limits: [], denials: [], ...definition }, SHOWN);
+
+const EVERYTHING = [rule('allow', '*')];
+
+/** In a workspace where everything else is allowed. */
+const ruling = (definition: Partial<Definition>, request: ReturnType<typeof read>) =>
+  policyOf({
+    ...{ tools: toolset(definition), rules: EVERYTHING, mode: 'bypassPermissions' },
+  }).rule(request);
+
+const may = (definition: Partial<Definition>, request: ReturnType<typeof read>) =>
+  ruling(definition, request).behavior === 'allow';
+
+describe('an agent whose definition lists no tools', () => {
+  test.each([
+    ...[write('/repo/a', 'Write'), write('/repo/a', 'Edit'), write('/repo/a', 'MultiEdit')],
+    ...[write('/repo/a.ipynb', 'NotebookEdit'), bash('touch a'), look('ls')],
+  ])(
+    'may neither write nor run commands, whatever is allowed: $tool $subject.target',
+    (request) => {
+      const denied = ruling({}, request);
+      expect(denied).toMatchObject({ behavior: 'deny', step: 'deny' });
+      expect(denied.reason).toContain(`The looker has no ${request.tool}: `);
+    },
+  );
+
+  test('has what else is ours, and of others what only reads', () => {
+    expect(may({}, read('/repo/a'))).toBe(true);
+    expect(may({}, mcp('mcp__githubber__list'))).toBe(true);
+    expect(may({}, mcp('mcp__github__list'))).toBe(false);
+  });
+
+  test('gets no effect from any mode or rule', () => {
+    const requests = [bash('touch a'), ...[...EFFECT_TOOLS].map((it) => write('/repo/a', it))];
+    const anything = fc.record({
+      mode: fc.constantFrom(...PERMISSION_MODES),
+      request: fc.constantFrom(...requests),
+      texts: fc.subarray(['*', 'Bash', 'Bash(touch:*)', 'Edit', 'Write(/a)']),
+    });
+    fc.assert(
+      fc.property(anything, ({ mode, request, texts }) => {
+        const rules = texts.map((text) => rule('allow', text));
+        const { behavior } = policyOf({ tools: toolset(), rules, mode }).rule(request);
+        expect(behavior).toBe('deny');
+      }),
+    );
+  });
+});
+
+describe('an agent whose definition lists tools', () => {
+  test('has these and no others', () => {
+    expect(may({ tools: ['Read', 'Bash'] }, bash('touch a'))).toBe(true);
+    expect(may({ tools: ['Read', 'Bash'] }, write('/repo/a'))).toBe(false);
+    expect(may({ tools: [] }, read('/repo/a'))).toBe(false);
+  });
+
+  test('may list a server, the beginning of names, or everything', () => {
+    expect(may({ tools: ['mcp__github'] }, mcp('mcp__github__list'))).toBe(true);
+    expect(may({ tools: ['mcp__github'] }, mcp('mcp__githubber__list'))).toBe(false);
+    expect(may({ tools: ['mcp__git*'] }, mcp('mcp__githubber__list'))).toBe(true);
+    expect(may({ tools: ['*'] }, bash('touch a'))).toBe(true);
+  });
+
+  test('has none that is forbidden, even of those', () => {
+    expect(may({ tools: ['*'], disallowedTools: ['Bash'] }, bash('touch a'))).toBe(false);
+    expect(may({ disallowedTools: ['mcp__github'] }, mcp('mcp__github__list'))).toBe(false);
+  });
+
+  test('still needs leave for what it has', () => {
+    const policy = policyOf({ tools: toolset({ tools: ['Bash'] }) });
+    expect(policy.rule(bash('touch a')).behavior).toBe('ask');
+  });
+});
+
+describe('an agent that has a part of a tool', () => {
+  const some = { tools: ['Bash', 'Edit'], limits: ['Bash(git diff:*)', 'Bash(npm test)'] };
+
+  test.each([
+    ['git diff HEAD', true],
+    ['npm test', true],
+    ['git diff | head -3', true],
+    ['git diff && npm test', true],
+    ['git push', false],
+    ['git diff && git push', false],
+    ['git diff > out', false],
+    ['cat notes', false],
+  ])('may run %s: %s', (command, expected) => {
+    expect(may(some, bash(command))).toBe(expected);
+  });
+
+  test('hears what the part is', () => {
+    expect(ruling(some, bash('git push')).reason).toBe(
+      'The looker has Bash only for Bash(git diff:*), Bash(npm test), not for Bash "git push".',
+    );
+  });
+
+  test('has the whole of the others', () => {
+    expect(may(some, write('/repo/a', 'Edit'))).toBe(true);
+  });
+
+  test('has places that are counted from the workspace', () => {
+    const limits = ['Edit(/src/**)'];
+    expect(may({ tools: ['Edit'], limits }, write('/repo/src/a', 'Edit'))).toBe(true);
+    expect(may({ tools: ['Edit'], limits }, write('/repo/a', 'Edit'))).toBe(false);
+  });
+
+  test('has nothing of one whose rule cannot be read', () => {
+    expect(may({ tools: ['Edit'], limits: ['Edit(!a)'] }, write('/repo/a', 'Edit'))).toBe(false);
+  });
+});
+
+describe('an agent that is denied a part of a tool', () => {
+  test('has the rest', () => {
+    const most = { tools: ['Bash'], denials: ['Bash(git push:*)'] };
+    expect(may(most, bash('git status'))).toBe(true);
+    expect(may(most, bash('cd a && git push origin'))).toBe(false);
+    expect(ruling(most, bash('git push')).reason).toBe(
+      'The looker may not do what Bash(git push:*) names.',
+    );
+  });
+});
+
+test('whoever has no definition is not bound by one', () => {
+  expect(policyOf({ rules: EVERYTHING }).rule(hostTool('deploy')).behavior).toBe('allow');
+});

@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { ruleProblems } from '../../../src/policy/rules/rule-matcher.js';
+import type { PermissionRequest } from '../../../src/protocol/permission/permission.js';
+import { bash, fetchUrl, mcp, policyOf, read, rule, starts, write } from '../workshop.js';
+
+/** The table of rules in the document: a rule, calls it speaks of, calls it does not. */
+const rows = readFileSync('docs/permissions.md', 'utf8')
+  .split('\n## Rules\n')[1]
+  ?.split('\n## ')[0]
+  ?.split('\n')
+  .filter((line) => line.startsWith('| `'))
+  .map((line) => line.split('|').map((cell) => [...cell.matchAll(/`([^`]+)`/g)].map((it) => it[1])))
+  .map(([, [text = ''] = [], meant = [], others = []]) => ({ text, meant, others }));
+
+/** `Bash npm test`, `Read a.txt`: a tool and what it is about. */
+const requestOf = (call = ''): PermissionRequest => {
+  const [tool = '', ...rest] = call.split(' ');
+  const about = rest.join(' ');
+  if (tool.startsWith('mcp__')) return mcp(tool);
+  if (tool === 'Bash') return bash(about);
+  if (tool === 'WebFetch') return fetchUrl(about);
+  if (tool === 'Task') return starts(about);
+  return ['Read', 'Grep', 'Glob'].includes(tool) ? read(about, tool) : write(about, tool);
+};
+
+describe('a documented rule', () => {
+  test.each(rows ?? [])('speaks of what the document says: $text', ({ text, meant, others }) => {
+    const rules = [rule('deny', text, 'project', '/repo/.claude/settings.json')];
+    expect(ruleProblems(rules)).toEqual([]);
+    const policy = policyOf({ rules });
+    const isDenied = (call: string | undefined) => policy.rule(requestOf(call)).step === 'deny';
+    expect(meant.length).toBeGreaterThan(0);
+    expect(meant.filter((call) => !isDenied(call))).toEqual([]);
+    expect(others.filter(isDenied)).toEqual([]);
+  });
+
+  test('is there, in each form that the grammar has', () => {
+    expect(rows?.length).toBeGreaterThan(12);
+  });
+});

@@ -1,0 +1,117 @@
+import { resolve } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { isForeign, isInside } from '../../../src/policy/paths/path-policy.js';
+import { readShell } from '../../../src/policy/shell/shell-reading.js';
+import { spellWords } from '../../../src/policy/shell/shell-words.js';
+import type { PermissionRequest } from '../../../src/protocol/permission/permission.js';
+import { bash, fetchUrl, mcp, policyOf, read, rule, write } from '../workshop.js';
+
+const WORLD = { home: '/', roots: ['/repo'], realPath: (path: string) => path, ignoreCase: false };
+
+const granting = (request: PermissionRequest, options: Parameters<typeof policyOf>[0] = {}) =>
+  policyOf({
+    ...options,
+    rules: [
+      ...(options.rules ?? []),
+      rule('allow', policyOf(options).grantFor(request), 'session'),
+    ],
+  });
+
+describe('a grant', () => {
+  test.each([
+    [bash('npm test'), 'Bash(npm test)'],
+    [bash('touch *.ts'), 'Bash(touch \\*.ts)'],
+    [write('src/a b.ts'), 'Edit(//repo/src/a[ ]b.ts)'],
+    [read('/etc/hosts', 'Grep'), 'Read(//etc/hosts)'],
+    [fetchUrl('https://example.com/a?b'), 'WebFetch(domain:example.com)'],
+    [fetchUrl('https://example.com./'), 'WebFetch(domain:example.com)'],
+    [mcp('mcp__git__push'), 'mcp__git__push'],
+  ])('is the narrowest rule that covers the call: %#', (request, text) => {
+    expect(policyOf().grantFor(request)).toBe(text);
+    expect(granting(request).rule(request)).toMatchObject({ behavior: 'allow', step: 'allow' });
+  });
+
+  const anything = fc
+    .string({ unit: fc.constantFrom(...'ab*\\ :()[]!#?/.\n'.split('')) })
+    .filter((text) => text.trim() !== '');
+
+  test('covers its call, whatever the command or the path', () => {
+    fc.assert(
+      fc.property(anything, fc.constantFrom(bash, write), (text, make) => {
+        fc.pre(!isForeign(text));
+        const policy = granting(make(text));
+        expect(policy.problems).toEqual([]);
+        expect(policy.rule(make(text)).behavior).toBe('allow');
+      }),
+    );
+  });
+
+  test.each(['a:/b', '\\\\host\\b', '//?/b', 'b:$DATA'])(
+    'does not cover a path of another system, which lies nowhere here: %s',
+    (path) => {
+      expect(granting(write(path)).rule(write(path)).behavior).toBe('ask');
+    },
+  );
+
+  test('covers no command of other words', () => {
+    const partsOf = (command: string) =>
+      readShell(command, '/repo', WORLD).parts.map(({ words }) => spellWords(words));
+    fc.assert(
+      fc.property(anything, anything, (one, other) => {
+        fc.pre(one.trim() !== other.trim());
+        const known = new Set(partsOf(one));
+        fc.pre(partsOf(other).some((part) => !known.has(part)));
+        const { behavior } = policyOf().rule(bash(other));
+        expect(granting(bash(one)).rule(bash(other)).behavior).toBe(behavior);
+      }),
+    );
+  });
+
+  test('for a command without a word covers no other', () => {
+    for (const nothing of [' ', ':']) {
+      expect(granting(bash(nothing)).rule(bash('touch a')).behavior).toBe('ask');
+    }
+  });
+
+  test('covers no other path but what is below', () => {
+    fc.assert(
+      fc.property(anything, anything, (one, other) => {
+        fc.pre(!isInside(resolve('/repo', one), resolve('/repo', other)));
+        expect(granting(write(one)).rule(write(other)).behavior).toBe('ask');
+      }),
+    );
+  });
+
+  test('for the session answers an ask match of exactly the same call', () => {
+    const compound = { behavior: 'ask', reason: 'It is a compound command.' } as const;
+    const policy = granting(bash('a && b'), { rules: [rule('ask', 'Bash')] });
+    expect(policy.rule(bash('a && b'), { finding: compound })).toMatchObject({
+      behavior: 'allow',
+      step: 'callback',
+    });
+    expect(policy.rule(bash('a && c'), { finding: compound }).behavior).toBe('ask');
+  });
+
+  test('from a settings file answers no ask match', () => {
+    const rules = [rule('ask', 'Bash'), rule('allow', 'Bash(npm test)', 'local')];
+    expect(policyOf({ rules }).rule(bash('npm test')).behavior).toBe('ask');
+  });
+
+  test('dies when a link is turned elsewhere', () => {
+    const linked = (target: string) => (path: string) => path.replace('/repo/link', target);
+    const text = policyOf({ realPath: linked('/data/a') }).grantFor(write('link'));
+    const rules = [rule('ask', 'Edit'), rule('allow', text, 'session')];
+    expect(policyOf({ rules, realPath: linked('/data/a') }).rule(write('link')).behavior).toBe(
+      'allow',
+    );
+    expect(policyOf({ rules, realPath: linked('/etc/b') }).rule(write('link')).behavior).toBe(
+      'ask',
+    );
+  });
+
+  test('never opens what is denied', () => {
+    const policy = granting(write('a'), { rules: [rule('deny', 'Edit(a)')] });
+    expect(policy.rule(write('a')).behavior).toBe('deny');
+  });
+});

@@ -1,0 +1,305 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ShellPart } from '../../../src/policy/shell/shell-part.js';
+import { readShell } from '../../../src/policy/shell/shell-reading.js';
+import { PERMISSION_MODES } from '../../../src/protocol/permission/permission.js';
+import { bash, policyOf, rule } from '../workshop.js';
+import { CORPUS, CORPUS_RULES } from './shell-corpus.js';
+
+const single = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+const double = (text: string) => `"${text.replaceAll(/["\\$`]/g, '\\$&')}"`;
+
+/** Ways to run a command line inside of something else, none of which makes it harmless. */
+const WRAPS: readonly ((command: string) => string)[] = [
+  (it) => `bash -c ${single(it)}`,
+  (it) => `sh -c ${double(it)}`,
+  (it) => `eval ${single(it)}`,
+  (it) => `env A=1 bash -c ${single(it)}`,
+  (it) => `sudo -n sh -c ${single(it)}`,
+  (it) => `timeout 5 bash -c ${single(it)}`,
+  (it) => `nohup nice -n 3 sh -c ${single(it)}`,
+  (it) => `busybox sh -c ${single(it)}`,
+  (it) => `xargs -I% sh -c ${single(it)}`,
+  (it) => `find . -exec sh -c ${single(it)} \\;`,
+  (it) => `env -S ${single(`bash -c ${single(it)}`)}`,
+  (it) => `(${it}\n)`,
+  (it) => `{ ${it}\n}`,
+  (it) => `true && { ${it}\n}`,
+  (it) => `if true; then ${it}\nfi`,
+  (it) => `for i in 1; do ${it}\ndone`,
+  (it) => `f() { ${it}\n}; f`,
+  (it) => `echo "$(${it}\n)"`,
+  (it) => `x=$(${it}\n)`,
+  (it) => `cat <(${it}\n)`,
+  (it) => `ls | { ${it}\n}`,
+  (it) => `{ ${it}\n} > /dev/null 2>&1`,
+  (it) => `bash <<'END_OF_SCRIPT'\n${it}\nEND_OF_SCRIPT`,
+  (it) => `ls; ${it}`,
+  (it) => `${it}\nls`,
+  (it) => `time ${it}`,
+  (it) => `! ${it}`,
+  (it) => `# harmless\n${it}`,
+];
+
+const wraps = fc.array(fc.constantFrom(...WRAPS), { minLength: 1, maxLength: 4 });
+const wrapped = (command: string, layers: readonly ((it: string) => string)[]) =>
+  layers.reduce((inner, wrap) => wrap(inner), command);
+
+/** Every letter of a plain word may be quoted in its own way. */
+const disguise = (word: string, ways: readonly number[]) =>
+  /^[\w./-]+$/.test(word)
+    ? word
+        .split('')
+        .map((char, index) => {
+          const hex = char.charCodeAt(0).toString(16);
+          const spellings = [
+            char,
+            `\\${char}`,
+            `'${char}'`,
+            `"${char}"`,
+            `$'\\x${hex}'`,
+            `""${char}`,
+            `\\\n${char}`,
+          ];
+          return spellings[(ways[index % ways.length] ?? 0) % spellings.length] ?? char;
+        })
+        .join('')
+    : word;
+
+const commandsRuled = (behavior: string) =>
+  CORPUS.filter(({ ruling }) => ruling.startsWith(behavior)).flatMap(({ commands }) => commands);
+
+const everything = { rules: [...CORPUS_RULES, rule('allow', 'Bash')] };
+const STRICTNESS = { allow: 0, ask: 1, deny: 2 };
+
+describe('a command that is denied', () => {
+  const denied = commandsRuled('deny');
+
+  test('is not allowed by wrapping it, whatever the rules and the mode allow', () => {
+    const mode = fc.constantFrom(...PERMISSION_MODES);
+    fc.assert(
+      fc.property(fc.constantFrom(...denied), wraps, mode, (command, layers, name) => {
+        const ruling = policyOf({ ...everything, mode: name }).rule(bash(wrapped(command, layers)));
+        expect(ruling.behavior).not.toBe('allow');
+      }),
+      { numRuns: 1500 },
+    );
+  });
+
+  test('stays denied in one plain wrapper', () => {
+    const plain = denied.filter((it) => !/[\n#&]|<<|^(?:cd|pushd)/.test(it));
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...plain),
+        fc.constantFrom(...WRAPS.slice(0, 6)),
+        (command, wrap) => {
+          expect(policyOf(everything).rule(bash(wrap(command))).behavior).toBe('deny');
+        },
+      ),
+      { numRuns: 600 },
+    );
+  });
+
+  test('is not allowed by quoting its letters', () => {
+    // A quoted keyword is a keyword no more.
+    const plain = denied.filter((it) => /^[\w./ -]+$/.test(it) && !it.startsWith('coproc'));
+    const ways = fc.array(fc.nat(6), { minLength: 1, maxLength: 12 });
+    const gaps = fc.constantFrom(' ', '  ', '\t', ' \\\n');
+    fc.assert(
+      fc.property(fc.constantFrom(...plain), ways, gaps, (command, how, gap) => {
+        const hidden = command
+          .split(' ')
+          .map((word) => disguise(word, how))
+          .join(gap);
+        expect({ hidden, behavior: policyOf(everything).rule(bash(hidden)).behavior }).toEqual({
+          hidden,
+          behavior: 'deny',
+        });
+      }),
+      { numRuns: 1500 },
+    );
+  });
+});
+
+/** Half a sentence means something else when more is put around it. */
+const isWhole = (command: string): boolean =>
+  !/no valid shell/.test(policyOf(everything).rule(bash(command)).reason);
+
+describe('a command that needs a person', () => {
+  test('is not allowed by wrapping it when a rule allows every command', () => {
+    const dangerous = CORPUS.filter(
+      ({ ruling, about }) => ruling === 'ask@ask' && !about.startsWith('installations'),
+    )
+      .flatMap(({ commands }) => commands)
+      .filter(isWhole);
+    fc.assert(
+      fc.property(fc.constantFrom(...dangerous), wraps, (command, layers) => {
+        const hidden = wrapped(command, layers);
+        // Only our parser takes a `!` with nothing behind it for a command.
+        fc.pre(!/! && /.test(hidden));
+        expect({ hidden, behavior: policyOf(everything).rule(bash(hidden)).behavior }).not.toEqual({
+          hidden,
+          behavior: 'allow',
+        });
+      }),
+      { numRuns: 1500 },
+    );
+  });
+
+  test('is not freed by standing beside others', () => {
+    const asked = commandsRuled('ask').filter(isWhole);
+    const other = fc.constantFrom(...commandsRuled('allow'));
+    const seam = fc.constantFrom(' && ', '; ', ' || ', '\n', ' & ', ' | ');
+    fc.assert(
+      fc.property(fc.constantFrom(...asked), other, seam, (command, beside, join) => {
+        // After `cd src`, `../other` is another place.
+        fc.pre(!/#|<<|\bcd\b/.test(beside));
+        const both = beside + join + command;
+        expect({
+          both,
+          behavior: policyOf({ rules: CORPUS_RULES }).rule(bash(both)).behavior,
+        }).not.toEqual({ both, behavior: 'allow' });
+      }),
+      { numRuns: 1500 },
+    );
+  });
+});
+
+describe('any change of a command', () => {
+  test('is ruled on without a crash, and with a reason', () => {
+    const all = CORPUS.flatMap(({ commands }) => commands);
+    const junk = fc.string({
+      unit: fc.constantFrom(...'ab \n\'"`$(){}[]<>|&;#\\*?~=-/!\0\u00a0'.split('')),
+      maxLength: 3,
+    });
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...all),
+        fc.nat(60),
+        fc.nat(5),
+        junk,
+        (command, at, cut, text) => {
+          const changed = command.slice(0, at) + text + command.slice(at + cut);
+          const ruling = policyOf({ rules: CORPUS_RULES }).rule(bash(changed));
+          expect(STRICTNESS[ruling.behavior]).toBeDefined();
+          expect(ruling.reason).toMatch(/\S.*\.$/s);
+        },
+      ),
+      { numRuns: 3000 },
+    );
+  });
+});
+
+describe('a program that a real shell starts', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'trip-'));
+  writeFileSync(join(folder, 'TRIP'), '#!/bin/sh\necho TRIPPED >&2\n');
+  chmodSync(join(folder, 'TRIP'), 0o755);
+  const inBash = (command: string) =>
+    spawnSync('/bin/bash', ['--norc', '-c', command], {
+      ...{ encoding: 'utf8', cwd: folder, timeout: 5_000, input: '' },
+      env: { PATH: `${folder}:/bin:/usr/bin`, HOME: folder },
+    }).stderr;
+  const isFound = (command: string) => {
+    const world = {
+      home: folder,
+      roots: [folder],
+      ignoreCase: false,
+      realPath: (path: string) => path,
+    };
+    const { parts, doubts } = readShell(command, folder, world);
+    // A script that is named is not looked into.
+    const runs = ({ words, redirects }: ShellPart) =>
+      [...words.slice(0, 2), ...redirects.map(({ target }) => target)].some(
+        ({ text }) => text === 'TRIP',
+      );
+    return doubts.length > 0 || parts.some(runs);
+  };
+
+  const PIECES = [
+    ...[
+      'TRIP',
+      'TRIP',
+      'TRIP',
+      'a',
+      ' ',
+      ' ',
+      ' ',
+      '\n',
+      '\t',
+      "'",
+      "'",
+      '"',
+      '"',
+      '\\',
+      '#',
+      ';',
+      '&',
+      '|',
+      '`',
+      '`',
+    ],
+    ...[
+      '$',
+      '$(',
+      '${x:-',
+      '(',
+      ')',
+      ')',
+      '{ ',
+      '; }',
+      '< ',
+      '> /dev/null ',
+      '=',
+      '! ',
+      '[',
+      ']',
+      '<(',
+      '<<E\n',
+      '\nE\n',
+      '<<<',
+      '\r',
+    ],
+    ...[
+      'env ',
+      'eval ',
+      'bash -c ',
+      'sh ',
+      'exec ',
+      'command ',
+      'nice ',
+      'xargs ',
+      'true',
+      '&& ',
+      '|| ',
+      'if ',
+      'then ',
+      'fi',
+      'time ',
+    ],
+  ];
+
+  test('is in the reading, or the reading says that it does not know', () => {
+    const command = fc
+      .array(fc.constantFrom(...PIECES), { minLength: 2, maxLength: 10 })
+      .map((parts) => parts.join(''))
+      .filter((text) => text.includes('TRIP') && !isFound(text));
+    fc.assert(
+      fc.property(command, (text) => {
+        expect({ text, said: inBash(text) }).not.toEqual({
+          text,
+          said: expect.stringContaining('TRIPPED'),
+        });
+      }),
+      { numRuns: 150 },
+    );
+  }, 60_000);
+
+  test('would be noticed by that shell', () => {
+    expect(inBash('a; TRIP')).toContain('TRIPPED');
+    expect(inBash("# '\nTRIP #'")).toContain('TRIPPED');
+  });
+});

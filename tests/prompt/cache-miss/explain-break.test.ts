@@ -1,0 +1,218 @@
+import { describe, expect, test } from 'vitest';
+import { type BreakFacts, explainBreak } from '../../../src/prompt/cache-miss/explain-break.js';
+import {
+  digestChange,
+  type MessageChange,
+  messageChange,
+} from '../../../src/prompt/cache-miss/message-change.js';
+import { digestOf, shapeOf } from '../../../src/prompt/cache-miss/request-shape.js';
+import { SAID, type Said, sentHead, tool } from '../request-shapes.js';
+
+const MINUTE = 60_000;
+
+const known = (said: Said) => {
+  const sent = sentHead(said);
+  return { shape: shapeOf(sent), sent };
+};
+
+const explain = (facts: Partial<BreakFacts> & { was?: Said; is?: Said }) =>
+  explainBreak({
+    ...{ before: known(facts.was ?? {}), now: known(facts.is ?? {}), message: undefined },
+    ...{ declared: [], idleMs: 1_000, ...facts },
+  });
+
+const rewritten: MessageChange = { index: 2, change: 'changed', byte: 57, byteInAll: 1_057 };
+const compacted = { reason: 'compaction', section: 'messages' } as const;
+
+describe('a break is put down to', () => {
+  test('what changed, in a sentence', () => {
+    expect(explain({ is: { tools: [tool('Read', 'Else.'), ...SAID.tools.slice(1)] } })).toEqual({
+      ...{ cause: 'tools', expected: false, owner: 'tool Read', change: 'changed', byte: 30 },
+      detail: 'Tool Read has changed at its byte 30.',
+    });
+  });
+
+  test('a message that was rewritten', () => {
+    expect(explain({ message: rewritten })).toEqual({
+      ...{ cause: 'messages', expected: false, owner: 'message 3', change: 'changed', byte: 57 },
+      detail: 'Message 3 has changed at its byte 57.',
+    });
+  });
+
+  test('the first of several things, and the others are mentioned', () => {
+    const is = { ttl: '1h', settings: { outputConfig: '{"effort":"low"}' } } as const;
+    expect(explain({ is, message: rewritten })).toMatchObject({
+      cause: 'effort',
+      detail: 'The request changed: effort none → low (also changed: message 3, ttl 5m → 1h).',
+    });
+  });
+
+  test('what was declared, which is expected', () => {
+    expect(explain({ declared: [compacted], message: { ...rewritten, index: 0 } })).toEqual({
+      ...{ cause: 'compaction', expected: true, owner: 'messages', change: 'changed' },
+      ...{ byte: 1_057, detail: 'The conversation was summarised.' },
+    });
+  });
+
+  test.each([
+    ['compaction', 'messages'],
+    ['truncation', 'messages'],
+    ['clear', 'messages'],
+    ['model', 'model a → b'],
+    ['section', 'env info'],
+  ] as const)(
+    'a declared %s also when a resume has lost what there was before',
+    (reason, section) => {
+      expect(explain({ declared: [{ reason, section }] })).toMatchObject({
+        ...{ cause: reason, expected: true, owner: section, byte: null },
+      });
+    },
+  );
+
+  test('a section whose change was declared, with its first byte', () => {
+    const is = { sections: { ...SAID.sections, 'env info': 'You walk.' } };
+    const declared = [{ reason: 'section', section: 'env info' } as const];
+    expect(explain({ is, declared })).toMatchObject({
+      ...{ cause: 'section', expected: true, owner: 'section env info', byte: 4 },
+    });
+  });
+
+  test('a section that may change, with the reason that it gave (P8)', () => {
+    const fickle = (said: Said) => {
+      const { shape, sent } = known(said);
+      const sections = sent.sections.map((one) =>
+        one.name === 'env info' ? { ...one, mayChange: 'geese come and go' } : one,
+      );
+      return { shape, sent: { ...sent, sections } };
+    };
+    const detailOf = (before: Said, now: Said) =>
+      explain({
+        ...{ before: fickle(before), now: fickle(now) },
+        declared: [{ reason: 'section', section: 'env info' }],
+      }).detail;
+    const without = { sections: { intro: SAID.sections.intro } };
+    const words = 'A section of the system prompt says something else now: geese come and go.';
+    expect(detailOf({}, { sections: { ...SAID.sections, 'env info': 'x' } })).toBe(words);
+    expect([detailOf(without, {}), detailOf({}, without)]).toEqual([words, words]);
+    expect(detailOf({}, { sections: { ...SAID.sections, intro: 'x' } })).not.toContain('geese');
+  });
+
+  test('an accident that a declared break does not answer for', () => {
+    const is = { tools: [tool('Read', 'Else.'), ...SAID.tools.slice(1)] };
+    expect(explain({ is, declared: [compacted], message: rewritten })).toMatchObject({
+      ...{ cause: 'tools', expected: false, owner: 'tool Read' },
+    });
+    const louder = { settings: { outputConfig: '{"effort":"low"}' } };
+    expect(explain({ is: louder, declared: [compacted] })).toMatchObject({
+      ...{ cause: 'effort', expected: false },
+    });
+  });
+
+  const CHANGES = {
+    model: { settings: { model: 'm-2' } },
+    betas: { betas: ['b'] },
+    tools: { tools: [] },
+    system: { sections: { intro: 'You are a duck.', 'env info': SAID.sections['env info'] } },
+    settings: { settings: { outputConfig: '{"format":{}}' } },
+    effort: { settings: { outputConfig: '{"effort":"low"}' } },
+    thinking: { settings: { thinking: '{}' } },
+    marks: { ttl: '1h' },
+  } as const satisfies Record<string, Said>;
+
+  test.each([
+    ['compaction', ['system', 'marks']],
+    ['clear', ['system', 'marks']],
+    ['truncation', []],
+    ['model', ['model', 'betas', 'system', 'settings', 'effort', 'thinking', 'marks']],
+    ['section', ['tools', 'system', 'marks']],
+  ] as const)('a declared %s where that is what it answers for', (reason, answered) => {
+    const expected = Object.entries(CHANGES).flatMap(([name, is]) => {
+      const found = explain({ is, declared: [{ reason, section: 'x' }] });
+      return found.expected ? [name] : [];
+    });
+    expect(expected.sort()).toEqual([...answered].sort());
+  });
+
+  test('that of several declarations which answers for it', () => {
+    const declared = [{ reason: 'section', section: 'intro' } as const, compacted];
+    const found = [
+      explain({ is: CHANGES.tools, declared }),
+      explain({ message: rewritten, declared }),
+    ];
+    expect(found.map(({ cause, expected }) => [cause, expected])).toEqual([
+      ['section', true],
+      ['compaction', true],
+    ]);
+  });
+
+  test('the model that was declared, with all that goes with it', () => {
+    const is = { settings: { model: 'm-2', thinking: '{}' }, betas: ['b'] };
+    const declared = [{ reason: 'model', section: 'model m-1 → m-2' } as const];
+    expect(explain({ is, declared })).toMatchObject({
+      ...{ cause: 'model', expected: true, owner: 'model m-1 → m-2', byte: 2 },
+    });
+  });
+
+  test.each([
+    ['5m', 5 * MINUTE, 'server'],
+    ['5m', 5 * MINUTE + 1, 'expired'],
+    ['1h', 60 * MINUTE, 'server'],
+    ['1h', 60 * MINUTE + 1, 'expired'],
+  ] as const)('time, where nothing changed and %s is over (%i ms): %s', (ttl, idleMs, cause) => {
+    expect(explain({ was: { ttl }, is: { ttl }, idleMs })).toMatchObject({
+      ...{ cause, expected: false, byte: null },
+    });
+  });
+
+  test('the server, where nothing changed and nobody knows how long ago it was', () => {
+    expect(explain({ idleMs: null })).toMatchObject({ cause: 'server', owner: 'server' });
+  });
+});
+
+const text = (content: string) => Buffer.from(`{"role":"user","content":"${content}"}`);
+
+describe('the first message that is not what was sent', () => {
+  const sent = [text('one'), text('two'), text('three')];
+
+  test('is none when the conversation only went on', () => {
+    expect(messageChange(sent, [...sent, text('four')])).toBeUndefined();
+    expect(
+      messageChange(
+        sent,
+        sent.map((bytes) => Buffer.from(bytes)),
+      ),
+    ).toBeUndefined();
+    expect(digestChange(sent.map(digestOf), [...sent, text('four')])).toBeUndefined();
+  });
+
+  test('is found with its byte, in itself and in all of them', () => {
+    const byte = '{"role":"user","content":"t'.length;
+    expect(messageChange(sent, [text('one'), text('tWo'), text('three')])).toEqual({
+      ...{ index: 1, change: 'changed', byte, byteInAll: text('one').length + 1 + byte },
+    });
+  });
+
+  test('is found by digest alone', () => {
+    expect(digestChange(sent.map(digestOf), [text('one'), text('tWo')])).toEqual({
+      ...{ index: 1, change: 'changed', byte: null, byteInAll: null },
+    });
+  });
+
+  test('may be gone', () => {
+    expect(messageChange(sent, sent.slice(0, 2))).toMatchObject({ index: 2, change: 'removed' });
+    expect(digestChange(sent.map(digestOf), [])).toMatchObject({ index: 0, change: 'removed' });
+  });
+
+  test('is not looked for in the bytes of those that are the same', () => {
+    const untouchable = sent.map((bytes) => new Proxy(bytes, { get: () => refuse() }));
+    expect(messageChange(untouchable.slice(0, 0), untouchable)).toBeUndefined();
+    const lengthOnly = sent.map(
+      (bytes) => new Proxy(bytes, { get: (of, key) => (key === 'length' ? of.length : refuse()) }),
+    );
+    expect(messageChange(lengthOnly, lengthOnly)).toBeUndefined();
+  });
+});
+
+const refuse = (): never => {
+  throw new Error('nobody has to look into this message');
+};

@@ -1,0 +1,167 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { markedMessages } from '../../../src/prompt/request/cache-breakpoints.js';
+import type { BodyMessage } from '../../../src/prompt/request/cache-edits.js';
+import { bodyHead, directiveBody, requestBody } from '../../../src/prompt/request/request-body.js';
+import { assemblePrompt } from '../../../src/prompt/system/assemble-prompt.js';
+import { promptHead } from '../../../src/prompt/system/prompt-head.js';
+import { capabilitiesOf } from '../../../src/protocol/model/providers.js';
+import type { WireBlock } from '../../../src/protocol/model/wire.js';
+import { anyText } from '../../protocol/journal-records.js';
+
+const TOOLS = JSON.stringify([{ name: 'Read', description: 'Reads.', input_schema: {} }]);
+const HEAD = promptHead(assemblePrompt([], true), {
+  ...{ tools: TOOLS, attribution: 'a test', hasMcpTools: false, ttl: '5m' },
+  capabilities: capabilitiesOf('firstParty'),
+});
+
+interface Body {
+  readonly messages: readonly { readonly role: string; readonly content: WireBlock[] }[];
+  readonly system: readonly WireBlock[];
+}
+
+const message = (role: BodyMessage['role'], ...texts: readonly string[]): BodyMessage => {
+  const content = texts.map((text) => ({ type: 'text', text }));
+  return { role, bytes: Buffer.from(JSON.stringify({ role, content })) };
+};
+
+const bodyOf = (messages: readonly BodyMessage[]) =>
+  Buffer.concat(requestBody(bodyHead({ model: 'm', maxTokens: 100 }, HEAD), messages)).toString();
+
+const MARK = ',"cache_control":{"type":"ephemeral"}';
+const unmarked = (body: string) => body.replaceAll(MARK, '');
+const isMarked = ({ cache_control }: WireBlock) => cache_control !== undefined;
+
+const conversations = fc
+  .array(fc.array(anyText, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 9 })
+  .map((all) =>
+    all.map((texts, index) => message(index % 2 === 0 ? 'user' : 'assistant', ...texts)),
+  );
+
+describe('the body of a request', () => {
+  test('is JSON whose last key is messages', () => {
+    fc.assert(
+      fc.property(conversations, (messages) => {
+        const body = bodyOf(messages);
+        expect(Object.keys(JSON.parse(body) as object).at(-1)).toBe('messages');
+        expect(unmarked(body).endsWith(`${messages.map(({ bytes }) => bytes).join(',')}]}`)).toBe(
+          true,
+        );
+      }),
+    );
+  });
+
+  test('has its keys in one order, and only those that are set', () => {
+    const settings = {
+      ...{ model: 'm', maxTokens: 9, thinking: '{"type":"adaptive"}' },
+      outputConfig: '{"effort":"low"}',
+    };
+    expect(bodyHead(settings, { tools: '[]', system: '[]', ttl: '5m' }).bytes.toString()).toBe(
+      '{"model":"m","max_tokens":9,"stream":true,"thinking":{"type":"adaptive"},"output_config":{"effort":"low"},"system":[],"messages":[',
+    );
+    const small = bodyHead({ model: 'm', maxTokens: 9 }, { tools: '[1]', system: '[]', ttl: '5m' });
+    expect(small.bytes.toString()).toBe(
+      '{"model":"m","max_tokens":9,"stream":true,"tools":[1],"system":[],"messages":[',
+    );
+  });
+
+  test('has at most four marks', () => {
+    fc.assert(
+      fc.property(conversations, (messages) => {
+        expect(bodyOf(messages).split(MARK).length - 1).toBeLessThanOrEqual(4);
+      }),
+    );
+  });
+
+  test('marks the last block of each message that is to have a mark, and no other', () => {
+    fc.assert(
+      fc.property(conversations, (messages) => {
+        const body = JSON.parse(bodyOf(messages)) as Body;
+        const wanted = markedMessages(messages).map((at) => body.messages[at]?.content.at(-1));
+        const marked = body.messages.flatMap(({ content }) => content).filter(isMarked);
+        expect(new Set(marked)).toEqual(new Set(wanted));
+        expect(marked).toHaveLength(wanted.length);
+      }),
+    );
+  });
+
+  test('marks its messages for as long as the head of its prompt says (K7)', () => {
+    const head = bodyHead({ model: 'm', maxTokens: 100 }, { ...HEAD, ttl: '1h' });
+    const body = JSON.parse(
+      Buffer.concat(requestBody(head, [message('user', 'a')])).toString(),
+    ) as Body;
+    const mark = { type: 'ephemeral', ttl: '1h' };
+    expect(body.messages[0]?.content[0]?.cache_control).toEqual(mark);
+  });
+
+  test('has no marks in its messages for a provider that takes none', () => {
+    const head = bodyHead({ model: 'm', maxTokens: 100 }, HEAD, capabilitiesOf('openai'));
+    const messages = [message('user', 'a'), message('assistant', 'b'), message('user', 'c')];
+    const plain = messages.map(({ bytes }) => bytes.toString()).join(',');
+    expect(Buffer.concat(requestBody(head, messages)).toString()).toBe(
+      `${head.bytes.toString()}${plain}]}`,
+    );
+  });
+
+  test('extends the one before it, marks aside', () => {
+    fc.assert(
+      fc.property(conversations, (messages) => {
+        for (let count = 1; count < messages.length; count += 1) {
+          const before = unmarked(bodyOf(messages.slice(0, count)));
+          const after = unmarked(bodyOf(messages.slice(0, count + 1)));
+          expect(after.startsWith(before.slice(0, -2))).toBe(true);
+        }
+      }),
+    );
+  });
+
+  test('keeps the bytes of every message, whatever they hold', () => {
+    const strange = message('user', 'é 🦢 \u2028 "}]}', '}]}');
+    expect(unmarked(bodyOf([strange]))).toContain(strange.bytes.toString());
+    const last = (JSON.parse(bodyOf([strange])) as Body).messages[0]?.content.at(-1);
+    expect(last).toEqual({ type: 'text', text: '}]}', cache_control: { type: 'ephemeral' } });
+  });
+});
+
+describe('a request that nothing follows', () => {
+  const head = bodyHead({ model: 'm', maxTokens: 100 }, HEAD);
+  const DIRECTIVE = '{"type":"text","text":"Sum up."}';
+  const asked = (messages: readonly BodyMessage[]) =>
+    directiveBody(head, messages, DIRECTIVE).toString();
+
+  test('extends the conversation by one block, marks aside (K13)', () => {
+    fc.assert(
+      fc.property(conversations, (messages) => {
+        const plain = unmarked(bodyOf(messages));
+        const open = messages.at(-1)?.role === 'user';
+        const shared = open ? plain.slice(0, -4) : plain.slice(0, -2);
+        const body = unmarked(asked(messages));
+        expect(body.startsWith(shared)).toBe(true);
+        const end = open ? `,${DIRECTIVE}]}]}` : `,{"role":"user","content":[${DIRECTIVE}]}]}`;
+        expect(body.slice(shared.length)).toMatch(/^\}?,/);
+        expect(body.endsWith(end)).toBe(true);
+        const roles = (JSON.parse(body) as Body).messages.map(({ role }) => role);
+        expect(roles.at(-1)).toBe('user');
+        expect(roles.some((role, at) => role === roles[at + 1])).toBe(false);
+      }),
+    );
+  });
+
+  test('marks only what was sent before: the newest user message of an earlier request', () => {
+    const messages = [
+      ...[message('user', 'one'), message('assistant', 'two'), message('user', 'three')],
+      ...[message('assistant', 'four'), message('user', 'five')],
+    ];
+    const marked = (body: string) =>
+      (JSON.parse(body) as Body).messages
+        .flatMap(({ content }) => content)
+        .filter(isMarked)
+        .map(({ text }) => text);
+    expect(marked(asked(messages))).toEqual(['three']);
+    expect(marked(asked(messages.slice(0, 4)))).toEqual(['three']);
+    expect(marked(asked(messages.slice(0, 1)))).toEqual([]);
+    // Nobody has answered "three", so it may never have reached the cache.
+    const failed = [...messages.slice(0, 3), message('user', 'again')];
+    expect(marked(asked(failed))).toEqual(['one']);
+  });
+});

@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest';
+import type { FeedItem } from '../../../../src/protocol/session/feed.js';
+import { messageOf } from '../../../../src/sdk/api/messages/to-message.js';
+import {
+  childEnded,
+  childSays,
+  childUses,
+  fed,
+  spawned,
+} from '../../../fakes/agents/child-agents.js';
+
+const ITEMS: readonly FeedItem[] = [
+  { type: 'request.started', turn: 1, attempt: 1, model: 'm' },
+  { type: 'stream.event', event: { type: 'ping' } },
+  { type: 'tool.progress', call: 't', note: 'half' },
+  { type: 'tool.results', content: '[]' },
+  { type: 'attempt.discarded', turn: 1, attempt: 1, reason: 'Cut.' },
+  { type: 'context.compacted', summary: 'Shorter.' },
+  { type: 'notice', text: 'Slow.' },
+  { type: 'todos.changed', todos: [] },
+];
+
+describe('a message of an agent that works for another', () => {
+  test.each(ITEMS)('names the call that asked for the agent: $type', (item) => {
+    expect(messageOf(fed(item), 's_1')).toEqual({
+      ...messageOf(item, 's_1'),
+      parent_tool_use_id: 'toolu_1',
+    });
+    expect(messageOf(item, 's_1')).toMatchObject({ parent_tool_use_id: null, session_id: 's_1' });
+  });
+
+  test('is also made of what it says and uses', () => {
+    expect(messageOf(childSays('[{"type":"text","text":"Here."}]'), 's_1')).toMatchObject({
+      ...{ type: 'assistant', parent_tool_use_id: 'toolu_1' },
+      message: { content: [{ type: 'text', text: 'Here.' }] },
+    });
+    expect(messageOf(childUses('Grep'), 's_1')).toMatchObject({
+      ...{ type: 'tool_call', name: 'Grep', parent_tool_use_id: 'toolu_1' },
+    });
+  });
+
+  test('is not made of its beginning and its end: those are told of the agent', () => {
+    expect([messageOf(spawned(), 's_1'), messageOf(childEnded(), 's_1')]).toEqual([
+      ...[undefined, undefined],
+    ]);
+  });
+});

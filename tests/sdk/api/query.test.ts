@@ -1,0 +1,436 @@
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import { UsageError } from '../../../src/protocol/errors.js';
+import type { QueryOptions } from '../../../src/sdk/api/query-options.js';
+import { calls, pidIn, userLine } from '../../fakes/skein-process.js';
+import { allDead, eventually } from '../../host/process/processes.js';
+import { all, kinds, openSession, program, query, resultOf, toolTexts } from './program.js';
+
+const SLEEP = 'echo $$ > pid; sleep 600';
+const allow = () => ({ behavior: 'allow' }) as const;
+
+describe('a query', () => {
+  test('tells a run from its first message to its result', async () => {
+    const { ask } = await program([
+      { match: { turn: 0 }, reply: calls('Bash', { command: 'touch honk && echo honk' }) },
+      { match: { turn: 1 }, reply: 'It says honk.' },
+    ]);
+    const told = await all(ask('What does it say?', { allowedTools: ['Bash(touch:*)'] }));
+    // How often a command reports is a matter of speed.
+    const messages = told.filter(({ type }) => type !== 'tool_progress');
+    expect(kinds(messages)).toEqual([
+      ...['system/init', 'system/request_started', 'assistant', 'tool_call', 'user'],
+      ...['system/request_started', 'assistant', 'result'],
+    ]);
+    expect(messages[2]).toMatchObject({
+      message: { role: 'assistant', content: [{ type: 'tool_use', name: 'Bash' }] },
+    });
+    expect(messages[3]).toMatchObject({
+      name: 'Bash',
+      input: { command: 'touch honk && echo honk' },
+    });
+    expect(toolTexts(messages)).toEqual(['honk\n']);
+    expect(messages[7]).toMatchObject({
+      subtype: 'success',
+      result: 'It says honk.',
+      num_turns: 2,
+    });
+  });
+
+  test('sends the words of the program where they override all others (P11, P12)', async () => {
+    const { ask, bodies } = await program();
+    const words = { systemPrompt: 'Be a duck.', appendSystemPrompt: 'Sing.' };
+    await all(ask('Hello.', { ...words, overrideSystemPrompt: 'Be a goose.' }));
+    await all(ask('Hello.', words));
+    const texts = bodies().map(({ system }) =>
+      system.map(({ text }: { readonly text: string }) => text).join('\n'),
+    );
+    expect(texts[0]).toContain('Be a goose.');
+    expect(texts[0]).not.toMatch(/Be a duck|Sing|You are Skein|# Where you are/);
+    expect(texts[1]).toMatch(/Be a duck\.[\s\S]*# Where you are[\s\S]*Sing\./);
+  });
+
+  test('shows partial messages when it is asked to, and only then', async () => {
+    const { ask } = await program();
+    expect(kinds(await all(ask('hi')))).not.toContain('stream_event');
+    const messages = await all(ask('hi', { includePartialMessages: true }));
+    const deltas = messages.flatMap((it) =>
+      it.type === 'stream_event' && it.event.type === 'content_block_delta' ? [it.event] : [],
+    );
+    expect(deltas.length).toBeGreaterThan(0);
+  });
+
+  test('makes the same of a message, whether it is read or printed', async () => {
+    const { ask, run } = await program([{ reply: 'Same.' }]);
+    const printed = (await run(['-p', 'hi', '--output-format', 'stream-json'])).lines;
+    const read = JSON.parse(JSON.stringify(await all(ask('hi'))));
+    const bare = (line: Record<string, unknown> | undefined) => {
+      const {
+        session_id: _s,
+        uuid: _u,
+        duration_ms: _d,
+        duration_api_ms: _a,
+        ...rest
+      } = line ?? {};
+      const { id: _i, usage: _m, ...message } = (rest.message ?? {}) as Record<string, unknown>;
+      const { usage: _v, modelUsage: _w, total_cost_usd: _c, version: _n, ...facts } = rest;
+      return { ...facts, message };
+    };
+    const told = read.filter(({ subtype }: { subtype?: string }) => subtype !== 'request_started');
+    expect(told.map(bare)).toEqual(printed.map(bare));
+  });
+
+  test('never writes to the terminal, not even what a person should see', async () => {
+    const { ask } = await program();
+    const writes = [process.stdout, process.stderr].map((it) => vi.spyOn(it, 'write'));
+    try {
+      const settings = { permissions: { allow: ['(broken'] } };
+      const messages = await all(ask('hi', { settings }));
+      const notices = messages.filter((it) => it.type === 'system' && it.subtype === 'notice');
+      expect(notices).toMatchObject([{ text: expect.stringContaining('(broken') }]);
+      for (const write of writes) expect(write).not.toHaveBeenCalled();
+    } finally {
+      for (const write of writes) write.mockRestore();
+    }
+  });
+
+  test.each([
+    ['an empty prompt', ' ', {}, /A prompt is text/],
+    ['a misspelt option', 'hi', { alowedTools: ['Read'] }, /alowedTools/],
+    ['a limit that is none', 'hi', { maxTurns: -1 }, /"maxTurns"/],
+    ['a mode that does not exist', 'hi', { permissionMode: 'yolo' }, /"permissionMode"/],
+    ['a signal that is none', 'hi', { signal: {} }, /"signal": must be an AbortSignal/],
+    ['a session that does not exist', 'hi', { resume: 'nobody' }, /nobody/],
+    ['a schema that is not JSON', 'hi', { jsonSchema: '{' }, /not valid JSON/],
+    ['a tool that was not made with tool()', 'hi', { tools: [{ name: 'X' }] }, /tool\(\)/],
+  ])('refuses %s in one sentence, and begins nothing', async (_, prompt, wrong, sentence) => {
+    const { ask, simulator } = await program();
+    const failed = all(ask(prompt, wrong as QueryOptions));
+    await expect(failed).rejects.toThrow(sentence);
+    await expect(failed).rejects.toBeInstanceOf(UsageError);
+    expect(simulator.requests).toEqual([]);
+  });
+
+  test('refuses to begin without a prompt, unless a session is resumed', async () => {
+    const { options, ask } = await program();
+    await expect(all(query({ options }))).rejects.toThrow(/There is no prompt/);
+    const { session_id, result } = await resultOf(ask('hi'));
+    const again = await resultOf(query({ options: { ...options, resume: session_id } }));
+    expect(again).toMatchObject({ result, session_id, num_turns: 0 });
+  });
+
+  test('says that there is no key', async () => {
+    const { ask, options } = await program();
+    const { apiKey: _, ...keyless } = options;
+    await expect(all(query({ prompt: 'hi', options: keyless }))).rejects.toThrow(/no API key/);
+    await expect(resultOf(ask('hi'))).resolves.toMatchObject({ is_error: false });
+  });
+
+  test('gives JSON of a schema as a value', async () => {
+    const { ask } = await program([{ reply: '{"birds":7}' }]);
+    const jsonSchema = { type: 'object', properties: { birds: { type: 'number' } } };
+    const { structured_output } = await resultOf(ask('count', { jsonSchema }));
+    expect(structured_output).toEqual({ birds: 7 });
+  });
+
+  test('runs beside another in the same process without either noticing', async () => {
+    const script = [
+      { match: { turn: 0 }, reply: calls('Bash', { command: 'cat name' }) },
+      { match: { turn: 1 }, reply: 'It is {{toolResult}}' },
+    ];
+    const flocks = await Promise.all(
+      ['goose', 'swan', 'crane'].map(async (name) => {
+        const flock = await program(script);
+        await writeFile(join(flock.workspace, 'name'), name);
+        return { ...flock, name };
+      }),
+    );
+    const results = await Promise.all(
+      flocks.map(({ ask }) => resultOf(ask('Who?', { allowedTools: ['Bash(cat name)'] }))),
+    );
+    expect(results.map(({ result }) => result)).toEqual(flocks.map(({ name }) => `It is ${name}`));
+    for (const { journal, name } of flocks) {
+      expect(JSON.stringify(await journal())).toContain(name);
+    }
+  });
+});
+
+describe('an abort', () => {
+  test('before the start ends the run as interrupted, and the prompt is kept', async () => {
+    const { ask, journal, simulator } = await program();
+    const messages = await all(ask('hi', { signal: AbortSignal.abort() }));
+    expect(messages.at(-1)).toMatchObject({ type: 'result', stop_reason: 'interrupted' });
+    expect(simulator.requests).toEqual([]);
+    expect((await journal()).map(({ type }) => type)).toEqual(
+      expect.arrayContaining(['letter.received', 'run.ended']),
+    );
+  });
+
+  test('in a stream keeps what was said until then', async () => {
+    const { ask, journal } = await program([
+      { reply: { text: 'One two three four', chunkBytes: 4, stall: { afterEvents: 5 } } },
+    ]);
+    const controller = new AbortController();
+    const options = { signal: controller.signal, includePartialMessages: true };
+    let last: unknown;
+    for await (const message of ask('count', options)) {
+      last = message;
+      if (message.type === 'stream_event' && message.event.type === 'content_block_delta') {
+        controller.abort();
+      }
+    }
+    expect(last).toMatchObject({ type: 'result', stop_reason: 'interrupted', is_error: true });
+    const kept = (await journal()).find(({ type }) => type === 'assistant.received');
+    expect(JSON.stringify(kept)).toContain('One');
+  });
+
+  test('in a tool ends its processes, and the call is written down as interrupted', async () => {
+    const { ask, workspace, journal } = await program([
+      { reply: calls('Bash', { command: SLEEP }) },
+    ]);
+    const controller = new AbortController();
+    const running = resultOf(ask('sleep', { signal: controller.signal, canUseTool: allow }));
+    const pid = await eventually('the command runs', () => pidIn(workspace));
+    controller.abort();
+    await expect(running).resolves.toMatchObject({ stop_reason: 'interrupted' });
+    expect(allDead([pid])).toBe(true);
+    expect(await journal()).toContainEqual(
+      expect.objectContaining({ type: 'call.ended', outcome: 'interrupted' }),
+    );
+  });
+
+  test('of a signal that lives on leaves nothing hanging on it', async () => {
+    const { ask } = await program();
+    const { signal } = new AbortController();
+    const added = vi.spyOn(signal, 'addEventListener');
+    const removed = vi.spyOn(signal, 'removeEventListener');
+    await resultOf(ask('hi', { signal }));
+    expect(removed).toHaveBeenCalledTimes(added.mock.calls.length);
+  });
+
+  test('by interrupt() before the first message is not lost', async () => {
+    const { ask } = await program();
+    const messages = ask('hi');
+    messages.interrupt();
+    await expect(resultOf(messages)).resolves.toMatchObject({ stop_reason: 'interrupted' });
+  });
+});
+
+describe('a loop that is left early', () => {
+  test('interrupts the run, ends its processes and gives the session back', async () => {
+    const { ask, workspace, options } = await program([
+      { match: { turn: 0 }, reply: calls('Bash', { command: SLEEP }) },
+      { reply: 'Awake.' },
+    ]);
+    const messages = ask('sleep', { canUseTool: allow });
+    for await (const { type } of messages) {
+      if (type !== 'tool_call') continue;
+      await eventually('the command runs', () => pidIn(workspace));
+      break;
+    }
+    expect(allDead([pidIn(workspace) ?? 0])).toBe(true);
+    const resume = messages.sessionId ?? '';
+    const again = await resultOf(query({ prompt: 'and now?', options: { ...options, resume } }));
+    expect(again).toMatchObject({ result: 'Awake.', session_id: resume });
+  });
+
+  test('before anything has run sends nothing', async () => {
+    const { ask, simulator } = await program();
+    for await (const { type } of ask('hi')) if (type === 'system') break;
+    expect(simulator.requests).toEqual([]);
+  });
+
+  test('or that was never begun opens nothing', async () => {
+    const { ask, skeinHome } = await program();
+    await ask('hi').return();
+    expect(existsSync(skeinHome)).toBe(false);
+  });
+});
+
+describe('a series of prompts', () => {
+  const script = [
+    { match: { turn: 0 }, reply: 'First.' },
+    { match: { turn: 1 }, reply: 'Second.' },
+  ];
+
+  test('is answered one by one in one session', async () => {
+    const { options, bodies } = await program(script);
+    const prompt = (async function* () {
+      yield 'one';
+      yield [{ type: 'text', text: 'two' } as const];
+    })();
+    const messages = await all(query({ prompt, options }));
+    const results = messages.filter((it) => it.type === 'result');
+    expect(results.map(({ result }) => result)).toEqual(['First.', 'Second.']);
+    expect(new Set(messages.map(({ session_id }) => session_id)).size).toBe(1);
+    expect(bodies()[1]?.messages).toHaveLength(3);
+  });
+
+  test('ends when it is aborted while the next prompt is awaited', async () => {
+    const { options } = await program(script);
+    const controller = new AbortController();
+    const prompt = (async function* () {
+      yield 'one';
+      await new Promise(() => {});
+    })();
+    const seen: string[] = [];
+    for await (const message of query({
+      prompt,
+      options: { ...options, signal: controller.signal },
+    })) {
+      seen.push(message.type);
+      if (message.type === 'result') setImmediate(() => controller.abort());
+    }
+    expect(seen.at(-1)).toBe('result');
+  });
+
+  test('goes on after a run that was interrupted', async () => {
+    const { options } = await program([
+      { match: { lastUser: 'one' }, reply: { text: 'Never', stall: { afterEvents: 3 } } },
+      { reply: 'Second.' },
+    ]);
+    const messages = query({
+      prompt: (async function* () {
+        yield 'one';
+        yield 'two';
+      })(),
+      options: { ...options, includePartialMessages: true },
+    });
+    const results: string[] = [];
+    for await (const message of messages) {
+      if (message.type === 'stream_event' && results.length === 0) messages.interrupt();
+      if (message.type === 'result') results.push(message.stop_reason);
+    }
+    expect(results).toEqual(['interrupted', 'end_turn']);
+  });
+
+  test('that fails fails the query, and the session is given back', async () => {
+    const { options } = await program(script);
+    const messages = query({
+      prompt: (async function* () {
+        yield 'one';
+        throw new Error('no more geese');
+      })(),
+      options,
+    });
+    await expect(all(messages)).rejects.toThrow('no more geese');
+    const resume = messages.sessionId ?? '';
+    const next = await resultOf(query({ prompt: 'two', options: { ...options, resume } }));
+    expect(next.result).toBe('Second.');
+  });
+});
+
+describe('a session that is kept', () => {
+  test('remembers, answers one prompt at a time, and can be resumed when it is closed', async () => {
+    const { options, bodies, skeinHome } = await program([
+      { match: { turn: 0 }, reply: 'First.' },
+      { match: { turn: 1 }, reply: 'Second.' },
+      { match: { turn: 2 }, reply: 'Third.' },
+    ]);
+    const session = await openSession(options);
+    const first = session.query('The first\nof all');
+    await first.next();
+    await expect(all(session.query('at the same time'))).rejects.toThrow(/one prompt at a time/);
+    expect((await resultOf(first)).result).toBe('First.');
+    expect((await resultOf(session.query('two'))).result).toBe('Second.');
+    await session.close();
+    await session.close();
+    const { title } = JSON.parse(
+      await readFile(join(skeinHome, 'sessions', session.id, 'session.json'), 'utf8'),
+    ) as { title: string };
+    expect(title).toBe('The first of all');
+    await expect(all(session.query('three'))).rejects.toThrow(/closed/);
+    const third = query({ prompt: 'three', options: { ...options, resume: session.id } });
+    expect((await resultOf(third)).result).toBe('Third.');
+    expect(bodies()).toHaveLength(3);
+  });
+
+  test('is owned by one program at a time', async () => {
+    const { options } = await program();
+    const session = await openSession(options);
+    await resultOf(session.query('hi'));
+    const thief = query({ prompt: 'hi', options: { ...options, resume: session.id } });
+    await expect(all(thief)).rejects.toThrow(UsageError);
+    const copy = { ...options, resume: session.id, forkSession: true };
+    expect((await resultOf(query({ prompt: 'hi', options: copy }))).session_id).not.toBe(
+      session.id,
+    );
+    await session.close();
+  });
+
+  test('can be used again after a loop was left early', async () => {
+    const { options } = await program([
+      { match: { lastUser: 'first' }, reply: { text: 'Never', stall: { afterEvents: 3 } } },
+      { reply: 'Here.' },
+    ]);
+    const session = await openSession(options);
+    for await (const it of session.query('first')) {
+      if (it.type === 'system' && it.subtype === 'request_started') break;
+    }
+    expect((await resultOf(session.query('second'))).result).toBe('Here.');
+    await session.close();
+  });
+
+  test('is closed in the middle of a run', async () => {
+    const { options, workspace } = await program([{ reply: calls('Bash', { command: SLEEP }) }]);
+    const session = await openSession({ ...options, canUseTool: allow });
+    const running = resultOf(session.query('sleep'));
+    const pid = await eventually('the command runs', () => pidIn(workspace));
+    await session.close();
+    expect(allDead([pid])).toBe(true);
+    await expect(running).resolves.toMatchObject({ stop_reason: 'interrupted' });
+  });
+});
+
+describe('one runtime', () => {
+  const script = [
+    { match: { turn: 0 }, reply: calls('Write', { file_path: 'a.txt', content: 'geese' }) },
+    { match: { turn: 1 }, reply: calls('Bash', { command: 'cat a.txt' }) },
+    { match: { turn: 2 }, reply: 'Written.' },
+  ];
+  const rules = ['Edit(a.txt)', 'Bash(cat a.txt)'];
+
+  /** Whatever is different each time: times, ids, places, and whether more may follow. */
+  const bare = (records: readonly object[], root: string) => {
+    const ids: string[] = [];
+    const text = JSON.stringify(records, (key, value: unknown) =>
+      VARYING.has(key) ? undefined : value,
+    );
+    const named = text.replaceAll(root, '').replaceAll(/toolu_\w+/g, (id) => {
+      if (!ids.includes(id)) ids.push(id);
+      return `call-${ids.indexOf(id)}`;
+    });
+    return JSON.parse(named) as unknown[];
+  };
+  const VARYING = new Set([
+    ...['ts', 'owner', 'agent', 'letter', 'prompt', 'durationMs', 'ttftMs', 'final', 'mtimeMs'],
+    // A digest of a result that names the place.
+    ...['messageId', 'requestId', 'trace'],
+    // The prompt names the place and the host, and says whether somebody may add a word.
+    ...['shape', 'digests', 'estimatedTokens', 'usage', 'cost'],
+    // A digest of what a call did, which names the place too.
+    'trace',
+  ]);
+
+  test('writes the same journal for print mode, for a driver and for a program', async () => {
+    const printing = await program(script);
+    await printing.run(['-p', 'go', '--allowed-tools', ...rules]);
+    const driven = await program(script);
+    const flags = ['-p', '--input-format', 'stream-json', '--output-format', 'stream-json'];
+    const process = driven.start([...flags, '--allowed-tools', ...rules]);
+    process.say(userLine('go'));
+    process.endInput();
+    await process.ended;
+    const asking = await program(script);
+    await resultOf(asking.ask('go', { allowedTools: rules }));
+    const [printed, drove, asked] = await Promise.all(
+      [printing, driven, asking].map(async ({ journal, root }) => bare(await journal(), root)),
+    );
+    expect(asked?.length).toBeGreaterThan(15);
+    expect(asked).toEqual(printed);
+    expect(asked).toEqual(drove);
+    expect(await readFile(join(asking.workspace, 'a.txt'), 'utf8')).toBe('geese');
+  });
+});

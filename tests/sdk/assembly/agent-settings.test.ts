@@ -1,0 +1,95 @@
+/** What a definition says of its agent, and whether the agent that a lead starts has it. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import type { AgentDescription } from '../../../src/config/agents/agent-flag.js';
+import type { Tool } from '../../../src/protocol/tools/tool.js';
+import { tool } from '../../../src/sdk/api/custom-tool.js';
+import { calls, type Line, type Reply } from '../../fakes/skein-process.js';
+import { all, program, toolTexts } from '../api/program.js';
+
+const ROLE = 'You are one of a kind.';
+
+/** A lead that may do everything asks for one agent, which begins with `reply`. */
+const started = async (
+  fields: Partial<AgentDescription>,
+  reply: Reply = { text: 'All of it.' },
+  tools: readonly Tool[] = [],
+) => {
+  const task = { description: 'x', prompt: 'Do it.', subagent_type: 'one' };
+  const { ask, bodies, workspace } = await program([
+    { match: { lastUser: 'Begin.' }, reply: calls('Task', task) },
+    { match: { lastUser: 'Do it.' }, reply },
+    { reply: 'Over.' },
+  ]);
+  const agents = { one: { description: 'One', prompt: ROLE, ...fields } };
+  const messages = await all(ask('Begin.', { permissionMode: 'bypassPermissions', agents, tools }));
+  const [lead = {}, child = {}] = bodies();
+  return { lead, child, texts: toolTexts(messages), workspace };
+};
+
+test.each<[string, Partial<AgentDescription>, readonly string[]]>([
+  ['only those that say that they only read', {}, ['Ask']],
+  ['those that it lists', { tools: 'Ask, Deploy' }, ['Ask', 'Deploy']],
+  ['none that is denied', { disallowedTools: 'Ask' }, []],
+])('of the tools of a host it has %s', async (_, fields, expected) => {
+  const ran: string[] = [];
+  const own = (name: string, readOnly: boolean) =>
+    tool({
+      ...{ name, description: name, input: z.object({}), readOnly },
+      run: () => {
+        ran.push(name);
+        return 'done';
+      },
+    });
+  const uses = { tool_use: ['Ask', 'Deploy'].map((name) => ({ name, input: {} })) };
+  await started(fields, uses, [own('Ask', true), own('Deploy', false)]);
+  expect(ran).toEqual(expected);
+});
+
+const toolNames = ({ tools }: Line): readonly string[] => tools.map(({ name }: Line) => name);
+
+test('it runs in the background if its definition says so', async () => {
+  expect((await started({ background: true })).texts[0]).toMatch(/^Started in the background/);
+  expect((await started({})).texts[0]).toMatch(/^Agent one a_\w+ "x" completed/);
+});
+
+test('it runs on the model of its definition, else on that of the lead', async () => {
+  const own = await started({ model: 'haiku' });
+  expect([own.lead.model, own.child.model]).toEqual(['claude-sonnet-5-5', 'claude-haiku-5-5']);
+  const shared = await started({});
+  expect(shared.child.model).toBe(shared.lead.model);
+});
+
+test('it works in the mode of its definition', async () => {
+  const touches = calls('Bash', { command: 'touch by-shell' });
+  const made = async (fields: Partial<AgentDescription>) =>
+    existsSync(join((await started({ tools: 'Bash', ...fields }, touches)).workspace, 'by-shell'));
+  expect(await made({})).toBe(true);
+  expect(await made({ permissionMode: 'plan' })).toBe(false);
+  expect(await made({ permissionMode: 'dontAsk' })).toBe(false);
+});
+
+test('it shares the prompt of the lead, with its role behind it', async () => {
+  const { lead, child } = await started({ tools: 'Read' });
+  expect(child.system).toEqual(lead.system);
+  expect(toolNames(child)).toEqual(toolNames(lead));
+  expect(JSON.stringify(child.messages)).toContain(ROLE);
+});
+
+test('it has a prompt and tools of its own if its definition says so', async () => {
+  const { lead, child } = await started({ tools: 'Read', ownPrompt: true });
+  expect(JSON.stringify(child.system)).toContain(ROLE);
+  expect(JSON.stringify(lead.system)).not.toContain(ROLE);
+  expect(toolNames(child)).toEqual(['Read']);
+  expect(JSON.stringify(child.messages)).not.toContain(ROLE);
+});
+
+test('its report names the files that it changed', async () => {
+  const writes = calls('Write', { file_path: 'by-write', content: 'x' });
+  const { texts, workspace } = await started({ tools: 'Write' }, writes);
+  expect(texts.at(-1)).toMatch(/^Agent one a_\w+ "x" completed/);
+  expect(texts.at(-1)).toContain(join(workspace, 'by-write'));
+  expect((await started({ tools: 'Write' })).texts.at(-1)).not.toContain('hanged');
+});

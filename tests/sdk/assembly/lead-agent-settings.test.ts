@@ -1,0 +1,125 @@
+/** What a session that works as an agent has of its definition besides prompt, tools and model. */
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { AgentDefinition } from '../../../src/protocol/agent/agent-definition.js';
+import type { PermissionMode } from '../../../src/protocol/permission/permission.js';
+import type { QueryOptions } from '../../../src/sdk/api/query-options.js';
+import { leadTerms } from '../../../src/sdk/assembly/lead-agent-settings.js';
+import { calls, type Rules } from '../../fakes/skein-process.js';
+import { all, program } from '../api/program.js';
+
+const TOUCH: Rules = [
+  { match: { turn: 0 }, reply: calls('Bash', { command: 'touch by-shell' }) },
+  { reply: 'Done.' },
+];
+
+const BLOCKS = 'hooks: { PreToolUse: [{ matcher: Bash, hooks: [{ command: exit 2 }] }] }\n';
+
+interface Place {
+  /** In the home instead of the workspace. */
+  readonly isOwn?: boolean;
+  readonly rules?: Rules;
+}
+
+/** What comes of a run as an agent with these lines, which are those of a workspace that is trusted. */
+const run = async (lines: string, options: QueryOptions = {}, place: Place = {}) => {
+  const { home, workspace, ask, bodies } = await program(place.rules ?? TOUCH);
+  const file = join(place.isOwn ? home : workspace, '.claude/agents/one.md');
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, `---\nname: one\ndescription: One\n${lines}---\nYou are one.\n`);
+  const again = async (more: QueryOptions) => {
+    const messages = await all(ask('Go.', { agent: 'one', trust: true, ...more }));
+    const init = messages.find((it) => it.type === 'system' && it.subtype === 'init');
+    const mode = init?.type === 'system' && init.subtype === 'init' ? init.permissionMode : '';
+    const notices = messages.flatMap((it) =>
+      it.type === 'system' && it.subtype === 'notice' ? [it.text] : [],
+    );
+    const result = messages.at(-1);
+    const made = existsSync(join(workspace, 'by-shell'));
+    return { mode, notices, made, result, turns: bodies().length, file };
+  };
+  return { ...(await again(options)), again };
+};
+
+const BYPASS: QueryOptions = { permissionMode: 'bypassPermissions' };
+
+describe('a session that works as an agent', () => {
+  test('is guarded by its hooks', async () => {
+    expect((await run('', BYPASS)).made).toBe(true);
+    expect((await run(BLOCKS, BYPASS)).made).toBe(false);
+  });
+
+  test('is guarded by them when it is resumed as that agent', async () => {
+    const { again } = await run(BLOCKS, { sessionId: 'old' }, { rules: RESUMED });
+    const { made, turns } = await again({ ...BYPASS, resume: 'old' });
+    expect({ made, turns }).toEqual({ made: false, turns: 3 });
+  });
+
+  test('has none of its hooks where the settings switch hooks off', async () => {
+    const settings = { disableAllHooks: true };
+    expect((await run(BLOCKS, { ...BYPASS, settings })).made).toBe(true);
+  });
+
+  test('stops after its turns, unless others were asked for', async () => {
+    const { result, turns } = await run('maxTurns: 1\n', BYPASS);
+    expect(result).toMatchObject({ subtype: 'error_max_turns' });
+    expect(turns).toBe(1);
+    expect((await run('maxTurns: 1\n', { ...BYPASS, maxTurns: 5 })).result).toMatchObject({
+      subtype: 'success',
+    });
+  });
+
+  test('has a mode of its own that is stricter, unless one was asked for', async () => {
+    const settings = { permissions: { allow: ['Bash'] } };
+    expect(await run('permissionMode: plan\n', {})).toMatchObject({ mode: 'plan', made: false });
+    expect(await run('permissionMode: plan\n', { ...BYPASS, settings })).toMatchObject({
+      ...{ mode: 'bypassPermissions', made: true, notices: [] },
+    });
+  });
+
+  test('has one that allows more only by words of the person who runs it', async () => {
+    const own = await run('permissionMode: acceptEdits\n', {}, { isOwn: true });
+    expect(own).toMatchObject({ mode: 'acceptEdits', notices: [] });
+    const { mode, notices, file } = await run('permissionMode: acceptEdits\n');
+    expect(mode).toBe('default');
+    expect(notices).toEqual([
+      `The permissionMode acceptEdits of ${file} does not apply: an agent of a project may be stricter than your own mode default, not less strict; pass --permission-mode if you want it.`,
+    ]);
+  });
+
+  test('has neither hooks nor mode of its own in a workspace that nobody trusts', async () => {
+    const lines = `${BLOCKS}permissionMode: plan\n`;
+    const { mode, made, notices } = await run(lines, { trust: false, allowedTools: ['Bash'] });
+    expect({ mode, made }).toEqual({ mode: 'default', made: true });
+    expect(notices).toEqual([expect.stringContaining('so the permissionMode plan, hooks of')]);
+  });
+});
+
+const RESUMED: Rules = [
+  { match: { turn: 0 }, reply: 'Done.' },
+  { match: { turn: 1 }, reply: calls('Bash', { command: 'touch by-shell' }) },
+  { reply: 'Done.' },
+];
+
+describe('the mode of a session that works as an agent', () => {
+  const terms = (source: 'command' | 'flag' | 'policy' | 'user', wanted: PermissionMode) =>
+    leadTerms({}, { mode: { value: 'default', source } }, {
+      ...{ permissionMode: wanted, path: '/a.md', source: 'command' },
+    } as AgentDefinition);
+
+  test.each(['command', 'flag'] as const)('is that of the source %s, if there is one', (source) => {
+    expect(terms(source, 'plan')).toMatchObject({ mode: { value: 'default' }, notices: [] });
+  });
+
+  test('is that of the policy, and it is said when the agent has another', () => {
+    expect(terms('policy', 'default').notices).toEqual([]);
+    expect(terms('policy', 'plan')).toMatchObject({
+      mode: { value: 'default', source: 'policy' },
+      notices: [
+        'The permissionMode plan of /a.md does not apply: the managed policy sets the mode default.',
+      ],
+    });
+  });
+});

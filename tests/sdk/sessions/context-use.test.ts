@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'vitest';
+import { windowMarks } from '../../../src/context/window/window.js';
+import { contextUse, contextUseOf } from '../../../src/sdk/sessions/context-use.js';
+import { leadInHand } from '../../actors/session/lead-in-hand.js';
+import { answers, WINDOW } from '../../actors/session/long-talk.js';
+import { scriptedModel } from '../../fakes/agents/scripted-model.js';
+
+const MARKS = windowMarks('unknown', 200_000);
+
+describe('how full a window is', () => {
+  test.each([
+    [0, 'ok'],
+    [147_000, 'ok'],
+    [147_001, 'warn'],
+    [167_000, 'warn'],
+    [167_001, 'full'],
+    [250_000, 'full'],
+  ] as const)('with %i of 200,000 tokens is %s (X2)', (tokens, level) => {
+    expect(contextUse(tokens, MARKS)).toEqual({
+      ...{ tokens, level, window: 200_000, warnAbove: 147_000, compactAbove: 167_000 },
+    });
+  });
+
+  test('of a lead is what the last answer counted and what came since, of its own window', async () => {
+    const model = scriptedModel(answers('Answer.', 7_400));
+    const { lead, say } = await leadInHand({ model, lingers: true, contextWindow: WINDOW });
+    expect(contextUseOf(lead)).toMatchObject({ window: WINDOW, level: 'ok' });
+    await say('Prompt.');
+    const { tokens, level, warnAbove } = contextUseOf(lead);
+    expect(tokens).toBe(lead.notebook.history.tokens);
+    expect([tokens > warnAbove, level]).toEqual([true, 'warn']);
+  });
+});

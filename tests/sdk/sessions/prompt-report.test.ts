@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import type { Opening } from '../../../src/protocol/model/context-provider.js';
+import { type PromptHead, ZONES, type Zone } from '../../../src/protocol/model/prompt.js';
+import type { Beginning } from '../../../src/sdk/sessions/dry-run-prompt.js';
+import { promptReport } from '../../../src/sdk/sessions/prompt-report.js';
+
+const mark = (ttl?: string) => ({ cache_control: { type: 'ephemeral', ...(ttl && { ttl }) } });
+const digest = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16);
+
+const READ = { name: 'Read', description: 'Looks.' };
+const SYSTEM = [
+  { type: 'text', text: 'skein 1' },
+  { type: 'text', text: 'Be kind.\n\nBe brief.', ...mark() },
+  { type: 'text', text: 'You are at home.', ...mark('1h') },
+];
+
+/** The report over a small prompt. */
+const reportOn = (head: Partial<PromptHead> = {}, opening: Partial<Opening> = {}) => {
+  const section = { source: 'skein', block: 1, start: 0, end: 8 } as const;
+  return promptReport(
+    {
+      ...{ cwd: '/work', model: 'm', notices: ['Mind the gap.'] },
+      settings: {} as Beginning['settings'],
+      head: {
+        ...{ tools: JSON.stringify([READ]), system: JSON.stringify(SYSTEM), ttl: '5m' },
+        sections: [
+          { ...section, name: 'attribution', zone: 'attribution', block: 0, end: 7 },
+          { ...section, name: 'manners', zone: 'static' },
+          { ...section, name: 'length', zone: 'static', start: 10, end: 19 },
+          {
+            ...{ ...section, name: 'place', zone: 'dynamic', block: 2, end: 16 },
+            ...{ source: 'agent', path: '/work/a.md', mayChange: 'People move.' },
+          },
+        ],
+        ...head,
+      },
+      opening: { text: 'Today is a day.', facts: {}, ...opening },
+    },
+    'reviewer',
+  );
+};
+
+describe('the report of a prompt', () => {
+  test('traces each block to its sections, word for word', () => {
+    const { system, agent, notices } = reportOn();
+    expect(agent).toBe('reviewer');
+    expect(notices).toEqual(['Mind the gap.']);
+    expect(system.map(({ block, zones, text }) => [block, zones, text])).toEqual([
+      [1, ['attribution'], 'skein 1'],
+      [2, ['static'], 'Be kind.\n\nBe brief.'],
+      [3, ['dynamic'], 'You are at home.'],
+    ]);
+    expect(system[1]?.sections.map(({ name, text }) => [name, text])).toEqual([
+      ['manners', 'Be kind.'],
+      ['length', 'Be brief.'],
+    ]);
+    expect(system[2]?.sections[0]).toEqual({
+      ...{ name: 'place', zone: 'dynamic', source: 'agent', path: '/work/a.md' },
+      ...{ mayChange: 'People move.', tokens: 4, digest: digest('You are at home.') },
+      text: 'You are at home.',
+    });
+  });
+
+  test('says where marks are, for how long, and how much stands before them', () => {
+    const { marks, system } = reportOn();
+    expect(system.map((block) => block.mark)).toEqual([
+      null,
+      { ttl: '5m', scope: null },
+      { ttl: '1h', scope: null },
+    ]);
+    expect(marks).toEqual([
+      { after: 'system block 2', ttl: '5m', scope: null, tokens: 17 },
+      { after: 'system block 3', ttl: '1h', scope: null, tokens: 21 },
+    ]);
+  });
+
+  test('gives digests that do not depend on where marks are', () => {
+    const text = 'You are at home.';
+    const moved = [SYSTEM[0], SYSTEM[1], { type: 'text', text }];
+    const [before, after] = [reportOn(), reportOn({ system: JSON.stringify(moved) })];
+    expect(after.system[2]?.mark).toBeNull();
+    expect(after.system[2]?.digest).toBe(before.system[2]?.digest);
+    expect(after.system[2]?.digest).toBe(digest(JSON.stringify({ type: 'text', text })));
+  });
+
+  test('has the tools as they are sent, with a mark where one ends there', () => {
+    const tools = JSON.stringify([READ, { name: 'Write', ...mark('1h') }]);
+    const report = reportOn({ tools });
+    expect(report.tools).toEqual([
+      {
+        ...{ name: 'Read', tokens: 10, digest: digest(JSON.stringify(READ)), mark: null },
+        text: JSON.stringify(READ),
+      },
+      {
+        ...{ name: 'Write', tokens: 4, digest: digest('{"name":"Write"}') },
+        ...{ mark: { ttl: '1h', scope: null }, text: '{"name":"Write"}' },
+      },
+    ]);
+    expect(report.marks[0]).toMatchObject({ after: 'tool Write', tokens: 14 });
+  });
+
+  test('adds up what each part costs, and what everybody shares', () => {
+    const { tokens, tools } = reportOn();
+    expect(tokens.all).toBe(tokens.tools + tokens.system + tokens.opening);
+    expect(tokens.shared).toBe(tokens.tools + 2 + 3);
+    expect(tools).toHaveLength(1);
+    const who = { name: 'who', source: 'skein', block: 1, start: 0, end: 8 };
+    const sharedIn = (zone: Zone) => reportOn({ sections: [{ ...who, zone }] }).tokens.shared;
+    expect(ZONES.map(sharedIn).map((shared) => shared - tokens.tools)).toEqual([0, 2, 2, 0]);
+  });
+
+  test('names the files of the opening by layer, without repeating their words', () => {
+    const file = { layer: 'project', path: '/work/AGENTS.md', parent: null } as const;
+    const text = 'Be kind to all.';
+    const { opening } = reportOn({}, { files: [{ ...file, fate: 'told', text }] });
+    expect(opening.files).toEqual([{ ...file, fate: 'told', tokens: 4, digest: digest(text) }]);
+    expect(opening).toMatchObject({ text: 'Today is a day.', digest: digest('Today is a day.') });
+    expect(reportOn({}, { text: '' }).opening.tokens).toBe(0);
+  });
+});

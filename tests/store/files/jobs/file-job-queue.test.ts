@@ -1,0 +1,18 @@
+import fs from 'node:fs';
+import { join } from 'node:path';
+import { JobFiles } from '../../../../src/store/files/jobs/file-job-queue.js';
+import { describeJobQueue } from '../../contracts/job-queue.js';
+import { describeOwnJobs } from '../../contracts/own-jobs.js';
+import { temporaryFolder } from '../../session-folder.js';
+
+const open = () => {
+  const root = temporaryFolder();
+  for (const swarm of ['s_1', 's_2']) fs.mkdirSync(join(root, swarm));
+  const dead = new Set<string>();
+  const kill = (worker: string) => void dead.add(worker);
+  const queue = () => new JobFiles(root, (worker) => !dead.has(worker));
+  return { queue, kill, terms: { swarm: 's_1' } };
+};
+
+describeJobQueue('in files', open);
+describeOwnJobs('in files', open);

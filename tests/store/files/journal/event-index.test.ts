@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest';
+import type { JournalRecord } from '../../../../src/protocol/session/journal.js';
+import { EventIndex } from '../../../../src/store/files/journal/event-index.js';
+import { Citations } from '../../../../src/store/files/journal/unindexed-records.js';
+import { letter } from '../../session-folder.js';
+
+const record = (seq: number): JournalRecord =>
+  ({ v: 1, seq, ts: 1, epoch: 1, ...letter(`l_${seq}`) }) as JournalRecord;
+
+/** A disk that refuses everything until it is mended. */
+const brokenSink = () => {
+  const sink = {
+    broken: true,
+    lines: [] as string[],
+    append(text: string) {
+      if (sink.broken) throw new Error('refused');
+      sink.lines.push(...text.split('\n').slice(0, -1));
+    },
+  };
+  return sink;
+};
+
+describe('the index of events', () => {
+  test('keeps what a disk refused, and writes it when the disk takes it', () => {
+    const sink = brokenSink();
+    const index = new EventIndex('s_1', sink, new Citations());
+    for (let seq = 1; seq <= 3; seq += 1) index.add('a_1', null, record(seq));
+    index.flush();
+    sink.broken = false;
+    index.flush();
+    expect(sink.lines.map((line) => JSON.parse(line).cites.seq)).toEqual([1, 2, 3]);
+  });
+
+  test('holds no more than ten thousand of them, and then leaves the rest to the next owner', () => {
+    const sink = brokenSink();
+    const index = new EventIndex('s_1', sink, new Citations());
+    for (let seq = 1; seq <= 10_005; seq += 1) index.add('a_1', null, record(seq));
+    index.flush();
+    sink.broken = false;
+    index.flush();
+    // One after the gap would hide that something is missing.
+    index.add('a_1', null, record(10_006));
+    index.flush();
+    expect(sink.lines).toHaveLength(10_000);
+    expect(JSON.parse(sink.lines.at(-1) ?? '')).toMatchObject({ cites: { seq: 10_000 } });
+  });
+});

@@ -1,0 +1,34 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../../../src/protocol/clock.js';
+import { UsageError } from '../../../../src/protocol/errors.js';
+import { MailFolder } from '../../../../src/store/files/mailbox/file-mailbox.js';
+import { describeMailbox } from '../../contracts/mailbox.js';
+import { temporaryFolder } from '../../session-folder.js';
+
+describeMailbox('in files', () => {
+  const folder = temporaryFolder();
+  return { sender: () => new MailFolder(folder, systemClock) };
+});
+
+const LETTER = { id: 'l_1', from: 'a_1', to: 'a_2', body: null, sentAt: 1 };
+
+describe('a mail folder', () => {
+  test.each(['mail', 'mail/a_2', 'mail/a_2/new'])(
+    'whose %s is a file says what is in the way, to who writes and to who reads',
+    async (name) => {
+      const folder = temporaryFolder();
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      writeFileSync(join(folder, name), '');
+      const mail = new MailFolder(folder, systemClock);
+      const refusal = new UsageError(
+        `${join(folder, name)} is in the way of letters and is no folder; move it away.`,
+      );
+      await expect(mail.send(LETTER)).rejects.toThrow(refusal);
+      const inbox = await mail.open('a_2');
+      await expect(inbox.next(new AbortController().signal)).rejects.toThrow(refusal);
+      await mail.close();
+    },
+  );
+});

@@ -1,0 +1,13 @@
+import { JobMemory } from '../../../src/store/memory/memory-job-queue.js';
+import { describeJobQueue } from '../contracts/job-queue.js';
+import { describeOwnJobs } from '../contracts/own-jobs.js';
+
+const open = () => {
+  const dead = new Set<string>();
+  const queue = new JobMemory((worker) => !dead.has(worker));
+  const kill = (worker: string) => void dead.add(worker);
+  return { queue: () => queue, kill, terms: { swarm: 's_1' } };
+};
+
+describeJobQueue('in memory', open);
+describeOwnJobs('in memory', open);

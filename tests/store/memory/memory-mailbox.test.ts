@@ -1,0 +1,28 @@
+import { describe, expect, test } from 'vitest';
+import { MailMemory } from '../../../src/store/memory/memory-mailbox.js';
+import { describeMailbox, mail } from '../contracts/mailbox.js';
+
+describeMailbox('in memory', () => {
+  const box = new MailMemory();
+  return { sender: () => box };
+});
+
+describe('dead letters in memory', () => {
+  test('are kept in such a number at each address, and the oldest go first', async () => {
+    const box = new MailMemory();
+    for (const [to, count] of [
+      ['bob', 1_001],
+      ['carol', 1],
+    ] as const) {
+      const inbox = await box.open(to);
+      for (let number = 1; number <= count; number += 1) {
+        await box.send(mail(`${to}_${number}`, { to }));
+        await inbox.next(new AbortController().signal);
+        await inbox.bury(`${to}_${number}`, 'Nobody.');
+      }
+    }
+    const ids = (await box.deadLetters()).map(({ id }) => id);
+    expect(ids).toHaveLength(1_001);
+    expect([ids[0], ids.at(-1)]).toEqual(['bob_2', 'carol_1']);
+  });
+});

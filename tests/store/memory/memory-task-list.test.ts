@@ -1,0 +1,8 @@
+import { systemClock } from '../../../src/protocol/clock.js';
+import { WorkMemory } from '../../../src/store/memory/memory-task-list.js';
+import { describeWorkList } from '../contracts/work-list.js';
+
+describeWorkList('in memory', () => {
+  const work = new WorkMemory(systemClock);
+  return { open: () => work };
+});

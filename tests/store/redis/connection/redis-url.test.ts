@@ -1,0 +1,130 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { UsageError } from '../../../../src/protocol/errors.js';
+import { parseAddress, shownAddress } from '../../../../src/store/redis/connection/redis-url.js';
+
+/** Where it is, or why it is nowhere. */
+const saidOf = (url: string): string => {
+  try {
+    return shownAddress(parseAddress(url));
+  } catch (error) {
+    return error instanceof UsageError ? error.message : 'a defect';
+  }
+};
+
+describe('an address of Redis', () => {
+  test.each([
+    ['redis://host', { kind: 'single', tls: false, node: { host: 'host', port: 6379 } }],
+    ['redis://', { kind: 'single', tls: false, node: { host: '127.0.0.1', port: 6379 } }],
+    [
+      'rediss://host:7000/2',
+      { kind: 'single', tls: true, node: { host: 'host', port: 7000 }, db: 2 },
+    ],
+    ['redis://[::1]:7000', { kind: 'single', tls: false, node: { host: '::1', port: 7000 } }],
+    [
+      'redis://me:se%40cret@host',
+      {
+        ...{ kind: 'single', tls: false, node: { host: 'host', port: 6379 } },
+        ...{ username: 'me', password: 'se@cret' },
+      },
+    ],
+    [
+      'redis://:a:b@host',
+      { kind: 'single', tls: false, node: { host: 'host', port: 6379 }, password: 'a:b' },
+    ],
+    ['unix:///run/a@b.sock', { kind: 'socket', tls: false, path: '/run/a@b.sock' }],
+    ['unix:///run/redis.sock', { kind: 'socket', tls: false, path: '/run/redis.sock' }],
+    [
+      'unix://:hush@/run/a%20b.sock?db=3',
+      { kind: 'socket', tls: false, path: '/run/a b.sock', password: 'hush', db: 3 },
+    ],
+    [
+      'redis+sentinel://:hush@a,b:7/main/1?sentinelPassword=other',
+      {
+        ...{ kind: 'sentinel', tls: false, master: 'main', db: 1, password: 'hush' },
+        nodes: [
+          { host: 'a', port: 26379 },
+          { host: 'b', port: 7 },
+        ],
+        sentinelPassword: 'other',
+      },
+    ],
+    [
+      'rediss+cluster://a:7000,b:7001',
+      {
+        ...{ kind: 'cluster', tls: true },
+        nodes: [
+          { host: 'a', port: 7000 },
+          { host: 'b', port: 7001 },
+        ],
+      },
+    ],
+  ])('is read from %s', (url, address) => {
+    expect(parseAddress(url)).toEqual(address);
+  });
+
+  test.each([
+    ['', 'it begins with no known scheme'],
+    ['host:6379', 'it begins with no known scheme'],
+    ['http://host', 'it begins with no known scheme'],
+    ['redis+sentinel://a:1', 'the name of the master is missing'],
+    ['redis://a,b', 'several hosts need'],
+    ['redis://host:70000', 'a host or a port in it cannot be read'],
+    ['redis://host:x', 'a host or a port in it cannot be read'],
+    ['redis://a:b:c', 'a host or a port in it cannot be read'],
+    ['redis://host/one', 'the database behind the host is no number'],
+    ['redis://host/-1', 'the database behind the host is no number'],
+    ['redis://:%zz@host', 'it has a % that stands for nothing'],
+    ['redis://:se@cret@host', 'is written as %40'],
+    ['redis+sentinel://:1/cret@host/main', 'is written as %40'],
+    ['unix://:se@/cret@/run/redis.sock', 'is written as %40'],
+    ['unix://', 'the path of the socket is missing'],
+    ['unix://run/redis.sock', 'a socket has no host'],
+  ])('that is broken, as %s, is refused with what is wrong', (url, why) => {
+    expect(() => parseAddress(url)).toThrow(why);
+    expect(() => parseAddress(url)).toThrow(/^That is no address of Redis/);
+  });
+
+  test('never shows its password, however it is written', () => {
+    // Made of what no address has by itself, so that finding it means that it was shown.
+    const secret = fc
+      .string({
+        unit: fc.constantFrom(...'X Y Z @ / ? : % # & = " \\ é \n'.split(' '), ' '),
+        minLength: 3,
+        maxLength: 12,
+      })
+      .map((text) => `QQ${text}QQ`);
+    const scheme = fc.constantFrom(
+      ...['redis', 'rediss', 'unix', 'redis+sentinel', 'rediss+cluster', 'mysql', ''],
+    );
+    const rest = fc.constantFrom(
+      'host',
+      'host:1/2',
+      '/run/sock',
+      'a:1,b:2/main',
+      '[::1]',
+      ':x',
+      '',
+    );
+    const login = fc.constantFrom('', 'me');
+    const written = fc.constantFrom(encodeURIComponent, (text: string) => text);
+    fc.assert(
+      fc.property(scheme, login, secret, written, rest, (kind, name, hidden, write, place) => {
+        const url = `${kind}://${name}:${write(hidden)}@${place}`;
+        expect(saidOf(url)).not.toContain('QQ');
+      }),
+    );
+  });
+
+  test('is read in no time, whatever it is', () => {
+    fc.assert(
+      fc.property(fc.string(), (rest) => {
+        for (const scheme of ['redis://', 'unix://', 'redis+sentinel://', 'redis+cluster://']) {
+          expect(saidOf(`${scheme}${rest}`)).not.toContain('defect');
+        }
+      }),
+    );
+    const long = `redis://${':@,/'.repeat(50_000)}`;
+    expect(() => parseAddress(long)).toThrow(/^That is no address of Redis/);
+  });
+});

@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { swarmKeys } from '../../../../src/store/redis/connection/redis-keys.js';
+import { redisBroker } from '../../../fakes/redis/redis-server.js';
+import { needs } from '../../../setup/needs.js';
+import { all, created, letter, meta } from '../../contracts/records.js';
+import { redisSessions } from '../sessions/redis-session-store.js';
+
+const keys = swarmKeys('s_1');
+
+needs.describe('redis')('what is large', () => {
+  test('comes back byte for byte, of records and of artifacts', async () => {
+    const broker = await redisBroker();
+    const store = redisSessions(broker);
+    const session = await store.create(meta());
+    const journal = await session.journal('a_1', null);
+    const records = [
+      journal.append(created),
+      journal.append(letter('l_1', 'Grüße 🦢 '.repeat(300_000))),
+      journal.append(letter('l_2')),
+    ];
+    const contents = [0, 1, 512 * 1024, 512 * 1024 + 1, 5_000_000].map((size) => randomBytes(size));
+    for (const [index, bytes] of contents.entries()) await session.putArtifact(`${index}`, bytes);
+    await session.putArtifact('4', contents[4] ?? Buffer.from(''));
+    expect(await all(store.records('s_1', 'a_1'))).toEqual(records);
+    expect((await store.peek('s_1', 'a_1', 2)).records).toEqual(records.slice(0, 2));
+    for (const [index, bytes] of contents.entries()) {
+      expect(bytes.equals(await store.peekArtifact('s_1', `${index}`))).toBe(true);
+    }
+    const [, reference] = (await broker.call('LRANGE', keys.journal('a_1'), 0, -1)) as string[];
+    expect(reference).toMatch(/^@[0-9a-f]{64}:\d+$/);
+    await session.close();
+    const again = await (await store.open('s_1')).journal('a_1', null);
+    expect(again.past).toEqual({ records, damage: [] });
+  });
+
+  test('is named when Redis has lost or damaged it', async () => {
+    const broker = await redisBroker();
+    const store = redisSessions(broker);
+    const session = await store.create(meta());
+    await session.putArtifact('big.bin', randomBytes(1_000_000));
+    const [digest = ''] = (await broker.call('SMEMBERS', keys.blobs)) as string[];
+    await broker.call('LSET', keys.blob(digest), 1, 'something else');
+    const damaged = `The artifact "big.bin" cannot be read: Redis has damaged what it kept as ${keys.blob(digest)}.`;
+    await expect(session.readArtifact('big.bin')).rejects.toMatchObject({
+      ...{ code: 'storage', message: damaged },
+    });
+    await broker.call('DEL', keys.blob(digest));
+    await expect(store.peekArtifact('s_1', 'big.bin')).rejects.toThrow(
+      'Redis has lost what it kept',
+    );
+  });
+
+  test('is damage in a journal when Redis has lost it, and the rest is read', async () => {
+    const broker = await redisBroker();
+    const store = redisSessions(broker);
+    const session = await store.create(meta());
+    const journal = await session.journal('a_1', null);
+    journal.append(letter('l_1', 'x'.repeat(300_000)));
+    const kept = journal.append(letter('l_2'));
+    await journal.sync();
+    const [digest = ''] = (await broker.call('SMEMBERS', keys.blobs)) as string[];
+    await broker.call('DEL', keys.blob(digest));
+    expect(await store.peek('s_1', 'a_1')).toEqual({
+      records: [kept],
+      damage: [`${keys.journal('a_1')}:1 cannot be read and was put aside`],
+    });
+    await session.close();
+    const again = await (await store.open('s_1')).journal('a_1', null);
+    again.append(letter('l_3'));
+    await again.sync();
+    expect((await store.peek('s_1', 'a_1')).records.map(({ seq }) => seq)).toEqual([2, 3]);
+  });
+
+  test.each(['', '..', '../up', 'a/b', 'a\0b', '.hidden'])(
+    'cannot be called %j',
+    async (hostile) => {
+      const session = await redisSessions(await redisBroker()).create(meta());
+      const put = session.putArtifact(hostile, Buffer.from('x'));
+      await expect(put).rejects.toMatchObject({ code: 'usage' });
+    },
+  );
+});
+
+needs.describe('redis')('every key of a session', () => {
+  test('expires, whatever was written', async () => {
+    const broker = await redisBroker();
+    const store = redisSessions(broker);
+    const session = await store.create(meta());
+    const journal = await session.journal('a_1', null);
+    for (const body of [created, letter('l_1', 'x'.repeat(300_000))]) journal.append(body);
+    await session.putArtifact('big.bin', randomBytes(1_000_000));
+    await session.updateMeta({ title: 'New' });
+    const visit = await store.visit('s_1');
+    await visit.adopt('a_2');
+    (await visit.journal('a_2', 'a_1')).append(letter('l_1'));
+    await visit.readEvents();
+    const found = (await broker.call('KEYS', '*')) as string[];
+    expect(found.length).toBeGreaterThan(12);
+    for (const key of found) expect([key, await broker.call('PTTL', key)]).toEqual([key, aTime]);
+    await session.close();
+    await visit.close();
+  });
+
+  test('stays for as long again when the session is opened', async () => {
+    const broker = await redisBroker();
+    const store = redisSessions(broker);
+    const session = await store.create(meta());
+    (await session.journal('a_1', null)).append(letter('l_1', 'x'.repeat(300_000)));
+    await session.close();
+    const [digest = ''] = (await broker.call('SMEMBERS', keys.blobs)) as string[];
+    const old = [keys.journal('a_1'), keys.blob(digest), keys.meta, keys.events];
+    for (const key of old) await broker.call('PEXPIRE', key, 60_000);
+    await store.open('s_1');
+    const left = async () => Promise.all(old.map((key) => broker.call('PTTL', key)));
+    await expect
+      .poll(async () => Math.min(...((await left()) as number[])))
+      .toBeGreaterThan(60_000);
+  });
+});
+
+const aTime = expect.toSatisfy((left: unknown) => Number(left) > 0, 'has an expiry');

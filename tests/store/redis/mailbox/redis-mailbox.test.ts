@@ -1,0 +1,277 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { StorageError } from '../../../../src/protocol/errors.js';
+import type { Fence, Inbox } from '../../../../src/protocol/session/mailbox.js';
+import {
+  type Broker,
+  openBroker,
+} from '../../../../src/store/redis/connection/redis-connections.js';
+import { swarmKeys } from '../../../../src/store/redis/connection/redis-keys.js';
+import { type Scope, ScopeKeeper } from '../../../../src/store/redis/leases/write-scopes.js';
+import { RedisMailbox } from '../../../../src/store/redis/mailbox/redis-mailbox.js';
+import { echoingBroker } from '../../../fakes/redis/echoing-redis.js';
+import { ownRedisBroker } from '../../../fakes/redis/own-redis-server.js';
+import {
+  type RedisBroker,
+  type RedisPlace,
+  redisBroker,
+} from '../../../fakes/redis/redis-server.js';
+import { needs } from '../../../setup/needs.js';
+import { describeMailbox, mail } from '../../contracts/mailbox.js';
+
+const never = new AbortController().signal;
+const keys = swarmKeys('s_1');
+
+const setUpAt = async <Server extends RedisPlace>(broker: RedisBroker<Server>) => {
+  const box = () => {
+    const opened = new RedisMailbox(broker, 's_1', 'here');
+    onTestFinished(() => opened.close());
+    return opened;
+  };
+  /** Somebody on another machine. */
+  const elsewhere = async () => {
+    const other = await openBroker(broker.server.url);
+    onTestFinished(() => other.close());
+    return { broker: other, box: new RedisMailbox(other, 's_1', 'there') };
+  };
+  return { broker, server: broker.server, box, elsewhere };
+};
+const setUp = async () => setUpAt(await redisBroker());
+const setUpOwn = async () => setUpAt(await ownRedisBroker());
+
+const take = async (inbox: Inbox, count: number): Promise<string[]> => {
+  const ids: string[] = [];
+  while (ids.length < count) ids.push((await inbox.next(never))?.id ?? 'closed');
+  return ids;
+};
+
+const fenceOf = (scope: Scope | undefined): Fence => ({
+  ...{ scope: scope?.name ?? '', claim: scope?.claim ?? '' },
+});
+
+/** What nobody will take away one day. */
+const lasting = async (broker: Broker): Promise<string[]> => {
+  const all = (await broker.call('KEYS', '*')) as string[];
+  const left = await Promise.all(
+    all.map(async (key) => [key, await broker.call('PTTL', key)] as const),
+  );
+  expect(left).not.toEqual([]);
+  return left.filter(([, ms]) => Number(ms) < 0).map(([key]) => key);
+};
+
+needs.describe('redis')('the mailbox in Redis', () => {
+  describeMailbox('in Redis', async () => {
+    const broker = await redisBroker();
+    return { sender: () => new RedisMailbox(broker, 's_1', 'here') };
+  });
+
+  describeMailbox('in Redis, where everything arrives twice', async () => {
+    const broker = echoingBroker(await redisBroker());
+    return { sender: () => new RedisMailbox(broker, 's_1', 'here') };
+  });
+
+  test('leaves nothing behind for ever, and of an empty address nothing that is read', async () => {
+    const { broker, box } = await setUp();
+    const here = box();
+    const bob = await here.open('bob');
+    await here.send(mail('l_1'));
+    await here.send(mail('l_2'));
+    await take(bob, 2);
+    await bob.bury('l_1', 'Nobody.');
+    expect(await lasting(broker)).toEqual([]);
+    await bob.acknowledge('l_2');
+    await bob.close();
+    expect(await broker.call('EXISTS', keys.mail('bob'), keys.mailIds('bob'))).toBe(0);
+    expect(await lasting(broker)).toEqual([]);
+    expect(await here.deadLetters()).toMatchObject([{ id: 'l_1' }]);
+  });
+
+  test('buries a letter that was given so often, and none of those behind it', async () => {
+    const { broker } = await setUp();
+    const here = new RedisMailbox(echoingBroker(broker), 's_1', 'here', { mostDeliveries: 3 });
+    onTestFinished(() => here.close());
+    for (const id of ['l_1', 'l_2', 'l_3']) await here.send(mail(id));
+    for (let round = 0; round < 3; round += 1) {
+      const bob = await here.open('bob');
+      expect(await take(bob, 1)).toEqual(['l_1']);
+      await bob.close();
+    }
+    const bob = await here.open('bob');
+    expect(await take(bob, 2)).toEqual(['l_2', 'l_3']);
+    expect(await here.deadLetters()).toEqual([
+      { ...mail('l_1'), reason: 'It was given 3 times, and never acknowledged.' },
+    ]);
+  });
+
+  test('buries what is no letter, and goes on', async () => {
+    const { broker, box } = await setUp();
+    const here = box();
+    const bob = await here.open('bob');
+    const put = (...fields: string[]) => broker.call('XADD', keys.mail('bob'), '*', ...fields);
+    await put('letter', 'torn {');
+    await put('what', 'ever', 'more', 'of it');
+    await put('letter', JSON.stringify(mail('l_9', { to: 'carol' })));
+    await here.send(mail('l_1'));
+    await put('letter', JSON.stringify(mail('l_1')));
+    await here.send(mail('l_2'));
+    expect(await take(bob, 2)).toEqual(['l_1', 'l_2']);
+    expect(await here.deadLetters()).toMatchObject([
+      { to: 'bob', from: 'unknown', body: 'torn {', reason: expect.stringContaining('not JSON') },
+      { body: 'what ever more of it' },
+      { reason: expect.stringContaining('addressed to "carol"') },
+    ]);
+    expect(await broker.call('XLEN', keys.mail('bob'))).toBe(2);
+  });
+
+  test('gives to the newest reader only: the one before it is given and removes nothing more', async () => {
+    const { box, elsewhere } = await setUp();
+    const here = box();
+    const { box: there } = await elsewhere();
+    const old = await here.open('bob');
+    await here.send(mail('l_1'));
+    expect(await take(old, 1)).toEqual(['l_1']);
+    const waiting = old.next(never);
+    const bob = await there.open('bob');
+    await here.send(mail('l_2'));
+    expect(await waiting).toBeUndefined();
+    await old.acknowledge('l_1');
+    expect(await take(bob, 2)).toEqual(['l_1', 'l_2']);
+    await expect(here.open('bob')).resolves.toBeDefined();
+  });
+
+  test('is read further when Redis has lost everything', async () => {
+    const { broker, box } = await setUp();
+    const here = box();
+    const bob = await here.open('bob');
+    await here.send(mail('l_1'));
+    expect(await take(bob, 1)).toEqual(['l_1']);
+    await broker.call('FLUSHDB');
+    await here.send(mail('l_2'));
+    await here.send(mail('l_3'));
+    expect(await take(bob, 2)).toEqual(['l_2', 'l_3']);
+    await bob.acknowledge('l_1');
+    await bob.acknowledge('l_2');
+    await bob.close();
+    expect(await take(await here.open('bob'), 1)).toEqual(['l_3']);
+  });
+
+  test('says what Redis refuses, to the sender and to the reader', async () => {
+    const { broker, box } = await setUp();
+    await broker.call('SET', keys.mail('bob'), 'no stream');
+    await expect(box().send(mail('l_1'))).rejects.toMatchObject({ code: 'storage' });
+    await expect(box().open('bob')).rejects.toThrow('WRONGTYPE');
+    await broker.call('DEL', keys.mail('bob'));
+    const bob = await box().open('bob');
+    await broker.call('SET', keys.mail('bob'), 'no stream');
+    await expect(bob.next(never)).rejects.toMatchObject({ code: 'storage' });
+    await broker.call('DEL', keys.mail('bob'));
+    await box().send(mail('l_1'));
+    expect(await take(bob, 1)).toEqual(['l_1']);
+  });
+
+  test('does not send a letter again whose sending was only not heard of', async () => {
+    const { broker, box } = await setUp();
+    const sent: Parameters<Broker['run']>[] = [];
+    const heard: Broker = {
+      ...echoingBroker(broker),
+      run: async (...script) => {
+        sent.push(script);
+        return broker.run(...script);
+      },
+    };
+    const sender = new RedisMailbox(heard, 's_1', 'there');
+    const bob = await box().open('bob');
+    await sender.send(mail('l_1'));
+    expect(await take(bob, 1)).toEqual(['l_1']);
+    await bob.acknowledge('l_1');
+    for (const again of sent) expect(await broker.run(...again)).toBe('+');
+    expect(await broker.call('XLEN', keys.mail('bob'))).toBe(0);
+  });
+
+  test('takes nothing from one who speaks for what somebody else has by now', async () => {
+    const { broker, box } = await setUp();
+    const here = box();
+    const [zombie, heir] = [1, 2].map(
+      (pid) => new ScopeKeeper(broker, { marker: `m-${pid}`, pid }),
+    );
+    const before = await zombie?.adopt('s_1', 'a_1');
+    const other = await zombie?.adopt('s_1', 'a_2');
+    await here.send(mail('l_1'), fenceOf(before));
+    await heir?.adopt('s_1', 'a_1');
+    const sendings = [
+      ...[here.send(mail('l_2'), fenceOf(before)), here.send(mail('l_3'), fenceOf(other))],
+      ...[here.send(mail('l_4')), here.send(mail('l_5'), fenceOf(before))],
+    ];
+    const outcomes = await Promise.allSettled(sendings);
+    const why = 'Another process has taken over a_1; nothing more is sent here.';
+    expect(outcomes.map((it) => (it.status === 'rejected' ? it.reason : undefined))).toEqual([
+      ...[new StorageError(why), undefined, undefined, new StorageError(why)],
+    ]);
+    expect(await take(await here.open('bob'), 3)).toEqual(['l_1', 'l_3', 'l_4']);
+    for (const keeper of [zombie, heir]) keeper?.close();
+  });
+
+  test('is not read by one who has lost what it reads for, and that one takes it from nobody', async () => {
+    const { broker, box, elsewhere } = await setUp();
+    const keepers = [1, 2].map((pid) => new ScopeKeeper(broker, { marker: `m-${pid}`, pid }));
+    const [before, now] = [
+      ...[await keepers[0]?.adopt('s_1', 'bob'), await keepers[1]?.adopt('s_1', 'bob')],
+    ];
+    const heir = await box().open('bob', fenceOf(now));
+    const zombie = (await elsewhere()).box;
+    await expect(zombie.open('bob', fenceOf(before))).rejects.toThrow(
+      new StorageError('Another process has taken over bob; nothing more is read here.'),
+    );
+    await zombie.send(mail('l_1'));
+    expect(await take(heir, 1)).toEqual(['l_1']);
+    for (const keeper of keepers) keeper.close();
+  });
+
+  test('gives nothing more to one who has lost what it reads for, before another has come', async () => {
+    const { broker, box, elsewhere } = await setUp();
+    const keepers = [1, 2].map((pid) => new ScopeKeeper(broker, { marker: `m-${pid}`, pid }));
+    const before = await keepers[0]?.adopt('s_1', 'bob');
+    const zombie = await (await elsewhere()).box.open('bob', fenceOf(before));
+    const here = box();
+    for (const id of ['l_1', 'l_2']) await here.send(mail(id));
+    expect(await take(zombie, 2)).toEqual(['l_1', 'l_2']);
+    const now = await keepers[1]?.adopt('s_1', 'bob');
+    await here.send(mail('l_3'));
+    await zombie.acknowledge('l_1');
+    await zombie.bury('l_2', 'The zombie does not like it.');
+    expect(await zombie.next(never)).toBeUndefined();
+    const heir = await here.open('bob', fenceOf(now));
+    expect(await take(heir, 3)).toEqual(['l_1', 'l_2', 'l_3']);
+    expect(await here.deadLetters()).toEqual([]);
+    for (const keeper of keepers) keeper.close();
+  });
+});
+
+needs.describe('own-redis')('the mailbox in Redis', () => {
+  test('takes letters while Redis is away, and they arrive once', async () => {
+    const { broker, server, box, elsewhere } = await setUpOwn();
+    const { box: there } = await elsewhere();
+    const bob = await there.open('bob');
+    await server.kill();
+    const ids = Array.from({ length: 40 }, (_, at) => `l_${at}`);
+    const sent = Promise.all(ids.map((id) => box().send(mail(id))));
+    await server.start();
+    await sent;
+    expect((await take(bob, 40)).sort()).toEqual([...ids].sort());
+    for (const id of ids) await bob.acknowledge(id);
+    expect(await broker.call('XLEN', keys.mail('bob'))).toBe(0);
+  });
+
+  test('lets go at once while Redis is away', async () => {
+    const { broker, server, box } = await setUpOwn();
+    const here = box();
+    const bob = await here.open('bob');
+    const waiting = bob.next(never);
+    await server.kill();
+    await expect.poll(() => broker.trouble).toBeDefined();
+    const sent = here.send(mail('l_1'));
+    await here.close();
+    expect(await waiting).toBeUndefined();
+    await server.start();
+    await sent;
+  });
+});

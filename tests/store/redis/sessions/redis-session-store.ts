@@ -1,0 +1,33 @@
+/** Sessions in a Redis of the test's own. */
+import type { Clock } from '../../../../src/protocol/clock.js';
+import { JobMemory } from '../../../../src/store/memory/memory-job-queue.js';
+import { MailMemory } from '../../../../src/store/memory/memory-mailbox.js';
+import { WorkMemory } from '../../../../src/store/memory/memory-task-list.js';
+import type { Broker } from '../../../../src/store/redis/connection/redis-connections.js';
+import { RedisSessions } from '../../../../src/store/redis/sessions/redis-session-store.js';
+import { virtualClock } from '../../../fakes/virtual-clock.js';
+import { temporaryFolder } from '../../session-folder.js';
+
+/** Mail, work, questions and jobs are not in Redis: they have tests of their own. */
+export const redisSessions = (
+  broker: Broker,
+  { pid = 1, clock = virtualClock() as Clock, folder = temporaryFolder() } = {},
+): RedisSessions =>
+  new RedisSessions({
+    ...{ broker, clock, folder, jobs: new JobMemory() },
+    owner: { marker: `owner-${pid}`, pid },
+    mailbox: each(() => new MailMemory()),
+    workList: each(() => new WorkMemory(clock)),
+    questions: () => {
+      throw new Error('nobody asks');
+    },
+  });
+
+const each = <Thing>(make: () => Thing): ((id: string) => Thing) => {
+  const made = new Map<string, Thing>();
+  return (id) => {
+    const thing = made.get(id) ?? make();
+    made.set(id, thing);
+    return thing;
+  };
+};

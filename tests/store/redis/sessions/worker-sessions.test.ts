@@ -1,0 +1,211 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { openBroker } from '../../../../src/store/redis/connection/redis-connections.js';
+import { swarmKeys } from '../../../../src/store/redis/connection/redis-keys.js';
+import { redisBroker } from '../../../fakes/redis/redis-server.js';
+import { needs } from '../../../setup/needs.js';
+import { all, created, createdFor, letter, meta } from '../../contracts/records.js';
+import { redisSessions } from './redis-session-store.js';
+
+const keys = swarmKeys('s_1');
+
+/** A lead with a child that it has handed over, and stores for processes with connections of their own. */
+const swarm = async () => {
+  const broker = await redisBroker();
+  const lead = await redisSessions(broker).create(meta());
+  (await lead.journal('a_1', null)).append(created);
+  await lead.readEvents();
+  const process = async (pid: number) => {
+    const own = await openBroker(broker.server.url);
+    onTestFinished(() => own.close());
+    return redisSessions(own, { pid });
+  };
+  return { broker, lead, process, store: redisSessions(broker, { pid: 9 }) };
+};
+
+needs.describe('redis')('one who visits a session', () => {
+  test('writes for the agent that it has adopted, and for those who work for that one', async () => {
+    const { process, store } = await swarm();
+    const visit = await (await process(2)).visit('s_1');
+    expect(visit.meta).toEqual(meta());
+    const adoption = await visit.adopt('a_2');
+    expect(adoption.epoch).toBe(2);
+    const own = await visit.journal('a_2', 'a_1');
+    const child = await visit.journal('a_3', 'a_2');
+    expect(own.append(createdFor('a_2', 'a_1'))).toMatchObject({ seq: 1, epoch: 2 });
+    expect(child.append(createdFor('a_3', 'a_2'))).toMatchObject({ seq: 1, epoch: 2 });
+    await adoption.release();
+    expect(await store.agents('s_1')).toEqual(['a_1', 'a_2', 'a_3']);
+    const parents = (await all(store.events('s_1'))).map(({ agent, parent }) => [agent, parent]);
+    expect(parents.slice(1)).toEqual([
+      ['a_2', 'a_1'],
+      ['a_3', 'a_2'],
+    ]);
+  });
+
+  test('gets no other journal, keeps no artifact, and says nothing of the session', async () => {
+    const { process, store } = await swarm();
+    const visit = await (await process(2)).visit('s_1');
+    const refused = { code: 'storage', message: expect.stringContaining('handed over') };
+    await expect(visit.journal('a_1', null)).rejects.toMatchObject(refused);
+    await expect(visit.putArtifact('x', Buffer.from('x'))).rejects.toMatchObject(refused);
+    await visit.updateMeta({ title: 'Visited' });
+    expect((await store.list()).map(({ title }) => title)).toEqual(['Hello']);
+    expect(await store.holder('s_1')).toMatchObject({ pid: 1 });
+  });
+
+  test('hears of new artifacts, until it does not listen any more', async () => {
+    const { lead, process } = await swarm();
+    const visit = await (await process(2)).visit('s_1');
+    let heard = 0;
+    const forget = visit.heedArtifacts(() => {
+      heard += 1;
+    });
+    const read = async () => Buffer.from(await visit.readArtifact('x')).toString();
+    for (const text of ['one', 'two']) {
+      const before = heard;
+      await lead.putArtifact('x', Buffer.from(text));
+      await expect.poll(() => heard).toBeGreaterThan(before);
+      expect(await read()).toBe(text);
+    }
+    forget();
+    const before = heard;
+    await lead.putArtifact('x', Buffer.from('three'));
+    expect([await read(), heard]).toEqual(['three', before]);
+  });
+
+  test('takes an agent from one who seems to live, who can write no more', async () => {
+    const { process } = await swarm();
+    const [first, second] = [await process(2), await process(3)];
+    const [former, next] = [await first.visit('s_1'), await second.visit('s_1')];
+    const lost = await former.adopt('a_2');
+    const journal = await former.journal('a_2', 'a_1');
+    journal.append(createdFor('a_2', 'a_1'));
+    await journal.sync();
+    const adoption = await next.adopt('a_2');
+    expect(adoption.epoch).toBeGreaterThan(lost.epoch);
+    expect((await next.journal('a_2', 'a_1')).past.records).toHaveLength(1);
+    journal.append(letter('l_zombie'));
+    await expect(journal.written()).rejects.toThrow('taken over agent a_2 of session s_1');
+    expect(lost.lost.aborted).toBe(true);
+    expect(adoption.lost.aborted).toBe(false);
+    await lost.release();
+    expect((await next.journal('a_2', 'a_1')).append(letter('l_1'))).toMatchObject({ seq: 2 });
+    await next.close();
+  });
+
+  test('writes beside others, and events are numbered without holes', async () => {
+    const { lead, process, store } = await swarm();
+    const workers = await Promise.all([2, 3, 4].map(process));
+    const count = 300;
+    const write = async (worker: (typeof workers)[number], agent: string) => {
+      const visit = await worker.visit('s_1');
+      await visit.adopt(agent);
+      const journal = await visit.journal(agent, 'a_1');
+      for (let index = 0; index < count; index += 1) {
+        journal.append(index === 0 ? createdFor(agent, 'a_1') : letter(`l_${index}`));
+        if (index % 7 === 0) await journal.written();
+      }
+      await visit.close();
+    };
+    const own = await lead.journal('a_1', null);
+    await Promise.all([
+      ...workers.map((worker, index) => write(worker, `a_${index + 2}`)),
+      (async () => {
+        for (let index = 0; index < count; index += 1) {
+          own.append(letter(`l_${index}`));
+          if (index % 5 === 0) await own.written();
+        }
+      })(),
+    ]);
+    const events = await lead.readEvents();
+    const total = 1 + 4 * count;
+    expect(events.map(({ seq }) => seq)).toEqual(
+      Array.from({ length: total }, (_, index) => index + 1),
+    );
+    for (const agent of ['a_2', 'a_3', 'a_4']) {
+      const seqs = events.filter((event) => event.agent === agent).map(({ cites }) => cites.seq);
+      expect(seqs).toEqual(Array.from({ length: count }, (_, index) => index + 1));
+      expect((await store.peek('s_1', agent)).records).toHaveLength(count);
+    }
+  });
+});
+
+needs.describe('redis')('an agent that was handed over', () => {
+  test('is not taken from its worker by a lead that only opens its journal', async () => {
+    const { lead, process } = await swarm();
+    const visit = await (await process(2)).visit('s_1');
+    await visit.adopt('a_2');
+    const journal = await visit.journal('a_2', 'a_1');
+    await expect(lead.journal('a_2', 'a_1')).rejects.toThrow(
+      /^Agent a_2 is at work on .+ \(pid 2\)/,
+    );
+    journal.append(createdFor('a_2', 'a_1'));
+    await journal.written();
+  });
+
+  test('is the lead’s again when its worker has let go, under a newer epoch', async () => {
+    const { lead, process } = await swarm();
+    const visit = await (await process(2)).visit('s_1');
+    const adoption = await visit.adopt('a_2');
+    (await visit.journal('a_2', 'a_1')).append(createdFor('a_2', 'a_1'));
+    await adoption.release();
+    const journal = await lead.journal('a_2', 'a_1');
+    expect(journal.append(letter('l_1'))).toMatchObject({ seq: 2, epoch: adoption.epoch + 1 });
+    await lead.close();
+  });
+
+  test('is anybody’s again who works for it when its worker has let go', async () => {
+    const { process } = await swarm();
+    const visit = await (await process(2)).visit('s_1');
+    const other = await (await process(3)).visit('s_1');
+    await visit.adopt('a_2');
+    (await visit.journal('a_2', 'a_1')).append(createdFor('a_2', 'a_1'));
+    const adoption = await other.adopt('a_3');
+    (await other.journal('a_3', 'a_2')).append(createdFor('a_3', 'a_2'));
+    await adoption.release();
+    const journal = await visit.journal('a_3', 'a_2');
+    expect(journal.append(letter('l_1'))).toMatchObject({ seq: 2, epoch: adoption.epoch + 1 });
+    await visit.closeJournal('a_3');
+    await expect(other.adopt('a_3')).resolves.toMatchObject({ epoch: adoption.epoch + 2 });
+    for (const session of [visit, other]) await session.close();
+  });
+
+  test('is reclaimed from a worker whose lease still says that it lives', async () => {
+    const { lead, process } = await swarm();
+    const visit = await (await process(2)).visit('s_1');
+    const adoption = await visit.adopt('a_2');
+    (await visit.journal('a_2', 'a_1')).append(createdFor('a_2', 'a_1'));
+    await visit.readEvents();
+    await lead.reclaim('a_2');
+    const journal = await lead.journal('a_2', 'a_1');
+    expect(journal.append(letter('l_1'))).toMatchObject({ seq: 2, epoch: adoption.epoch + 1 });
+    await lead.closeJournal('a_2');
+    (await visit.journal('a_2', 'a_1')).append(letter('l_zombie'));
+    await visit.readEvents();
+    expect(adoption.lost.aborted).toBe(true);
+    expect((await (await process(3)).peek('s_1', 'a_2')).records).toHaveLength(2);
+  });
+
+  test('is lost to a worker whose records Redis refuses: else nobody would know of its end', async () => {
+    const { broker, process } = await swarm();
+    const visit = await (await process(2)).visit('s_1');
+    const adoption = await visit.adopt('a_2');
+    const journal = await visit.journal('a_2', 'a_1');
+    await broker.call('SET', keys.fences, 'no hash');
+    journal.append(createdFor('a_2', 'a_1'));
+    await expect(journal.written()).rejects.toThrow('WRONGTYPE');
+    expect(adoption.lost.aborted).toBe(true);
+  });
+
+  test('keeps its session from being removed while somebody works on it', async () => {
+    const { broker, lead, process, store } = await swarm();
+    const visit = await (await process(2)).visit('s_1');
+    await visit.adopt('a_2');
+    await lead.close();
+    await expect(store.remove('s_1')).rejects.toThrow('Agent a_2 of session s_1 is at work on');
+    expect(await store.holder('s_1')).toBeUndefined();
+    await visit.close();
+    expect(await store.remove('s_1')).toBeGreaterThan(0);
+    expect(await broker.call('KEYS', `${keys.prefix}*`)).toEqual([]);
+  });
+});

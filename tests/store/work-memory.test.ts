@@ -1,8 +1,0 @@
-import { systemClock } from '../../src/protocol/clock.js';
-import { WorkMemory } from '../../src/store/work-memory.js';
-import { describeWorkList } from './contracts/work-list.js';
-
-describeWorkList('in memory', () => {
-  const work = new WorkMemory(systemClock);
-  return { open: () => work };
-});

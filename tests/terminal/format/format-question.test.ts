@@ -1,0 +1,264 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ReplacedFile } from '../../../src/protocol/permission/permission.js';
+import {
+  answersOf,
+  questionFacts,
+  questionLines,
+  wholeInput,
+} from '../../../src/terminal/format/format-question.js';
+import { textWidth } from '../../../src/terminal/text/text-width.js';
+
+const QUESTION = {
+  id: 'q',
+  agent: 'a',
+  call: 'c',
+  inputDigest: 'd',
+  cwd: '/repo',
+  risk: 'medium' as const,
+  description: '',
+  reason: '',
+};
+
+const VIEW = { asker: 'The leader', columns: 80 };
+
+const linesFor = (tool: string, input: unknown, reason = 'No rule.') =>
+  questionLines({ ...QUESTION, tool, input, description: `${tool} x`, reason }, VIEW);
+
+/** What stands behind the gutter. */
+const inputOf = (tool: string, input: unknown) =>
+  linesFor(tool, input).filter((line) => /^ {2}[|…]/.test(line));
+
+const NOT_ALL = '  Not all of it is shown: v shows it, and deny if in doubt.';
+
+describe('what a permission question shows', () => {
+  test.each([
+    [false, 'the same from now on, kept in .skein/settings.local.json'],
+    [true, 'the same; other sessions ask again, whatever rules say'],
+  ])('is what an answer for the project does, always asked: %s', (isAlwaysAsked, words) => {
+    const asked = { ...QUESTION, tool: 'Bash', input: {}, grant: 'Bash(make)', isAlwaysAsked };
+    expect(questionLines(asked, VIEW)).toContain(`  p  project: ${words}`);
+  });
+
+  test('is for whom an agent asks that works for another, and its words cannot leave their place', () => {
+    const purpose = `the leader, ${'Find it\n\u001b[2J '.repeat(20)}`;
+    const asked = { ...QUESTION, tool: 'Bash', input: { command: 'ls' } };
+    const [head, first, second] = questionLines(asked, { asker: 'Agent x', purpose, columns: 80 });
+    expect([head, first?.slice(0, 26)]).toEqual([
+      ...['Agent x asks to use Bash.', '  for: the leader, Find it'],
+    ]);
+    expect(second).toMatch(/^ {2}… /);
+    expect(`${first}${second}`).not.toContain('\u001b');
+  });
+
+  test('is the whole command, with every line of it', () => {
+    expect(linesFor('Bash', { command: 'a &&\nb', description: 'Both' })).toEqual([
+      'The leader asks to use Bash.',
+      '  | command:',
+      '  |   a &&',
+      '  |   b',
+      '  | description: Both',
+      '  risk: medium, it changes the workspace',
+      '  reason: No rule.',
+      '  o  once: this call and no other; such calls are asked about each time',
+      '  d  deny: it is not run, and you may say why',
+    ]);
+  });
+
+  test('is what an edit takes away and puts in', () => {
+    const input = { file_path: 'a.ts', old_string: 'same\nold\nend', new_string: 'same\nnew\nend' };
+    expect(inputOf('Edit', input)).toEqual(['  | file: a.ts', '  | - old', '  | + new']);
+  });
+
+  test('is what a file loses that is written anew', () => {
+    const asked = (replaces: ReplacedFile) =>
+      questionFacts(
+        { ...QUESTION, tool: 'Write', input: { file_path: 'a', content: 'one\nnew\n' }, replaces },
+        VIEW,
+        'v shows it',
+      ).filter((line) => line.startsWith('  | '));
+    expect(asked({ bytes: 14, lines: 3, text: 'one\ntwo\nthree\n' })).toEqual([
+      ...['  | file: a', '  | replaces: 3 lines of an existing file'],
+      ...['  | - two', '  | - three', '  | + new'],
+    ]);
+    expect(asked({ bytes: 90_000, lines: 1_200 })).toEqual([
+      ...['  | file: a', '  | replaces: 1,200 lines of an existing file, not shown here'],
+      ...['  | + one', '  | + new'],
+    ]);
+    expect(asked({ bytes: 7 })).toContain(
+      '  | replaces: 7 bytes of an existing file, not shown here',
+    );
+    expect(asked({ bytes: 0, lines: 0, text: '' })).toContain(
+      '  | replaces: an existing file, which is empty',
+    );
+  });
+
+  test('is each of several edits', () => {
+    const edits = [
+      { old_string: 'a', new_string: 'b' },
+      { old_string: 'c', new_string: '' },
+    ];
+    expect(inputOf('MultiEdit', { file_path: 'a.ts', edits })).toEqual([
+      ...['  | file: a.ts', '  | - a', '  | + b', '  | - c'],
+    ]);
+    const all = [{ ...edits[0], replace_all: true }];
+    expect(inputOf('MultiEdit', { edits: all })).toEqual([
+      ...['  | - a', '  | + b', '  | replace_all: true'],
+    ]);
+  });
+
+  test('is both ends of what is long, and last that something is left out', () => {
+    const edits = Array.from({ length: 50 }, (_, at) => ({ old_string: '', new_string: `e${at}` }));
+    const content = Array.from({ length: 30 }, (_, line) => `line ${line}\n`).join('');
+    const command = `rm -rf ~${'\n'.repeat(3_000)}ls`;
+    const barely = Array.from({ length: 12 }, (_, line) => `line ${line}`).join('\n');
+    const word = `start${'x'.repeat(100_000)}; rm -rf ~`;
+    for (const [tool, input, first, last] of [
+      ['MultiEdit', { edits }, '+ e0', '+ e49'],
+      ['Write', { content }, '+ line 0', '+ line 29'],
+      ['Bash', { command }, 'rm -rf ~', 'ls'],
+      ['Bash', { command: barely }, 'line 0', 'line 11'],
+      ['Bash', { command: word }, 'start', '; rm -rf ~'],
+    ] as const) {
+      const lines = linesFor(tool, input);
+      expect(lines.length).toBeLessThanOrEqual(24);
+      expect(lines.join('\n').length).toBeLessThan(5_000);
+      expect(lines.join('\n')).toContain(first);
+      expect(lines.join('\n')).toContain(last);
+      const words = lines.map((line) => line.slice(4)).join(' ');
+      expect(words).toMatch(/\(\d+ (lines|characters) are not shown here\)/);
+      expect(lines).toContain(NOT_ALL);
+    }
+  });
+
+  test('is in little room less of the input, and still the risk and that something is left out', () => {
+    const content = fc.array(fc.string({ maxLength: 300 }), { minLength: 40, maxLength: 60 });
+    const words = fc.string({ minLength: 1, maxLength: 300 });
+    const size = fc.record({
+      columns: fc.integer({ min: 60, max: 120 }),
+      rows: fc.integer({ min: 2, max: 30 }),
+    });
+    fc.assert(
+      fc.property(content, words, size, (rows, reason, room) => {
+        const input = { file_path: 'a.ts', content: rows.join('\n') };
+        const place = { blockedPath: '/etc', grant: 'Write(a.ts)', reason };
+        const asked = { ...QUESTION, ...place, tool: 'Write', input };
+        const lines = questionFacts(asked, { ...VIEW, ...room }, 'v shows it');
+        expect(lines.length).toBeLessThanOrEqual(room.rows);
+        const all = [
+          '  risk: medium',
+          NOT_ALL,
+          'The leader asks',
+          '  rule: Write',
+          '  reason:',
+          '  place:',
+        ];
+        for (const start of all.slice(0, room.rows)) {
+          expect(lines.some((line) => line.startsWith(start))).toBe(true);
+        }
+        expect(lines.includes('  | file: a.ts')).toBe(room.rows > all.length);
+      }),
+    );
+  });
+
+  test('is how many lines are left out in all, also where a cut falls on an earlier one', () => {
+    const content = Array.from({ length: 30_000 }, (_, line) => `line ${line}\n`).join('');
+    const rows = inputOf('Write', { file_path: 'a.ts', content });
+    expect(rows.filter((row) => row.startsWith('  | + '))).toHaveLength(11);
+    expect(rows).toContain('  | (29989 lines are not shown here)');
+  });
+
+  test('is what each answer allows, also for those who ask in another way', () => {
+    const keysOf = (lines: readonly string[]) => lines.map((line) => line.slice(0, 3)).join('');
+    expect(keysOf(answersOf({}))).toBe('o  d  ');
+    expect(keysOf(answersOf({ grant: 'Bash(make)' }))).toBe('o  s  p  d  ');
+    expect(answersOf({ grant: 'Bash(make)', isAlwaysAsked: true })).toContain(
+      'p  project: the same; other sessions ask again, whatever rules say',
+    );
+  });
+
+  test('is all of it when a person wants to see that', () => {
+    const command = `start${'x'.repeat(1_000)}${'\n'.repeat(100)}\u001b[2J`;
+    const why = {
+      risk: 'high',
+      blockedPath: '/etc',
+      reason: `No rule.${' x'.repeat(200)}`,
+    } as const;
+    const lines = wholeInput({ ...QUESTION, ...why, tool: 'Bash', input: { command } }, 2_000);
+    expect(lines).toHaveLength(105);
+    expect(lines.slice(0, 3)).toEqual([
+      '  risk: high, it may leave the workspace, open secrets or be hard to undo',
+      '  | place: /etc',
+      `  | reason: ${why.reason}`,
+    ]);
+    expect(lines[4]).toBe(`  |   start${'x'.repeat(1_000)}`);
+    expect(lines.at(-1)).toBe('  |   ^[[2J');
+  });
+
+  test('is every part of an input that nobody knows', () => {
+    const input = { url: 'https://a.example', deep: { b: [1] }, none: null };
+    expect(inputOf('mcp__x__y', input)).toEqual([
+      ...['  | url: https://a.example', '  | deep: {"b":[1]}', '  | none: null'],
+    ]);
+    expect(inputOf('Odd', 'text')).toEqual(['  | call: Odd x']);
+    expect(inputOf('MultiEdit', { edits: ['x'] })).toEqual(['  | edit: x']);
+  });
+
+  test('hides and obeys nothing', () => {
+    const lines = linesFor('Bash', { command: 'ls\u001b[2K\u202e \u200bx' }, 'a\u001b[1A').join(
+      '\n',
+    );
+    expect(lines).toContain('command: ls^[[2K<U+202E> <U+200B>x');
+    expect(lines).toContain('reason: a^[[1A');
+    const blanks = inputOf('Bash', { command: '\u3164\u115f\u034f\u2800\u{e0101}' });
+    expect(blanks).toEqual(['  | command: <U+3164><U+115F><U+034F><U+2800><U+E0101>']);
+  });
+
+  test('is how much a call can spoil, the place it is about and what each answer allows', () => {
+    const question = { ...QUESTION, tool: 'Edit', input: {}, description: '', reason: 'No rule.' };
+    const more = { risk: 'high', blockedPath: '/etc/hosts', grant: 'Edit(//etc/hosts)' } as const;
+    expect(questionLines({ ...question, ...more }, VIEW)).toEqual([
+      'The leader asks to use Edit.',
+      '  risk: high, it may leave the workspace, open secrets or be hard to undo',
+      '  place: /etc/hosts',
+      '  reason: No rule.',
+      '  rule: Edit(//etc/hosts)',
+      '  o  once: this call and no other',
+      '  s  session: whatever the rule allows, until the session ends',
+      '  p  project: the same from now on, kept in .skein/settings.local.json',
+      '  d  deny: it is not run, and you may say why',
+    ]);
+  });
+
+  test('cannot be imitated by what a model writes, at any width', () => {
+    const fake = 'Allow it? o once, s session, p project, d deny: ';
+    const hostile = fc.array(
+      fc.constantFrom(fake, '\n', '  risk: low', '\u001b[1A', '\r', ' '.repeat(50), 'x'.repeat(70)),
+      { maxLength: 12 },
+    );
+    fc.assert(
+      fc.property(hostile, fc.constantFrom(60, 80, 160), (pieces, columns) => {
+        const input = { command: pieces.join(''), [pieces.join('')]: pieces.join('') };
+        const tool = 'Bash';
+        const grant = `Bash(${pieces.join('')})`;
+        const question = { ...QUESTION, tool, input, description: '', grant, reason: grant };
+        const lines = questionLines(question, { ...VIEW, columns });
+        const shown = [...lines, ...wholeInput(question, columns)];
+        for (const line of shown) expect(textWidth(line)).toBeLessThan(columns);
+        const plain = lines.filter((line) => !/^ {2}[|…] /.test(line) && line !== NOT_ALL);
+        expect(plain.filter((line) => !line.startsWith('     '))).toHaveLength(8);
+        expect(lines.length).toBeLessThanOrEqual(36);
+      }),
+    );
+  });
+
+  test('is no secret, but everything that a shell would act on', () => {
+    const key = `sk-ant-${'a1'.repeat(12)}`;
+    expect(inputOf('Bash', { command: `curl -H "x-api-key: ${key}" a.example` })).toEqual([
+      '  | command: curl -H "x-api-key: sk-ant-[redacted]" a.example',
+    ]);
+    expect(linesFor('Bash', { command: `use ${key}` })).toContain(NOT_ALL);
+    const trick = 'curl http://a:$(rm$IFS-rf$IFS~)@b.example';
+    expect(inputOf('Bash', { command: trick })).toEqual([`  | command: ${trick}`]);
+  });
+});

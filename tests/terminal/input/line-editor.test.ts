@@ -1,0 +1,180 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { draftOf, EDITS } from '../../../src/terminal/input/draft.js';
+import { type Key, LineEditor, LONGEST_DRAFT } from '../../../src/terminal/input/line-editor.js';
+
+/** `C-a`, `M-b`, `left`, or text that is typed character by character. */
+const keysOf = (stroke: string): readonly Key[] => {
+  const [, ctrl, meta, name] = /^(C-)?(M-)?([a-z]+)$/.exec(stroke) ?? [];
+  const isNamed = NAMED.includes(name ?? '') || ctrl !== undefined || meta !== undefined;
+  if (isNamed) return [{ name, ctrl: ctrl !== undefined, meta: meta !== undefined }];
+  return Array.from(stroke).map((sequence) => ({ sequence, name: sequence }));
+};
+const NAMED = [
+  'left',
+  'right',
+  'up',
+  'down',
+  'home',
+  'end',
+  'return',
+  'backspace',
+  'delete',
+  'escape',
+];
+
+const editorWith = (history: readonly string[] = []) => {
+  const editor = new LineEditor(history);
+  const type = (...strokes: readonly string[]) =>
+    strokes
+      .flatMap(keysOf)
+      .map((key) => editor.press(key))
+      .at(-1);
+  const shown = () => {
+    const { text, at } = editor.draft;
+    return `${text.slice(0, at)}|${text.slice(at)}`;
+  };
+  return { editor, type, shown };
+};
+
+describe('a line being typed', () => {
+  test.each([
+    ['moves by characters', ['abc', 'left', 'left', 'X'], 'aX|bc'],
+    ['moves to both ends', ['abc', 'C-a', 'X', 'C-e', 'Y'], 'XabcY|'],
+    ['moves by words', ['one two', 'M-b', 'X', 'M-b', 'M-b', 'Y'], 'Y|one Xtwo'],
+    ['deletes on both sides', ['abc', 'left', 'backspace', 'delete'], 'a|'],
+    ['deletes a word', ['one two', 'C-w'], 'one |'],
+    ['deletes to both ends', ['abcd', 'left', 'left', 'C-k', 'C-u'], '|'],
+    ['swaps two characters', ['ab', 'C-t'], 'ba|'],
+    ['deletes an emoji as one', ['a', '👩‍👩‍👧', 'backspace'], 'a|'],
+    ['ignores keys that mean nothing', ['a', 'C-y', 'M-z'], 'a|'],
+  ])('%s', (_, strokes, expected) => {
+    const { type, shown } = editorWith();
+    type(...strokes);
+    expect(shown()).toBe(expected);
+  });
+
+  test('is sent by Enter, and gone', () => {
+    const { type, shown } = editorWith();
+    expect(type('hello', 'return')).toEqual({ kind: 'submit', text: 'hello' });
+    expect(shown()).toBe('|');
+  });
+
+  test('goes on after a backslash or Alt-Enter', () => {
+    const { type, shown } = editorWith();
+    type('one\\', 'return', 'two', 'M-return', 'three');
+    expect(shown()).toBe('one\ntwo\nthree|');
+  });
+
+  test('moves between its lines before it goes to the history', () => {
+    const { type, shown } = editorWith(['earlier']);
+    type('abc', 'M-return', 'de', 'up');
+    expect(shown()).toBe('ab|c\nde');
+    type('down');
+    expect(shown()).toBe('abc\nde|');
+    type('up', 'up');
+    expect(shown()).toBe('earlier|');
+  });
+
+  test('ends the session at Ctrl-D only when it is empty', () => {
+    const { type, shown } = editorWith();
+    type('ab', 'left');
+    expect(type('C-d')).toEqual({ kind: 'changed' });
+    expect(shown()).toBe('a|');
+    type('backspace');
+    expect(type('C-d')).toEqual({ kind: 'end' });
+  });
+
+  test('keeps its cursor between characters, whatever is pressed', () => {
+    const strokes = fc.oneof(
+      fc.constantFrom(...Object.keys(EDITS), 'up', 'down', 'M-return'),
+      fc.constantFrom('a', ' ', '日', '👩‍👩‍👧', 'é', '_'),
+    );
+    fc.assert(
+      fc.property(fc.array(strokes, { maxLength: 40 }), (pressed) => {
+        const { editor, type } = editorWith(['an entry', '日本 👩‍👩‍👧']);
+        for (const stroke of pressed) {
+          type(stroke);
+          const { text, at } = editor.draft;
+          expect(at).toBeGreaterThanOrEqual(0);
+          expect(at).toBeLessThanOrEqual(text.length);
+          expect(text.slice(0, at).isWellFormed() && text.slice(at).isWellFormed()).toBe(true);
+        }
+      }),
+    );
+  });
+});
+
+describe('a paste', () => {
+  test('is taken as it is, at the cursor, with its lines', () => {
+    const { editor, type, shown } = editorWith();
+    type('ab', 'left');
+    expect(editor.paste('1\r\n2\r3')).toEqual({ kind: 'changed' });
+    expect(shown()).toBe('a1\n2\n3|b');
+  });
+
+  test('is cut at the bound, which is said', () => {
+    const { editor } = editorWith();
+    expect(editor.paste('x'.repeat(LONGEST_DRAFT + 1))).toEqual({ kind: 'full' });
+    expect(editor.draft.text).toHaveLength(LONGEST_DRAFT);
+    expect(editor.press({ sequence: 'y' })).toEqual({ kind: 'full' });
+    expect(editor.paste('more')).toEqual({ kind: 'full' });
+  });
+});
+
+describe('earlier prompts', () => {
+  const history = ['first', 'second thing', 'third'];
+
+  test('says whether its line is one of them, word for word', () => {
+    const { editor, type } = editorWith(history);
+    expect(editor.isRecalled).toBe(false);
+    type('up');
+    expect(editor.isRecalled).toBe(true);
+    type('!');
+    expect(editor.isRecalled).toBe(false);
+    type('up', 'down', 'down');
+    expect(editor.isRecalled).toBe(false);
+    type('C-r', 'fir');
+    expect(editor.isRecalled).toBe(true);
+  });
+
+  test('come back with the arrows, and the draft after them', () => {
+    const { type, shown } = editorWith(history);
+    type('now', 'up', 'up');
+    expect(shown()).toBe('second thing|');
+    type('up', 'up', 'up');
+    expect(shown()).toBe('first|');
+    type('down', 'down', 'down');
+    expect(shown()).toBe('now|');
+    type('down');
+    expect(shown()).toBe('now|');
+  });
+
+  test('are found by a part of them, older ones with every Ctrl-R', () => {
+    const { editor, type, shown } = editorWith(history);
+    type('C-r', 'ir');
+    expect(editor.label('> ')).toBe('search "ir": ');
+    expect(shown()).toBe('third|');
+    type('C-r');
+    expect(shown()).toBe('first|');
+    type('C-r');
+    expect(shown()).toBe('first|');
+    expect(type('return')).toEqual({ kind: 'submit', text: 'first' });
+    expect(editor.label('> ')).toBe('> ');
+  });
+
+  test('that are not found leave the draft, and Esc brings it back', () => {
+    const { editor, type, shown } = editorWith(history);
+    type('draft', 'C-r', 'zzz');
+    expect(editor.label('> ')).toBe('search "zzz" (not found): ');
+    expect(shown()).toBe('draft|');
+    expect(type('escape')).toEqual({ kind: 'changed' });
+    expect(shown()).toBe('draft|');
+  });
+});
+
+describe('an edit', () => {
+  test('of the empty line does nothing', () => {
+    for (const edit of Object.values(EDITS)) expect(edit(draftOf(''))).toEqual({ text: '', at: 0 });
+  });
+});

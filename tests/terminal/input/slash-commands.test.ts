@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest';
+import {
+  COMMANDS,
+  explainUnknown,
+  helpText,
+  readLine,
+} from '../../../src/terminal/input/slash-commands.js';
+
+describe('a typed line', () => {
+  test.each([
+    ['hello /help', { kind: 'prompt', text: 'hello /help' }],
+    ['//etc/hosts', { kind: 'prompt', text: '/etc/hosts' }],
+    ['///', { kind: 'prompt', text: '//' }],
+    [' /help ', { kind: 'command', name: 'help', rest: '' }],
+    [
+      '/Compact the  plan\nand more',
+      { kind: 'command', name: 'compact', rest: 'the  plan\nand more' },
+    ],
+    ['/quit', { kind: 'command', name: 'exit', rest: '' }],
+    ['/resume 3', { kind: 'command', name: 'resume', rest: '3' }],
+    ['/helpless', { kind: 'unknown', name: 'helpless' }],
+    ['/', { kind: 'unknown', name: '' }],
+    ['/constructor', { kind: 'unknown', name: 'constructor' }],
+  ])('%j is read', (line, read) => {
+    expect(readLine(line)).toEqual(read);
+  });
+});
+
+describe('help', () => {
+  test.each(['lines', 'keys', 'screen'] as const)('names every command, typed by %s', (typing) => {
+    for (const { name } of COMMANDS) expect(helpText(typing)).toContain(`/${name}`);
+  });
+
+  test('speaks of keys only where there are any', () => {
+    expect(helpText('keys')).toContain('Ctrl-R');
+    expect(helpText('lines')).not.toContain('Ctrl-R');
+    expect(helpText('lines')).toContain('"""');
+  });
+
+  test('is what an unknown command leads to', () => {
+    for (const { name } of COMMANDS) expect(explainUnknown('x')).toContain(`/${name}`);
+  });
+});

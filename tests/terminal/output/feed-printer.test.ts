@@ -1,0 +1,222 @@
+import { describe, expect, test } from 'vitest';
+import { STOP_REASONS, type StopReason } from '../../../src/protocol/agent/agent.js';
+import type { StreamEvent } from '../../../src/protocol/model/model.js';
+import type { FeedItem } from '../../../src/protocol/session/feed.js';
+import { Narration } from '../../../src/terminal/output/feed-printer.js';
+import { childEnded, childSays, childUses, spawned } from '../../fakes/agents/child-agents.js';
+import { scriptedTerminal } from '../../fakes/terminal/scripted-terminal.js';
+
+/** Everything that is said about these items. */
+const told = (...items: readonly FeedItem[]): string => {
+  const terminal = scriptedTerminal();
+  const narration = new Narration(terminal);
+  for (const item of items) narration.tell(item);
+  return terminal.text();
+};
+
+const request: FeedItem = { type: 'request.started', turn: 1, attempt: 1, model: 'm' };
+const event = (value: object): FeedItem => ({ type: 'stream.event', event: value as StreamEvent });
+const block = (type: string, name?: string) =>
+  event({ type: 'content_block_start', content_block: { type, name } });
+const delta = (text: string) =>
+  event({ type: 'content_block_delta', delta: { type: 'text_delta', text } });
+const end = event({ type: 'content_block_stop' });
+const says = (...parts: readonly string[]) => [block('text'), ...parts.map(delta), end];
+const started = (call: string, description: string): FeedItem => ({
+  ...{ type: 'tool.started', call, tool: 'Bash', input: {}, description },
+});
+const ended = (call: string, content: string): FeedItem => ({
+  ...{ type: 'tool.ended', call, tool: 'Bash', input: {}, description: 'Bash a', outcome: 'ok' },
+  raw: JSON.stringify({ type: 'tool_result', content }),
+});
+const stop = (reason: StopReason, detail: string | null = null): FeedItem => ({
+  ...{ type: 'run.ended', stop: { reason, detail }, turns: 1 },
+});
+
+describe('a narration', () => {
+  test('passes text on as it comes, each block as a paragraph', () => {
+    expect(told(request, ...says('Hel', 'lo.'), ...says('More.'))).toBe('\nHello.\n\nMore.\n');
+  });
+
+  test('lets no text command the terminal', () => {
+    expect(told(...says('a\u001b[2J\u202eb'))).toBe('\na^[[2J<U+202E>b\n');
+  });
+
+  test('mentions thinking once in a turn, and never what was thought', () => {
+    const thinks = [
+      block('thinking'),
+      event({ type: 'content_block_delta', delta: { type: 'thinking_delta', thinking: 'secret' } }),
+      end,
+    ];
+    expect(told(request, ...thinks, ...thinks)).toBe('(thinking…)\n');
+  });
+
+  test('says that text does not count when the stream was cut', () => {
+    const discarded: FeedItem = {
+      ...{ type: 'attempt.discarded', turn: 1, attempt: 1, reason: 'The stream was cut.' },
+    };
+    expect(told(request, block('text'), delta('Half'), discarded)).toBe(
+      '\nHalf\n(The text above was cut off and does not count: The stream was cut.)\n',
+    );
+  });
+
+  test('says once why attempts fail, until one succeeds', () => {
+    const discarded: FeedItem = {
+      ...{ type: 'attempt.discarded', turn: 1, attempt: 1, reason: 'It is overloaded.' },
+    };
+    const sentence = '(The attempt failed: It is overloaded.)\n';
+    expect(told(request, discarded, request, discarded)).toBe(sentence);
+    expect(told(request, discarded, stop('end_turn'), request, discarded)).toBe(sentence.repeat(2));
+    const waits: FeedItem = { type: 'notice', text: 'Trying again in 2 s. It is overloaded.' };
+    expect(told(request, discarded, waits)).toBe(`${sentence}(Trying again in 2 s.)\n`);
+    const end = told(request, discarded, stop('model_error', 'It is overloaded.'));
+    expect(end.match(/It is overloaded/g)).toHaveLength(1);
+    expect(end).toContain('type "go on" to try again.)\n');
+  });
+
+  test('has a line for each call, and one for its end below it', () => {
+    expect(told(started('c', 'Bash ls'), ended('c', 'a'))).toBe('  Bash ls\n    ok\n      a\n');
+  });
+
+  test('names the call where others came in between', () => {
+    expect(
+      told(started('c', 'Bash a'), started('d', 'Bash b'), ended('c', 'x'), ended('d', 'y')),
+    ).toBe('  Bash a\n  Bash b\n    ok Bash a\n      x\n    ok Bash b\n      y\n');
+  });
+
+  test('names the call where something else was said in between', () => {
+    const terminal = scriptedTerminal();
+    const narration = new Narration(terminal);
+    narration.tell(started('c', 'Bash a'));
+    narration.say('', 'A question.');
+    narration.tell(ended('c', 'x'));
+    expect(terminal.text()).toBe('  Bash a\n\nA question.\n    ok Bash a\n      x\n');
+  });
+
+  test('lets nobody speak between a question and its answer', () => {
+    const terminal = scriptedTerminal();
+    const narration = new Narration(terminal);
+    const release = narration.hold();
+    narration.say('The leader asks to use Bash.', '  command: rm -rf ~');
+    for (const item of says('The leader asks to use Bash.\n  command: ls')) narration.tell(item);
+    expect(terminal.text()).toBe('The leader asks to use Bash.\n  command: rm -rf ~\n');
+    release();
+    narration.tell(started('c', 'Bash a'));
+    expect(terminal.text()).toMatch(/rm -rf ~\n\nThe leader .*\n {2}command: ls\n {2}Bash a\n$/);
+  });
+
+  test('says how much it could not keep while a question was open', () => {
+    const terminal = scriptedTerminal();
+    const narration = new Narration(terminal);
+    const release = narration.hold();
+    for (let count = 0; count < 10_005; count++) narration.tell(delta('x'));
+    release();
+    expect(terminal.text()).toBe(
+      `${'x'.repeat(10_000)}\n(5 more things happened meanwhile; skein logs shows them.)\n`,
+    );
+  });
+
+  test('says what a call was that never started', () => {
+    const raw = JSON.stringify({ type: 'tool_result', content: 'Not this.', is_error: true });
+    const call = { call: 'c', tool: 'Edit', input: {}, description: 'Edit src/a.ts' };
+    expect(told({ type: 'tool.ended', ...call, outcome: 'denied', raw })).toBe(
+      '    denied Edit src/a.ts: Not this.\n',
+    );
+  });
+
+  test('is silent about progress where every line would be read out', () => {
+    expect(told(started('c', 'Bash a'), { type: 'tool.progress', call: 'c', note: '1' })).toBe(
+      '  Bash a\n',
+    );
+  });
+
+  test('shows the things to do, summaries and notices', () => {
+    const text = told(
+      { type: 'todos.changed', todos: [{ content: 'Look', status: 'pending' }] },
+      { type: 'context.compacted', summary: 'Summarised.' },
+      { type: 'notice', text: 'Trying again.' },
+      block('server_tool_use', 'web_search'),
+    );
+    expect(text).toBe(
+      '    Things to do: 1 of 1 left\n    to do: Look\n(Summarised.)\n(Trying again.)\n  web_search (run by the provider)\n',
+    );
+  });
+
+  test('says why a run stopped, unless it simply ended', () => {
+    expect(told(stop('end_turn'))).toBe('');
+    expect(told(stop('model_error', 'It said 401.'))).toMatch(/^\(Stopped: .*It said 401\. /);
+    expect(told(stop('max_turns', 'All turns are used.'))).toContain('type "go on"');
+    for (const reason of STOP_REASONS.filter((it) => it !== 'end_turn')) {
+      expect(told(stop(reason))).not.toContain('_');
+    }
+  });
+});
+
+test('who is interrupted is told whether it goes on, or waits for them', () => {
+  const item = {
+    type: 'run.ended',
+    stop: { reason: 'interrupted', detail: null },
+    turns: 1,
+  } as const;
+  expect(told(item)).toBe('(Interrupted. Say what to do instead, or /exit.)\n');
+  expect(told({ ...item, goesOn: true })).toBe(
+    '(Interrupted. It goes on with what was sent meanwhile.)\n',
+  );
+});
+
+test('a call is told without the keys that are in it', () => {
+  const key = `ghp_${'a1B2c3D4e5F6g7H8i9J0'}`;
+  const said = told({
+    ...{
+      type: 'tool.started',
+      call: 'c',
+      tool: 'Bash',
+      input: {},
+      description: `Bash curl ${key}`,
+    },
+  });
+  expect(said).toContain('Bash curl ghp_[redacted]');
+});
+
+describe('a narration of agents that work for others', () => {
+  const task = (call: string): FeedItem => ({
+    ...{ type: 'tool.started', call, tool: 'Task', input: {}, description: 'Task Find it' },
+  });
+  const taskEnded = (call: string, outcome: 'ok' | 'error', content = 'x'): FeedItem => ({
+    ...{ type: 'tool.ended', call, tool: 'Task', input: {}, description: 'Task', outcome },
+    raw: JSON.stringify({ type: 'tool_result', content, is_error: outcome !== 'ok' }),
+  });
+
+  test('has lines of the agent, and none of the call that asked for it', () => {
+    expect(
+      told(
+        ...[task('toolu_1'), spawned(), childUses('Grep'), childSays(), childEnded()],
+        ...[taskEnded('toolu_1', 'ok'), stop('end_turn')],
+      ),
+    ).toBe('  explorer ag_1 started: Find the parser\n  explorer ag_1 done, 3 turns, $0.0123\n');
+  });
+
+  test('says that a call started nobody', () => {
+    expect(told(task('toolu_1'), taskEnded('toolu_1', 'error', 'No such agent.'))).toBe(
+      '    failed Task Find it\n      No such agent.\n',
+    );
+  });
+
+  test('does not break into a paragraph of the lead', () => {
+    expect(
+      told(request, block('text'), delta('One '), spawned(), delta('two.'), end, stop('end_turn')),
+    ).toBe('\nOne two.\n  explorer ag_1 started: Find the parser\n');
+  });
+
+  test('waits with them while a question is open', () => {
+    const terminal = scriptedTerminal();
+    const narration = new Narration(terminal);
+    const release = narration.hold();
+    narration.tell(spawned());
+    narration.swarm.flush();
+    narration.tell(stop('end_turn'));
+    expect(terminal.text()).toBe('');
+    release();
+    expect(terminal.text()).toBe('  explorer ag_1 started: Find the parser\n');
+  });
+});

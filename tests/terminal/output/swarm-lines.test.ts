@@ -1,0 +1,166 @@
+import { describe, expect, test } from 'vitest';
+import type { AgentTag } from '../../../src/protocol/agent/swarm.js';
+import { SwarmLines, waitingText } from '../../../src/terminal/output/swarm-lines.js';
+import {
+  childEnded,
+  childReport,
+  childSays,
+  childTag,
+  childUses,
+  fed,
+  spawned,
+} from '../../fakes/agents/child-agents.js';
+
+/** Lines of a swarm; what is gathered is told when `wait` is called. */
+const watch = (isVerbose = false) => {
+  const lines: string[] = [];
+  let due: (() => void)[] = [];
+  const swarm = new SwarmLines({
+    isVerbose,
+    show: ({ text, isAlarming }) => lines.push(`${isAlarming ? '! ' : ''}${text}`),
+    later: (work) => due.push(work),
+  });
+  const wait = () => {
+    const works = due;
+    due = [];
+    for (const work of works) work();
+    return lines.splice(0);
+  };
+  return { swarm, wait };
+};
+
+const agents = (many: number, change: Partial<AgentTag> = {}): readonly AgentTag[] =>
+  Array.from({ length: many }, (_, n) => childTag({ id: `a_${n}`, call: `toolu_${n}`, ...change }));
+
+describe('lines about agents that work for others', () => {
+  test('say who began, for what, how it ended and what it took', () => {
+    const { swarm, wait } = watch();
+    swarm.take(spawned());
+    expect(wait()).toEqual(['  explorer ag_1 started: Find the parser']);
+    swarm.take(childEnded(childReport({ changedFiles: ['/w/a', '/w/b'] })));
+    expect(wait()).toEqual(['  explorer ag_1 done, 3 turns, $0.0123, 2 files changed']);
+  });
+
+  test('say where the work is that was not merged', () => {
+    const { swarm, wait } = watch();
+    swarm.take(spawned());
+    wait();
+    const worktree = {
+      ...{ path: '/s/w/a', branch: 'agent/a', top: '/w' },
+      outcome: { kind: 'kept' as const, why: 'The disk is full.' },
+    };
+    swarm.take(childEnded(childReport({ worktree })));
+    expect(wait()).toEqual([
+      '  explorer ag_1 done, 3 turns, $0.0123, not merged: it is on the branch agent/a',
+    ]);
+  });
+
+  test('say who waits for a place, who has a name, and who works for whom', () => {
+    const { swarm, wait } = watch();
+    const fork = childTag({ type: null, name: 'scout', depth: 2, parent: 'ag_1', id: 'ag_2' });
+    swarm.take(spawned());
+    swarm.take(spawned(fork, true));
+    expect(wait()).toEqual([
+      '  explorer ag_1 started: Find the parser',
+      '    fork scout waits for a place: Find the parser',
+    ]);
+    expect(swarm.purposeOf('ag_2')).toBe('the leader → explorer ag_1, Find the parser');
+    expect(swarm.purposeOf('ag_1')).toBe('the leader, Find the parser');
+    expect(swarm.purposeOf('ag_lead')).toBeUndefined();
+  });
+
+  test('say why one failed, and mark it', () => {
+    const { swarm, wait } = watch();
+    const stop = { reason: 'budget', detail: 'The budget of $1\nis used up.' } as const;
+    swarm.take(childEnded(childReport({ cost: null }, stop)));
+    expect(wait()).toEqual([
+      '!   explorer ag_1 failed (budget), 3 turns, cost unknown: The budget of $1 is used up.',
+    ]);
+  });
+
+  test('leave out what they say and do, unless somebody wants to see it', () => {
+    const items = [childUses('Grep'), childSays(), fed({ type: 'notice', text: 'Slow.' })];
+    const [quiet, loud] = [watch(), watch(true)];
+    for (const item of items) {
+      quiet.swarm.take(item);
+      loud.swarm.take(item);
+    }
+    expect(quiet.wait()).toEqual([]);
+    expect(loud.wait()).toEqual(['    explorer ag_1: Grep x', '    explorer ag_1: Slow.']);
+  });
+
+  test('are few for a hundred, however they come', () => {
+    const { swarm, wait } = watch();
+    const lines: string[] = [];
+    const all = [...agents(90), ...agents(10, { type: null, kind: 'fork' })].map((agent, n) => ({
+      ...agent,
+      ...{ id: `a_${n}`, call: `toolu_${n}` },
+    }));
+    for (const [n, agent] of all.entries()) swarm.take(spawned(agent, n >= 20));
+    lines.push(...wait());
+    for (const agent of all) {
+      swarm.take(childEnded(childReport({ agent, cost: 0.01 })));
+      lines.push(...wait());
+    }
+    expect(lines[0]).toBe('  90 explorers and 10 forks started, 80 of them wait for a place');
+    expect(lines[4]).toBe('  40 of 100 agents done; 120 turns, $0.4000');
+    expect(lines.at(-1)).toBe('  100 of 100 agents done; 300 turns, $1.00');
+    expect(lines).toHaveLength(11);
+  });
+
+  test('name some of many failures, and count them all', () => {
+    const { swarm, wait } = watch();
+    const all = agents(40);
+    for (const agent of all) swarm.take(spawned(agent));
+    wait();
+    const stop = { reason: 'model_error', detail: 'Down.' } as const;
+    for (const agent of all) swarm.take(childEnded(childReport({ agent }, stop)));
+    const lines = wait();
+    expect(lines).toHaveLength(6);
+    expect(lines[0]).toBe('!   explorer a_0 failed (model_error), 3 turns, $0.0123: Down.');
+    expect(lines[5]).toBe('  40 of 40 agents done, 40 of them failed; 120 turns, $0.4920');
+  });
+
+  test('begin to count again when nobody is left', () => {
+    const { swarm, wait } = watch();
+    for (const round of [1, 2]) {
+      const all = agents(20, { description: `Round ${round}` });
+      for (const agent of all) swarm.take(spawned(agent));
+      for (const agent of all) swarm.take(childEnded(childReport({ agent, cost: 0 })));
+      expect(wait().at(-1)).toBe('  20 of 20 agents done; 60 turns, $0.0000');
+    }
+  });
+
+  test('let no name or description command the terminal or pose as a line', () => {
+    const { swarm, wait } = watch();
+    swarm.take(spawned(childTag({ name: 'x\u001b[2J', description: 'a\n(Done.)' })));
+    expect(wait()).toEqual(['  explorer x^[[2J started: a (Done.)']);
+  });
+
+  test('show what a large fan-out may cost before it begins', () => {
+    const { swarm, wait } = watch();
+    swarm.take({
+      type: 'fan-out.previewed',
+      preview: { count: 20, model: 'm', withCache: [0.1, 0.4], withoutCache: [1.2, 2] },
+    });
+    expect(wait()).toEqual([
+      '(20 agents on m: $0.1000 to $0.4000 with the cache, $1.20 to $2.00 without.)',
+    ]);
+    const unknown = { count: 20, model: 'm, n', withCache: null, withoutCache: null };
+    swarm.take({ type: 'fan-out.previewed', preview: unknown });
+    expect(wait()).toEqual([
+      '(20 agents on m, n: what they may cost is unknown, because the price of a model is.)',
+    ]);
+  });
+});
+
+describe('a run that waits', () => {
+  test('says for whom', () => {
+    const { swarm } = watch();
+    for (const agent of agents(5, { kind: 'background' })) swarm.take(spawned(agent));
+    swarm.take(childEnded(childReport({ agent: childTag({ id: 'a_0' }) })));
+    expect(waitingText(swarm.background())).toBe(
+      'Waiting for 4 background agents: explorer a_1, explorer a_2, explorer a_3, 1 more.',
+    );
+  });
+});

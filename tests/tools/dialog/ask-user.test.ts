@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest';
+import type { PersonAnswer } from '../../../src/protocol/permission/permission.js';
+import { type AskPerson, ToolFailure } from '../../../src/protocol/tools/tool.js';
+import { askUser } from '../../../src/tools/dialog/ask-user.js';
+import { memoryWorkspace } from '../../fakes/memory-workspace.js';
+import { toolContext } from '../tool-context.js';
+
+const QUESTION = { question: 'Which colour?', options: [{ label: 'Red' }, { label: 'Blue' }] };
+
+const ask = async (answer: PersonAnswer, multiple?: boolean) => {
+  const asked: unknown[] = [];
+  const askPerson: AskPerson = async (question) => {
+    asked.push(question);
+    return answer;
+  };
+  const context = { ...toolContext(memoryWorkspace()), askPerson };
+  const outcome = await askUser.call({ ...QUESTION, multiple }, context);
+  return { ...outcome, asked };
+};
+
+describe('AskUser', () => {
+  test('puts the question as it was given, and tells what was chosen', async () => {
+    const { content, asked, facts } = await ask({ chosen: ['Blue'] });
+    expect(asked).toEqual([{ ...QUESTION, multiple: false }]);
+    expect(content).toBe('The person chose: Blue');
+    expect(facts).toEqual({ asked: 'surface', chosen: 1, ownWords: false });
+  });
+
+  test('takes several choices where several may be made, each once', async () => {
+    const { content } = await ask({ chosen: ['Red', 'Blue', 'Red'] }, true);
+    expect(content).toBe('The person chose: Red; Blue');
+  });
+
+  test('takes words of the person’s own, with a choice or without', async () => {
+    expect((await ask({ chosen: [], text: 'Green.' })).content).toBe('The person said: Green.');
+    expect((await ask({ chosen: ['Red'], text: 'Dark.' })).content).toBe(
+      'The person chose: Red\nThe person said: Dark.',
+    );
+  });
+
+  test('cuts a long answer and says so', async () => {
+    const { content } = await ask({ chosen: [], text: 'x'.repeat(30_000) });
+    expect(content.length).toBeLessThan(20_100);
+    expect(content).toContain('cut after 20000 characters');
+  });
+
+  test.each<[string, PersonAnswer]>([
+    ['nothing was chosen', { chosen: [], text: '  ' }],
+    ['an option was chosen that is none', { chosen: ['Green'] }],
+    ['two were chosen where one may be', { chosen: ['Red', 'Blue'] }],
+  ])('leaves the decision to the model when %s', async (_, answer) => {
+    await expect(ask(answer)).rejects.toThrow('say in your answer what you assumed');
+  });
+
+  test('leaves the decision to the model when nobody is there', async () => {
+    const asking = askUser.call(QUESTION, toolContext(memoryWorkspace()));
+    await expect(asking).rejects.toThrow(ToolFailure);
+    await expect(asking).rejects.toThrow('Nobody can answer questions in this run. Decide it');
+  });
+
+  const options = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ label: `${index}` }));
+
+  test.each([
+    ['one option', { ...QUESTION, options: options(1) }, false],
+    ['eight options', { ...QUESTION, options: options(8) }, true],
+    ['nine options', { ...QUESTION, options: options(9) }, false],
+    ['one label twice', { ...QUESTION, options: [{ label: 'a' }, { label: 'a' }] }, false],
+    ['an empty label', { ...QUESTION, options: [{ label: ' ' }, { label: 'a' }] }, false],
+    ['an empty question', { ...QUESTION, question: '\n' }, false],
+    ['a question without end', { ...QUESTION, question: 'x'.repeat(4_001) }, false],
+  ])('judges %s by its schema', (_, input, success) => {
+    expect(askUser.input.safeParse(input).success).toBe(success);
+  });
+
+  test('describes itself in one short line', () => {
+    expect(askUser.describe({ ...QUESTION, question: 'Which\n  one?' })).toBe('AskUser Which one?');
+  });
+});

@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest';
+import { readFile } from '../../../src/tools/files/read-file.js';
+import { writeFile } from '../../../src/tools/files/write-file.js';
+import { memoryWorkspace } from '../../fakes/memory-workspace.js';
+import { toolContext } from '../tool-context.js';
+
+const PATH = '/work/a.ts';
+
+const world = (files: Record<string, string> = {}, approved = false) => {
+  const workspace = memoryWorkspace(files);
+  const context = toolContext(workspace, { approved });
+  const write = async (content: string) =>
+    context.learn(await writeFile.call({ file_path: 'a.ts', content }, context));
+  const read = async () => context.learn(await readFile.call({ file_path: PATH }, context));
+  return { workspace, context, write, read };
+};
+
+describe('Write', () => {
+  test('creates a new file without further questions', async () => {
+    const { workspace, write } = world();
+    expect((await write('a\nb\n')).content).toBe('Created /work/a.ts (2 lines).');
+    expect(workspace.text(PATH)).toBe('a\nb\n');
+  });
+
+  test('does not overwrite what the agent has not read', async () => {
+    const { workspace, write } = world({ [PATH]: 'old' });
+    await expect(write('new')).rejects.toThrow('Read it first');
+    expect(workspace.text(PATH)).toBe('old');
+  });
+
+  test('overwrites what the agent has not read when a person agreed to this very call', async () => {
+    const { workspace, write } = world({ [PATH]: 'old' }, true);
+    expect((await write('new')).content).toContain('Replaced');
+    expect(workspace.text(PATH)).toBe('new');
+  });
+
+  test('does not overwrite what changed since it was read, whoever agreed', async () => {
+    const { workspace, write, read } = world({ [PATH]: 'old' }, true);
+    await read();
+    await workspace.write(PATH, Buffer.from('changed'));
+    await expect(write('new')).rejects.toThrow('changed since you read it');
+  });
+
+  test('overwrites what it knows, again and again', async () => {
+    const { workspace, write, read } = world({ [PATH]: 'old' });
+    await read();
+    expect((await write('new')).content).toContain('Replaced');
+    await write('newer');
+    expect(workspace.text(PATH)).toBe('newer');
+  });
+
+  test('does not overwrite what changed since it was read', async () => {
+    const { workspace, write, read } = world({ [PATH]: 'old' });
+    await read();
+    workspace.put(PATH, 'changed');
+    await expect(write('new')).rejects.toThrow('changed since you read it');
+    expect(workspace.text(PATH)).toBe('changed');
+  });
+
+  test('does not overwrite a file that appears while it writes', async () => {
+    const { workspace, write } = world();
+    const stat = workspace.stat;
+    workspace.stat = async (path) => {
+      const found = await stat(path);
+      workspace.put(path, 'of somebody else');
+      return found;
+    };
+    await expect(write('mine')).rejects.toThrow('changed');
+    expect(workspace.text(PATH)).toBe('of somebody else');
+  });
+
+  test.each(['new/', 'new/.', 'src/..'])('makes no file of the directory %s', async (file_path) => {
+    const { context } = world();
+    const writing = writeFile.call({ file_path, content: 'x' }, context);
+    await expect(writing).rejects.toThrow(`${file_path} names a directory`);
+  });
+
+  test('refuses a directory', async () => {
+    const { write } = world({ [`${PATH}/inside`]: '' });
+    await expect(write('x')).rejects.toThrow('not a regular file');
+  });
+
+  test('reports sizes and a digest, but no contents', async () => {
+    const { write } = world();
+    expect((await write('secret\n')).facts).toMatchObject({ created: true, lines: 1, bytes: 7 });
+    expect(JSON.stringify((await write('secret\n')).facts)).not.toContain('secret');
+  });
+});

@@ -1,0 +1,50 @@
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { FRAME_MS, Watched } from '../../../src/ui/screen/observable.js';
+
+const setUp = () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const watched = new Watched();
+  const told = vi.fn<() => void>();
+  return { watched, told, end: watched.watch(told) };
+};
+
+describe('something that is watched', () => {
+  test('tells the first change at once, and many that follow together', () => {
+    const { watched, told } = setUp();
+    for (let at = 0; at < 50; at += 1) watched.changed();
+    expect(told).toHaveBeenCalledTimes(1);
+    vi.advanceTimersByTime(FRAME_MS);
+    expect(told).toHaveBeenCalledTimes(2);
+  });
+
+  test('tells at once what a key has changed', () => {
+    const { watched, told } = setUp();
+    watched.changed();
+    watched.changed();
+    watched.changedNow();
+    expect(told).toHaveBeenCalledTimes(2);
+    vi.advanceTimersByTime(FRAME_MS);
+    expect(told).toHaveBeenCalledTimes(2);
+  });
+
+  test('tells of keys that came together once', async () => {
+    const watched = new Watched();
+    const told = vi.fn<() => void>();
+    watched.watch(told);
+    for (let at = 0; at < 50; at += 1) watched.changedSoon();
+    expect(told).not.toHaveBeenCalled();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(told).toHaveBeenCalledTimes(1);
+  });
+
+  test('rests when nobody looks any more', () => {
+    const { watched, told, end } = setUp();
+    watched.changed();
+    watched.changed();
+    end();
+    expect(vi.getTimerCount()).toBe(0);
+    watched.changed();
+    expect(told).toHaveBeenCalledTimes(1);
+  });
+});

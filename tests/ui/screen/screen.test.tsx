@@ -1,0 +1,137 @@
+import { Box, Text } from 'ink';
+import { describe, expect, test } from 'vitest';
+import { Watched } from '../../../src/ui/screen/observable.js';
+import { type Scene, Screen } from '../../../src/ui/screen/screen.js';
+import { paperMachine } from '../../fakes/terminal/recording-host.js';
+
+const scene = (text: () => string): Scene & { readonly shown: Watched } => ({
+  shown: new Watched(),
+  draw: ({ columns }) => (
+    <Box flexDirection="column" width={columns}>
+      {text()
+        .split('\n')
+        .map((line) => (
+          <Text key={line}>{line}</Text>
+        ))}
+    </Box>
+  ),
+});
+
+const setUp = () => {
+  const machine = paperMachine();
+  const defects: unknown[] = [];
+  const screen = new Screen(machine, (error) => defects.push(error));
+  return { machine, paper: machine.paper, screen, defects };
+};
+
+describe('a screen', () => {
+  test('shows its live part below what was said', () => {
+    const { screen, paper } = setUp();
+    let text = 'prompt';
+    const live = scene(() => text);
+    screen.showInline(live);
+    screen.print('hello\n');
+    text = 'prompt 2';
+    live.shown.changedNow();
+    expect(paper.screen()).toEqual(['hello', 'prompt 2']);
+  });
+
+  test('draws nothing that nobody reads, and how things are when somebody does again', () => {
+    const { screen, machine, paper } = setUp();
+    let text = 'prompt';
+    const live = scene(() => text);
+    screen.showInline(live);
+    const before = paper.raw;
+    machine.read(false);
+    for (let at = 1; at <= 1_000; at += 1) {
+      text = `prompt ${at}`;
+      screen.print(`line ${at}\n`);
+      live.shown.changedNow();
+    }
+    expect(paper.raw).toBe(before);
+    machine.read(true);
+    expect([...paper.history(), ...paper.screen()].slice(-3)).toEqual([
+      ...['line 999', 'line 1000', 'prompt 1000'],
+    ]);
+    expect(paper.history()[0]).toBe('line 1');
+  });
+
+  test('stands below what others have written while the process was stopped', () => {
+    const { screen, machine, paper } = setUp();
+    screen.showInline(scene(() => 'prompt\nstatus'));
+    paper.write('\r\n[1]+ Stopped\r\n');
+    machine.goOn();
+    expect(paper.screen()).toEqual(['prompt', 'status', '[1]+ Stopped', 'prompt', 'status']);
+  });
+
+  test('keeps what is said while something else has the whole of it', () => {
+    const { screen, paper } = setUp();
+    const live = scene(() => 'prompt');
+    screen.showInline(live);
+    const close = screen.showWhole(scene(() => 'all of it'));
+    screen.print('meanwhile\n');
+    live.shown.changedNow();
+    expect(paper.screen()).toEqual(['all of it']);
+    close();
+    expect(paper.screen()).toEqual(['meanwhile', 'prompt']);
+  });
+
+  test('keeps the newest of a flood that nobody sees, and says that there was more', () => {
+    const { screen, paper } = setUp();
+    screen.showInline(scene(() => 'prompt'));
+    const close = screen.showWhole(scene(() => 'all of it'));
+    for (let at = 0; at < 50; at += 1) screen.print(`${'x'.repeat(50_000)}\nline ${at}\n`);
+    close();
+    expect(paper.screen().slice(-2)).toEqual(['line 49', 'prompt']);
+    expect(paper.history().join('\n')).toContain('More was said here than can be kept');
+  });
+
+  test('comes back to the scene below when the one on top is left', () => {
+    const { screen, paper } = setUp();
+    const closeFirst = screen.showWhole(scene(() => 'first'));
+    const closeSecond = screen.showWhole(scene(() => 'second'));
+    expect(paper.screen()).toEqual(['second']);
+    closeSecond();
+    expect(paper.screen()).toEqual(['first']);
+    closeFirst();
+    expect(paper.isAlternate).toBe(false);
+  });
+
+  test('gives the terminal back when the process ends without it', () => {
+    const { screen, machine, paper } = setUp();
+    screen.showInline(scene(() => 'prompt'));
+    screen.print('said\n');
+    screen.showWhole(scene(() => 'all of it'));
+    machine.crash();
+    // Whatever still happens before the process is gone is not shown.
+    screen.redraw();
+    screen.flush();
+    expect(paper.isAlternate).toBe(false);
+    expect(paper.cursor.isShown).toBe(true);
+    expect(paper.screen()).toEqual(['said']);
+  });
+
+  test('takes it again, and shows what it showed', () => {
+    const { screen, paper } = setUp();
+    screen.showInline(scene(() => 'prompt'));
+    screen.giveBack();
+    expect(paper.screen()).toEqual([]);
+    screen.take();
+    expect(paper.screen()).toEqual(['prompt']);
+  });
+
+  test('tells of a component that throws', async () => {
+    const { screen, defects } = setUp();
+    const shown = new Watched();
+    let isBroken = false;
+    screen.showInline({ shown, draw: () => <Fragile isBroken={isBroken} /> });
+    isBroken = true;
+    shown.changedNow();
+    await expect.poll(() => defects).toEqual([new Error('broken')]);
+  });
+});
+
+const Fragile = ({ isBroken }: { readonly isBroken: boolean }) => {
+  if (isBroken) throw new Error('broken');
+  return <Text>fine</Text>;
+};

@@ -1,0 +1,79 @@
+/** Logs of swarms that nobody would have written, and some that somebody could have. */
+import fc from 'fast-check';
+import { CHILD_KINDS } from '../../src/protocol/agent/swarm.js';
+import { WAIT_REASONS } from '../../src/protocol/model/queueing.js';
+import { EVENT_TYPES, type SwarmEvent } from '../../src/protocol/session/events.js';
+import { ReplayLog } from '../../src/views/replay/replay-log.js';
+import { SwarmFold } from '../../src/views/swarm/swarm-fold.js';
+import { meta } from '../store/contracts/records.js';
+
+const AGENTS = ['a_1', 'a_2', 'a_3', 'a_4'];
+const agent = fc.constantFrom(...AGENTS);
+const call = fc.constantFrom('c_1', 'c_2', null);
+const amount = fc.constantFrom(0, 1, 250);
+
+/** Every value that some type of event has, whatever the type is. */
+const values = fc.record({
+  ...{ call, child: agent, agentType: fc.constantFrom('runner', null) },
+  ...{ kind: fc.constantFrom(...CHILD_KINDS), description: fc.constantFrom('to run', 7) },
+  ...{ tool: fc.constantFrom('Bash', 'Task'), question: fc.constantFrom('q_1', 'q_2') },
+  behavior: fc.constantFrom('allow', 'ask', 'deny'),
+  origin: fc.record({
+    ...{ kind: fc.constantFrom(...CHILD_KINDS), name: fc.constantFrom('ann', undefined) },
+    ...{ type: fc.constant('runner'), description: fc.constant('to run'), depth: fc.nat(3) },
+  }),
+  epoch: fc.integer({ min: 1, max: 3 }),
+  stopReason: fc.constantFrom('end_turn', 'tool_use', 'max_tokens'),
+  reason: fc.constantFrom('end_turn', 'stopped', 'budget', 9),
+  why: fc.constantFrom(...WAIT_REASONS, 'odd'),
+  purpose: fc.constantFrom('turn', 'summary'),
+  worker: fc.constantFrom('w_1', undefined),
+  usage: fc.constantFrom(
+    { input: 1, output: 2, cacheRead: 3, cacheWrite5m: 0, cacheWrite1h: 0 },
+    'none',
+  ),
+  cost: fc.constantFrom(0.5, null, undefined),
+  ...{ usd: amount, left: amount, tokens: amount, tokensLeft: amount, estimatedTokens: amount },
+  ...{ holder: fc.constantFrom('a_2', 'ann', undefined), model: fc.constantFrom('m', null) },
+});
+
+const TELLING = [
+  ...(['turn.started', 'turn.ended', 'run.started', 'tool.started', 'tool.ended'] as const),
+  ...(['permission.requested', 'consultation.started', 'request.queued'] as const),
+];
+
+export const anyEvents: fc.Arbitrary<readonly SwarmEvent[]> = fc
+  .array(
+    fc.tuple(
+      // What begins and ends turns and calls more often than the rest.
+      fc.constantFrom(...EVENT_TYPES, ...TELLING, ...TELLING),
+      agent,
+      fc.constantFrom(null, ...AGENTS),
+      fc.oneof(fc.nat(500), fc.integer({ min: -5_000, max: 90_000 })),
+      values,
+    ),
+    { maxLength: 60, size: 'max' },
+  )
+  .map((plans) => {
+    let ts = 1_700_000_000_000;
+    const cited = new Map<string, number>();
+    return plans.map(([type, id, parent, pause, rest], index): SwarmEvent => {
+      ts += pause;
+      const seq = (cited.get(id) ?? 0) + 1;
+      cited.set(id, seq);
+      return {
+        v: 1,
+        swarm: 's_1',
+        seq: index + 1,
+        ts,
+        agent: id,
+        parent,
+        type,
+        cites: { seq },
+        ...rest,
+      };
+    });
+  });
+
+export const logOf = (events: readonly SwarmEvent[], isHeld = false): ReplayLog =>
+  new ReplayLog(meta(), { events, left: 0, beginning: new SwarmFold('a_1') }, isHeld);

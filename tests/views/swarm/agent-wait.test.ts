@@ -1,0 +1,237 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { EVENT_TYPES, type SwarmEvent } from '../../../src/protocol/session/events.js';
+import type { ListedJob } from '../../../src/protocol/session/job-queue.js';
+import { WAIT_KINDS } from '../../../src/views/swarm/agent-wait.js';
+import { SwarmFold } from '../../../src/views/swarm/swarm-fold.js';
+
+type Fact = Partial<SwarmEvent> & Pick<SwarmEvent, 'type'>;
+
+const of = (agent: string, type: SwarmEvent['type'], more: object = {}): Fact => ({
+  ...{ type, agent, parent: agent === 'a_1' ? null : 'a_1' },
+  ...more,
+});
+
+/** What each waits for after some facts of `a_1` and others; each fact is a millisecond later. */
+const waitsAfter = (facts: readonly Fact[], isLive = true, jobs: readonly ListedJob[] = []) => {
+  const fold = new SwarmFold('a_1');
+  for (const [index, fact] of [...BEGUN, ...facts].entries()) {
+    const head = { v: 1, seq: index + 1, ts: index, swarm: 's_1', agent: 'a_1' } as const;
+    fold.take({ ...head, parent: null, cites: { seq: index + 1 }, ...fact });
+  }
+  return new Map(fold.agents(isLive, jobs).map(({ id, wait }) => [id, wait]));
+};
+const lead = (...facts: readonly Fact[]) => waitsAfter(facts).get('a_1');
+
+const BEGUN: readonly Fact[] = [
+  of('a_1', 'agent.spawned', { model: 'm' }),
+  of('a_1', 'epoch.began', { epoch: 1 }),
+  of('a_1', 'run.started', { run: 1 }),
+];
+const started = of('a_1', 'turn.started', { model: 'claude' });
+const ended = (stopReason: string) => of('a_1', 'turn.ended', { stopReason });
+const running = (call: string, tool: string, description = `${tool} x`) =>
+  of('a_1', 'tool.started', { call, tool, description });
+const over = (call: string) => of('a_1', 'tool.ended', { call });
+const asks = (call: string) =>
+  of('a_1', 'permission.requested', { call, tool: 'Bash', description: 'Bash rm x' });
+const wants = (child: string, call: string, kind = 'sync') =>
+  of('a_1', 'agent.requested', { child, call, kind, agentType: 'explorer' });
+const born = (child: string, kind: string, name?: string) =>
+  of(child, 'agent.spawned', { origin: { kind, type: 'explorer', name, depth: 1 } });
+const queued = (why: string, call: string | null = null, purpose = 'turn') =>
+  of('a_1', 'request.queued', { purpose, call, why });
+const consulted = (type: 'consultation.started' | 'consultation.ended', call: string | null) =>
+  of('a_1', type, { purpose: call === null ? 'summary' : 'page', call });
+
+const turn = [started, ended('tool_use')];
+
+describe('an agent waits', () => {
+  test('for the model, since its request has left', () => {
+    expect(lead(started)).toEqual({
+      ...{ kind: 'model', detail: 'claude', since: 3, agents: [], count: 1 },
+    });
+    expect(lead(consulted('consultation.started', null))).toMatchObject({ kind: 'model' });
+  });
+
+  test('for nothing while a call of its works, or before a request', () => {
+    expect(lead()).toBeNull();
+    expect(lead(...turn)).toBeNull();
+    expect(lead(...turn, running('1', 'Bash'))).toBeNull();
+    expect(lead(...turn, running('1', 'Bash'), running('2', 'Task'), wants('a_2', '2'))).toBeNull();
+    expect(lead(...turn, running('1', 'Task'))).toBeNull();
+  });
+
+  test('for a person once nothing else can go on', () => {
+    expect(lead(...turn, asks('1'), asks('2'))).toEqual({
+      ...{ kind: 'permission', detail: 'Bash rm x', since: 5, agents: [], count: 2 },
+    });
+    expect(lead(...turn, asks('1'), running('2', 'Bash'))).toBeNull();
+    expect(lead(...turn, running('2', 'Task'), wants('a_2', '2'), asks('1'))).toMatchObject({
+      kind: 'permission',
+    });
+    expect(
+      lead(...turn, asks('1'), of('a_1', 'permission.ruled', { call: '1', behavior: 'allow' })),
+    ).toBeNull();
+  });
+
+  test('for the agents that its calls asked for', () => {
+    const two = [running('1', 'Task'), wants('a_2', '1'), running('2', 'Task'), wants('a_3', '2')];
+    expect(lead(...turn, ...two)).toEqual({
+      ...{ kind: 'child', detail: 'explorer', since: 5, agents: ['a_2', 'a_3'], count: 2 },
+    });
+    expect(lead(...turn, ...two, over('1'))).toMatchObject({ agents: ['a_3'], count: 1 });
+    expect(lead(...turn, ...two, born('a_2', 'sync', 'docs'))).toMatchObject({ detail: 'docs' });
+  });
+
+  test('names some of very many', () => {
+    const many = Array.from({ length: 50 }, (_, at) => `a_c${at}`);
+    const calls = many.flatMap((id) => [running(`call_${id}`, 'Task'), wants(id, `call_${id}`)]);
+    expect(lead(...turn, ...calls)).toMatchObject({ agents: many.slice(0, 5), count: 50 });
+  });
+
+  test('for an agent whose output it wants, and not for a command', () => {
+    const child = [wants('a_2', '1', 'background'), born('a_2', 'background', 'docs'), over('1')];
+    const wanted = (task: string) => running('2', 'TaskOutput', `TaskOutput ${task}`);
+    expect(lead(...turn, ...child, wanted('docs'))).toMatchObject({
+      ...{ kind: 'child', agents: ['a_2'] },
+    });
+    expect(lead(...turn, ...child, wanted('a_2'))).toMatchObject({ agents: ['a_2'] });
+    expect(lead(...turn, ...child, wanted('bash_1'))).toBeNull();
+  });
+
+  test('with its last word for those in the background, until the last has ended', () => {
+    const both = [
+      born('a_2', 'background', 'docs'),
+      born('a_3', 'background'),
+      born('a_4', 'sync'),
+    ];
+    const answered = [started, ...both, ended('end_turn')];
+    expect(lead(...answered)).toMatchObject({
+      ...{ kind: 'child', detail: 'docs', agents: ['a_2', 'a_3'], count: 2 },
+    });
+    const gone = of('a_2', 'agent.stopped', { reason: 'end_turn' });
+    expect(lead(...answered, gone)).toMatchObject({ agents: ['a_3'], count: 1 });
+    const other = of('a_3', 'agent.stopped', { reason: 'end_turn' });
+    expect(lead(...answered, gone, other)).toBeNull();
+    const again = of('a_3', 'run.started', { run: 2 });
+    expect(lead(...answered, gone, other, again)).toMatchObject({ agents: ['a_3'] });
+  });
+
+  test('at rest for a teammate that works, and for none that rests', () => {
+    const mate = [born('a_2', 'teammate', 'docs'), of('a_2', 'run.started', { run: 1 })];
+    const rest = of('a_1', 'run.ended', { reason: 'end_turn' });
+    expect(lead(...mate, rest)).toMatchObject({ kind: 'child', agents: ['a_2'] });
+    expect(lead(...mate, rest, of('a_2', 'run.ended', { reason: 'end_turn' }))).toBeNull();
+  });
+
+  test.each([
+    ['requests', 'requests'],
+    ['rate-limit', 'rate-limit'],
+    ['budget', 'budget'],
+    ['warming', 'warming'],
+    ['who knows', 'unknown'],
+  ])('before a request that is held for %s', (why, kind) => {
+    expect(lead(queued(why))).toMatchObject({ kind, since: 3 });
+    expect(lead(...turn, running('1', 'WebFetch'), queued(why, '1', 'page'))).toMatchObject({
+      ...{ kind, since: 6 },
+    });
+  });
+
+  test('for the model that a call of its asks, while nothing else runs', () => {
+    const call = [...turn, running('1', 'WebFetch'), queued('requests', '1', 'page')];
+    const asking = [...call, consulted('consultation.started', '1')];
+    expect(lead(...asking)).toMatchObject({ kind: 'model', since: 7 });
+    expect(lead(...asking, running('2', 'Bash'))).toBeNull();
+    expect(lead(...asking, consulted('consultation.ended', '1'))).toBeNull();
+  });
+
+  test('after a failure, for the rate limit where that was it', () => {
+    const failed = (kind: string) => of('a_1', 'turn.failed', { kind, message: 'No.' });
+    expect(lead(started, failed('overloaded'))).toMatchObject({ kind: 'retry', detail: 'No.' });
+    expect(lead(started, failed('rate-limited'))).toMatchObject({
+      ...{ kind: 'rate-limit', detail: 'No.' },
+    });
+    expect(lead(of('a_1', 'agent.restarted', { reason: 'A defect.' }))).toMatchObject({
+      ...{ kind: 'retry', detail: 'A defect.' },
+    });
+    expect(lead(started, failed('overloaded'), started)).toMatchObject({ kind: 'model' });
+  });
+});
+
+describe('an agent that has not begun waits', () => {
+  const asked = [wants('a_2', '1', 'background'), born('a_2', 'background')];
+  const child = (facts: readonly Fact[], jobs: readonly ListedJob[] = []) =>
+    waitsAfter(facts, true, jobs).get('a_2');
+
+  test('for a place or for a worker, as its last record says', () => {
+    expect(child([...asked, of('a_2', 'agent.queued', { reason: 'Full.' })])).toEqual({
+      ...{ kind: 'place', detail: null, since: 5, agents: [], count: 1 },
+    });
+    expect(child([...asked, of('a_2', 'agent.queued', { awaits: 'worker' })])).toMatchObject({
+      ...{ kind: 'worker', detail: null },
+    });
+    const refused = of('a_2', 'agent.queued', { reason: 'No git here.', worker: 'w_1' });
+    expect(child([...asked, refused])).toMatchObject({ kind: 'worker', detail: 'No git here.' });
+    expect(child([wants('a_2', '1', 'background')])).toBeNull();
+  });
+
+  test('for a worker while the queue has it, whatever it did before', () => {
+    const job = { id: 'a_2', swarm: 's_1', addedAt: 1, worker: undefined };
+    expect(child([...asked, of('a_2', 'turn.started')], [job])).toMatchObject({ kind: 'worker' });
+    expect(child([...asked, of('a_2', 'turn.started')], [{ ...job, worker: 'w_1' }])).toMatchObject(
+      { kind: 'model' },
+    );
+  });
+});
+
+describe('a tree that another agent has', () => {
+  const awaited = (agent: string, more: object = {}) =>
+    of(agent, 'lock.awaited', { place: '/repo', holder: 'a_9', ...more });
+  const LOCK = { kind: 'lock', detail: '/repo', agents: ['a_9'] };
+
+  test('is waited for by one that has ended, until its work is home', () => {
+    const facts = [born('a_2', 'sync'), of('a_2', 'agent.stopped', { reason: 'end_turn' })];
+    const waiting = [...facts, awaited('a_2')];
+    expect(waitsAfter(waiting).get('a_2')).toMatchObject(LOCK);
+    expect(waitsAfter([...waiting, of('a_2', 'worktree.settled')]).get('a_2')).toBeNull();
+    expect(waitsAfter(waiting, false).get('a_2')).toBeNull();
+  });
+
+  test('is waited for by one that has no record yet, until it has', () => {
+    const waiting = [wants('a_2', '1'), awaited('a_1', { child: 'a_2' })];
+    expect(waitsAfter(waiting).get('a_2')).toMatchObject(LOCK);
+    expect(waitsAfter(waiting).get('a_1')).toBeNull();
+    expect(waitsAfter([...waiting, born('a_2', 'sync')]).get('a_2')).toBeNull();
+  });
+});
+
+test('nobody waits whom nobody works on', () => {
+  expect(waitsAfter([...turn, asks('1')], false).get('a_1')).toBeNull();
+  expect(waitsAfter([started], false).get('a_1')).toBeNull();
+  expect(lead(started, of('a_1', 'agent.stopped', { reason: 'stopped' }))).toBeNull();
+});
+
+test('whatever the events are, each agent has one known reason, or none', () => {
+  const value = fc.constantFrom<unknown>('a_1', 'a_2', '1', 'TaskOutput a_2', 'Task', 7, null, {});
+  const keys = ['call', 'child', 'tool', 'description', 'why', 'purpose', 'holder', 'place'];
+  const fact = fc.tuple(
+    fc.constantFrom(...EVENT_TYPES),
+    fc.constantFrom('a_1', 'a_2', 'a_3'),
+    fc.record(Object.fromEntries(keys.map((key) => [key, value]))),
+  );
+  fc.assert(
+    fc.property(fc.array(fact, { maxLength: 30 }), fc.boolean(), (facts, isLive) => {
+      const waits = waitsAfter(
+        facts.map(([type, agent, more]) => of(agent, type, more)),
+        isLive,
+      );
+      for (const wait of waits.values()) {
+        if (wait === null) continue;
+        expect(WAIT_KINDS).toContain(wait.kind);
+        expect(wait.count).toBeGreaterThan(0);
+        expect(Number.isFinite(wait.since)).toBe(true);
+      }
+    }),
+  );
+});

@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest';
+import type { SwarmEvent } from '../../../src/protocol/session/events.js';
+import { BudgetFold } from '../../../src/views/swarm/swarm-budget.js';
+
+type Fact = readonly [agent: string, type: SwarmEvent['type'], more?: object];
+
+const leftAfter = (...facts: readonly Fact[]) => {
+  const fold = new BudgetFold('a_1');
+  for (const [index, [agent, type, more]] of facts.entries()) {
+    const head = { v: 1, seq: index + 1, ts: index, swarm: 's_1', cites: { seq: 1 } } as const;
+    fold.take({ ...head, agent, type, parent: agent === 'a_1' ? null : 'a_1', ...more });
+  }
+  return fold.left;
+};
+
+const usage = { input: 60, output: 40 };
+const spent = { model: 'm', usage, cost: 0.5 };
+const reserved = (agent: string, usd: number, left: number): Fact => [
+  ...([agent, 'budget.reserved', { usd, left }] as const),
+];
+const child = (id: string, caps: object = {}): Fact => [id, 'agent.spawned', { origin: caps }];
+
+describe('what a swarm has left to spend', () => {
+  test('is unknown where nothing is limited', () => {
+    expect(leftAfter()).toEqual({ usd: null, tokens: null });
+    expect(leftAfter(['a_1', 'turn.ended', spent])).toEqual({ usd: null, tokens: null });
+  });
+
+  test('is what the pool had left, and when the answer is there what it did not cost comes back', () => {
+    expect(leftAfter(reserved('a_1', 2, 8))).toEqual({ usd: 8, tokens: null });
+    expect(leftAfter(reserved('a_1', 2, 8), ['a_1', 'turn.ended', spent]).usd).toBe(9.5);
+    expect(leftAfter(reserved('a_1', 2, 8), ['a_1', 'turn.failed', {}]).usd).toBe(10);
+  });
+
+  test('is told in tokens as well', () => {
+    const both: Fact = [
+      ...(['a_1', 'budget.reserved', { usd: 1, left: 3, tokens: 500, tokensLeft: 900 }] as const),
+    ];
+    expect(leftAfter(both)).toEqual({ usd: 3, tokens: 900 });
+    expect(leftAfter(both, ['a_1', 'turn.ended', spent])).toEqual({ usd: 3.5, tokens: 1_300 });
+  });
+
+  test('is told by any agent that draws on the pool of the lead', () => {
+    const facts = [reserved('a_1', 1, 9), child('a_2'), reserved('a_2', 3, 6)];
+    expect(leftAfter(...facts).usd).toBe(6);
+    expect(leftAfter(...facts, ['a_2', 'turn.ended', spent]).usd).toBe(8.5);
+  });
+
+  test('is not told by one that has a pool of its own, nor by those that work for it', () => {
+    const below: Fact = ['a_3', 'agent.spawned', { parent: 'a_2', origin: {} }];
+    const own = [child('a_2', { maxBudgetUsd: 1 }), below];
+    const facts = [reserved('a_1', 1, 9), ...own];
+    expect(leftAfter(...facts, reserved('a_2', 0.5, 0.5)).usd).toBe(9);
+    expect(leftAfter(...facts, reserved('a_3', 0.5, 0.1), ['a_3', 'turn.ended', spent]).usd).toBe(
+      9,
+    );
+  });
+
+  test('pays for questions beside the conversation, which set nothing aside on record', () => {
+    const facts = [reserved('a_1', 2, 8), ['a_1', 'consultation.ended', spent]] as const;
+    expect(leftAfter(...facts).usd).toBe(7.5);
+    expect(leftAfter(...facts, ['a_1', 'turn.ended', spent]).usd).toBe(9);
+  });
+
+  test('is unknown again when another process has taken the lead', () => {
+    const taken: Fact = ['a_1', 'epoch.began', { epoch: 2 }];
+    expect(leftAfter(reserved('a_1', 2, 8), taken)).toEqual({ usd: null, tokens: null });
+    expect(leftAfter(reserved('a_1', 2, 8), taken, reserved('a_1', 1, 4)).usd).toBe(4);
+  });
+
+  test('keeps to figures', () => {
+    const evil: Fact = ['a_1', 'budget.reserved', { usd: 'much', left: {}, tokens: 1 }];
+    expect(leftAfter(evil)).toEqual({ usd: null, tokens: null });
+  });
+});

@@ -1,0 +1,270 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { JournalBody, JournalRecord } from '../../../src/protocol/session/journal.js';
+import { TranscriptFold } from '../../../src/views/transcript/transcript-fold.js';
+import type { TranscriptItem } from '../../../src/views/transcript/transcript-item.js';
+import { anyJournal, usage } from '../../protocol/journal-records.js';
+
+const EVERYTHING = { items: Number.POSITIVE_INFINITY, characters: Number.POSITIVE_INFINITY };
+
+const records = (...bodies: readonly JournalBody[]): readonly JournalRecord[] =>
+  bodies.map(
+    (body, index) => ({ v: 1, seq: index + 1, ts: 1_000 + index, epoch: 1, ...body }) as const,
+  );
+
+const folded = (all: readonly JournalRecord[], bounds = EVERYTHING): TranscriptFold => {
+  const fold = new TranscriptFold(bounds);
+  for (const record of all) fold.take(record);
+  return fold;
+};
+
+const told = (...bodies: readonly JournalBody[]) =>
+  folded(records(...bodies)).items.map((item): Partial<TranscriptItem> => {
+    const { at, ...rest } = item;
+    return at > 0 ? rest : item;
+  });
+
+const attempt = { turn: 1, attempt: 1 };
+const turnStarted: JournalBody = {
+  ...{ type: 'turn.started', ...attempt, model: 'm', estimatedTokens: 5, tools: 4, messages: 1 },
+};
+const turnFailed: JournalBody = {
+  ...{ type: 'turn.failed', ...attempt, kind: 'overloaded', message: 'Too much.', status: 529 },
+  ...{ durationMs: 5, model: 'm', usage, cost: 0 },
+};
+const answer = (content: unknown, stopReason = 'end_turn'): JournalBody => ({
+  ...{ type: 'assistant.received', ...attempt, model: 'm', messageId: 'msg', requestId: null },
+  ...{ stopReason, usage, cost: 0.25, durationMs: 5, raw: JSON.stringify(content) },
+});
+const callOf = (id: string, name: string, input: unknown) => ({
+  ...{ type: 'tool_use', id, name, input },
+});
+const started = (call: string, tool: string, description: string): JournalBody => ({
+  ...{ type: 'call.started', ...attempt, call, tool, readOnly: true, inputDigest: 'd' },
+  description,
+});
+const ended = (
+  call: string,
+  content: unknown,
+  outcome: 'ok' | 'denied' | 'interrupted' = 'ok',
+  more: object = {},
+): JournalBody => ({
+  ...{ type: 'call.ended', ...attempt, call, tool: 'Bash', outcome, durationMs: 1 },
+  raw: JSON.stringify({ type: 'tool_result', tool_use_id: call, content, ...more }),
+});
+const letter = (from: string, ...blocks: readonly object[]): JournalBody => ({
+  ...{ type: 'letter.received', letter: 'l_1', from, raw: JSON.stringify(blocks) },
+});
+const text = (words: string) => ({ type: 'text', text: words });
+
+describe('a transcript', () => {
+  test('says where lines of the journal could not be read, and how many', () => {
+    const all = records(
+      ...[letter('user', text('one')), letter('user', text('two')), letter('user', text('three'))],
+      ...[letter('user', text('four')), letter('user', text('five'))],
+    );
+    const readable = all.filter(({ seq }) => seq !== 2 && seq !== 3);
+    expect(folded(readable).items.map(({ kind, text: words }) => [kind, words])).toEqual([
+      ['prompt', 'one'],
+      ['note', '2 lines of its journal could not be read'],
+      ['prompt', 'four'],
+      ['prompt', 'five'],
+    ]);
+    const again = all.filter(({ seq }) => seq === 1 || seq === 3);
+    expect(folded(again).items[1]).toMatchObject({
+      ...{ kind: 'note', text: '1 line of its journal could not be read', isTrouble: true },
+    });
+    // An owner that took over may write a number for the second time.
+    expect(folded([...all, ...all]).items.every(({ kind }) => kind === 'prompt')).toBe(true);
+  });
+
+  test('tells what was asked, thought, said and done, in that order', () => {
+    const thinking = { type: 'thinking', thinking: 'First look.', signature: 's' };
+    expect(
+      told(
+        letter('user', text('Mend it.'), { type: 'image', source: {} }),
+        turnStarted,
+        answer(
+          [thinking, text('I look.'), callOf('c_1', 'Bash', { command: 'npm test' })],
+          'tool_use',
+        ),
+        started('c_1', 'Bash', 'npm test (runs the tests)'),
+        ended('c_1', [text('1 failed')], 'ok', { is_error: true }),
+        turnStarted,
+        answer([text('It fails.')]),
+        { type: 'run.ended', reason: 'end_turn', detail: null, turns: 2, final: false },
+      ),
+    ).toEqual([
+      { kind: 'prompt', from: 'user', text: 'Mend it.\n(image)' },
+      { kind: 'thinking', text: 'First look.' },
+      { kind: 'text', text: 'I look.' },
+      { kind: 'call', call: 'c_1', tool: 'Bash', text: 'npm test (runs the tests)' },
+      {
+        ...{ kind: 'result', call: 'c_1', tool: 'Bash', outcome: 'ok' },
+        ...{ text: '1 failed', isTrouble: true },
+      },
+      { kind: 'text', text: 'It fails.' },
+      { kind: 'note', text: 'The run ended: end_turn' },
+    ]);
+  });
+
+  test('shows a call that ran early where the message asks for it', () => {
+    expect(
+      told(
+        turnStarted,
+        started('c_1', 'Read', 'Read a.ts'),
+        ended('c_1', 'a'),
+        started('c_2', 'Read', 'Read b.ts'),
+        answer([text('I read.'), callOf('c_1', 'Read', {}), callOf('c_2', 'Read', {})], 'tool_use'),
+        ended('c_2', 'b'),
+      ).map(({ kind, text: said }) => [kind, said]),
+    ).toEqual([
+      ['text', 'I read.'],
+      ['call', 'Read a.ts'],
+      ['call', 'Read b.ts'],
+      ['result', 'a'],
+      ['result', 'b'],
+    ]);
+  });
+
+  test('names the call of a result that does not follow it', () => {
+    const two = [
+      callOf('c_1', 'Bash', { command: 'one' }),
+      callOf('c_2', 'Bash', { command: 'two' }),
+    ];
+    const results = told(answer(two, 'tool_use'), ended('c_1', 'a'), ended('c_2', 'b')).slice(2);
+    expect(results.map(({ about }) => about)).toEqual(['Bash one', 'Bash two']);
+    const [, one] = told(answer(two.slice(0, 1), 'tool_use'), ended('c_1', 'a'));
+    expect(one?.about).toBeUndefined();
+  });
+
+  test('leaves out what ran for an attempt that came to nothing', () => {
+    expect(
+      told(turnStarted, started('c_1', 'Read', 'Read a.ts'), ended('c_1', 'a'), turnFailed),
+    ).toEqual([
+      { kind: 'note', text: 'Attempt 1 failed (overloaded): Too much.', isTrouble: true },
+    ]);
+  });
+
+  test('names the subject of a call that never started, and says that it was denied', () => {
+    expect(
+      told(
+        turnStarted,
+        answer([callOf('c_1', 'Bash', { command: 'rm -rf /' })], 'tool_use'),
+        ended('c_1', 'Denied: never.', 'denied'),
+      ),
+    ).toEqual([
+      { kind: 'call', call: 'c_1', tool: 'Bash', text: 'Bash rm -rf /' },
+      {
+        ...{ kind: 'result', call: 'c_1', tool: 'Bash', outcome: 'denied' },
+        ...{ text: 'Denied: never.', isTrouble: true },
+      },
+    ]);
+  });
+
+  test.each([
+    ['Edit', { old_string: 'a', new_string: 'b' }, [{ before: 'a', after: 'b' }]],
+    ['Write', { content: 'whole' }, [{ before: '', after: 'whole' }]],
+    [
+      'MultiEdit',
+      { edits: [{ old_string: 'a', new_string: 'b' }, 7, { new_string: 8 }] },
+      [
+        { before: 'a', after: 'b' },
+        { before: '', after: '' },
+      ],
+    ],
+    ['Bash', { old_string: 'a', new_string: 'b' }, undefined],
+    ['Edit', null, undefined],
+  ])('has what %s puts into a file', (tool, input, edits) => {
+    const [item] = told(answer([callOf('c_1', tool, input)]));
+    expect(item?.edits).toEqual(edits);
+  });
+
+  test('says how the agent began, what it waited for and what ended it', () => {
+    expect(
+      told(
+        {
+          ...{ type: 'agent.created', agent: 'a_2', parent: 'a_1', cwd: '/work', model: 'm' },
+          prompt: 'p',
+          origin: {
+            ...{ kind: 'background', type: 'runner', name: 'slow', description: 'Runs.' },
+            ...{ call: 'c_9', depth: 1 },
+          },
+        },
+        { type: 'epoch.began', owner: 'o_1' },
+        { type: 'agent.queued', reason: 'ten are at work' },
+        { type: 'epoch.began', owner: 'o_2' },
+        {
+          ...{ type: 'prompt.broken', reason: 'compaction', section: 'messages', dropped: 12 },
+          ...{ summary: 'Long ago.', tokensBefore: 900, tokensAfter: 100 },
+        },
+        { type: 'prompt.broken', reason: 'section', section: 'the date' },
+        { type: 'run.ended', reason: 'budget', detail: 'No money.', turns: 2, final: true },
+      ),
+    ).toEqual([
+      { kind: 'note', text: 'It began as runner called slow with m: Runs.' },
+      { kind: 'note', text: 'It waits for a place: ten are at work' },
+      { kind: 'note', text: 'Another process took it up from here.' },
+      {
+        ...{ kind: 'note' },
+        text: 'It made room: 12 messages are a summary now, from about 900 to 100 tokens.',
+      },
+      { kind: 'note', text: 'It ended: budget, No money.', isTrouble: true },
+    ]);
+  });
+
+  test('takes whatever a message holds', () => {
+    const odd = [null, 7, 'words', {}, { type: 'text' }, { type: 'tool_use' }, { type: 9 }];
+    expect(told(answer(odd), answer({ type: 'text', text: 'no list' }))).toEqual([
+      { kind: 'text', text: '' },
+      { kind: 'call', call: '', tool: '?', text: '?' },
+    ]);
+  });
+
+  test('cuts what nobody would read to its end', () => {
+    const [item] = told(answer([text('x'.repeat(100_000))]));
+    expect(item?.text).toHaveLength(64_000 + '… (36000 more characters)'.length);
+  });
+
+  test('keeps the end of a long one, and says how much came before', () => {
+    fc.assert(
+      fc.property(anyJournal, fc.integer({ min: 1, max: 12 }), (journal, items) => {
+        const whole = folded(journal).items;
+        const fold = folded(journal, { items, characters: Number.POSITIVE_INFINITY });
+        // What a call was is not known any more once it is gone.
+        const known = (all: readonly TranscriptItem[]) =>
+          all.map((item) => ({ ...item, about: undefined }));
+        expect(known(fold.items)).toEqual(known(whole.slice(-items)));
+        expect(fold.left).toBe(whole.length - fold.items.length);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('keeps so many characters, and the newest piece whatever its length', () => {
+    const fold = new TranscriptFold({ items: 100, characters: 25 });
+    for (const word of ['one', 'two', 'three']) {
+      for (const record of records(answer([text(word.repeat(4))]))) fold.take(record);
+    }
+    expect(fold.items.map(({ text: said }) => said)).toEqual(['three'.repeat(4)]);
+    expect(fold.left).toBe(2);
+  });
+
+  test('has each call that was asked for once, with its result', () => {
+    fc.assert(
+      fc.property(anyJournal, (journal) => {
+        const { items } = folded(journal);
+        const asked = journal.flatMap((record) =>
+          record.type === 'assistant.received'
+            ? (JSON.parse(record.raw) as { id?: string }[]).flatMap(({ id }) => id ?? [])
+            : [],
+        );
+        const of = (kind: string) => items.filter((item) => item.kind === kind);
+        expect(of('call').map(({ call }) => call)).toEqual(asked);
+        expect(new Set(of('result').map(({ call }) => call))).toEqual(new Set(asked));
+        expect(of('result')).toHaveLength(asked.length);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
