@@ -32,7 +32,10 @@ export const openArena = (bundle: string): Arena => {
   const root = mkdtempSync(join(yard(), 'run-'));
   const place = (name: string) => join(root, name);
   const arena = {
-    ...{ root, workspace: place('workspace'), home: place('home'), skeinHome: place('skein-home') },
+    root,
+    workspace: place('workspace'),
+    home: place('home'),
+    skeinHome: place('skein-home'),
     skein: place('dist/skein.js'),
     close: () => rmSync(root, { recursive: true, force: true }),
   };

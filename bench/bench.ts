@@ -30,7 +30,10 @@ export const benchOf = (arena: Arena, contenders: Contenders, quick: boolean): B
     return figures;
   };
   return {
-    ...{ arena, contenders, quick, repeat },
+    arena,
+    contenders,
+    quick,
+    repeat,
     async measure(prompt, rounds) {
       const simulator = await startSimulatorProcess(arena);
       try {

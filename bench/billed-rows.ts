@@ -39,11 +39,14 @@ const requestsOf = async (
   width: number,
 ): Promise<readonly RequestRecord[]> => {
   const simulator = await startSimulator({
-    ...{ script: swarmPlaybook([width], MS_TO_FIRST_TOKEN), keepRequests: 10_000 },
+    script: swarmPlaybook([width], MS_TO_FIRST_TOKEN),
+    keepRequests: 10_000,
   });
   try {
     const ours = contenders(arena, {
-      ...{ head: '', skeinArgs: ['--agents', JSON.stringify(READERS)], env: limitsFor(width) },
+      head: '',
+      skeinArgs: ['--agents', JSON.stringify(READERS)],
+      env: limitsFor(width),
     });
     const child = ours.start('ours', SWARM_PROMPTS.study(width, type), simulator.url);
     const [code] = (await once(child, 'exit')) as [number | null];
@@ -70,12 +73,19 @@ const rowsOf = (type: ChildType, width: number, requests: readonly RequestRecord
   const id = `billed-${type}-${width}`;
   return [
     {
-      ...{ id, what, unit: 'tokens', target: 1.02 },
-      ...{ floor: [least.written], ours: [paid] },
+      id,
+      what,
+      unit: 'tokens',
+      target: 1.02,
+      floor: [least.written],
+      ours: [paid],
     },
     {
-      ...{ id: `${id}-hindsight`, what: `${what}, in hindsight`, unit: 'tokens' },
-      ...{ floor: [least.inHindsight], ours: [paid] },
+      id: `${id}-hindsight`,
+      what: `${what}, in hindsight`,
+      unit: 'tokens',
+      floor: [least.inHindsight],
+      ours: [paid],
     },
   ];
 };

@@ -18,14 +18,26 @@ const TYPES = ['explorer', 'reviewer', 'tester', 'general-purpose'];
 
 const marker = ownerMarker(randomIds('owner'));
 const store = new SessionFiles({
-  ...{ root, owner: { marker, pid: process.pid }, ownerLives, clock: systemClock },
+  root,
+  owner: { marker, pid: process.pid },
+  ownerLives,
+  clock: systemClock,
   redact: (text) => text,
 });
 const now = Date.now();
 const lead = randomIds('agent');
 const session = await store.create({
-  ...{ format: SESSION_FORMAT, id, cwd: root, createdAt: now, updatedAt: now, lead, model: MODEL },
-  ...{ version: '0', entrypoint: 'bench', parentId: null, title: 'five hundred at once' },
+  format: SESSION_FORMAT,
+  id,
+  cwd: root,
+  createdAt: now,
+  updatedAt: now,
+  lead,
+  model: MODEL,
+  version: '0',
+  entrypoint: 'bench',
+  parentId: null,
+  title: 'five hundred at once',
 });
 
 interface Worker {
@@ -38,11 +50,19 @@ const begin = async (agent: string, parent: string | null, at: number): Promise<
   const journal = await session.journal(agent, parent);
   const type = TYPES[at % TYPES.length] ?? null;
   const origin = {
-    ...{ kind: 'background' as const, type, call: `t_${at}`, depth: 1 },
+    kind: 'background' as const,
+    type,
+    call: `t_${at}`,
+    depth: 1,
     description: `part ${at} of the work that the lead has shared out`,
   };
   journal.append({
-    ...{ type: 'agent.created', agent, parent, cwd: root, model: MODEL, prompt: 'none' },
+    type: 'agent.created',
+    agent,
+    parent,
+    cwd: root,
+    model: MODEL,
+    prompt: 'none',
     ...(parent !== null && { origin }),
   });
   journal.append({ type: 'epoch.began', owner: marker });
@@ -59,28 +79,55 @@ const factOf = (told: number): JournalBody => {
   switch (told % 5) {
     case 0:
       return {
-        ...{ type: 'turn.started', ...place, model: MODEL, estimatedTokens: 12_000 },
-        ...{ tools: 20, messages: turn },
+        type: 'turn.started',
+        ...place,
+        model: MODEL,
+        estimatedTokens: 12_000,
+        tools: 20,
+        messages: turn,
       };
     case 1:
       return {
-        ...{ type: 'assistant.received', ...place, model: MODEL, messageId: null },
-        ...{ requestId: null, stopReason: 'tool_use', cost: 0.0123, durationMs: 90, raw: '[]' },
+        type: 'assistant.received',
+        ...place,
+        model: MODEL,
+        messageId: null,
+        requestId: null,
+        stopReason: 'tool_use',
+        cost: 0.0123,
+        durationMs: 90,
+        raw: '[]',
         usage: { input: 12, output: 80, cacheRead: 11_000, cacheWrite5m: 400, cacheWrite1h: 0 },
       };
     case 2:
       return {
-        ...{ type: 'call.ruled', ...place, call, tool, behavior: 'allow', step: 'allow' },
+        type: 'call.ruled',
+        ...place,
+        call,
+        tool,
+        behavior: 'allow',
+        step: 'allow',
         reason: 'a rule allows it',
       };
     case 3:
       return {
-        ...{ type: 'call.started', ...place, call, tool, readOnly: true, inputDigest: 'x' },
+        type: 'call.started',
+        ...place,
+        call,
+        tool,
+        readOnly: true,
+        inputDigest: 'x',
         description: `Bash npm test -- tests/part-${randomBytes(3).toString('hex')}.test.ts`,
       };
     default:
       return {
-        ...{ type: 'call.ended', ...place, call, tool, outcome: 'ok', durationMs: 40, raw: '{}' },
+        type: 'call.ended',
+        ...place,
+        call,
+        tool,
+        outcome: 'ok',
+        durationMs: 40,
+        raw: '{}',
       };
   }
 };

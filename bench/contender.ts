@@ -51,8 +51,12 @@ export const contenders = (arena: Arena, kit: Kit): Contenders => {
       return spawn(process.execPath, [...nodeArgs, ...command(name, prompt)], {
         cwd: arena.workspace,
         env: {
-          ...{ PATH: process.env.PATH, HOME: arena.home, SKEIN_HOME: arena.skeinHome },
-          ...{ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'bench', BENCH_PROBE: probed },
+          PATH: process.env.PATH,
+          HOME: arena.home,
+          SKEIN_HOME: arena.skeinHome,
+          ANTHROPIC_BASE_URL: url,
+          ANTHROPIC_API_KEY: 'bench',
+          BENCH_PROBE: probed,
           ...env,
         },
         stdio: ['ignore', output, 'inherit'],

@@ -26,8 +26,11 @@ export const deltas = async (bench: Bench): Promise<readonly Row[]> => {
     return [
       { id: 'delta-cpu', what, unit: 'µs', target: 1.5, ...figures },
       {
-        ...{ id: 'delta-cpu-watched', what: `${what}, each printed`, unit: 'µs' },
-        ...{ floor: figures.floor, ours: watched },
+        id: 'delta-cpu-watched',
+        what: `${what}, each printed`,
+        unit: 'µs',
+        floor: figures.floor,
+        ours: watched,
       },
     ];
   } finally {

@@ -37,15 +37,26 @@ const runId = 's_bench';
 
 const store = (): Promise<RedisStore> =>
   openRedisStore({
-    ...{ url: `unix://${socket}`, owner: { marker: `bench-${process.pid}`, pid: process.pid } },
-    ...{ clock: systemClock, redact: (text: string) => text },
+    url: `unix://${socket}`,
+    owner: { marker: `bench-${process.pid}`, pid: process.pid },
+    clock: systemClock,
+    redact: (text: string) => text,
     // Goes with the server.
     folder: join(dirname(socket), `peer-${process.pid}`),
   });
 
 const meta = (): SessionMeta => ({
-  ...{ format: SESSION_FORMAT, id: runId, cwd: '/', createdAt: 0, updatedAt: 0, lead: LEAD },
-  ...{ model: 'none', version: '0', entrypoint: 'bench', parentId: null, title: 'jobs' },
+  format: SESSION_FORMAT,
+  id: runId,
+  cwd: '/',
+  createdAt: 0,
+  updatedAt: 0,
+  lead: LEAD,
+  model: 'none',
+  version: '0',
+  entrypoint: 'bench',
+  parentId: null,
+  title: 'jobs',
 });
 
 const words = `[${JSON.stringify({ type: 'text', text: 'word '.repeat(40) })}]`;
@@ -83,7 +94,11 @@ const answer = async (): Promise<void> => {
     const journal = await session.journal(id, LEAD);
     journal.append({ type: 'epoch.began', owner: 'bench' });
     journal.append({
-      ...{ type: 'run.ended', reason: 'end_turn', detail: null, turns: 0, final: true },
+      type: 'run.ended',
+      reason: 'end_turn',
+      detail: null,
+      turns: 0,
+      final: true,
     });
     await journal.sync();
     const body = { type: 'ended', agent: id, run: 1 };

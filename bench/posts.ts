@@ -49,8 +49,16 @@ const barePost = async (socket: string): Promise<Post> => {
       const read = async () => {
         for (;;) {
           const found = (await blocking.xreadgroup(
-            ...(['GROUP', 'readers', 'one', 'COUNT', MOST_AT_ONCE, 'BLOCK', 0] as const),
-            ...(['STREAMS', address, '>'] as const),
+            'GROUP' as const,
+            'readers' as const,
+            'one' as const,
+            'COUNT' as const,
+            MOST_AT_ONCE,
+            'BLOCK' as const,
+            0,
+            'STREAMS' as const,
+            address,
+            '>' as const,
           )) as [string, [string, string[]][]][] | null;
           for (const [place, [, text = '']] of found?.[0]?.[1] ?? []) {
             taken((JSON.parse(text) as { body: unknown }).body);

@@ -66,7 +66,9 @@ export const queuedAgents = withRedis(async ({ arena, quick, repeat }) => {
   const redis = await startRedisProcess();
   const env = { SKEIN_REDIS_URL: redis.url };
   const workers = await startWorkers(arena, {
-    ...{ count: WORKERS, concurrency: WIDTH / WORKERS, url: simulator.url },
+    count: WORKERS,
+    concurrency: WIDTH / WORKERS,
+    url: simulator.url,
     env: { ...limitsFor(WIDTH), ...env },
   });
   const others = [redis.pid, ...workers.pids];
@@ -93,11 +95,16 @@ export const queuedAgents = withRedis(async ({ arena, quick, repeat }) => {
     const what = '1,000 queued agents';
     return [
       {
-        ...{ id: 'queued-agents', what: `${what}, time`, unit: 'ms', target: 1.5 },
+        id: 'queued-agents',
+        what: `${what}, time`,
+        unit: 'ms',
+        target: 1.5,
         ...figures(({ ms }) => ms),
       },
       {
-        ...{ id: 'queued-agents-cpu', what: `${what}, CPU per agent`, unit: 'µs' },
+        id: 'queued-agents-cpu',
+        what: `${what}, CPU per agent`,
+        unit: 'µs',
         ...figures(({ cpu }) => cpu / WIDTH),
       },
     ];
@@ -146,8 +153,11 @@ export const letters = withRedis(async ({ quick, repeat }) => {
     peers<LetterFigures>('letter-peers.ts', name === 'floor' ? 'bare' : 'ours', 10_000),
   );
   const row = (id: string, what: string, figure: (figures: LetterFigures) => number): Row => ({
-    ...{ id, what, unit: 'µs' },
-    ...{ floor: figures.floor.map(figure), ours: figures.ours.map(figure) },
+    id,
+    what,
+    unit: 'µs',
+    floor: figures.floor.map(figure),
+    ours: figures.ours.map(figure),
   });
   return [
     row('letters', 'a letter, as many as can be', ({ each }) => each),

@@ -26,7 +26,9 @@ export const startRedisProcess = async (): Promise<RedisProcess> => {
   const child = spawn('redis-server', args, { stdio: 'ignore' });
   await untilOpen(socket);
   return {
-    ...{ url: `unix://${socket}`, socket, pid: child.pid ?? 0 },
+    url: `unix://${socket}`,
+    socket,
+    pid: child.pid ?? 0,
     async close() {
       await end(child);
       rmSync(folder, { recursive: true, force: true });

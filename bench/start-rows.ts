@@ -42,12 +42,19 @@ export const coldStart = async (bench: Bench): Promise<readonly Row[]> => {
   const { floor, ours } = await firstRequest(bench, bench.quick ? 3 : 15, look);
   return [
     {
-      ...{ id: 'cold-start', what: 'start to first request, time', unit: 'ms', target: 0.9 },
-      ...{ floor: floor.map(({ ms }) => ms), ours: ours.map(({ ms }) => ms) },
+      id: 'cold-start',
+      what: 'start to first request, time',
+      unit: 'ms',
+      target: 0.9,
+      floor: floor.map(({ ms }) => ms),
+      ours: ours.map(({ ms }) => ms),
     },
     {
-      ...{ id: 'cold-start-cpu', what: 'start to first request, CPU', unit: 'ms' },
-      ...{ floor: floor.map(({ cpu }) => cpu), ours: ours.map(({ cpu }) => cpu) },
+      id: 'cold-start-cpu',
+      what: 'start to first request, CPU',
+      unit: 'ms',
+      floor: floor.map(({ cpu }) => cpu),
+      ours: ours.map(({ cpu }) => cpu),
     },
   ];
 };

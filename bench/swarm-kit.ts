@@ -29,7 +29,9 @@ export const swarmKit = async (arena: Arena): Promise<SwarmKit> => {
   const kit: Pick<SwarmKit, 'contenders'> = {
     contenders: (width, env) =>
       contenders(arena, {
-        ...{ head, floorArgs: [child], skeinArgs: ['--agents', JSON.stringify(READERS)] },
+        head,
+        floorArgs: [child],
+        skeinArgs: ['--agents', JSON.stringify(READERS)],
         env: { ...limitsFor(width), ...env },
       }),
   };

@@ -28,7 +28,8 @@ const tasks = (width: number, type: ChildType, verb: string, inBackground = fals
   Array.from({ length: width }, (_, part) => ({
     name: 'Task',
     input: {
-      ...{ description: `part ${part}`, prompt: `${verb} part ${part} and report.` },
+      description: `part ${part}`,
+      prompt: `${verb} part ${part} and report.`,
       ...(type === 'readers' && { subagent_type: READER }),
       ...(inBackground && { run_in_background: true }),
     },
@@ -63,7 +64,8 @@ export const swarmPlaybook = (widths: readonly number[], delayMs = 0) => ({
     shown(contentOf(FILES[1]), { text: 'Both files compute values, and nothing else.' }),
     asked('Speak for part', {
       text: 'word'.repeat((DELTAS_PER_AGENT * DELTA_LENGTH) / 'word'.length),
-      ...{ chunkBytes: DELTA_LENGTH, chunkDelayMs: 20 },
+      chunkBytes: DELTA_LENGTH,
+      chunkDelayMs: 20,
     }),
     ...widths.flatMap((width) => [
       asked(SWARM_PROMPTS.fanOut(width), { tool_use: tasks(width, 'readers', 'Look at') }),

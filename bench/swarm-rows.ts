@@ -77,15 +77,23 @@ export const fanOut = async (bench: Bench): Promise<readonly Row[]> => {
       rows.push(
         { id: `fan-out-${width}`, what: `${what}, time`, unit: 'ms', target, ...both(spent, ms) },
         {
-          ...{ id: `fan-out-${width}-cpu`, what: `${what}, CPU per agent`, unit: 'µs' },
-          ...{ target: 1.4, ...perAgent },
+          id: `fan-out-${width}-cpu`,
+          what: `${what}, CPU per agent`,
+          unit: 'µs',
+          target: 1.4,
+          ...perAgent,
         },
         {
-          ...{ id: `fan-out-${width}-memory`, what: `${what}, memory per agent`, unit: 'KB' },
-          ...{ target: 1.4, ...both(spent, (it) => it.memory / width) },
+          id: `fan-out-${width}-memory`,
+          what: `${what}, memory per agent`,
+          unit: 'KB',
+          target: 1.4,
+          ...both(spent, (it) => it.memory / width),
         },
         {
-          ...{ id: `fan-out-${width}-server`, what: `${what}, CPU of the server`, unit: 'ms' },
+          id: `fan-out-${width}-server`,
+          what: `${what}, CPU of the server`,
+          unit: 'ms',
           ...both(spent, (it) => it.server),
         },
       );
@@ -111,7 +119,10 @@ export const swarmDeltas = async (bench: Bench): Promise<readonly Row[]> => {
     const what = `${SPEAKERS} agents with 50 deltas a second each`;
     return [
       {
-        ...{ id: 'swarm-deltas', what: `${what}, CPU per delta`, unit: 'µs', target: 1.3 },
+        id: 'swarm-deltas',
+        what: `${what}, CPU per delta`,
+        unit: 'µs',
+        target: 1.3,
         ...both(spent, ({ cpu }) => cpu / deltas),
       },
       { id: 'swarm-deltas-time', what: `${what}, time`, unit: 'ms', ...both(spent, ms) },

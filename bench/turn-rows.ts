@@ -21,12 +21,17 @@ export const toolLoop = async (bench: Bench): Promise<readonly Row[]> => {
   const traces = await bench.measure(PROMPTS.loop, bench.quick ? 1 : 9);
   return [
     {
-      ...{ id: 'turn-cpu', what: `CPU per turn, ${LOOP_TURNS} turns`, unit: 'µs', target: 1.2 },
+      id: 'turn-cpu',
+      what: `CPU per turn, ${LOOP_TURNS} turns`,
+      unit: 'µs',
+      target: 1.2,
       ...both(traces, (trace) => perTurn(trace, LOOP_TURNS, 'cpu')),
     },
     {
-      ...{ id: 'turn-time', what: `time per turn, ${LOOP_TURNS} turns, with the server's` },
-      ...{ unit: 'ms', ...both(traces, (trace) => perTurn(trace, LOOP_TURNS, 'ms')) },
+      id: 'turn-time',
+      what: `time per turn, ${LOOP_TURNS} turns, with the server's`,
+      unit: 'ms',
+      ...both(traces, (trace) => perTurn(trace, LOOP_TURNS, 'ms')),
     },
   ];
 };
@@ -53,20 +58,24 @@ export const longRun = async (bench: Bench): Promise<readonly Row[]> => {
   const traces = await bench.measure(PROMPTS.long, bench.quick ? 1 : 7);
   return [
     {
-      ...{
-        id: 'turn-slope',
-        what: `growth of CPU per turn, turns ${COMPILED_TURN} to ${LONG_TURNS}`,
-      },
-      ...{ unit: 'µs per 100 turns', target: 1 },
+      id: 'turn-slope',
+      what: `growth of CPU per turn, turns ${COMPILED_TURN} to ${LONG_TURNS}`,
+      unit: 'µs per 100 turns',
+      target: 1,
       ...both(traces, (trace) => slope(cpuByTurn(trace)) * 100),
     },
     {
-      ...{ id: 'long-turn-cpu', what: `CPU per turn, ${LONG_TURNS} turns`, unit: 'µs' },
+      id: 'long-turn-cpu',
+      what: `CPU per turn, ${LONG_TURNS} turns`,
+      unit: 'µs',
       ...both(traces, (trace) => perTurn(trace, LONG_TURNS, 'cpu')),
     },
     {
-      ...{ id: 'turn-memory', what: `growth of resident memory per turn, ${LONG_TURNS} turns` },
-      ...{ unit: 'KB', target: 1.5, ...both(traces, (trace) => slope(memoryByTurn(trace))) },
+      id: 'turn-memory',
+      what: `growth of resident memory per turn, ${LONG_TURNS} turns`,
+      unit: 'KB',
+      target: 1.5,
+      ...both(traces, (trace) => slope(memoryByTurn(trace))),
     },
   ];
 };

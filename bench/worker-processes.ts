@@ -37,8 +37,12 @@ const startWorker = async (arena: Arena, terms: WorkerTerms): Promise<ChildProce
   const child = spawn(process.execPath, [...nodeArgs, arena.skein, ...args], {
     cwd: arena.workspace,
     env: {
-      ...{ PATH: process.env.PATH, HOME: arena.home, SKEIN_HOME: arena.skeinHome },
-      ...{ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'bench', ...env },
+      PATH: process.env.PATH,
+      HOME: arena.home,
+      SKEIN_HOME: arena.skeinHome,
+      ANTHROPIC_BASE_URL: url,
+      ANTHROPIC_API_KEY: 'bench',
+      ...env,
     },
     stdio: ['ignore', 'ignore', 'pipe'],
   });

@@ -62,7 +62,11 @@ const prepare = async (outdir) => {
         export { parseAgent } from './src/config/agents/agent-definition.ts';`,
       resolveDir: process.cwd(),
     },
-    ...{ outfile, bundle: true, format: 'esm', platform: 'node', target: 'node20.19' },
+    outfile,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.19',
     banner: { js: REQUIRE },
   });
   try {

@@ -20,10 +20,13 @@ const vitest = spawn(
   process.execPath,
   [join(root, 'node_modules/vitest/vitest.mjs'), 'run', 'tests/chaos'],
   {
-    ...{ cwd: root, stdio: 'inherit' },
+    cwd: root,
+    stdio: 'inherit',
     env: {
       ...process.env,
-      ...{ NODE_ENV: 'test', SKEIN_TEST_SEEDS: seeds.join(), SKEIN_TEST_FIGURES: figures },
+      NODE_ENV: 'test',
+      SKEIN_TEST_SEEDS: seeds.join(),
+      SKEIN_TEST_FIGURES: figures,
     },
   },
 );

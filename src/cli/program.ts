@@ -46,7 +46,8 @@ export const buildProgram = (machine: Machine, end: (code: number) => void): Com
     .addHelpText('after', HELP_TEXT)
     .exitOverride()
     .configureOutput({
-      ...{ writeOut: machine.out, writeErr: machine.err },
+      writeOut: machine.out,
+      writeErr: machine.err,
       outputError: (text, write) => write(inOurWords(text)),
       getOutHelpWidth: () => Math.min(process.stdout.columns || WIDEST, WIDEST),
     })

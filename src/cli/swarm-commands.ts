@@ -94,7 +94,9 @@ export const addSwarmCommands = (
     .argument('<question>', QUESTION)
     .addOption(
       new Option('--for <scope>', 'this call alone, or all that its rule allows').choices([
-        ...['once', 'session', 'project'],
+        'once',
+        'session',
+        'project',
       ]),
     )
     .option('--json', 'the reply as JSON')

@@ -81,5 +81,9 @@ export const irreversibleSince = (records: readonly JournalRecord[], to: number)
 
 /** They do nothing but write a file. */
 const FILE_TOOLS: ReadonlySet<string> = new Set([
-  ...['Edit', 'MultiEdit', 'Write', 'NotebookEdit', 'TodoWrite'],
+  'Edit',
+  'MultiEdit',
+  'Write',
+  'NotebookEdit',
+  'TodoWrite',
 ]);

@@ -48,8 +48,17 @@ export interface AgentContext {
 
 /** Of the run alone: the next one begins with these. */
 export const FRESH_RUN = {
-  ...{ turn: 0, retries: 0, overloads: 0, continuations: 0, compactions: 0, failedTurns: 0 },
-  ...{ failure: null, stop: null, needsRoom: null, declinedTurn: null, sentBack: 0 },
+  turn: 0,
+  retries: 0,
+  overloads: 0,
+  continuations: 0,
+  compactions: 0,
+  failedTurns: 0,
+  failure: null,
+  stop: null,
+  needsRoom: null,
+  declinedTurn: null,
+  sentBack: 0,
   review: 'none' as const,
 };
 
@@ -59,13 +68,21 @@ export const FRESH_RUN = {
  * same shape by spreads before: hence the first one.
  */
 const BLANK: Omit<AgentContext, 'calls'> & { calls: CallBoard | null } = {
-  ...{},
-  ...{
-    ...{ id: '', lingers: false, hasFallback: false, hasReview: false, limits: DEFAULT_LIMITS },
-    ...{ calls: null, isStreaming: false, waiting: 0, expecting: 0, owesAnswer: false },
-    ...{ attempt: 0, declines: 0, onFallback: false, cutShort: false },
-    ...FRESH_RUN,
-  },
+  id: '',
+  lingers: false,
+  hasFallback: false,
+  hasReview: false,
+  limits: DEFAULT_LIMITS,
+  calls: null,
+  isStreaming: false,
+  waiting: 0,
+  expecting: 0,
+  owesAnswer: false,
+  attempt: 0,
+  declines: 0,
+  onFallback: false,
+  cutShort: false,
+  ...FRESH_RUN,
 };
 
 export const freshContext = (input: AgentInput): AgentContext => ({

@@ -72,12 +72,15 @@ export const agentMachine = setup({
     }),
     beginRun: assign(FRESH_RUN),
     beginTurn: assign({
-      ...{ attempt: 1, isStreaming: true, review: 'none' },
+      attempt: 1,
+      isStreaming: true,
+      review: 'none',
       calls: () => new CallBoard(),
       turn: ({ context }) => context.turn + 1,
     }),
     beginAttempt: assign({
-      ...{ failure: null, isStreaming: true },
+      failure: null,
+      isStreaming: true,
       attempt: ({ context }) => context.attempt + 1,
     }),
     endTurn: assign(({ context }, { stopReason }: { stopReason: string }) =>

@@ -10,8 +10,14 @@ type Change = Partial<AgentContext>;
 /** The model has ended its message with the API's `stopReason`. */
 export const afterTurn = (context: AgentContext, stopReason: string): Change => {
   const settled: Change = {
-    ...{ owesAnswer: false, cutShort: false, failure: null, isStreaming: false },
-    ...{ retries: 0, overloads: 0, continuations: 0, compactions: 0 },
+    owesAnswer: false,
+    cutShort: false,
+    failure: null,
+    isStreaming: false,
+    retries: 0,
+    overloads: 0,
+    continuations: 0,
+    compactions: 0,
   };
   if (context.stop !== null) return settled;
   // Without calls there are no results to go on with: the model is asked to.
@@ -51,8 +57,10 @@ export const afterFailure = (context: AgentContext, failed: TurnFailed): Change 
 
 /** The turn has not begun: its prompt would be too long. */
 export const beforeTurn = (context: AgentContext, gapTokens: number): Change => ({
-  ...{ needsRoom: { why: 'full', gapTokens }, isStreaming: false },
-  ...{ turn: context.turn - 1, compactions: context.compactions + 1 },
+  needsRoom: { why: 'full', gapTokens },
+  isStreaming: false,
+  turn: context.turn - 1,
+  compactions: context.compactions + 1,
 });
 
 /** No room was made for the turn that comes next: it is tried as it is. */

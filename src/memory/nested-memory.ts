@@ -10,16 +10,19 @@ import { pathBelow } from './places.js';
 
 /** What others wrote, and a project only brings along: its instructions are not the project's. */
 const OF_OTHERS = new Set([
-  ...[
-    'node_modules',
-    'bower_components',
-    'vendor',
-    'third_party',
-    'site-packages',
-    '.venv',
-    'venv',
-  ],
-  ...['.git', '.hg', '.svn', '.yarn', '.cargo', 'Pods'],
+  'node_modules',
+  'bower_components',
+  'vendor',
+  'third_party',
+  'site-packages',
+  '.venv',
+  'venv',
+  '.git',
+  '.hg',
+  '.svn',
+  '.yarn',
+  '.cargo',
+  'Pods',
 ]);
 
 export interface NestedOptions {

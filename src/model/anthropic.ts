@@ -90,7 +90,9 @@ const senders = (options: AnthropicOptions) => {
   });
   const prepare = async (betas: string): Promise<Send> => {
     const { url, req } = await client.buildRequest({
-      ...{ method: 'post', path: '/v1/messages', stream: true },
+      method: 'post',
+      path: '/v1/messages',
+      stream: true,
       headers: {
         'content-type': 'application/json',
         ...(betas !== '' && { 'anthropic-beta': betas }),

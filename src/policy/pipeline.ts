@@ -105,7 +105,9 @@ const callback: Step['judge'] = (call, facts) => {
   const why = because.noRule(call.request, facts.mode, facts.grantFor(call.request));
   const blockedPath = call.places.find((place) => !facts.isInWorkspace(place));
   return {
-    ...{ behavior: 'ask', step: 'callback', ...why },
+    behavior: 'ask',
+    step: 'callback',
+    ...why,
     ...(blockedPath !== undefined && { blockedPath }),
   };
 };

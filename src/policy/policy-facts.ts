@@ -90,7 +90,9 @@ export const policyFacts = (
     return found === 'free' ? undefined : found;
   };
   return {
-    ...{ mode, tools, tree },
+    mode,
+    tools,
+    tree,
     canAsk: surface || mode === 'bubble',
     isNamedByRule: (call) => {
       const narrow = allowing.filter(({ isNarrow }) => isNarrow);

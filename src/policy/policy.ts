@@ -94,5 +94,6 @@ const UNDECIDED: Ruling = {
   step: 'reject',
   reason: 'No step of the permission pipeline allowed this call.',
   instead: 'A pipeline with all its steps would decide.',
-  ...{ risk: 'high', readOnly: false },
+  risk: 'high',
+  readOnly: false,
 };

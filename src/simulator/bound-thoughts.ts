@@ -34,7 +34,9 @@ const signature = (digest = ''): string => `${OURS}${shortId(digest)}`;
 
 /** Another model or another way to think is no other conversation. */
 const plain = ({ tools, system, messages }: MessagesRequest): MessagesRequest => ({
-  ...{ model: '', max_tokens: 1, messages },
+  model: '',
+  max_tokens: 1,
+  messages,
   ...(tools !== undefined && { tools }),
   ...(system !== undefined && { system }),
 });

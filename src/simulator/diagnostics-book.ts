@@ -73,8 +73,12 @@ const fingerprint = (
   const endOfSystem = tools.length + (system ? blocksOf(system).length : 0);
   const upTo = (count: number) => prompt[count - 1]?.digest ?? '';
   return {
-    ...{ model, tools: upTo(tools.length), system: upTo(endOfSystem), messages: upTo(blocks) },
-    ...{ blocks, tokens: prompt[blocks - 1]?.end ?? 0 },
+    model,
+    tools: upTo(tools.length),
+    system: upTo(endOfSystem),
+    messages: upTo(blocks),
+    blocks,
+    tokens: prompt[blocks - 1]?.end ?? 0,
   };
 };
 

@@ -75,7 +75,11 @@ const frame = (event: string, fields = '', isDelta = false): Frame => ({
 });
 
 const envelope = ({ id, model, diagnostics }: Message) => ({
-  ...{ id, type: 'message', role: 'assistant', model, diagnostics },
+  id,
+  type: 'message',
+  role: 'assistant',
+  model,
+  diagnostics,
 });
 
 const usageOf = (message: Message, output: number) => ({

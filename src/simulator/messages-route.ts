@@ -70,7 +70,10 @@ const replyTo = (request: MessagesRequest, facts: RequestFacts, playbook: Playbo
 };
 
 const WARMED: Composed = {
-  ...{ content: [], stopReason: 'max_tokens', outputTokens: 0, webSearches: 0 },
+  content: [],
+  stopReason: 'max_tokens',
+  outputTokens: 0,
+  webSearches: 0,
 };
 
 const refuseTooLong = (model: string, blocks: readonly PromptBlock[]): void => {

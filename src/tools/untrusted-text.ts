@@ -42,10 +42,21 @@ const attribute = (text: string): string => {
 const JOINERS = '[\\u200c\\u200d\\p{M}]*';
 /** The same letter in other alphabets and widths, as an eye or a model would read it. */
 const LOOKALIKES: Readonly<Record<string, string>> = {
-  ...{ u: 'u\uff55\u03c5\u057d', n: 'n\uff4e\u0578', t: 't\uff54\u0442\u03c4', r: 'r\uff52\u0433' },
-  ...{ s: 's\uff53\u0455', e: 'e\uff45\u0435', d: 'd\uff44\u0501', i: 'i\uff49\u0456' },
-  ...{ a: 'a\uff41\u0430', o: 'o\uff4f\u043e', c: 'c\uff43\u0441', p: 'p\uff50\u0440' },
-  ...{ '-': '-\u2010-\u2015\u2212\uff0d', m: 'm\uff4d\u043c', k: 'k\uff4b\u043a' },
+  u: 'u\uff55\u03c5\u057d',
+  n: 'n\uff4e\u0578',
+  t: 't\uff54\u0442\u03c4',
+  r: 'r\uff52\u0433',
+  s: 's\uff53\u0455',
+  e: 'e\uff45\u0435',
+  d: 'd\uff44\u0501',
+  i: 'i\uff49\u0456',
+  a: 'a\uff41\u0430',
+  o: 'o\uff4f\u043e',
+  c: 'c\uff43\u0441',
+  p: 'p\uff50\u0440',
+  '-': '-\u2010-\u2015\u2212\uff0d',
+  m: 'm\uff4d\u043c',
+  k: 'k\uff4b\u043a',
 };
 const letter = (it: string) => {
   const code = it.charCodeAt(0);
@@ -68,8 +79,16 @@ const tagLike = (words: readonly string[]) =>
 const TAG_LIKE = tagLike([TAG]);
 /** Tags by which a model knows what comes from Skein, the project or the task. */
 const OUR_TAG_LIKE = tagLike([
-  ...[TAG, 'system-reminder', 'hook-context', 'instructions', 'mcp-instructions'],
-  ...['git-snapshot', 'fork-task', 'agent-role', 'agent-report', 'agent-message'],
+  TAG,
+  'system-reminder',
+  'hook-context',
+  'instructions',
+  'mcp-instructions',
+  'git-snapshot',
+  'fork-task',
+  'agent-role',
+  'agent-report',
+  'agent-message',
 ]);
 
 /** No entity, since whoever decodes one would have the tag back. */

@@ -16,7 +16,8 @@ const AGENT: readonly Bare[] = [
   { type: 'letter.received', letter: 'l_1', raw: tokenOf(0) },
   { type: 'epoch.began' },
   { type: 'letter.sent', letter: 'm_1' },
-  ...[CALL, END],
+  CALL,
+  END,
 ];
 const LEAD: readonly Bare[] = [
   { type: 'epoch.began' },

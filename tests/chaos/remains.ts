@@ -57,7 +57,9 @@ export const readRemains = async (swarm: StormySwarm): Promise<Remains> => {
   agents.delete(lead);
   return {
     events: (await linesOf(broker, keys.events)).map((line) => JSON.parse(line) as SwarmEvent),
-    ...{ lead: leads, agents, badCopies },
+    lead: leads,
+    agents,
+    badCopies,
     effects: textOf(join(scene.workspace, EFFECTS)).split('\n').filter(Boolean),
     mail: await mailIn(broker),
     jobs: await jobsIn(broker),

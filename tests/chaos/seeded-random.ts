@@ -19,7 +19,8 @@ export const seededRandom = (seed: number): Random => {
   };
   const between = (least: number, most: number) => least + Math.floor(next() * (most - least + 1));
   return {
-    ...{ next, between },
+    next,
+    between,
     pick: (items) => items[between(0, items.length - 1)] ?? items[0],
   };
 };

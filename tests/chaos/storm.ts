@@ -16,8 +16,14 @@ export type Strike =
 
 /** Workers most often, as there are most of them. */
 const STRIKES: readonly [Strike, ...Strike[]] = [
-  ...(['worker killed', 'worker killed', 'worker stopped', 'worker stopped'] as const),
-  ...(['lead killed', 'lead stopped', 'Redis killed', 'Redis stopped'] as const),
+  'worker killed' as const,
+  'worker killed' as const,
+  'worker stopped' as const,
+  'worker stopped' as const,
+  'lead killed' as const,
+  'lead stopped' as const,
+  'Redis killed' as const,
+  'Redis stopped' as const,
 ];
 
 export interface StormFigures {

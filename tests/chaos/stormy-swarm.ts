@@ -24,8 +24,12 @@ export const WORKERS = 3;
 const PATIENCE_MS = 120_000;
 
 const FLAGS = [
-  ...['--permission-mode', 'bypassPermissions', '--agents', AGENTS_FLAG],
-  ...['--output-format', 'json'],
+  '--permission-mode',
+  'bypassPermissions',
+  '--agents',
+  AGENTS_FLAG,
+  '--output-format',
+  'json',
 ];
 /** What a start may say that comes too early: it is tried again. */
 const TOO_EARLY = /is open in another process|cannot be used/;

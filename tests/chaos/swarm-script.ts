@@ -31,7 +31,9 @@ export const swarmRules = (agents: number, paceMs: (agent: number) => number): R
       tool_use: tokens.slice(turn * AT_ONCE, (turn + 1) * AT_ONCE).map((token) => ({
         name: 'Task',
         input: {
-          ...{ description: token, prompt: `You are ${token}`, subagent_type: 'hand' },
+          description: token,
+          prompt: `You are ${token}`,
+          subagent_type: 'hand',
           run_in_background: true,
         },
       })),

@@ -68,7 +68,8 @@ describe('what the doctor makes of', () => {
 
   test('a key is that it is there, and nothing of the key', () => {
     expect(keyFinding({ ANTHROPIC_API_KEY: 'sk-secret' })).toEqual({
-      ...{ status: 'ok', found: 'ANTHROPIC_API_KEY set' },
+      status: 'ok',
+      found: 'ANTHROPIC_API_KEY set',
     });
     expect(keyFinding({ ANTHROPIC_AUTH_TOKEN: 't' }).status).toBe('ok');
     expect(keyFinding({ ANTHROPIC_API_KEY: '' })).toMatchObject({
@@ -115,7 +116,8 @@ describe('what the doctor makes of', () => {
     [{ isTTY: true, columns: 80 }, {}, 'note', /TERM is not set/],
   ])('the terminal %j %j is %s', (terminal, env, status, found) => {
     expect(terminalFinding(terminal, env)).toMatchObject({
-      ...{ status, found: expect.stringMatching(found) },
+      status,
+      found: expect.stringMatching(found),
     });
   });
 });

@@ -37,13 +37,11 @@ export const temporaryFolder = (): Folder => {
     },
     load: (options = {}) =>
       loadSettings({
-        ...{
-          env: {},
-          home,
-          cwd: repo,
-          platform: 'linux',
-          managedFiles: [join(path, 'managed.json')],
-        },
+        env: {},
+        home,
+        cwd: repo,
+        platform: 'linux',
+        managedFiles: [join(path, 'managed.json')],
         ...options,
       }),
   };

@@ -123,7 +123,14 @@ export const openScene = async (
   };
 
   return {
-    ...{ simulator, root, home, skeinHome, workspace, tmp, start, close },
+    simulator,
+    root,
+    home,
+    skeinHome,
+    workspace,
+    tmp,
+    start,
+    close,
     run(args, options = {}) {
       const process = start(args, options);
       if (options.stdin !== undefined) process.write(options.stdin);
@@ -159,7 +166,9 @@ const running = (child: ChildProcessWithoutNullStreams): Running => {
     child.once('error', reject);
     child.once('close', (code, signal) => {
       resolve({
-        ...{ code, signal, ...said },
+        code,
+        signal,
+        ...said,
         get lines() {
           return linesOf(said.stdout);
         },

@@ -117,7 +117,8 @@ export const turnsIn = (request: Pick<RequestRecord, 'body'>): number =>
 
 /** One call of Task, as a script has it. */
 export const taskCall = (prompt: string, more: Record<string, unknown> = {}) => ({
-  ...{ name: 'Task', input: { description: 'One part of it', prompt, ...more } },
+  name: 'Task',
+  input: { description: 'One part of it', prompt, ...more },
 });
 
 export const tasks = (count: number, more: Record<string, unknown> = {}) =>

@@ -34,7 +34,9 @@ export const makePlace = async (
   };
   const folder = (session: string, name: string) => join(skeinHome, 'sessions', session, name);
   return {
-    ...{ home, workspace, close },
+    home,
+    workspace,
+    close,
     start: startPrint,
     run: (args, env) => startPrint(args, env).ended,
     journal(session) {

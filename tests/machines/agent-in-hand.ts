@@ -62,8 +62,15 @@ export const agentInHand = ({ limits, ...input }: HandInput = {}): AgentInHand =
     }),
     {
       input: {
-        ...{ id: 'a_1', lingers: false, hasFallback: false, hasReview: false, openCalls: [] },
-        ...{ waiting: 1, expecting: 0, owesAnswer: false, cutShort: false },
+        id: 'a_1',
+        lingers: false,
+        hasFallback: false,
+        hasReview: false,
+        openCalls: [],
+        waiting: 1,
+        expecting: 0,
+        owesAnswer: false,
+        cutShort: false,
         ...input,
         limits: { ...DEFAULT_LIMITS, ...limits },
       },

@@ -6,7 +6,12 @@ import * as schedule from './call-list.js';
 
 const kinds = fc.record({ readOnly: fc.boolean(), safe: fc.boolean(), onlyWaits: fc.boolean() });
 const statuses = fc.constantFrom<Call['status']>(
-  ...(['judging', 'asking', 'queued', 'executing', 'completed', 'yielded'] as const),
+  'judging' as const,
+  'asking' as const,
+  'queued' as const,
+  'executing' as const,
+  'completed' as const,
+  'yielded' as const,
 );
 
 /** A list of queued calls of any classes; a few of them may be in any status. */
@@ -59,7 +64,8 @@ describe('the list of calls that the board is held to', () => {
   test('runs no more than 32 at once, and every call of a wide turn in the end', () => {
     const wide = Array.from({ length: 500 }, (_, index) => ({
       ...schedule.newCall(`c${index}`, 'queued'),
-      ...{ readOnly: true, safe: true },
+      readOnly: true,
+      safe: true,
     }));
     let most = 0;
     const done = execute(wide, false, [], (now) => {
@@ -174,8 +180,11 @@ interface Happening extends CallClass {
 const happenings: fc.Arbitrary<Happening> = fc.record({
   what: fc.constantFrom('draft', 'complete', 'queue', 'ask', 'start', 'start', 'yield'),
   id: fc.nat(9).map((number) => `c${number}`),
-  ...{ readOnly: fc.boolean(), safe: fc.boolean(), onlyWaits: fc.boolean() },
-  ...{ failed: fc.boolean(), streamOpen: fc.boolean() },
+  readOnly: fc.boolean(),
+  safe: fc.boolean(),
+  onlyWaits: fc.boolean(),
+  failed: fc.boolean(),
+  streamOpen: fc.boolean(),
 });
 
 const tellBoard = (board: CallBoard, happening: Happening): readonly string[] => {

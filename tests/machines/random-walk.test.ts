@@ -68,7 +68,11 @@ const taken = (count: number): AgentEvent => ({ type: 'letters.taken', count });
 const callEnded = (id: string, failed: boolean): AgentEvent => ({ type: 'call.ended', id, failed });
 const FAILURES = (['overloaded', 'prompt-too-long', 'dropped', 'rejected'] as const).map(
   (kind): AgentEvent => ({
-    ...{ type: 'turn.failed', kind, message: 'No.', retryAfterMs: null, gapTokens: null },
+    type: 'turn.failed',
+    kind,
+    message: 'No.',
+    retryAfterMs: null,
+    gapTokens: null,
   }),
 );
 

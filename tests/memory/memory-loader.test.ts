@@ -165,8 +165,10 @@ describe('Includes', () => {
 
 describe('An include that leads out of the workspace', () => {
   const AROUND = {
-    ...{ 'home/tone.md': 'tone', 'outside.md': 'outside' },
-    ...{ 'repo2/x.md': 'like ours', 'etc/skein/x.md': 'not ours' },
+    'home/tone.md': 'tone',
+    'outside.md': 'outside',
+    'repo2/x.md': 'like ours',
+    'etc/skein/x.md': 'not ours',
   };
 
   test.each([

@@ -28,8 +28,12 @@ const askServer = async (type: string, answer: string) => {
   onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;
   const model = anthropicModel({
-    ...{ apiKey: 'key', authToken: undefined, baseUrl: `http://127.0.0.1:${port}`, env: {} },
-    ...{ clock: systemClock, streamIdleTimeoutMs: 60_000 },
+    apiKey: 'key',
+    authToken: undefined,
+    baseUrl: `http://127.0.0.1:${port}`,
+    env: {},
+    clock: systemClock,
+    streamIdleTimeoutMs: 60_000,
   });
   const sink = { started: () => {}, blockEnded: () => {} };
   const request = { model: 'm', body: [Buffer.from(BODY)] };
@@ -43,8 +47,12 @@ const ask = async (
 ) => {
   const simulator = await simulate([{ reply }]);
   const model = anthropicModel({
-    ...{ apiKey: 'key', authToken: undefined, baseUrl: simulator.url, env: {} },
-    ...{ clock: systemClock, streamIdleTimeoutMs: 60_000 },
+    apiKey: 'key',
+    authToken: undefined,
+    baseUrl: simulator.url,
+    env: {},
+    clock: systemClock,
+    streamIdleTimeoutMs: 60_000,
   });
   const controller = new AbortController();
   const blocks: EndedBlock[] = [];
@@ -98,10 +106,13 @@ describe('the Messages API', () => {
     });
     expect(blocks.map(({ type }) => type)).toEqual(['thinking', 'text', 'tool_use']);
     expect(blocks[2]?.call).toEqual({
-      ...{ id: 'toolu_1', tool: 'Read', input: { file_path: 'a.ts' } },
+      id: 'toolu_1',
+      tool: 'Read',
+      input: { file_path: 'a.ts' },
     });
     expect(end).toMatchObject({
-      ...{ stopReason: 'tool_use', model: 'claude-opus-5-5' },
+      stopReason: 'tool_use',
+      model: 'claude-opus-5-5',
       messageId: expect.stringMatching(/^msg_/),
       requestId: expect.stringMatching(/^req_/),
       usage: { input: expect.any(Number), output: expect.any(Number) },
@@ -154,8 +165,12 @@ describe('the Messages API', () => {
     const clock = virtualClock();
     const simulator = await simulate([{ reply: { text: 'Hello', stall: { afterEvents: 3 } } }]);
     const model = anthropicModel({
-      ...{ apiKey: 'key', authToken: undefined, baseUrl: simulator.url, env: {} },
-      ...{ clock, streamIdleTimeoutMs: 60_000 },
+      apiKey: 'key',
+      authToken: undefined,
+      baseUrl: simulator.url,
+      env: {},
+      clock,
+      streamIdleTimeoutMs: 60_000,
     });
     const heard = gate();
     const sink = {
@@ -206,8 +221,12 @@ describe('the Messages API', () => {
 
   test('that cannot be reached is unreachable', async () => {
     const model = anthropicModel({
-      ...{ apiKey: 'key', authToken: undefined, baseUrl: 'http://127.0.0.1:1', env: {} },
-      ...{ clock: systemClock, streamIdleTimeoutMs: 60_000 },
+      apiKey: 'key',
+      authToken: undefined,
+      baseUrl: 'http://127.0.0.1:1',
+      env: {},
+      clock: systemClock,
+      streamIdleTimeoutMs: 60_000,
     });
     const sink = { started: () => {}, blockEnded: () => {} };
     const request = { model: 'm', body: [Buffer.from('{}')] };
@@ -228,8 +247,12 @@ describe('the Messages API', () => {
   test('is told the bearer token where there is no key', async () => {
     const simulator = await simulate([{ reply: 'Hello' }]);
     const model = anthropicModel({
-      ...{ apiKey: undefined, authToken: 'token', baseUrl: simulator.url, env: {} },
-      ...{ clock: systemClock, streamIdleTimeoutMs: 60_000 },
+      apiKey: undefined,
+      authToken: 'token',
+      baseUrl: simulator.url,
+      env: {},
+      clock: systemClock,
+      streamIdleTimeoutMs: 60_000,
     });
     const sink = { started: () => {}, blockEnded: () => {} };
     const request = { model: 'm', body: [Buffer.from(BODY)] };

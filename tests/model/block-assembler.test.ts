@@ -77,7 +77,8 @@ describe('a block', () => {
         type: 'tool_use',
         raw: '{"type":"tool_use","id":"toolu_1","name":"Read","input":{"file_path":"a b.ts","limit":1000,"note":"ü🦢"}}',
         call: {
-          ...{ id: 'toolu_1', tool: 'Read' },
+          id: 'toolu_1',
+          tool: 'Read',
           input: { file_path: 'a b.ts', limit: 1000, note: 'ü🦢' },
         },
       });
@@ -123,7 +124,8 @@ describe('a block', () => {
       stop(),
       start(
         {
-          ...{ type: 'web_search_tool_result', tool_use_id: 'srv_1' },
+          type: 'web_search_tool_result',
+          tool_use_id: 'srv_1',
           content: [{ type: 'web_search_result', url: 'https://example.com' }],
         },
         1,
@@ -237,7 +239,10 @@ describe('a message', () => {
       { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 40 } },
     );
     expect(assembler).toMatchObject({
-      ...{ messageId: 'msg_1', model: 'claude-x', stopReason: 'end_turn', complete: false },
+      messageId: 'msg_1',
+      model: 'claude-x',
+      stopReason: 'end_turn',
+      complete: false,
       usage: { input: 5, output: 40, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0 },
     });
     assembler.take({ type: 'message_stop' });
@@ -286,7 +291,11 @@ describe('a message', () => {
       { type: 'message_delta', delta: {}, usage: { input_tokens: 1e308, output_tokens: 0.5 } },
     );
     expect(assembler.usage).toEqual({
-      ...{ input: 0, output: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0 },
+      input: 0,
+      output: 0,
+      cacheRead: 0,
+      cacheWrite5m: 0,
+      cacheWrite1h: 0,
     });
   });
 
@@ -305,8 +314,12 @@ describe('what a server says about its cache', () => {
   const because = (reason: unknown) => diagnosisOf({ cache_miss_reason: reason });
 
   test.each([
-    ...['model_changed', 'system_changed', 'tools_changed', 'messages_changed'],
-    ...['previous_message_not_found', 'unavailable'],
+    'model_changed',
+    'system_changed',
+    'tools_changed',
+    'messages_changed',
+    'previous_message_not_found',
+    'unavailable',
   ])('is taken in its own words: %s', (type) => {
     expect(because({ type, cache_missed_input_tokens: 5 })).toBe(type);
   });

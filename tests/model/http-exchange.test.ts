@@ -98,8 +98,16 @@ describe('an exchange with the model', () => {
     await pageOf(await send([Buffer.from('x')], new AbortController().signal));
     expect(heard).toEqual([
       [
-        ...['x-mine', 'yes', 'accept-encoding', 'identity', 'content-length', '1'],
-        ...['Host', `localhost:${port}`, 'Connection', 'keep-alive'],
+        'x-mine',
+        'yes',
+        'accept-encoding',
+        'identity',
+        'content-length',
+        '1',
+        'Host',
+        `localhost:${port}`,
+        'Connection',
+        'keep-alive',
       ],
     ]);
   });

@@ -3,10 +3,25 @@ import { postedQuestion } from '../../src/protocol/session/question-board.js';
 
 test('the fields of questions that other processes read are these', () => {
   expect(Object.keys(postedQuestion.shape)).toEqual([
-    ...['id', 'agent', 'call', 'tool', 'input', 'inputDigest', 'description', 'reason', 'risk'],
-    ...['cwd', 'grant', 'isAlwaysAsked', 'blockedPath', 'replaces', 'askedAt'],
+    'id',
+    'agent',
+    'call',
+    'tool',
+    'input',
+    'inputDigest',
+    'description',
+    'reason',
+    'risk',
+    'cwd',
+    'grant',
+    'isAlwaysAsked',
+    'blockedPath',
+    'replaces',
+    'askedAt',
   ]);
   expect(Object.keys(postedQuestion.shape.replaces.unwrap().shape)).toEqual([
-    ...['bytes', 'lines', 'text'],
+    'bytes',
+    'lines',
+    'text',
   ]);
 });

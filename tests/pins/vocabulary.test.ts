@@ -143,9 +143,22 @@ test('the events of a swarm', () => {
 
 test('the hooks that people can set up', () => {
   expect(HOOK_EVENTS).toEqual([
-    ...['PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'UserPromptSubmit', 'Stop'],
-    ...['SubagentStop', 'Notification', 'PreCompact', 'PostCompact', 'SessionStart', 'SessionEnd'],
-    ...['PermissionRequest', 'InstructionsLoaded', 'TaskCreated', 'TaskCompleted', 'TeammateIdle'],
+    'PreToolUse',
+    'PostToolUse',
+    'PostToolUseFailure',
+    'UserPromptSubmit',
+    'Stop',
+    'SubagentStop',
+    'Notification',
+    'PreCompact',
+    'PostCompact',
+    'SessionStart',
+    'SessionEnd',
+    'PermissionRequest',
+    'InstructionsLoaded',
+    'TaskCreated',
+    'TaskCompleted',
+    'TeammateIdle',
   ]);
 });
 
@@ -163,7 +176,13 @@ test('the outcomes of a call, the modes and the sources of rules', () => {
     'bypassPermissions',
   ]);
   expect(SETTING_SOURCES).toEqual([
-    ...['user', 'project', 'local', 'flag', 'command', 'session', 'policy'],
+    'user',
+    'project',
+    'local',
+    'flag',
+    'command',
+    'session',
+    'policy',
   ]);
 });
 

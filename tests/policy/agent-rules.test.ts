@@ -6,7 +6,9 @@ import { policyOf, rule } from './workshop.js';
 const ruled = (rules: Parameters<typeof policyOf>[0], type?: string) => {
   const input = { description: 'a', prompt: 'b', subagent_type: type };
   const { behavior, step } = policyOf(rules).rule({
-    ...{ tool: spawnAgent.name, subject: spawnAgent.subject(input), cwd: '/repo' },
+    tool: spawnAgent.name,
+    subject: spawnAgent.subject(input),
+    cwd: '/repo',
     readOnly: spawnAgent.isReadOnly(input),
   });
   return `${behavior}: ${step}`;

@@ -24,7 +24,9 @@ const EVERYTHING = [rule('allow', '*')];
 /** In a workspace where everything else is allowed. */
 const ruling = (definition: Partial<Definition>, request: ReturnType<typeof read>) =>
   policyOf({
-    ...{ tools: toolset(definition), rules: EVERYTHING, mode: 'bypassPermissions' },
+    tools: toolset(definition),
+    rules: EVERYTHING,
+    mode: 'bypassPermissions',
   }).rule(request);
 
 const may = (definition: Partial<Definition>, request: ReturnType<typeof read>) =>
@@ -32,8 +34,12 @@ const may = (definition: Partial<Definition>, request: ReturnType<typeof read>) 
 
 describe('an agent whose definition lists no tools', () => {
   test.each([
-    ...[write('/repo/a', 'Write'), write('/repo/a', 'Edit'), write('/repo/a', 'MultiEdit')],
-    ...[write('/repo/a.ipynb', 'NotebookEdit'), bash('touch a'), look('ls')],
+    write('/repo/a', 'Write'),
+    write('/repo/a', 'Edit'),
+    write('/repo/a', 'MultiEdit'),
+    write('/repo/a.ipynb', 'NotebookEdit'),
+    bash('touch a'),
+    look('ls'),
   ])(
     'may neither write nor run commands, whatever is allowed: $tool $subject.target',
     (request) => {

@@ -16,7 +16,8 @@ describe('the reason of a ruling', () => {
       rule: rules[0],
       reason: 'Denied by the rule "Bash(rm:*)" of /repo/.claude/settings.json.',
       instead: 'Nothing but removing that rule would allow it.',
-      ...{ risk: 'medium', readOnly: false },
+      risk: 'medium',
+      readOnly: false,
     });
   });
 
@@ -83,7 +84,9 @@ describe('what would have changed a ruling', () => {
       read(it),
       write(it),
     ]),
-    ...[fetchUrl('https://example.com/'), mcp('mcp__git__push'), ownAffair('TodoWrite')],
+    fetchUrl('https://example.com/'),
+    mcp('mcp__git__push'),
+    ownAffair('TodoWrite'),
   ];
   const MODES = [...PERMISSION_MODES];
   const plain = MODES.map((mode) => policyOf({ mode }));

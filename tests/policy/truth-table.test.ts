@@ -61,7 +61,13 @@ const BY_MODE: Record<string, readonly ByMode[]> = {
 
 const MODES = [...PERMISSION_MODES, 'bubble'] as const;
 const RULE_SETS = [
-  ...[[], ['allow'], ['ask'], ['deny'], ['allow', 'ask'], ['allow', 'deny'], ['ask', 'deny']],
+  [],
+  ['allow'],
+  ['ask'],
+  ['deny'],
+  ['allow', 'ask'],
+  ['allow', 'deny'],
+  ['ask', 'deny'],
   ['allow', 'ask', 'deny'],
 ] as readonly (readonly RuleBehavior[])[];
 const HOOKS = [undefined, 'allow', 'ask', 'deny'] as const;
@@ -102,7 +108,8 @@ const FINDING = { none: undefined, mild: 'ask', ask: 'ask', deny: 'deny' } as co
 const rulingOf = (request: PermissionRequest, text: string, row: Row): string => {
   const behavior = FINDING[row.finding];
   const { reason, instead, ...ruling } = policyOf({
-    ...{ mode: row.mode, surface: row.surface },
+    mode: row.mode,
+    surface: row.surface,
     rules: row.rules.map((kind) => rule(kind, text)),
   }).rule(request, {
     hook: row.hook && { behavior: row.hook, ...HOOK },

@@ -14,16 +14,16 @@ export const someFacts = (given: Partial<PromptFacts> = {}): PromptFacts => ({
   model: 'claude-haiku-4-5',
   defaultModel: 'claude-opus-5-5',
   place: {
-    ...{ cwd: '/work', platform: 'linux', isGitRepository: true },
+    cwd: '/work',
+    platform: 'linux',
+    isGitRepository: true,
     additionalDirectories: ['/shared'],
   },
   language: { text: 'Bairisch', source: 'settings' },
   outputStyle: {
-    ...{
-      text: 'Short sentences.',
-      source: 'settings',
-      path: '/work/.claude/output-styles/short.md',
-    },
+    text: 'Short sentences.',
+    source: 'settings',
+    path: '/work/.claude/output-styles/short.md',
   },
   mcpInstructions: [{ server: 'tickets', text: 'Ask for the number first.' }],
   ceilings: ['20 turns', '3 US dollars'],

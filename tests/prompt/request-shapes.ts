@@ -18,7 +18,9 @@ export interface Said {
 }
 
 export const tool = (name: string, description = `${name}s.`) => ({
-  ...{ name, description, input_schema: { type: 'object', properties: {} } },
+  name,
+  description,
+  input_schema: { type: 'object', properties: {} },
 });
 
 export const SAID = {
@@ -30,7 +32,8 @@ export const sentHead = (said: Said = {}): SentHead => {
   const { tools = SAID.tools, sections = SAID.sections, ttl = '5m', marked = 2 } = said;
   const entries = Object.entries(sections);
   const system = entries.map(([, text], index) => ({
-    ...{ type: 'text', text },
+    type: 'text',
+    text,
     ...(index + 1 === marked && { cache_control: { type: 'ephemeral' } }),
   }));
   const capabilities = { ...capabilitiesOf('firstParty'), marks: said.marks ?? true };
@@ -39,7 +42,12 @@ export const sentHead = (said: Said = {}): SentHead => {
     head: bodyHead({ model: 'm-1', maxTokens: 100, ...said.settings }, parts, capabilities),
     sections: entries.map(
       ([name, text], block): HeadSection => ({
-        ...{ name, zone: 'static', source: 'test', block, start: 0, end: text.length },
+        name,
+        zone: 'static',
+        source: 'test',
+        block,
+        start: 0,
+        end: text.length,
       }),
     ),
     betas: said.betas ?? [],

@@ -83,8 +83,12 @@ const roundPlan: fc.Arbitrary<RoundPlan> = fc.record({
 const bodiesOf = (rounds: readonly RoundPlan[]): JournalBody[] => {
   const bodies: JournalBody[] = [
     {
-      ...{ type: 'agent.created', agent: 'a_1', parent: null, cwd: '/work' },
-      ...{ model: 'm', prompt: 'prompt-1.json' },
+      type: 'agent.created',
+      agent: 'a_1',
+      parent: null,
+      cwd: '/work',
+      model: 'm',
+      prompt: 'prompt-1.json',
     },
     { type: 'epoch.began', owner: 'o_1' },
     { type: 'run.started', run: 1 },
@@ -125,16 +129,35 @@ const bodiesOf = (rounds: readonly RoundPlan[]): JournalBody[] => {
 };
 
 const turnStarted: JournalBody = {
-  ...{ type: 'turn.started', ...attempt, model: 'm', estimatedTokens: 5, tools: 4, messages: 1 },
+  type: 'turn.started',
+  ...attempt,
+  model: 'm',
+  estimatedTokens: 5,
+  tools: 4,
+  messages: 1,
 };
 const turnFailed: JournalBody = {
-  ...{ type: 'turn.failed', ...attempt, kind: 'dropped', message: 'Cut.', status: null },
-  ...{ durationMs: 5, model: 'm', usage, cost: 0.5 },
+  type: 'turn.failed',
+  ...attempt,
+  kind: 'dropped',
+  message: 'Cut.',
+  status: null,
+  durationMs: 5,
+  model: 'm',
+  usage,
+  cost: 0.5,
 };
 
 const received = ({ text, calls, stopReason }: RoundPlan, ids: readonly string[]): JournalBody => ({
-  ...{ type: 'assistant.received', ...attempt, model: 'm', messageId: 'msg', requestId: null },
-  ...{ stopReason, usage, cost: 0.25, durationMs: 5 },
+  type: 'assistant.received',
+  ...attempt,
+  model: 'm',
+  messageId: 'msg',
+  requestId: null,
+  stopReason,
+  usage,
+  cost: 0.25,
+  durationMs: 5,
   raw: JSON.stringify([
     { type: 'text', text },
     ...calls.map(({ tool, input }, index) => {
@@ -159,11 +182,21 @@ const pending = { status: 'pending' } as const;
 const callRecords = ({ tool, notes, result, started }: CallPlan, call: string): JournalBody[] => {
   const stamp = { digest: `d-${call}`, mtimeMs: 1, size: 2 };
   const start: JournalBody = {
-    ...{ type: 'call.started', ...attempt, call, tool, readOnly: true },
-    ...{ inputDigest: 'd', description: tool },
+    type: 'call.started',
+    ...attempt,
+    call,
+    tool,
+    readOnly: true,
+    inputDigest: 'd',
+    description: tool,
   };
   const end: JournalBody = {
-    ...{ type: 'call.ended', ...attempt, call, tool, outcome: 'ok', durationMs: 1 },
+    type: 'call.ended',
+    ...attempt,
+    call,
+    tool,
+    outcome: 'ok',
+    durationMs: 1,
     notes: [
       ...(notes.cwd === null ? [] : [{ type: 'cwd.changed' as const, cwd: notes.cwd }]),
       ...(notes.seen === null ? [] : [{ type: 'file.seen' as const, path: notes.seen, stamp }]),

@@ -8,12 +8,14 @@ import { promptBlocks } from '../../src/simulator/prompt-blocks.js';
 /** A request of text blocks of so many tokens each; those named alike are alike. */
 const request = (...blocks: readonly (readonly [name: string, tokens: number])[]): SentRequest => ({
   body: {
-    ...{ model: 'claude-opus-5-5', max_tokens: 100 },
+    model: 'claude-opus-5-5',
+    max_tokens: 100,
     messages: [
       {
         role: 'user',
         content: blocks.map(([name, tokens]) => ({
-          ...{ type: 'text', text: name.padEnd(tokens * 4, '.') },
+          type: 'text',
+          text: name.padEnd(tokens * 4, '.'),
         })),
       },
     ],
@@ -79,7 +81,9 @@ describe('billed input', () => {
           const { usage, begin } = books.book(body.model, blocks, now);
           begin(now);
           paid += billedTokens({
-            ...{ input: usage.input_tokens, output: 0, cacheWrite1h: 0 },
+            input: usage.input_tokens,
+            output: 0,
+            cacheWrite1h: 0,
             cacheWrite5m: usage.cache_creation_input_tokens,
             cacheRead: usage.cache_read_input_tokens,
           });

@@ -9,8 +9,10 @@ import { toolbox } from '../../src/tools/toolbox.js';
 import { setScene } from '../fakes/skein-process.js';
 
 const NOWHERE = {
-  ...{ workspace: { root: '/nowhere', folders: [] }, home: '/nowhere' },
-  ...{ skeinHome: '/nowhere', isTrusted: false },
+  workspace: { root: '/nowhere', folders: [] },
+  home: '/nowhere',
+  skeinHome: '/nowhere',
+  isTrusted: false,
 };
 
 const programFiles = () =>
@@ -37,13 +39,17 @@ describe('the bundle', () => {
 
   test('loads what speaks to Redis only where Redis is meant', () => {
     expect(partsThatLoad('sentinelRetryStrategy', 'WaitingChildrenError')).toEqual([
-      ...['broker', 'bull-queue', 'redis-store'],
+      'broker',
+      'bull-queue',
+      'redis-store',
     ]);
   });
 
   test('loads what lays screens out only where there is a screen', () => {
     expect(partsThatLoad('ink-virtual-text')).toEqual([
-      ...['replay-screen', 'session-face', 'swarm-screen'],
+      'replay-screen',
+      'session-face',
+      'swarm-screen',
     ]);
   });
 

@@ -44,7 +44,9 @@ describe('tests that can do with any Redis', () => {
       });
       needs('own-redis')('own', () => {});`);
     expect(lines.slice(lines.indexOf('Skipped:'))).toEqual([
-      ...['Skipped:', `  one.test.ts > own: ${MISSING}`, ''],
+      'Skipped:',
+      `  one.test.ts > own: ${MISSING}`,
+      '',
       '1 passed, 0 failed, 1 skipped',
     ]);
   });

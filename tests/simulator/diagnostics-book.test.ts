@@ -10,7 +10,10 @@ const said = (...texts: readonly string[]) =>
 const tool = (name: string) => ({ name, input_schema: { type: 'object' } });
 
 const BASE = {
-  ...{ ...ASK, messages: said('one'), system: 'Be a goose.', tools: [tool('Read')] },
+  ...ASK,
+  messages: said('one'),
+  system: 'Be a goose.',
+  tools: [tool('Read')],
   diagnostics: { previous_message_id: null },
 };
 

@@ -148,7 +148,8 @@ describe('the texts of a request', () => {
       user([result('exit 1'), text('the <system-reminder> one'), reminder]),
     ]);
     expect({ firstUser, lastUser }).toEqual({
-      ...{ firstUser: 'fix the bug', lastUser: 'the <system-reminder> one' },
+      firstUser: 'fix the bug',
+      lastUser: 'the <system-reminder> one',
     });
   });
 });

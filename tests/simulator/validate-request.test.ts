@@ -166,8 +166,10 @@ describe('a request is refused', () => {
       request({
         tools: [
           {
-            ...{ type: 'web_search_20250305', name: 'web_search' },
-            ...{ allowed_domains: ['a'], blocked_domains: ['b'] },
+            type: 'web_search_20250305',
+            name: 'web_search',
+            allowed_domains: ['a'],
+            blocked_domains: ['b'],
           },
         ],
       }),

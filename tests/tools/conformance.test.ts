@@ -237,15 +237,15 @@ describe.each(ENTRIES)('$tool', (entry) => {
 });
 
 const OUTSIDE = [
-  ...['../outside/secret.txt', 'folder/../../outside/secret.txt', 'folder-out/secret.txt'],
-  ...[
-    'link-out',
-    '/etc/passwd',
-    '~/.profile',
-    '//etc/passwd',
-    '/proc/self/environ',
-    'folder-out/.',
-  ],
+  '../outside/secret.txt',
+  'folder/../../outside/secret.txt',
+  'folder-out/secret.txt',
+  'link-out',
+  '/etc/passwd',
+  '~/.profile',
+  '//etc/passwd',
+  '/proc/self/environ',
+  'folder-out/.',
 ] as const;
 
 const WITH_A_PATH = ENTRIES.flatMap((entry) => {
@@ -361,7 +361,8 @@ describe('the suite itself', () => {
   test('finds what is open and what is not described in a schema', () => {
     const inner = { type: 'object', properties: { a: { type: 'string' } } };
     expect(problemsIn({ type: 'array', items: inner }, 'x')).toEqual([
-      ...['x[] is open', 'x[].a has no description'],
+      'x[] is open',
+      'x[].a has no description',
     ]);
   });
 });

@@ -14,13 +14,20 @@ const amount = fc.constantFrom(0, 1, 250);
 
 /** Every value that some type of event has, whatever the type is. */
 const values = fc.record({
-  ...{ call, child: agent, agentType: fc.constantFrom('runner', null) },
-  ...{ kind: fc.constantFrom(...CHILD_KINDS), description: fc.constantFrom('to run', 7) },
-  ...{ tool: fc.constantFrom('Bash', 'Task'), question: fc.constantFrom('q_1', 'q_2') },
+  call,
+  child: agent,
+  agentType: fc.constantFrom('runner', null),
+  kind: fc.constantFrom(...CHILD_KINDS),
+  description: fc.constantFrom('to run', 7),
+  tool: fc.constantFrom('Bash', 'Task'),
+  question: fc.constantFrom('q_1', 'q_2'),
   behavior: fc.constantFrom('allow', 'ask', 'deny'),
   origin: fc.record({
-    ...{ kind: fc.constantFrom(...CHILD_KINDS), name: fc.constantFrom('ann', undefined) },
-    ...{ type: fc.constant('runner'), description: fc.constant('to run'), depth: fc.nat(3) },
+    kind: fc.constantFrom(...CHILD_KINDS),
+    name: fc.constantFrom('ann', undefined),
+    type: fc.constant('runner'),
+    description: fc.constant('to run'),
+    depth: fc.nat(3),
   }),
   epoch: fc.integer({ min: 1, max: 3 }),
   stopReason: fc.constantFrom('end_turn', 'tool_use', 'max_tokens'),
@@ -33,13 +40,24 @@ const values = fc.record({
     'none',
   ),
   cost: fc.constantFrom(0.5, null, undefined),
-  ...{ usd: amount, left: amount, tokens: amount, tokensLeft: amount, estimatedTokens: amount },
-  ...{ holder: fc.constantFrom('a_2', 'ann', undefined), model: fc.constantFrom('m', null) },
+  usd: amount,
+  left: amount,
+  tokens: amount,
+  tokensLeft: amount,
+  estimatedTokens: amount,
+  holder: fc.constantFrom('a_2', 'ann', undefined),
+  model: fc.constantFrom('m', null),
 });
 
 const TELLING = [
-  ...(['turn.started', 'turn.ended', 'run.started', 'tool.started', 'tool.ended'] as const),
-  ...(['permission.requested', 'consultation.started', 'request.queued'] as const),
+  'turn.started' as const,
+  'turn.ended' as const,
+  'run.started' as const,
+  'tool.started' as const,
+  'tool.ended' as const,
+  'permission.requested' as const,
+  'consultation.started' as const,
+  'request.queued' as const,
 ];
 
 export const anyEvents: fc.Arbitrary<readonly SwarmEvent[]> = fc

@@ -12,8 +12,17 @@ export type Fact = Partial<SwarmEvent> & Pick<SwarmEvent, 'type' | 'ts'>;
 export const MODEL = 'claude-sonnet-4-5';
 
 export const SESSION: SessionMeta = {
-  ...{ format: 1, id: 's_1', cwd: '/work', createdAt: 0, updatedAt: 0, lead: 'a_1', model: MODEL },
-  ...{ version: '0.1.0', entrypoint: 'cli', parentId: null, title: 'Mend the roof' },
+  format: 1,
+  id: 's_1',
+  cwd: '/work',
+  createdAt: 0,
+  updatedAt: 0,
+  lead: 'a_1',
+  model: MODEL,
+  version: '0.1.0',
+  entrypoint: 'cli',
+  parentId: null,
+  title: 'Mend the roof',
 };
 
 /** Those without an agent are of the lead, `a_1`. */
@@ -53,7 +62,13 @@ export const factsOf = () => {
       ...of(agent),
     }),
     ended: (ts: number, stopReason: string, agent?: string): Fact => ({
-      ...{ type: 'turn.ended', ts, ...turn, stopReason, usage, cost: 0.001, ...of(agent) },
+      type: 'turn.ended',
+      ts,
+      ...turn,
+      stopReason,
+      usage,
+      cost: 0.001,
+      ...of(agent),
     }),
     tool: (
       type: 'tool.started' | 'tool.ended',
@@ -61,28 +76,45 @@ export const factsOf = () => {
       call: string,
       agent?: string,
     ): Fact => ({
-      ...{ type, ts, call, tool: 'Bash', description: `Bash ${call}`, ...of(agent) },
+      type,
+      ts,
+      call,
+      tool: 'Bash',
+      description: `Bash ${call}`,
+      ...of(agent),
     }),
     asked: (ts: number, call: string, agent?: string): Fact => ({
-      ...{
-        type: 'permission.requested',
-        ts,
-        call,
-        tool: 'Bash',
-        question: `q_${call}`,
-        ...of(agent),
-      },
-      ...{ description: 'Bash rm', reason: 'No rule allows it.' },
+      type: 'permission.requested',
+      ts,
+      call,
+      tool: 'Bash',
+      question: `q_${call}`,
+      ...of(agent),
+      description: 'Bash rm',
+      reason: 'No rule allows it.',
     }),
     ruled: (ts: number, call: string, behavior: string, more: object = {}): Fact => ({
-      ...{ type: 'permission.ruled', ts, call, tool: 'Bash', behavior, step: 'callback', ...more },
+      type: 'permission.ruled',
+      ts,
+      call,
+      tool: 'Bash',
+      behavior,
+      step: 'callback',
+      ...more,
     }),
     requested: (ts: number, child: string): Fact => ({
-      ...{ type: 'agent.requested', ts, child, kind: 'sync', agentType: 'explorer' },
+      type: 'agent.requested',
+      ts,
+      child,
+      kind: 'sync',
+      agentType: 'explorer',
       description: 'look',
     }),
     spawned: (ts: number, agent: string): Fact => ({
-      ...{ type: 'agent.spawned', ts, ...of(agent), model: MODEL },
+      type: 'agent.spawned',
+      ts,
+      ...of(agent),
+      model: MODEL,
       origin: { kind: 'sync', type: 'explorer', description: 'look', depth: 1 },
     }),
     over: (
@@ -90,7 +122,12 @@ export const factsOf = () => {
       agent?: string,
       type: 'agent.stopped' | 'run.ended' = 'agent.stopped',
     ): Fact => ({
-      ...{ type, ts, reason: 'end_turn', detail: null, turns: 1, ...of(agent) },
+      type,
+      ts,
+      reason: 'end_turn',
+      detail: null,
+      turns: 1,
+      ...of(agent),
     }),
   };
 };

@@ -48,8 +48,11 @@ export const needOf = (
   model: string,
   isTurn: boolean,
 ): Need => ({
-  ...{ model, isTurn, maxOutputTokens: shelf.outputLimit(model) },
-  ...{ inputTokens: history.tokens, knownTokens: history.countedTokens },
+  model,
+  isTurn,
+  maxOutputTokens: shelf.outputLimit(model),
+  inputTokens: history.tokens,
+  knownTokens: history.countedTokens,
 });
 
 export const isRefusal = (answer: Reservation | Stop): answer is Stop => 'reason' in answer;

@@ -44,8 +44,14 @@ export const askedRecord = (
   at: CallPlace,
   { id, call, tool, inputDigest, description, reason }: PermissionQuestion,
 ): JournalBody => ({
-  ...{ type: 'question.asked', ...at, question: id, call, tool },
-  ...{ inputDigest, description, reason },
+  type: 'question.asked',
+  ...at,
+  question: id,
+  call,
+  tool,
+  inputDigest,
+  description,
+  reason,
 });
 
 export const answeredRecord = (

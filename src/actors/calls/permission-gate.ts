@@ -142,7 +142,9 @@ export class Gate {
   private async ask(job: CallJob, call: SoundCall, ruling: Ruling): Promise<void> {
     const { desk, feed, ids, agent, clock, parent, askers } = this.deps;
     const question = questionAbout(call, ruling, {
-      ...{ id: ids('question'), agent, call: job.wanted.id },
+      id: ids('question'),
+      agent,
+      call: job.wanted.id,
       ...(call.mayLast && { grant: desk.grantFor(call.request) }),
       ...(this.isAlwaysAsked(call) && { isAlwaysAsked: true }),
       ...(askers !== undefined && { askers }),
@@ -167,7 +169,10 @@ export class Gate {
     }
     feed.emit({ type: 'question.asked', question: shown });
     const answer = await askSurface(desk.surfaces, shown, {
-      ...{ signal: rules.signal, clock, timeoutMs: desk.permissionTimeoutMs, parent },
+      signal: rules.signal,
+      clock,
+      timeoutMs: desk.permissionTimeoutMs,
+      parent,
       heard: (heard) => {
         if (!this.keeper.isDismissed) this.keeper.write(answeredRecord(job.at, question, heard));
       },
@@ -209,7 +214,8 @@ export class Gate {
     const { answer, block, halt } = await this.fire(
       'PermissionRequest',
       {
-        ...{ tool_name: tool.name, tool_input: input },
+        tool_name: tool.name,
+        tool_input: input,
         permission_suggestions: grant === undefined ? [] : [grant],
       },
       job,

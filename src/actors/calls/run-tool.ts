@@ -83,7 +83,11 @@ export const runTool = async (
       work:
         world.work &&
         workFor(world.work, {
-          ...{ agent: world.agent, hooks: world.hooks, call: id, turn: history.turns, signal },
+          agent: world.agent,
+          hooks: world.hooks,
+          call: id,
+          turn: history.turns,
+          signal,
           heard(verdict) {
             context.push(...verdict.context);
             if (verdict.halt !== undefined) halt?.(verdict.halt);

@@ -83,7 +83,8 @@ const askHooks = async (
     event,
     {
       ...facts,
-      ...{ task_subject: subject, task_description: description },
+      task_subject: subject,
+      task_description: description,
       ...(by !== LEAD_NAME && { teammate_name: by }),
     },
     { call, signal },

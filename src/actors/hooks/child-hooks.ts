@@ -18,7 +18,8 @@ export const hooksFor = (house: Household, child: Placed): Household['hooks'] =>
       hook.event === 'Stop' ? { ...hook, event: end, matches: () => true } : hook,
   );
   const equipment: HookEquipment = {
-    ...{ runCommand: setup.runHook, ...hooks },
+    runCommand: setup.runHook,
+    ...hooks,
     setups: [...(hooks?.setups ?? []), ...own],
   };
   return equipment;

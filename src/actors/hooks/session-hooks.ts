@@ -63,8 +63,10 @@ export const openDesk = (
   }
   const { id, lead, cwd } = session.meta;
   const facts = () => ({
-    ...{ session_id: id, transcript_path: session.journalFile(child?.id ?? lead) ?? '' },
-    ...{ cwd: notebook.history.cwd || cwd, permission_mode: told(mode()) },
+    session_id: id,
+    transcript_path: session.journalFile(child?.id ?? lead) ?? '',
+    cwd: notebook.history.cwd || cwd,
+    permission_mode: told(mode()),
     ...(child && { agent_id: child.id, agent_type: child.type }),
   });
   return new HookDesk({ ...given, facts, notebook, feed, clock });
@@ -222,7 +224,9 @@ export class SessionHooks {
   private tellOf({ path, layer, parent }: MemoryFile, because: LoadReason, more?: HookFacts): void {
     const reason = parent === null ? because : 'include';
     const facts: HookFacts = {
-      ...{ file_path: path, memory_type: MEMORY_TYPES[layer], load_reason: reason },
+      file_path: path,
+      memory_type: MEMORY_TYPES[layer],
+      load_reason: reason,
       ...(parent !== null && { parent_file_path: parent }),
       ...more,
     };

@@ -33,12 +33,17 @@ export const questionAbout = (
   input,
   inputDigest: inputDigest(input),
   description: tool.describe(input),
-  ...{ reason, risk, cwd: request.cwd },
+  reason,
+  risk,
+  cwd: request.cwd,
   ...(blockedPath !== undefined && { blockedPath }),
 });
 
 export const askerOf = ({ id, type, name, description }: AgentTag): Asker => ({
-  ...{ agent: id, type, name: name ?? null, task: description },
+  agent: id,
+  type,
+  name: name ?? null,
+  task: description,
 });
 
 export interface QuestionTerms {
@@ -131,9 +136,15 @@ class OpenQuestion {
   private take(given: unknown, from: KnownSurface): void {
     const { id, agent, call, input } = this.question;
     const checked = checkAnswer(given, {
-      ...{ question: id, agent, call, inputDigest: inputDigest(input), keys: this.keys },
-      ...{ parent: this.terms.parent, closed: this.closed },
-      ...{ askedAt: this.askedAt, expiresAt: this.expiresAt },
+      question: id,
+      agent,
+      call,
+      inputDigest: inputDigest(input),
+      keys: this.keys,
+      parent: this.terms.parent,
+      closed: this.closed,
+      askedAt: this.askedAt,
+      expiresAt: this.expiresAt,
     });
     if ('refusal' in checked) {
       const { refusal, surface = from.id } = checked;

@@ -54,7 +54,9 @@ export const inboxSurface = (options: InboxOptions): InboxSurface => {
     if (decided.size > MOST_REMEMBERED && oldest !== undefined) decided.delete(oldest);
   };
   return {
-    ...{ id: INBOX, publicKey, isBeside },
+    id: INBOX,
+    publicKey,
+    isBeside,
     async ask(question, signal) {
       const { id } = question;
       const askedAt = clock.now();
@@ -89,9 +91,15 @@ export const inboxSurface = (options: InboxOptions): InboxSurface => {
       }
       const { id, agent, call, input, tool } = asked.question;
       const checked = checkAnswer(signed, {
-        ...{ question: id, agent, call, inputDigest: inputDigest(input) },
-        ...{ keys: [{ id: INBOX, publicKey }], parent: undefined },
-        ...{ askedAt: asked.askedAt, expiresAt: Number.POSITIVE_INFINITY, closed: undefined },
+        question: id,
+        agent,
+        call,
+        inputDigest: inputDigest(input),
+        keys: [{ id: INBOX, publicKey }],
+        parent: undefined,
+        askedAt: asked.askedAt,
+        expiresAt: Number.POSITIVE_INFINITY,
+        closed: undefined,
       });
       // Whoever forges one must not take the question away from the person.
       if ('refusal' in checked) {

@@ -26,7 +26,9 @@ export const parentDesk = ({ agent, parent, desk, toolbox, clock }: ParentDesk):
   const id = `desk of ${agent}`;
   const { publicKey, signer } = newSigner(id, clock);
   return {
-    ...{ id, publicKey, deskOf: agent },
+    id,
+    publicKey,
+    deskOf: agent,
     handsOn: desk.surfaces.flatMap((surface) => [keyOf(surface), ...(surface.handsOn ?? [])]),
     async ask(question, signal) {
       const { call, tool, input, cwd } = question;
@@ -42,7 +44,10 @@ export const parentDesk = ({ agent, parent, desk, toolbox, clock }: ParentDesk):
       }
       const timeoutMs = desk.permissionTimeoutMs;
       const decision = await askSurface(desk.surfaces, question, {
-        ...{ signal, clock, timeoutMs, parent },
+        signal,
+        clock,
+        timeoutMs,
+        parent,
       });
       if (decision.signed === undefined) throw new Error('nobody answered the parent either.');
       return decision.signed;
@@ -51,6 +56,7 @@ export const parentDesk = ({ agent, parent, desk, toolbox, clock }: ParentDesk):
 };
 
 const keyOf = ({ id, publicKey, deskOf }: KnownSurface): SurfaceKey => ({
-  ...{ id, publicKey },
+  id,
+  publicKey,
   ...(deskOf !== undefined && { deskOf }),
 });

@@ -97,7 +97,9 @@ const deskUnder = (
   const own = controlDesk(
     {
       ...options,
-      ...{ surfaces, mode: fixedMode(mode), answersByHook: options.answersByHook ?? false },
+      surfaces,
+      mode: fixedMode(mode),
+      answersByHook: options.answersByHook ?? false,
       policy: { ...options.policy, trees, ...(tools !== undefined && { tools }) },
     },
     parent,
@@ -188,7 +190,8 @@ const deskOf = (
       });
       return wiser.rule(request, said).behavior === 'allow';
     },
-    ...{ recall, allowForSession },
+    recall,
+    allowForSession,
     allowForProject(request, by) {
       keepRule(policy().grantFor(request));
       allowForSession(request, by);

@@ -61,9 +61,15 @@ const untilDecided = async (
     for (;;) {
       const signed = await orAgain(clock, () => verdicts.decided(id, signal));
       const checked = checkAnswer(signed, {
-        ...{ question: id, agent, call, inputDigest: inputDigest(input), keys },
-        ...{ parent: undefined, closed: undefined },
-        ...{ askedAt, expiresAt: Number.POSITIVE_INFINITY },
+        question: id,
+        agent,
+        call,
+        inputDigest: inputDigest(input),
+        keys,
+        parent: undefined,
+        closed: undefined,
+        askedAt,
+        expiresAt: Number.POSITIVE_INFINITY,
       });
       if (!('refusal' in checked)) return checked.answer;
       // Whoever forges one must not take the question away from the person.

@@ -18,7 +18,8 @@ import { inputDigest } from './input-digest.js';
 export const signingSurface = (id: string, surface: Surface, clock: Clock): KnownSurface => {
   const { publicKey, signer } = newSigner(id, clock);
   return {
-    ...{ id, publicKey },
+    id,
+    publicKey,
     async ask(question, signal) {
       // What is signed is what was shown, and not what the asker says that it is about.
       const shown = asShown(question);

@@ -88,8 +88,12 @@ export class CacheWatch {
     );
     const { head, sections, betas } = outgoing;
     this.departed = {
-      ...{ sent: { head, sections, betas }, shape, messages },
-      ...{ before: log.last, declared: log.declared, at: clock.now() },
+      sent: { head, sections, betas },
+      shape,
+      messages,
+      before: log.last,
+      declared: log.declared,
+      at: clock.now(),
       inherited: this.answered === undefined ? [...log.sent] : [],
     };
     this.rewritten = Number.POSITIVE_INFINITY;
@@ -128,13 +132,19 @@ export class CacheWatch {
     const explanation = explainBreak({
       before: { shape: now.before?.shape ?? now.shape, sent: before?.sent ?? this.inherited },
       now,
-      ...{ message, declared: now.declared },
+      message,
+      declared: now.declared,
       idleMs: typeof now.before?.at === 'number' ? now.at - now.before.at : null,
     });
     const { notebook, feed } = this.deps;
     notebook.record({
-      ...{ type: 'cache.broken', turn, attempt, ...explanation },
-      ...{ cachedTokens, readTokens, diagnosis },
+      type: 'cache.broken',
+      turn,
+      attempt,
+      ...explanation,
+      cachedTokens,
+      readTokens,
+      diagnosis,
     });
     if (explanation.expected) return;
     const missed = `${cachedTokens - readTokens} of ${cachedTokens} cached tokens were not read again`;

@@ -20,7 +20,15 @@ export const openRemotes = (
   const news = new RemoteNews({ feed, roster, memberOf, records });
   const ends = new UntoldEnds({ roster, clock, hear: (entry) => remotes.hear(entry) });
   const watch = new RemoteWatch({
-    ...{ watch: store.watch(id), roster, clock, usage, lead, memberOf, carry, news, ends },
+    watch: store.watch(id),
+    roster,
+    clock,
+    usage,
+    lead,
+    memberOf,
+    carry,
+    news,
+    ends,
   });
   const changes = new RemoteChanges(store, id, roster, lead);
   const open = () => remotes.open;

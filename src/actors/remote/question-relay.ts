@@ -70,9 +70,14 @@ const answer = async (
   try {
     const given = await surface.ask(question as PermissionQuestion, signal);
     const claims = {
-      ...{ question: id, agent, call, inputDigest: inputDigest(input), answer: given },
+      question: id,
+      agent,
+      call,
+      inputDigest: inputDigest(input),
+      answer: given,
       // By the clock of whoever asked it came first, whatever this one says.
-      ...{ surface: INBOX, issuedAt: Math.max(clock.now(), askedAt) },
+      surface: INBOX,
+      issuedAt: Math.max(clock.now(), askedAt),
     };
     await desk.verdicts.decide(signClaims(claims, privateKey));
   } catch {

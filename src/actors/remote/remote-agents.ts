@@ -258,12 +258,17 @@ export class Remotes {
 }
 
 const mailOf = ({ letter, from, raw, trace }: Letter) => ({
-  ...({ type: 'letter', letter, from, raw } as const),
+  type: 'letter' as const,
+  letter,
+  from,
+  raw,
   ...(trace !== undefined && { trace }),
 });
 
 const letterIn = ({ letter, from, raw, trace }: AgentMail & { type: 'letter' }): Letter => ({
-  ...{ letter, from, raw },
+  letter,
+  from,
+  raw,
   ...(trace !== undefined && { trace }),
 });
 

@@ -54,7 +54,11 @@ export class Dispatch {
     const addedAt = this.clock.now();
     const handover = this.sign?.(id, at) ?? this.ours.get(above ?? '')?.handover;
     await this.jobs.add({
-      ...{ id, swarm: this.swarm, addedAt, at, priority },
+      id,
+      swarm: this.swarm,
+      addedAt,
+      at,
+      priority,
       ...(handover !== undefined && { handover }),
       ...(delayMs > 0 && { notBefore: addedAt + delayMs }),
     });

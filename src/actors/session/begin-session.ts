@@ -135,8 +135,13 @@ const metaOf = (
 ): SessionMeta => {
   const now = clock.now();
   return {
-    ...{ format: SESSION_FORMAT, id: id ?? ids('session'), lead: ids('agent') },
-    ...{ createdAt: now, updatedAt: now, version: fresh.version, entrypoint: fresh.entrypoint },
+    format: SESSION_FORMAT,
+    id: id ?? ids('session'),
+    lead: ids('agent'),
+    createdAt: now,
+    updatedAt: now,
+    version: fresh.version,
+    entrypoint: fresh.entrypoint,
     ...known,
   };
 };

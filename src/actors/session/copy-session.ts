@@ -74,7 +74,13 @@ const answerTo = (
   text: string,
   { turn, attempt, tool }: Pick<Started, 'turn' | 'attempt' | 'tool'> = LOST_START,
 ): JournalBody => ({
-  ...{ type: 'call.ended', turn, attempt, call, tool, outcome: 'interrupted', durationMs: 0 },
+  type: 'call.ended',
+  turn,
+  attempt,
+  call,
+  tool,
+  outcome: 'interrupted',
+  durationMs: 0,
   raw: resultBlock(call, text, true),
 });
 
@@ -82,7 +88,9 @@ const answerTo = (
 const LOST_START = { turn: 0, attempt: 0, tool: 'Task' };
 
 const letterAbout = (child: string, text: string): JournalBody => ({
-  ...{ type: 'letter.received', letter: `stayed_${child}`, from: JOB_SENDER },
+  type: 'letter.received',
+  letter: `stayed_${child}`,
+  from: JOB_SENDER,
   raw: `[${rawText(`[${text}]`)}]`,
 });
 

@@ -70,25 +70,46 @@ export const equipLead = async (
   const jobs = sessionJobs({ shell: equipment.shell, notebook, feed, ids, clock });
   const given = withMemory(options.hooks);
   const hooks = openDesk(given, session, {
-    ...{ notebook, feed, clock, mode: () => equipment.desk.mode },
+    notebook,
+    feed,
+    clock,
+    mode: () => equipment.desk.mode,
   });
   const caps = { ...options.budget, turns: equipment.limits.maxTurns };
   const grant = runGrant(caps, notebook.history, used);
   const isLimited = Object.values(caps).some((cap) => cap !== null);
   const lead = {
     ...equipment,
-    ...{ hooks, notebook, feed, shelf, briefing, modelName: model, agent: meta.lead },
-    ...{ ids, clock, jobs: jobs.table, diagnostics: capabilities.diagnostics, checkpoints },
+    hooks,
+    notebook,
+    feed,
+    shelf,
+    briefing,
+    modelName: model,
+    agent: meta.lead,
+    ids,
+    clock,
+    jobs: jobs.table,
+    diagnostics: capabilities.diagnostics,
+    checkpoints,
     failures: new CommonFailures(),
     betas: () => (capabilities.betas ? notebook.history.betas.with(betas) : []),
     grant,
   };
   const { swarm, deps } = openSwarm(
     {
-      ...{ session, store: options.store, worker: options.owner, hooks: given },
-      ...{ capabilities, requestSettings, betas, checkpoints },
-      ...{ usage, carry: (used) => grant.carry(used) },
-      ...{ setup: options.swarm, terms: options.terms },
+      session,
+      store: options.store,
+      worker: options.owner,
+      hooks: given,
+      capabilities,
+      requestSettings,
+      betas,
+      checkpoints,
+      usage,
+      carry: (used) => grant.carry(used),
+      setup: options.swarm,
+      terms: options.terms,
     },
     lead,
     { spent, isElsewhere, isLimited },

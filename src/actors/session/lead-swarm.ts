@@ -44,7 +44,10 @@ export const openSwarm = (
     ...lead,
     agents: agentsFor(id),
     edits: editDesk({
-      ...{ leases: new FileLeaseMemory(), clock, lead: id, roster: () => swarm.roster },
+      leases: new FileLeaseMemory(),
+      clock,
+      lead: id,
+      roster: () => swarm.roster,
     }),
     work: {
       list: shared.store.workList(shared.session.meta.id),
@@ -54,8 +57,16 @@ export const openSwarm = (
     ...(isLimited && { audit: async () => swarm.remotes?.look() }),
   };
   const member: Member = {
-    ...{ id, depth: 0, deps, tree, isElsewhere, agent: undefined, surfaces: undefined },
-    ...{ forkPoint: undefined, siblings: undefined, desks: new Map() },
+    id,
+    depth: 0,
+    deps,
+    tree,
+    isElsewhere,
+    agent: undefined,
+    surfaces: undefined,
+    forkPoint: undefined,
+    siblings: undefined,
+    desks: new Map(),
   };
   const checkpoints =
     shared.checkpoints &&

@@ -93,7 +93,9 @@ export const steering = (swarm: Swarm): Steering => {
 const NOTHING_LEFT = 'left nothing to go on with.';
 
 const says = ({ tag }: Entry, ok: boolean, what: string): CommandReply => ({
-  ...{ ok, sentence: `${agentLabel(tag)} ${what}`, agent: tag.id },
+  ok,
+  sentence: `${agentLabel(tag)} ${what}`,
+  agent: tag.id,
 });
 
 const DELIVERED: Readonly<Record<Delivered, readonly [ok: boolean, what: string]>> = {

@@ -72,7 +72,9 @@ export const beginChild = async (
   const text = base === undefined ? task : forkDirective(task);
   const { ids } = parent.deps;
   notebook.record({
-    ...{ type: 'letter.received', letter: ids('letter'), from: parent.id },
+    type: 'letter.received',
+    letter: ids('letter'),
+    from: parent.id,
     raw: `[${rawText(text)}]`,
   });
   return assemble(house, { id, parent, origin, model, notebook, head, own }, active);
@@ -239,7 +241,11 @@ const assemble = (house: Household, cradle: Cradle, active: Active): Child => {
   const jobs = sessionJobs({ shell, notebook, feed, ids, clock });
   const agentType = origin.type ?? 'fork';
   const hooks = openDesk(hooksFor(house, cradle), session, {
-    ...{ notebook, feed, clock, mode: () => desk.mode, child: { id, type: agentType } },
+    notebook,
+    feed,
+    clock,
+    mode: () => desk.mode,
+    child: { id, type: agentType },
   });
   const tree = new Spending();
   tree.add(history.spent);
@@ -281,17 +287,24 @@ const assemble = (house: Household, cradle: Cradle, active: Active): Child => {
       all: allSiblingsOf(parent),
     })),
     agents: house.agentsFor(id),
-    ...{ shell, checkpoints },
+    shell,
+    checkpoints,
   };
   return {
-    ...{ id, tag, origin, parent, depth: origin.depth, deps, tree, jobs, hooks },
-    ...{
-      isElsewhere: false,
-      agent: undefined,
-      surfaces: undefined,
-      forkPoint: undefined,
-      siblings: undefined,
-    },
+    id,
+    tag,
+    origin,
+    parent,
+    depth: origin.depth,
+    deps,
+    tree,
+    jobs,
+    hooks,
+    isElsewhere: false,
+    agent: undefined,
+    surfaces: undefined,
+    forkPoint: undefined,
+    siblings: undefined,
     desks: new Map(),
   };
 };

@@ -46,7 +46,9 @@ export class FanOuts {
     );
     const models = new Set(groups.map(({ model }) => model));
     const preview = {
-      ...{ count, model: [...models].join(', '), observed: habitsOf(this.ended).observed },
+      count,
+      model: [...models].join(', '),
+      observed: habitsOf(this.ended).observed,
       withCache: sumOf(previews.map((one) => one?.withCache)),
       withoutCache: sumOf(previews.map((one) => one?.withoutCache)),
     };
@@ -79,7 +81,11 @@ export class FanOuts {
     const isSameModel = model === history.model;
     const cachedTokens = isFork ? history.countedTokens : isSameModel ? head : 0;
     return fanOutPreview({
-      ...{ count, model, prefixTokens, cachedTokens, ownTokens: TASK_TOKENS },
+      count,
+      model,
+      prefixTokens,
+      cachedTokens,
+      ownTokens: TASK_TOKENS,
       ...habitsOf(this.ended),
     });
   }

@@ -28,7 +28,9 @@ export const termsOf = (house: Household, parent: Member, order: SpawnOrder): Sp
   const { type, name, description, call, background, team } = order;
   if (team !== undefined) checkTeammate(parent, name);
   const common = {
-    ...{ description, call, depth: parent.depth + 1 },
+    description,
+    call,
+    depth: parent.depth + 1,
     ...(name !== undefined && { name }),
     ...(team !== undefined && { team }),
   };
@@ -47,7 +49,9 @@ export const termsOf = (house: Household, parent: Member, order: SpawnOrder): Sp
   const { maxTurns, maxBudgetUsd, maxBudgetTokens, color, ownPrompt } = definition;
   return {
     origin: {
-      ...{ ...common, kind: kindOf(order, definition), type },
+      ...common,
+      kind: kindOf(order, definition),
+      type,
       tools: team === undefined ? [...names] : [...new Set([...names, ...TEAM_TOOLS])],
       ...(limits.length > 0 && { limits: [...limits] }),
       ...(denials.length > 0 && { denials: [...denials] }),

@@ -105,7 +105,8 @@ export class Employment {
     });
     this.halts = new Halts({
       ...deps,
-      ...{ farewell: this.farewell, supervisor: this.supervisor },
+      farewell: this.farewell,
+      supervisor: this.supervisor,
       isClosed: () => this.isClosed,
       finish: (entry, child, stop) => this.finish(entry, child, stop),
     });

@@ -52,22 +52,34 @@ export class Swarm {
     this.fanOuts = fanOuts;
     const { roster, active } = this;
     this.rebuilding = new Rebuilding({
-      ...{ house, lead, roster, active, remotes: () => this.remotes },
+      house,
+      lead,
+      roster,
+      active,
+      remotes: () => this.remotes,
     });
     this.remotes = openRemotes(house, {
-      ...{ lead, roster, employment: () => this.employment },
+      lead,
+      roster,
+      employment: () => this.employment,
       memberOf: (id) => this.memberOf(id),
       read: (entry) => this.rebuilding.readOnly(entry),
       deliver: (entry, letter) =>
         entry === undefined ? deliverToLead(this, letter) : deliver(this, entry, letter),
     });
     this.employment = new Employment({
-      ...{ house, lead, roster, jobs: this.jobs, remotes: this.remotes },
+      house,
+      lead,
+      roster,
+      jobs: this.jobs,
+      remotes: this.remotes,
       ended: (child) => fanOuts.observe(child),
       revive: (entry, prepare) => this.revive(entry, prepare),
     });
     this.former = new FormerAgents({
-      ...{ lead, roster, rebuild: (entry) => this.rebuilding.look(entry) },
+      lead,
+      roster,
+      rebuild: (entry) => this.rebuilding.look(entry),
       remember: (entry, child) => this.remember(entry, child),
       takeUp: (entry) => this.takeUp(entry),
     });

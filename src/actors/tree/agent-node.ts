@@ -110,7 +110,10 @@ const surfacesOf = (
   if (desk.surfaces.length === 0) return [];
   return [
     parentDesk({
-      ...{ agent, desk, toolbox, clock },
+      agent,
+      desk,
+      toolbox,
+      clock,
       ...(parent !== undefined && { parent }),
     }),
   ];

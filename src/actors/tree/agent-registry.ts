@@ -65,9 +65,19 @@ export class Roster {
 
   add(tag: AgentTag, status: ChildStatus, now: number): Entry {
     const entry: Entry = {
-      ...{ tag, status, child: undefined, report: undefined, isAwaited: false, lastActive: now },
-      ...{ run: 0, counted: 0, spent: new Spending(), turns: 0, changedFiles: new Set<string>() },
-      ...{ isEnding: false, halting: undefined },
+      tag,
+      status,
+      child: undefined,
+      report: undefined,
+      isAwaited: false,
+      lastActive: now,
+      run: 0,
+      counted: 0,
+      spent: new Spending(),
+      turns: 0,
+      changedFiles: new Set<string>(),
+      isEnding: false,
+      halting: undefined,
       listeners: new Set(),
     };
     this.entries.set(tag.id, entry);
@@ -228,7 +238,13 @@ export const tagOf = (
   parent: string,
   { kind, type, name, team, description, call, depth, color }: Child['origin'],
 ): AgentTag => ({
-  ...{ id, parent, kind, type, description, call, depth },
+  id,
+  parent,
+  kind,
+  type,
+  description,
+  call,
+  depth,
   ...(name !== undefined && { name }),
   ...(team !== undefined && { team }),
   ...(color !== undefined && { color }),
@@ -238,7 +254,9 @@ export const tagOf = (
 export const viewOf = (entry: Entry, asker: string): ChildView => {
   const { tag, status, child, report, run, spent, turns } = entry;
   return {
-    ...{ agent: tag, status, state: child?.agent?.state ?? ELSEWHERE },
+    agent: tag,
+    status,
+    state: child?.agent?.state ?? ELSEWHERE,
     turns: child?.deps.notebook.history.turns ?? report?.turns ?? turns,
     cost: child === undefined ? (report ?? spent).cost : child.tree.cost,
     ...(report !== undefined && child === undefined && { report }),

@@ -18,8 +18,12 @@ export const reportOf = (
   tree: Spending,
   stop: Stop,
 ): ChildReport => ({
-  ...{ agent, stop, ...bounded(lastWords(history)), turns: history.turns },
-  ...{ cost: tree.cost, tokens: windowTokens(tree.usage) },
+  agent,
+  stop,
+  ...bounded(lastWords(history)),
+  turns: history.turns,
+  cost: tree.cost,
+  tokens: windowTokens(tree.usage),
   changedFiles: changedBy(history),
   ...worktreeOf(history),
 });

@@ -223,8 +223,13 @@ const replace = async (
   const tokensAfter = tokensOfBytes(history.promptBytes + begin + kept);
   const section = renewed === undefined ? 'messages' : `messages, ${renewed.section}`;
   notebook.record({
-    ...{ type: 'prompt.broken', reason: 'compaction', section },
-    ...{ dropped, summary, tokensBefore, tokensAfter },
+    type: 'prompt.broken',
+    reason: 'compaction',
+    section,
+    dropped,
+    summary,
+    tokensBefore,
+    tokensAfter,
     briefing: { text: briefing.text, facts: { ...briefing.facts } },
     ...(renewed !== undefined && { prompt: renewed.prompt }),
   });
@@ -247,9 +252,13 @@ const drop = ({ notebook, feed }: CompactorDeps, { gapTokens }: RoomNeeded): Mad
   }
   const tokensBefore = history.tokens;
   notebook.record({
-    ...{ type: 'prompt.broken', reason: 'truncation', section: 'messages' },
-    ...{ dropped: plan.dropped, notice: noticeFor(history) },
-    ...{ tokensBefore, tokensAfter: Math.max(0, tokensBefore - plan.tokens) },
+    type: 'prompt.broken',
+    reason: 'truncation',
+    section: 'messages',
+    dropped: plan.dropped,
+    notice: noticeFor(history),
+    tokensBefore,
+    tokensAfter: Math.max(0, tokensBefore - plan.tokens),
   });
   const said = `Dropped to fit the context window: ${plan.dropped} of the oldest messages.`;
   feed.emit({ type: 'context.compacted', summary: said });

@@ -273,8 +273,16 @@ const recordFailure = (
   const cost = usage === NO_USAGE ? 0 : (costOf(model, usage) ?? null);
   reservation.settle({ usage, cost });
   notebook.record({
-    ...{ type: 'turn.failed', turn, attempt, kind, message, status },
-    ...{ durationMs: clock.now() - began, model, usage, cost },
+    type: 'turn.failed',
+    turn,
+    attempt,
+    kind,
+    message,
+    status,
+    durationMs: clock.now() - began,
+    model,
+    usage,
+    cost,
   });
   watch.after(sending, usage, null);
 };

@@ -36,7 +36,9 @@ export const consultFor =
     consult(
       deps,
       {
-        ...{ purpose: request.purpose, call, maxOutputTokens: request.maxTokens },
+        purpose: request.purpose,
+        call,
+        maxOutputTokens: request.maxTokens,
         body: consultBody(deps.modelName, request),
       },
       signal,
@@ -62,7 +64,14 @@ export const consult = async (
   const end = (outcome: Outcome, usage: Usage, cost: number | null) => {
     const durationMs = clock.now() - began;
     notebook.record({
-      ...{ type: 'consultation.ended', purpose, call, outcome, model, usage, cost, durationMs },
+      type: 'consultation.ended',
+      purpose,
+      call,
+      outcome,
+      model,
+      usage,
+      cost,
+      durationMs,
     });
   };
   /** Whoever was told that it waits must hear that it does not any more. */

@@ -143,7 +143,8 @@ export const bringHome = async (house: Household, child: Child, stays = false): 
   const { settlement, diff } = settled;
   const patch = diff.length === 0 ? undefined : await keepPatch(openArtifact(`${id}.diff`), diff);
   notebook.record({
-    ...{ type: 'worktree.settled', outcome: settlement },
+    type: 'worktree.settled',
+    outcome: settlement,
     ...(patch !== undefined && { diff: patch }),
   });
 };
@@ -161,7 +162,11 @@ const merge = async (
   const checkpoints = parent.depth === 0 ? house.checkpoints : parent.deps.checkpoints;
   let watch: CallWatch | undefined;
   const settled = await worktrees.settle({
-    ...{ agent: id, place, stays, merged: family.mergedAt, wanted: [...family.writtenFiles] },
+    agent: id,
+    place,
+    stays,
+    merged: family.mergedAt,
+    wanted: [...family.writtenFiles],
     waits: tellLock(deps.notebook),
     async beforeMerge(paths) {
       watch = await checkpoints?.watch({ call: `merge_${id}`, paths });

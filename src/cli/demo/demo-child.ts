@@ -40,8 +40,14 @@ export class DemoChild {
     const { PATH, LANG, LC_ALL, TMPDIR, IS_SANDBOX } = machine.env;
     const { folder } = repository;
     return {
-      ...{ PATH, LANG, LC_ALL, TMPDIR, IS_SANDBOX, HOME: folder },
-      ...{ SKEIN_HOME: join(folder, 'state'), ANTHROPIC_BASE_URL: baseUrl },
+      PATH,
+      LANG,
+      LC_ALL,
+      TMPDIR,
+      IS_SANDBOX,
+      HOME: folder,
+      SKEIN_HOME: join(folder, 'state'),
+      ANTHROPIC_BASE_URL: baseUrl,
       ANTHROPIC_API_KEY: 'simulated',
     };
   }
@@ -65,7 +71,9 @@ export class DemoChild {
     const [node = process.execPath, watchdog = ''] = machine.watchdog;
     const command = [join(dirname(watchdog), 'skein.js'), '-p', ...args, ...FLAGS];
     const child = spawn(node, command, {
-      ...{ cwd: repository.path, env: this.environment, stdio: ['ignore', 'pipe', 'pipe'] },
+      cwd: repository.path,
+      env: this.environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.running = child;
     if (child.pid !== undefined) this.pids.push(child.pid);
@@ -86,8 +94,12 @@ export class DemoChild {
 }
 
 const FLAGS = [
-  ...['--output-format', 'stream-json', '--include-partial-messages'],
-  ...['--permission-mode', 'acceptEdits', '--ask'],
+  '--output-format',
+  'stream-json',
+  '--include-partial-messages',
+  '--permission-mode',
+  'acceptEdits',
+  '--ask',
 ];
 
 const MOST_STDERR = 10_000;

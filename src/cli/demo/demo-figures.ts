@@ -80,14 +80,20 @@ export class DemoTally {
     const paid = costOf(model, shared);
     return {
       testsPass: await repository.testsPass(),
-      ...{ stopReason, turns, calls, letters, agents, ...facts },
+      stopReason,
+      turns,
+      calls,
+      letters,
+      agents,
+      ...facts,
       sharedTokens: shared.cacheRead,
       sharedSavedUsd: full === undefined || paid === undefined ? null : full - paid,
       inputTokens: total.inputTokens,
       cacheReadTokens: total.cacheReadTokens,
       cacheWriteTokens: total.cacheWriteTokens,
       outputTokens: total.outputTokens,
-      ...{ costUsd, uncachedCostUsd },
+      costUsd,
+      uncachedCostUsd,
       savedShare: costUsd === null || !uncachedCostUsd ? null : 1 - costUsd / uncachedCostUsd,
       diff: await repository.diff(),
     };

@@ -7,10 +7,22 @@ import { harmless } from '../../terminal/text/sanitize.js';
 import { type DemoLine, wordOf } from './demo-child.js';
 
 const SIGNS = {
-  ...{ says: '●', does: '▸', done: '✓', fails: '✗', joins: '+', asks: '?', writes: '✉' },
+  says: '●',
+  does: '▸',
+  done: '✓',
+  fails: '✗',
+  joins: '+',
+  asks: '?',
+  writes: '✉',
 };
 const ASCII: typeof SIGNS = {
-  ...{ says: '*', does: '>', done: '=', fails: 'x', joins: '+', asks: '?', writes: '@' },
+  says: '*',
+  does: '>',
+  done: '=',
+  fails: 'x',
+  joins: '+',
+  asks: '?',
+  writes: '@',
 };
 
 /** Room for the name of an agent. */

@@ -85,6 +85,12 @@ export const makeDemoRepository = async (): Promise<DemoRepository> => {
 };
 
 const IDENTITY = [
-  ...['-c', 'user.name=Skein demo', '-c', 'user.email=demo@skein.invalid'],
-  ...['-c', 'commit.gpgsign=false', '-c', 'core.hooksPath=/dev/null'],
+  '-c',
+  'user.name=Skein demo',
+  '-c',
+  'user.email=demo@skein.invalid',
+  '-c',
+  'commit.gpgsign=false',
+  '-c',
+  'core.hooksPath=/dev/null',
 ];

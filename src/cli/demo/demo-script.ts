@@ -112,7 +112,8 @@ const FORKS: readonly Rule[] = [
 
 const lead = (isolated: boolean): readonly Rule[] => {
   const mate = {
-    ...{ subagent_type: 'implementer', team_name: 'flock' },
+    subagent_type: 'implementer',
+    team_name: 'flock',
     ...(isolated && { isolation: 'worktree' }),
   };
   const where = isolated ? ', each in a worktree of its own' : '';
@@ -153,7 +154,10 @@ export const demoScript = (isolated: boolean) =>
   parseScript({
     defaults: PACE,
     rules: [
-      ...[...IMPLEMENTERS, ...TESTER, ...FORKS, ...lead(isolated)],
+      ...IMPLEMENTERS,
+      ...TESTER,
+      ...FORKS,
+      ...lead(isolated),
       { reply: 'This did not go as planned: I did not hear what I expected.' },
     ],
   } satisfies ScriptInput);

@@ -38,11 +38,17 @@ export const demo = async (machine: Machine, json: boolean): Promise<number> => 
     return true;
   };
   const child = new DemoChild({
-    ...{ machine, repository, baseUrl: simulator.url, session: SESSION, take },
+    machine,
+    repository,
+    baseUrl: simulator.url,
+    session: SESSION,
+    take,
   });
   const swarm: Machine = {
     ...machine,
-    ...{ home: repository.folder, cwd: repository.path, env: child.environment },
+    home: repository.folder,
+    cwd: repository.path,
+    env: child.environment,
   };
   const person = new DemoPerson({
     machine: swarm,
@@ -65,7 +71,8 @@ export const demo = async (machine: Machine, json: boolean): Promise<number> => 
     const store = await openArchive(swarm, {});
     const costs = await costOfSession(store, SESSION);
     const figures = await tally.figures(costs, repository, {
-      ...{ questions: person.answered, processes: child.pids.length },
+      questions: person.answered,
+      processes: child.pids.length,
     });
     if (figures.stopReason === 'none') machine.err(child.stderr);
     machine.out(json ? `${JSON.stringify(figures, null, 2)}\n` : conclusion(figures, costs, style));

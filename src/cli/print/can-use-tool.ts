@@ -6,8 +6,14 @@ export const canUseToolRequest = (question: PermissionQuestion): object => {
   const { tool, input, call, agent, description, reason, risk, blockedPath, grant } = question;
   const { askers } = question;
   return {
-    ...{ subtype: 'can_use_tool', tool_name: tool, input, tool_use_id: call, agent_id: agent },
-    ...{ description, decision_reason: reason, risk },
+    subtype: 'can_use_tool',
+    tool_name: tool,
+    input,
+    tool_use_id: call,
+    agent_id: agent,
+    description,
+    decision_reason: reason,
+    risk,
     ...(blockedPath !== undefined && { blocked_path: blockedPath }),
     ...(askers !== undefined && { agents: askers }),
     permission_suggestions: grant === undefined ? [] : DESTINATIONS.map(suggestionOf(grant)),

@@ -35,12 +35,10 @@ export const printMode = async (
   const isResumed = flags.resume !== undefined || flags.continue === true;
   const prompt = isDriven ? given : await readPromptOrNone(given, machine, isResumed);
   const run = await openShownRun({
-    ...{
-      machine,
-      flags,
-      surfaces: control === undefined ? {} : { 'stream-json': control },
-      lingers: isDriven,
-    },
+    machine,
+    flags,
+    surfaces: control === undefined ? {} : { 'stream-json': control },
+    lingers: isDriven,
     title: titleOf(prompt ?? ''),
     wantsStreamEvents: flags.includePartialMessages === true,
     ...(provider && { provider }),

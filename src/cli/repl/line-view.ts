@@ -23,7 +23,9 @@ export const lineFace: OpenFace = (host) => {
   });
   return {
     typing: terminal.isCapable ? 'keys' : 'lines',
-    ...{ terminal, narration, surface },
+    terminal,
+    narration,
+    surface,
     hear: () => {},
     queued: () => narration.remark('Sent; the agent reads it with its next step.'),
     forget: () => {},

@@ -252,14 +252,12 @@ export class ReplLead {
   private request(flags: RunFlags, title: string): WorkbenchRequest {
     const { machine, face, provider } = this.options;
     return {
-      ...{
-        machine,
-        flags,
-        title,
-        surfaces: { terminal: face.surface },
-        lingers: true,
-        wantsStreamEvents: true,
-      },
+      machine,
+      flags,
+      title,
+      surfaces: { terminal: face.surface },
+      lingers: true,
+      wantsStreamEvents: true,
       ...(provider && { provider }),
     };
   }

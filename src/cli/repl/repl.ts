@@ -81,7 +81,9 @@ class Repl {
       this.fail = reject;
     });
     this.face = openFace({
-      ...{ machine, history: history.entries, isVerbose: flags.verbose === true },
+      machine,
+      history: history.entries,
+      isVerbose: flags.verbose === true,
       session: () => this.lead.session,
       store: () => this.lead.store,
       place: () => this.lead.place,
@@ -91,7 +93,9 @@ class Repl {
     });
     const { narration } = this.face;
     this.lead = new ReplLead({
-      ...{ face: this.face, flags, provider },
+      face: this.face,
+      flags,
+      provider,
       machine: { ...machine, notify: (sentence) => narration.remark(sentence) },
       onRunEnded: () => {
         this.isInterrupted = false;

@@ -89,7 +89,8 @@ export class TerminalSurface implements Surface {
     const { paint, columns } = terminal;
     const purpose = purposeOf?.(question.agent);
     const view = {
-      ...{ asker: nameOf(question.agent), columns },
+      asker: nameOf(question.agent),
+      columns,
       ...(purpose !== undefined && { purpose }),
     };
     const [head = '', ...lines] = questionLines(question, view);
@@ -146,7 +147,10 @@ export class TerminalSurface implements Surface {
     const purpose = purposeOf?.(question.agent);
     const rows = purpose === undefined ? [] : purposeRows(purpose, terminal.columns);
     say(
-      ...['', terminal.paint.strong(head), ...rows, `  ${shownText(question.question)}`],
+      '',
+      terminal.paint.strong(head),
+      ...rows,
+      `  ${shownText(question.question)}`,
       ...options.map((option, index) => `  ${index + 1}. ${optionText(option)}`),
     );
     const label = `${labelFor(options.length, multiple)}: `;

@@ -80,16 +80,20 @@ const agentOf = (name: string, entry: unknown): AgentDefinition => {
 };
 
 const JSON_KEYS = [
-  ...['description', 'tools', 'disallowedTools', 'model', 'permissionMode', 'maxTurns', 'skills'],
-  ...[
-    'maxBudgetUsd',
-    'maxBudgetTokens',
-    'mcpServers',
-    'hooks',
-    'background',
-    'isolation',
-    'color',
-    'proactive',
-  ],
+  'description',
+  'tools',
+  'disallowedTools',
+  'model',
+  'permissionMode',
+  'maxTurns',
+  'skills',
+  'maxBudgetUsd',
+  'maxBudgetTokens',
+  'mcpServers',
+  'hooks',
+  'background',
+  'isolation',
+  'color',
+  'proactive',
   'ownPrompt',
 ];

@@ -151,7 +151,8 @@ const isEvent = (name: string): name is HookEvent =>
 
 const troubleWith = (hook: unknown): { key: JsonPath; why: string } | undefined => {
   const expected = (key: JsonPath, what: string, found: unknown) => ({
-    ...{ key, why: `write ${what} instead of ${describe(found)}` },
+    key,
+    why: `write ${what} instead of ${describe(found)}`,
   });
   if (!isObject(hook)) return expected([], '{ "type": "command", "command" }', hook);
   const { type = 'command', command, timeout, async: isAsync, once } = hook;

@@ -83,7 +83,10 @@ export const settingsDocument = (text: string, place: string, file?: string): Se
 
 /** Settings that stand in no text. */
 export const unwritten = (value: object, place: string): SettingsDocument => ({
-  ...{ place, value: { ...value }, lineOf: () => undefined, repeated: [] },
+  place,
+  value: { ...value },
+  lineOf: () => undefined,
+  repeated: [],
 });
 
 export const readSettingsDocument = (path: string): SettingsDocument | undefined => {

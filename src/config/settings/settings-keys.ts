@@ -12,23 +12,53 @@ export const POLICY_SWITCHES = [
 export type PolicySwitch = (typeof POLICY_SWITCHES)[number];
 
 export const OWN_KEYS: readonly string[] = [
-  ...['permissions', 'env', 'model', 'fallbackModel', 'language', 'outputStyle', 'hooks', 'skein'],
-  ...['disableAllHooks', ...POLICY_SWITCHES],
+  'permissions',
+  'env',
+  'model',
+  'fallbackModel',
+  'language',
+  'outputStyle',
+  'hooks',
+  'skein',
+  'disableAllHooks',
+  ...POLICY_SWITCHES,
 ];
 
 export const PERMISSION_KEYS: readonly string[] = [
-  ...['allow', 'deny', 'ask', 'defaultMode', 'additionalDirectories'],
+  'allow',
+  'deny',
+  'ask',
+  'defaultMode',
+  'additionalDirectories',
   'disableBypassPermissionsMode',
 ];
 
 /** Known in the ecosystem and no concern of ours: kept without a word. */
 export const FOREIGN_KEYS: readonly string[] = [
-  ...['$schema', 'apiKeyHelper', 'cleanupPeriodDays', 'includeCoAuthoredBy', 'attribution'],
-  ...['statusLine', 'theme', 'enabledPlugins', 'extraKnownMarketplaces', 'companyAnnouncements'],
-  ...['enableAllProjectMcpServers', 'enabledMcpjsonServers', 'disabledMcpjsonServers'],
-  ...['allowedMcpServers', 'deniedMcpServers', 'strictKnownMarketplaces', 'otelHeadersHelper'],
-  ...['sandbox', 'spinnerTipsEnabled', 'alwaysThinkingEnabled', 'forceLoginMethod'],
-  ...['forceLoginOrgUUID', 'awsAuthRefresh', 'awsCredentialExport'],
+  '$schema',
+  'apiKeyHelper',
+  'cleanupPeriodDays',
+  'includeCoAuthoredBy',
+  'attribution',
+  'statusLine',
+  'theme',
+  'enabledPlugins',
+  'extraKnownMarketplaces',
+  'companyAnnouncements',
+  'enableAllProjectMcpServers',
+  'enabledMcpjsonServers',
+  'disabledMcpjsonServers',
+  'allowedMcpServers',
+  'deniedMcpServers',
+  'strictKnownMarketplaces',
+  'otelHeadersHelper',
+  'sandbox',
+  'spinnerTipsEnabled',
+  'alwaysThinkingEnabled',
+  'forceLoginMethod',
+  'forceLoginOrgUUID',
+  'awsAuthRefresh',
+  'awsCredentialExport',
 ];
 
 /** One complaint for each key that is not known; a section that would know it is named. */

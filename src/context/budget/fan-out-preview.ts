@@ -73,7 +73,9 @@ export const fanOutPreview = (fanOut: FanOut): SpawnPreview | undefined => {
   const least = swarmCost(fanOut, 0);
   const most = swarmCost(fanOut, 1);
   return {
-    ...{ count: fanOut.count, model: fanOut.model, observed: fanOut.observed ?? 0 },
+    count: fanOut.count,
+    model: fanOut.model,
+    observed: fanOut.observed ?? 0,
     withCache: [least.cached, most.cached],
     withoutCache: [least.plain, most.plain],
   };

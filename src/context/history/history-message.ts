@@ -24,7 +24,10 @@ export const messageOf = (
 ): HistoryMessage => {
   const bytes = Buffer.from(`{"role":"${role}","content":${content}}`);
   return {
-    ...{ role, bytes, weight: weightOf(bytes.length, content), answersCalls },
+    role,
+    bytes,
+    weight: weightOf(bytes.length, content),
+    answersCalls,
     ...(shared !== '' && { sharedEnd: CONTENT_AT + Buffer.byteLength(shared) - 1 }),
   };
 };

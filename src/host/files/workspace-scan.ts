@@ -142,7 +142,9 @@ export const entryAt = (
   const mode = Number(found.mode & 0o7777n);
   const { size, mtimeNs, ctimeNs, ino } = found;
   return {
-    ...{ kind, mode, size: Number(size) },
+    kind,
+    mode,
+    size: Number(size),
     // The times and the size of a directory change with what is in it.
     stamp: kind === 'directory' ? `${mode}` : [size, mtimeNs, ctimeNs, ino, mode].join(),
     isFresh: kind !== 'directory' && Number(ctimeNs / 1_000_000n) >= racyAfter,

@@ -136,7 +136,9 @@ export class GitClone {
     this.keepConfig();
     const { directory, environment, url } = this;
     const tree = await GitTree.open(directory, directory, environment, {
-      ...{ withinMs: WITHIN_MS, env: TRANSPORTS, settings: SETTINGS },
+      withinMs: WITHIN_MS,
+      env: TRANSPORTS,
+      settings: SETTINGS,
     });
     const answer = await tree.ask(args);
     if (answer?.code === 0) return answer.text;

@@ -61,7 +61,11 @@ export const carefulGit = async (
     (settings: readonly Setting[]): Git =>
     (args, mostBytes, input, more = {}) =>
       run(args, {
-        ...{ cwd, signal, mostBytes, input, listens },
+        cwd,
+        signal,
+        mostBytes,
+        input,
+        listens,
         env: { ...base, ...asEnvironment(settings), ...more },
       });
   // A git from before 2.31 does not hear settings in the environment, and then this one is not listed.
@@ -226,7 +230,10 @@ const start = (
   stdio: Stdio,
 ): ChildProcessByStdio<Writable | null, Readable, Readable | null> =>
   spawn('git', ['--no-pager', ...args], {
-    ...{ cwd, env, detached: true, stdio },
+    cwd,
+    env,
+    detached: true,
+    stdio,
   }) as ChildProcessByStdio<Writable | null, Readable, Readable | null>;
 
 type Stdio = ['ignore' | 'pipe', 'pipe', 'ignore' | 'pipe'];

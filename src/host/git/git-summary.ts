@@ -45,20 +45,33 @@ export const gitSnapshot = async (
 };
 
 const MAIN_BRANCHES = [
-  ...['for-each-ref', '--count=100', '--format=%(refname) %(symref)'],
-  ...['refs/remotes/*/HEAD', 'refs/heads/main', 'refs/heads/master'],
+  'for-each-ref',
+  '--count=100',
+  '--format=%(refname) %(symref)',
+  'refs/remotes/*/HEAD',
+  'refs/heads/main',
+  'refs/heads/master',
 ];
 
 /** Submodules would be looked at by another git, with their own configuration. */
-const STATUS = [
-  ...['status', '--porcelain=v1', '--untracked-files=normal', '--ignore-submodules=all'],
-];
+const STATUS = ['status', '--porcelain=v1', '--untracked-files=normal', '--ignore-submodules=all'];
 
 const NO_STATUS: GitAnswer = { code: 1, text: '', bytes: Buffer.alloc(0), trouble: '' };
 
 const LAST_COMMITS = [
-  ...['log', '-5', '--format=%h %s', '--encoding=UTF-8', '--no-show-signature', '--no-patch'],
-  ...['--no-ext-diff', '--no-textconv', '--no-notes', '--no-decorate', '--no-color', 'HEAD', '--'],
+  'log',
+  '-5',
+  '--format=%h %s',
+  '--encoding=UTF-8',
+  '--no-show-signature',
+  '--no-patch',
+  '--no-ext-diff',
+  '--no-textconv',
+  '--no-notes',
+  '--no-decorate',
+  '--no-color',
+  'HEAD',
+  '--',
 ];
 
 const linesOf = ({ code, text }: GitAnswer): readonly string[] =>

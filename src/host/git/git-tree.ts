@@ -66,7 +66,8 @@ export class GitTree {
     const place: GitPlace = { top, directory };
     const git = await carefulGit(top, place, environment, AbortSignal.timeout(withinMs), {
       env: { GIT_DIR: directory, GIT_LITERAL_PATHSPECS: '1', ...IDENTITY, ...env },
-      ...{ settings: [...SETTINGS, ...settings], listens: true },
+      settings: [...SETTINGS, ...settings],
+      listens: true,
     });
     if (git === undefined) {
       throw new WorktreeRefusal(

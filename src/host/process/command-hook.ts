@@ -18,7 +18,11 @@ export const commandHooks =
     try {
       const place = await standing(cwd, projectDirectory);
       const end = await shell.run({
-        ...{ command, cwd: place, input, timeoutMs, signal },
+        command,
+        cwd: place,
+        input,
+        timeoutMs,
+        signal,
         env: { CLAUDE_PROJECT_DIR: projectDirectory, SKEIN_PROJECT_DIR: projectDirectory },
         onOutput: (stream, chunk) => (stream === 'stdout' ? stdout : stderr).add(chunk),
       });
@@ -28,8 +32,11 @@ export const commandHooks =
         return { kind: 'failed', why: `it was ended by ${end.signal ?? 'a signal'}` };
       }
       return {
-        ...{ kind: 'exited', exitCode: end.exitCode, isCut: stdout.isCut },
-        ...{ stdout: stdout.text(), stderr: stderr.text() },
+        kind: 'exited',
+        exitCode: end.exitCode,
+        isCut: stdout.isCut,
+        stdout: stdout.text(),
+        stderr: stderr.text(),
       };
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);

@@ -74,7 +74,9 @@ const UNBORN: Omit<LineProcess, 'ended'> = {
   lines: (async function* () {})(),
   send: () => undefined,
   dismiss: async () => undefined,
-  ...{ kill: () => undefined, hold: () => undefined, letGo: () => undefined },
+  kill: () => undefined,
+  hold: () => undefined,
+  letGo: () => undefined,
 };
 
 /** Of what it prints for people only the end is kept: there it says why it could not go on. */

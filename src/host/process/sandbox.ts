@@ -28,14 +28,30 @@ const PROGRAM = 'bwrap';
 const rights = (uid: number | undefined): readonly string[] =>
   uid === 0
     ? [
-        ...['--cap-drop', 'ALL', '--cap-add', 'CAP_DAC_OVERRIDE'],
-        ...['--cap-add', 'CAP_FOWNER', '--cap-add', 'CAP_CHOWN'],
+        '--cap-drop',
+        'ALL',
+        '--cap-add',
+        'CAP_DAC_OVERRIDE',
+        '--cap-add',
+        'CAP_FOWNER',
+        '--cap-add',
+        'CAP_CHOWN',
       ]
     : [];
 
 const frame = (): readonly string[] => [
-  ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--die-with-parent'],
-  ...['--unshare-net', '--unshare-pid', '--unshare-ipc', '--unshare-uts'],
+  '--ro-bind',
+  '/',
+  '/',
+  '--dev',
+  '/dev',
+  '--proc',
+  '/proc',
+  '--die-with-parent',
+  '--unshare-net',
+  '--unshare-pid',
+  '--unshare-ipc',
+  '--unshare-uts',
   ...rights(process.getuid?.()),
 ];
 
@@ -91,7 +107,10 @@ const RESTORED = [
 ];
 /** What would let a command act outside of the sandbox later. */
 const LEVERS = [
-  ...['.git/hooks', '.git/config', '.husky', '.mcp.json'],
+  '.git/hooks',
+  '.git/config',
+  '.husky',
+  '.mcp.json',
   ...['.claude', '.skein'].flatMap((folder) => [
     `${folder}/settings.json`,
     `${folder}/settings.local.json`,
@@ -114,16 +133,52 @@ const statOf = (path: string): Stats | undefined => lstatSync(path, { throwIfNoE
 
 /** Below a home: what holds keys and credentials. */
 export const CREDENTIAL_STORES: readonly string[] = [
-  ...['.ssh', '.aws', '.gnupg', '.azure', '.kube', '.docker', '.oci', '.password-store', '.netrc'],
-  ...['.npmrc', '.pypirc', '.git-credentials', '.pgpass', '.my.cnf', '.vault-token', '.s3cfg'],
-  ...['.config/gcloud', '.config/gh', '.config/hub', '.config/op', '.config/rclone', '.config/git'],
-  ...['.config/google-chrome', '.config/chromium', '.mozilla', '.thunderbird', '.claude.json'],
-  ...['.local/share/keyrings', '.cargo/credentials', '.cargo/credentials.toml', '.gem/credentials'],
-  ...['.m2/settings.xml', '.gradle/gradle.properties', '.terraform.d', '.bash_history'],
-  ...['.zsh_history', '.claude/.credentials.json', '.codex/auth.json', '.gemini/oauth_creds.json'],
+  '.ssh',
+  '.aws',
+  '.gnupg',
+  '.azure',
+  '.kube',
+  '.docker',
+  '.oci',
+  '.password-store',
+  '.netrc',
+  '.npmrc',
+  '.pypirc',
+  '.git-credentials',
+  '.pgpass',
+  '.my.cnf',
+  '.vault-token',
+  '.s3cfg',
+  '.config/gcloud',
+  '.config/gh',
+  '.config/hub',
+  '.config/op',
+  '.config/rclone',
+  '.config/git',
+  '.config/google-chrome',
+  '.config/chromium',
+  '.mozilla',
+  '.thunderbird',
+  '.claude.json',
+  '.local/share/keyrings',
+  '.cargo/credentials',
+  '.cargo/credentials.toml',
+  '.gem/credentials',
+  '.m2/settings.xml',
+  '.gradle/gradle.properties',
+  '.terraform.d',
+  '.bash_history',
+  '.zsh_history',
+  '.claude/.credentials.json',
+  '.codex/auth.json',
+  '.gemini/oauth_creds.json',
 ];
 
 /** What only root may read, and a sandbox of root could. */
 export const SYSTEM_SECRETS: readonly string[] = [
-  ...['/etc/shadow', '/etc/gshadow', '/etc/sudoers', '/etc/ssl/private', '/var/lib/docker'],
+  '/etc/shadow',
+  '/etc/gshadow',
+  '/etc/sudoers',
+  '/etc/ssl/private',
+  '/var/lib/docker',
 ];

@@ -41,7 +41,9 @@ export class ShellJob implements Job {
       runs = resolve;
     });
     const run = shell.run({
-      ...{ command: wanted.command, cwd: wanted.cwd, thorough: true },
+      command: wanted.command,
+      cwd: wanted.cwd,
+      thorough: true,
       ...(wanted.timeoutMs !== undefined && { timeoutMs: wanted.timeoutMs }),
       signal: this.#controller.signal,
       onStarted: () => runs(),

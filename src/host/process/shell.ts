@@ -55,7 +55,9 @@ export const hostShell = ({ environment, watchdog, sandbox }: HostShellOptions):
     await watchdog.ready();
     const mark = randomUUID();
     const env = {
-      ...{ ...environment, ...command.env, PWD: command.cwd },
+      ...environment,
+      ...command.env,
+      PWD: command.cwd,
       [COMMAND_VARIABLE]: mark,
     };
     const { child, streams } = await start(command, env, sandbox);

@@ -173,7 +173,9 @@ class Search {
 
   #walk(glob: Glob | undefined): AsyncGenerator<Names> {
     return walkFiles({
-      ...{ root: this.#root, mostEntries: this.#mostEntries, signal: this.#signal },
+      root: this.#root,
+      mostEntries: this.#mostEntries,
+      signal: this.#signal,
       wantsHidden: (name) => glob?.namesHidden(name) === true,
       unreadable: () => {
         this.#troubles.unreadable += 1;

@@ -51,7 +51,10 @@ export const ripgrepEngine = (
     const flags = [...ALWAYS, ...flagsOf(wanted)];
     const start = (cwd: string, last: readonly string[]) =>
       spawn(program, [...flags, '-e', wanted.pattern, '--', ...last], {
-        ...{ cwd, env: environment, signal, killSignal: 'SIGKILL' },
+        cwd,
+        env: environment,
+        signal,
+        killSignal: 'SIGKILL',
         stdio: ['ignore', 'pipe', 'pipe'],
       });
     await tryPattern(start('/', ['-']));

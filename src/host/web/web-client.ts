@@ -62,8 +62,13 @@ export const webClient = (options: WebClientOptions): Web => {
     const proxy = proxyFor(url, env);
     const agent = proxy === undefined ? undefined : await tunnelThrough(proxy);
     return exchange(url, {
-      ...{ headers, clock, endsAt, signal, agent },
-      ...{ idleMs: limits.idleMs, maxBytes: limits.bytes },
+      headers,
+      clock,
+      endsAt,
+      signal,
+      agent,
+      idleMs: limits.idleMs,
+      maxBytes: limits.bytes,
       // A proxy looks the name up itself.
       lookup: isAllowed ? plainLookup(lookup) : guardedLookup(lookup, () => refusal(url)),
     });
@@ -116,14 +121,19 @@ const staysHome = (from: URL, to: URL) =>
   from.host === to.host && (from.protocol === to.protocol || to.protocol === 'https:');
 
 const elsewhere = ({ status }: WebReply, to: URL): WebRedirect => ({
-  ...{ kind: 'redirect', status, to: to.href },
+  kind: 'redirect',
+  status,
+  to: to.href,
 });
 
 const pageOf = async (reply: WebReply, url: URL, limit: number): Promise<WebAnswer> => {
   const { status, headers, body, cut } = reply;
   const unpacked = await unpack(body, headers['content-encoding'], limit);
   return {
-    ...{ kind: 'page', address: url.href, status, contentType: headers['content-type'] ?? '' },
+    kind: 'page',
+    address: url.href,
+    status,
+    contentType: headers['content-type'] ?? '',
     body: unpacked.bytes,
     cut: cut || unpacked.cut,
   };

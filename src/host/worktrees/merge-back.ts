@@ -90,8 +90,14 @@ const bringBack = async (
   const { base, commit } = work;
   const files = await namesBetween(tree, base, commit);
   const conflicts = await mergeInto({
-    ...{ tree, directory, base, work: work.tree, files, beforeMerge },
-    ...{ without: home.without, scratch: join(home.folder, `.merge-${agent}`) },
+    tree,
+    directory,
+    base,
+    work: work.tree,
+    files,
+    beforeMerge,
+    without: home.without,
+    scratch: join(home.folder, `.merge-${agent}`),
     staying: [join(place.top, relative(place.path, place.cwd))],
   });
   if (conflicts.length > 0) return { kind: 'conflict', files, commit, conflicts: [...conflicts] };

@@ -78,7 +78,7 @@ const mergeBy = async (order: MergeOrder, scratch: string): Promise<readonly Tro
   const late = changes.filter(({ name, from }) => from !== undefined && changed.has(name));
   if (late.length > 0) return late.map(({ name: path }) => ({ path, why: CHANGED_MEANWHILE }));
   const { top } = tree;
-  return writeTree({ ...{ top, changes, drafts }, seen: seen.seen, staying: order.staying });
+  return writeTree({ top, changes, drafts, seen: seen.seen, staying: order.staying });
 };
 
 const BOTH = 'both sides have changed it';
@@ -121,7 +121,8 @@ const draft = async (
   const input = Buffer.from(names.join(''));
   const drafts = join(scratch, 'new');
   await tree.must(['checkout-index', '-z', '--stdin', `--prefix=${drafts}${sep}`], {
-    ...{ index, input },
+    index,
+    input,
   });
   return drafts;
 };

@@ -62,7 +62,9 @@ const isWithin = (issuedAt: number, { askedAt, expiresAt }: AnswerTerms): boolea
 const isSignedBy = ({ publicKey }: SurfaceKey, { signature, ...claims }: SignedAnswer): boolean => {
   try {
     const key = createPublicKey({
-      ...{ key: Buffer.from(publicKey, 'base64url'), format: 'der', type: 'spki' },
+      key: Buffer.from(publicKey, 'base64url'),
+      format: 'der',
+      type: 'spki',
     });
     if (key.asymmetricKeyType !== 'ed25519') return false;
     return verify(null, claimBytes(claims), key, Buffer.from(signature, 'base64url'));

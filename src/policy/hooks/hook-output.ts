@@ -28,7 +28,11 @@ const SPEAKS_TO_MODEL: ReadonlySet<HookEvent> = new Set(['UserPromptSubmit', 'Se
 
 /** Here nothing can be held up any more, or nobody would hear of it: a block is told to people. */
 const UNSTOPPABLE: ReadonlySet<HookEvent> = new Set([
-  ...(['Notification', 'PostCompact', 'SessionStart', 'SessionEnd', 'InstructionsLoaded'] as const),
+  'Notification' as const,
+  'PostCompact' as const,
+  'SessionStart' as const,
+  'SessionEnd' as const,
+  'InstructionsLoaded' as const,
 ]);
 
 export const hearHook = (event: HookEvent, hook: string, end: HookEnd): HookSaid => {
@@ -237,7 +241,10 @@ const blocked = (event: HookEvent, hook: string, words: string): HookSaid => {
     return { ...NOTHING, detail: detailOf(reason), messages: [`${nameOf(hook)}: ${told}`] };
   }
   return {
-    ...{ ...NOTHING, outcome: 'blocked', detail: detailOf(reason), ...blockOf(hook, reason) },
+    ...NOTHING,
+    outcome: 'blocked',
+    detail: detailOf(reason),
+    ...blockOf(hook, reason),
     ...(event === 'PreToolUse' && {
       permission: { behavior: 'deny', reason, hook: nameOf(hook) },
     }),
@@ -250,7 +257,9 @@ const blockOf = (hook: string, reason: string) => ({ block: { reason, hook: name
 const failed = (event: HookEvent, hook: string, why: string): HookSaid => {
   const detail = detailOf(why);
   return {
-    ...{ ...NOTHING, outcome: 'failed', detail },
+    ...NOTHING,
+    outcome: 'failed',
+    detail,
     messages: [`The ${event} hook ${nameOf(hook)} failed, and nothing was blocked: ${detail}`],
   };
 };

@@ -24,7 +24,9 @@ export interface Unwrapped {
 export const NOTHING: Unwrapped = { inner: [], transparent: false };
 
 export const doubtful = (doubt: string, inner: readonly Inner[] = []): Unwrapped => ({
-  ...{ inner, doubt, transparent: false },
+  inner,
+  doubt,
+  transparent: false,
 });
 
 export const quoted = ({ words }: ShellPart) =>

@@ -117,7 +117,9 @@ const fill = (words: readonly ShellWord[], mark: string): readonly ShellWord[] =
   );
 
 const hide = (word: ShellWord, mark: RegExp): ShellWord => ({
-  ...{ ...word, text: word.text.replaceAll(mark, UNKNOWN), dynamic: true },
+  ...word,
+  text: word.text.replaceAll(mark, UNKNOWN),
+  dynamic: true,
 });
 
 export const LAUNCHERS = new Map<string, (part: ShellPart) => Unwrapped>([

@@ -49,8 +49,11 @@ export const readShell = (source: string, cwd: string, world: ShellWorld): Shell
   const reader = new Reader(cwd, world);
   try {
     reader.source(source, {
-      ...{ dirs: { paths: [cwd], isLost: false }, within: [], depth: 0 },
-      ...{ fedBy: [], stdin: undefined },
+      dirs: { paths: [cwd], isLost: false },
+      within: [],
+      depth: 0,
+      fedBy: [],
+      stdin: undefined,
     });
   } catch (error) {
     // Else a defect of the parser, or a stack that is too deep: nobody has understood it.
@@ -269,8 +272,14 @@ class Reader {
 
   private blank({ dirs, within, fedBy }: Context): ShellPart {
     return {
-      ...{ words: [], assigned: [], redirects: [], within, fedBy, transparent: false },
-      ...{ dirs: dirs.paths, isLost: dirs.isLost || this.isLost },
+      words: [],
+      assigned: [],
+      redirects: [],
+      within,
+      fedBy,
+      transparent: false,
+      dirs: dirs.paths,
+      isLost: dirs.isLost || this.isLost,
     };
   }
 

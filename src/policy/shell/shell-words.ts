@@ -22,11 +22,17 @@ export const UNKNOWN = '\0';
 export type KnownValues = ReadonlyMap<string, string>;
 
 export const plainWord = (text: string): ShellWord => ({
-  ...{ text, dynamic: false, splits: false, glob: false },
+  text,
+  dynamic: false,
+  splits: false,
+  glob: false,
 });
 
 export const unknownWord = (splits: boolean): ShellWord => ({
-  ...{ text: UNKNOWN, dynamic: true, splits, glob: false },
+  text: UNKNOWN,
+  dynamic: true,
+  splits,
+  glob: false,
 });
 
 export const readWord = (word: Word, known: KnownValues): ShellWord => {

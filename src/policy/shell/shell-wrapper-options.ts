@@ -8,7 +8,9 @@ export const WRAPPERS: ReadonlyMap<string, WrapperOptions> = new Map<string, Wra
   [
     'env',
     {
-      ...{ flags: 'i0v', values: 'uC', assigns: true },
+      flags: 'i0v',
+      values: 'uC',
+      assigns: true,
       long: words(
         'ignore-environment null debug list-signal-handling default-signal ignore-signal block-signal',
       ),
@@ -18,7 +20,10 @@ export const WRAPPERS: ReadonlyMap<string, WrapperOptions> = new Map<string, Wra
   [
     'sudo',
     {
-      ...{ flags: 'AbEeHiKklnPSsVv', values: 'CDghpRrTtUu', assigns: true, opaque: true },
+      flags: 'AbEeHiKklnPSsVv',
+      values: 'CDghpRrTtUu',
+      assigns: true,
+      opaque: true,
       long: words(
         'askpass background edit preserve-env set-home login remove-timestamp reset-timestamp list non-interactive preserve-groups stdin shell version validate',
       ),

@@ -58,7 +58,8 @@ const unwrapPlain = (part: ShellPart, known: WrapperOptions): Unwrapped => {
     }
   }
   const unwrapped = runs(words.slice(start), {
-    ...{ assigned, sameShell: known.sameShell ?? false },
+    assigned,
+    sameShell: known.sameShell ?? false,
     ...(from !== undefined && { from: [plainWord('cd'), from] }),
   });
   return { ...unwrapped, transparent: unwrapped.transparent && known.opaque !== true };

@@ -14,13 +14,21 @@ export interface InstructionBlock {
 
 /** Who keeps room to the last: what anybody may have put into a workspace goes before one's own. */
 const TRIMMED_FIRST: readonly MemoryLayer[] = [
-  ...(['team', 'project', 'local', 'auto', 'user', 'managed'] as const),
+  'team' as const,
+  'project' as const,
+  'local' as const,
+  'auto' as const,
+  'user' as const,
+  'managed' as const,
 ];
 
 /** Within a layer what is nearer to the work weighs more. */
 export const instructionBlocks = (files: readonly MemoryFile[]): readonly InstructionBlock[] =>
   files.map(({ layer, path, parent, text }, index) => ({
-    ...{ source: layer, path, parent, text },
+    source: layer,
+    path,
+    parent,
+    text,
     priority: TRIMMED_FIRST.indexOf(layer) * files.length + index,
   }));
 

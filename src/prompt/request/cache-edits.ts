@@ -29,7 +29,8 @@ const CLOSING = 3;
 const RESULT = /\{"type":"tool_result","tool_use_id":("(?:[^"\\]|\\.)*")/g;
 
 export const plainMessage = ({ bytes, sharedEnd }: BodyMessage): WireMessage => ({
-  ...{ bytes, markAt: bytes.length - CLOSING },
+  bytes,
+  markAt: bytes.length - CLOSING,
   ...(sharedEnd !== undefined && { sharedAt: sharedEnd }),
 });
 

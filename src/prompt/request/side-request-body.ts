@@ -7,7 +7,9 @@ export const consultBody = (
 ): Buffer =>
   Buffer.from(
     JSON.stringify({
-      ...{ model, max_tokens: maxTokens, stream: true },
+      model,
+      max_tokens: maxTokens,
+      stream: true,
       ...(serverTools !== undefined && { tools: serverTools }),
       system,
       messages: [{ role: 'user', content: [{ type: 'text', text: prompt.toWellFormed() }] }],

@@ -11,12 +11,17 @@ export const hasBoundary = (provider: ProviderName, betasDisabled: boolean): boo
 const fixed = { cacheClass: 'global', source: 'skein' } as const;
 
 export const identityPiece: Piece = {
-  ...{ name: 'identity', zone: 'identity', ...fixed },
+  name: 'identity',
+  zone: 'identity',
+  ...fixed,
   text: IDENTITY,
 };
 
 const staticPieces: readonly Piece[] = STATIC_SECTIONS.map(({ name, text }) => ({
-  ...{ name, zone: 'static', ...fixed, text },
+  name,
+  zone: 'static',
+  ...fixed,
+  text,
 }));
 
 const boundaryPiece: Piece = { name: 'boundary', zone: 'boundary', ...fixed, text: BOUNDARY };

@@ -55,6 +55,10 @@ const base = (
 const isSaid = (text: string | undefined): text is string => text !== undefined && text !== '';
 
 const piece = (name: string, source: string, text: string, path?: string): Piece => ({
-  ...{ name, zone: 'dynamic', cacheClass: 'session', source, text },
+  name,
+  zone: 'dynamic',
+  cacheClass: 'session',
+  source,
+  text,
   ...(path !== undefined && { path }),
 });

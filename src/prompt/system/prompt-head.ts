@@ -40,7 +40,9 @@ export const simpleHead = (
 ): PromptHead => {
   const text = withoutBoundary(`${IDENTITY}\n\nCWD: ${inOneLine(cwd)}\nDate: ${date}`);
   return {
-    ...{ tools, ttl, system: JSON.stringify([{ type: 'text', text: text.toWellFormed() }]) },
+    tools,
+    ttl,
+    system: JSON.stringify([{ type: 'text', text: text.toWellFormed() }]),
     sections: [
       { name: 'simple', zone: 'identity', source: 'skein', block: 0, start: 0, end: text.length },
     ],

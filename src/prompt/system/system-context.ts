@@ -17,7 +17,11 @@ export const SNAPSHOT = 'system context';
 export const BREAKER = 'cache breaker';
 
 const piece = (name: string, source: string, text: string): Piece => ({
-  ...{ name, zone: 'dynamic', cacheClass: 'session', source, text },
+  name,
+  zone: 'dynamic',
+  cacheClass: 'session',
+  source,
+  text,
 });
 
 export const repositoryText = (repository: RepositoryFacts): string => {

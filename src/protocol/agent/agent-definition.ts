@@ -51,7 +51,11 @@ export interface AgentDefinition {
 
 /** Tools of ours that run commands or change files: a sub-agent has them only where its definition says so. */
 export const EFFECT_TOOLS: ReadonlySet<string> = new Set([
-  ...['Bash', 'Write', 'Edit', 'MultiEdit', 'NotebookEdit'],
+  'Bash',
+  'Write',
+  'Edit',
+  'MultiEdit',
+  'NotebookEdit',
 ]);
 
 export type OfferedTool = Pick<Tool, 'name' | 'kind' | 'onlyReads'>;

@@ -28,7 +28,11 @@ export type HookEvent = (typeof HOOK_EVENTS)[number];
 
 /** These have nothing that a matcher could look at. */
 export const UNMATCHED_EVENTS: ReadonlySet<HookEvent> = new Set<HookEvent>([
-  ...(['UserPromptSubmit', 'Stop', 'TaskCreated', 'TaskCompleted', 'TeammateIdle'] as const),
+  'UserPromptSubmit' as const,
+  'Stop' as const,
+  'TaskCreated' as const,
+  'TaskCompleted' as const,
+  'TeammateIdle' as const,
 ]);
 
 export const HOOK_OUTCOMES = ['ok', 'blocked', 'failed', 'timeout', 'aborted'] as const;

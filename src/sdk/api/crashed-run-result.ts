@@ -26,12 +26,21 @@ export class LostRun {
   /** The cost is unknown: requests that were under way were paid for and not told. */
   result(session_id: string, sentence: string): ResultMessage {
     return {
-      ...{ type: 'result', subtype: 'error_during_execution', is_error: true, result: sentence },
+      type: 'result',
+      subtype: 'error_during_execution',
+      is_error: true,
+      result: sentence,
       ...(this.text !== '' && { partial_result: this.text }),
-      ...{ stop_reason: 'lost', num_turns: this.turns },
-      ...{ duration_ms: Math.round(performance.now() - this.began), duration_api_ms: 0 },
-      ...{ total_cost_usd: null, usage: this.usage, modelUsage: {}, permission_denials: [] },
-      ...{ session_id, uuid: randomUUID() },
+      stop_reason: 'lost',
+      num_turns: this.turns,
+      duration_ms: Math.round(performance.now() - this.began),
+      duration_api_ms: 0,
+      total_cost_usd: null,
+      usage: this.usage,
+      modelUsage: {},
+      permission_denials: [],
+      session_id,
+      uuid: randomUUID(),
     };
   }
 }

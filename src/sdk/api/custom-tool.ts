@@ -64,7 +64,10 @@ export const tool = <const Schema extends ToolInput>(definition: ToolDefinition<
   const own = definition as unknown as ToolDefinition<ToolInput>;
   const about = (input: unknown) => guarded(() => own.subject?.(input as never) ?? '');
   return defineTool({
-    ...{ name, kind: 'sdk', prompt: description, ...checkedInput(name, definition.input) },
+    name,
+    kind: 'sdk',
+    prompt: description,
+    ...checkedInput(name, definition.input),
     describe: (input) => guarded(() => own.describe?.(input as never) ?? name) ?? name,
     isReadOnly: () => readOnly,
     ...(readOnly && { onlyReads: true }),

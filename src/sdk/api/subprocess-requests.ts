@@ -39,8 +39,13 @@ export const openRequestOf = (
     throw new UsageError(onlyHere('hooks', 'hooks that are commands can be in "settings"'));
   }
   return {
-    ...{ subtype: 'open', options: { ...options }, title, lingers, hasKey: apiKey !== undefined },
-    ...{ canUseTool: canUseTool !== undefined, onQuestion: onQuestion !== undefined },
+    subtype: 'open',
+    options: { ...options },
+    title,
+    lingers,
+    hasKey: apiKey !== undefined,
+    canUseTool: canUseTool !== undefined,
+    onQuestion: onQuestion !== undefined,
   };
 };
 

@@ -37,8 +37,11 @@ export class SubprocessSession implements ProgramSession {
     const { env, cwd } = placeOf(options);
     this.isKept = options.sessionPersistence !== false;
     this.process = startLineProcess({
-      ...{ command: [...skein, '__hosted'], cwd, env: { ...env, ...keyVariables(options) } },
-      ...{ longestLine: LONGEST_LINE, graceMs: GRACE_MS },
+      command: [...skein, '__hosted'],
+      cwd,
+      env: { ...env, ...keyVariables(options) },
+      longestLine: LONGEST_LINE,
+      graceMs: GRACE_MS,
     });
     this.link = new LineLink({
       write: (line) => this.process.send(line),

@@ -81,8 +81,13 @@ export const runInbox = (request: RunInboxRequest): RunInbox => {
       if (!isOnDisk) return undefined;
       const mailbox = store.mailbox(id);
       const desk = openCommandDesk({
-        ...{ mailbox, fence, control, inbox },
-        ...{ clock: systemClock, ids: randomIds, notice: machine.notify },
+        mailbox,
+        fence,
+        control,
+        inbox,
+        clock: systemClock,
+        ids: randomIds,
+        notice: machine.notify,
       });
       const endRelay = key && relay(request, id, key, asked);
       return {

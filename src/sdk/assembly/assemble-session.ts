@@ -146,7 +146,8 @@ export const furnish = async (
   checkBudget(skein.maxBudgetUsd, modelName ?? alias('default'));
   const model = anthropicModel({
     ...provider,
-    ...{ env, clock: systemClock },
+    env,
+    clock: systemClock,
     streamIdleTimeoutMs: skein.streamIdleTimeoutMs,
   });
   const watchdog = watchdogLink({ command: machine.watchdog, marker: store.owner });
@@ -160,7 +161,9 @@ export const furnish = async (
   const hookShell = hostShell({ environment, watchdog });
   const hooks = runHooks(settings, request.hooks, left.named?.hooks ?? [], hookShell);
   const web = webClient({
-    ...{ env, clock: systemClock, userAgent: `skein/${VERSION}` },
+    env,
+    clock: systemClock,
+    userAgent: `skein/${VERSION}`,
     allowPrivateAddresses: skein.allowPrivateAddresses,
   });
   const pages = cachedWeb(web, systemClock);
@@ -170,7 +173,11 @@ export const furnish = async (
   const isAsked = flags.ask === true;
   const { skeinHome } = settings;
   const inbox = runInbox({
-    ...{ machine, flags, skeinHome, store: store.sessions, surfaces: request.surfaces },
+    machine,
+    flags,
+    skeinHome,
+    store: store.sessions,
+    surfaces: request.surfaces,
     personKeys: skein.personKeys,
   });
   // A worker does not say what its lead has said.
@@ -180,13 +187,28 @@ export const furnish = async (
   const mode = modeSwitch(settings.mode.value, (wanted) => checkMode(wanted, machine, settings));
   const shared = governorOf(store, skein.maxConcurrentRequests, provider);
   const prompt: PromptRequest = {
-    ...{ machine, flags, settings, tools, agent, agents: left.ofHere, mode, environment },
-    ...{ cwd: workplace, model: modelName ?? alias('default'), defaultModel: alias('default') },
-    ...{ isInteractive: isAsked || surfaces.length > 0, isOneShot: !request.lingers },
-    ...{ querySource: querySourceOf(request), loaded: hooks.loaded },
+    machine,
+    flags,
+    settings,
+    tools,
+    agent,
+    agents: left.ofHere,
+    mode,
+    environment,
+    cwd: workplace,
+    model: modelName ?? alias('default'),
+    defaultModel: alias('default'),
+    isInteractive: isAsked || surfaces.length > 0,
+    isOneShot: !request.lingers,
+    querySource: querySourceOf(request),
+    loaded: hooks.loaded,
   };
   const options: SessionOptions = {
-    ...{ store: store.sessions, choice, owner: store.owner, ids: randomIds, clock: systemClock },
+    store: store.sessions,
+    choice,
+    owner: store.owner,
+    ids: randomIds,
+    clock: systemClock,
     // A former session keeps its model unless this command names another.
     modelName: isNew || isTyped(settings.model?.source) ? modelName : undefined,
     defaultModel: alias('default'),
@@ -198,14 +220,20 @@ export const furnish = async (
     },
     briefing: promptFor(prompt),
     swarm: swarmFor({
-      ...{ roster, settings, modelNamed: alias, tools, environment, shellIn },
+      roster,
+      settings,
+      modelNamed: alias,
+      tools,
+      environment,
+      shellIn,
       clones: request.outpost?.clones,
       runHook: commandHooks(hookShell, settings.workspace.root),
       promptOf: (definition, given) =>
         promptFor({ ...prompt, agent: { ...definition, proactive: false }, tools: given }),
     }),
     terms: termsFor(store, flags, mode, skeinHome, {
-      ...{ ...travel.terms, asks: isAsked || surfaces.length > 0 },
+      ...travel.terms,
+      asks: isAsked || surfaces.length > 0,
     }),
     hooks: hooks.equipment,
     capabilities: capabilitiesOf(PROVIDER),
@@ -229,13 +257,11 @@ export const furnish = async (
       const disk = diskWorkspace(machine.home);
       const { readable, ...kept } = runArtifacts(store, opened, disk, machine.notify);
       return {
-        ...{
-          toolbox: isNew ? tools : onlyShown(tools, head),
-          toolCount: tools.visible.length,
-          shell,
-          search,
-          model,
-        },
+        toolbox: isNew ? tools : onlyShown(tools, head),
+        toolCount: tools.visible.length,
+        shell,
+        search,
+        model,
         ...kept,
         web: pages,
         governor: shared,
@@ -258,7 +284,8 @@ export const furnish = async (
             realPath,
             ignoreCase: machine.platform === 'darwin',
           },
-          ...{ mode, surfaces: inbox.surfaces(meta.id, surfaces) },
+          mode,
+          surfaces: inbox.surfaces(meta.id, surfaces),
           answersByHook: hooks.equipment?.setups.some(isAnswering) ?? false,
           permissionTimeoutMs: skein.permissionTimeoutMs,
           keepRule: (text) => keepRule(text, settings, machine),

@@ -52,7 +52,9 @@ export const openRun = async (request: WorkbenchRequest): Promise<OpenRun> => {
     await store.close();
   };
   return {
-    ...{ session, settings, store },
+    session,
+    settings,
+    store,
     facts: {
       tools: shown,
       agents: agentNames,

@@ -84,10 +84,12 @@ const functionSetups = (functions: HookFunctions): readonly HookSetup[] =>
       }
       return hooks.map(
         (run, place): HookSetup => ({
-          ...{ event: event as HookEvent, matches: parsed.matches },
+          event: event as HookEvent,
+          matches: parsed.matches,
           work: { kind: 'function', name: run.name || `function ${place + 1} of ${event}`, run },
           timeoutMs: Math.min(timeout, MOST_HOOK_SECONDS) * 1_000,
-          ...{ isAsync: false, once: false },
+          isAsync: false,
+          once: false,
         }),
       );
     }),

@@ -62,7 +62,8 @@ export const shellForRun = async (
     shell: caged({ writable: [...roots, temporary], hidden }),
     shellIn: ({ path, top }) =>
       caged({
-        ...{ writable: [path, temporary], hidden },
+        writable: [path, temporary],
+        hidden,
         readable: [top, join(path, '.git'), ...cloneBehind(path, skeinHome)],
       }),
     notices: [],

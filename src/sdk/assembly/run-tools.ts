@@ -82,9 +82,13 @@ export const swarmFor = (request: SwarmRequest): SwarmSetup => {
   const { agentWallTimeoutMs: wallMs, agentIdleTimeoutMs: idleMs } = settings.skein;
   const { queuePriority: priority, queueDelayMs: delayMs } = settings.skein;
   return {
-    ...{ definitions: roster.agents, unusable: roster.unusable },
+    definitions: roster.agents,
+    unusable: roster.unusable,
     limits: { maxAgents, maxConcurrentAgents, maxDepth },
-    ...{ times: { wallMs, idleMs }, modelNamed, runHook, shellIn: request.shellIn },
+    times: { wallMs, idleMs },
+    modelNamed,
+    runHook,
+    shellIn: request.shellIn,
     queueing: { priority, delayMs },
     worktrees: gitWorktrees(worktreeHome(settings.skeinHome, request.environment)),
     clones: request.clones,
@@ -99,5 +103,7 @@ export const worktreeHome = (
   skeinHome: string,
   environment: WorktreeHome['environment'],
 ): WorktreeHome => ({
-  ...{ folder: stateLayout(skeinHome).worktrees, without: [realPath(skeinHome)], environment },
+  folder: stateLayout(skeinHome).worktrees,
+  without: [realPath(skeinHome)],
+  environment,
 });

@@ -29,7 +29,10 @@ export const checkpointsFor = (
   record: (body: JournalBody) => void,
 ): Checkpointer =>
   checkpointer({
-    ...{ environment, record, tell: notify, blobs: blobsOf(skeinHome) },
+    environment,
+    record,
+    tell: notify,
+    blobs: blobsOf(skeinHome),
     roots: watchedRoots(roots),
     without: [realPath(skeinHome)],
   });

@@ -147,9 +147,14 @@ export const answerQuestion = async (
   const { id, agent, call, input, askedAt } = question;
   const signed = signClaims(
     {
-      ...{ question: id, agent, call, inputDigest: inputDigest(input), answer },
+      question: id,
+      agent,
+      call,
+      inputDigest: inputDigest(input),
+      answer,
       // By the clock of whoever asked it came first, whatever this one says.
-      ...{ surface: INBOX, issuedAt: Math.max(systemClock.now(), askedAt) },
+      surface: INBOX,
+      issuedAt: Math.max(systemClock.now(), askedAt),
     },
     privateKey,
   );

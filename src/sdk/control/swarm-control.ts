@@ -49,7 +49,9 @@ const leadControl = (session: SteeredSession): SwarmControl => {
   const { id, meta } = session;
   const ENDED = `The lead has ended; \`skein --resume ${id}\` goes on with it.`;
   const says = (ok: boolean, sentence: string): CommandReply => ({
-    ...{ ok, sentence, agent: meta.lead },
+    ok,
+    sentence,
+    agent: meta.lead,
   });
   const submit = async (text: string, letter: string | undefined, done: string) => {
     const blocks = promptBlocks(text);

@@ -29,12 +29,25 @@ const isSet = z.boolean().exactOptional();
 
 /** What decides about prompts, tools and rulings. Not where a run is, nor which session it is. */
 const termFlags = z.object({
-  ...{ model: text, fallbackModel: text, maxTurns: count, maxBudgetUsd: count },
+  model: text,
+  fallbackModel: text,
+  maxTurns: count,
+  maxBudgetUsd: count,
   effort: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).exactOptional(),
-  ...{ maxBudgetTokens: count, allowedTools: words, disallowedTools: words },
-  ...{ systemPrompt: text, appendSystemPrompt: text, overrideSystemPrompt: text },
-  ...{ agent: text, agents: text, bare: isSet, settings: text, addDir: words, jsonSchema: text },
-  ...{ trust: isSet, ask: isSet },
+  maxBudgetTokens: count,
+  allowedTools: words,
+  disallowedTools: words,
+  systemPrompt: text,
+  appendSystemPrompt: text,
+  overrideSystemPrompt: text,
+  agent: text,
+  agents: text,
+  bare: isSet,
+  settings: text,
+  addDir: words,
+  jsonSchema: text,
+  trust: isSet,
+  ask: isSet,
 });
 
 /** Raised whenever a worker that reads the former ones would get these wrong. */
@@ -90,8 +103,16 @@ export const termsFor = (
     write({ meta: { id: session, cwd, createdAt }, epoch }) {
       edition += 1;
       const terms = claims.parse({
-        ...{ v: VERSION, session, createdAt, epoch, edition, mode: mode.mode },
-        ...{ cwd, host: hostname(), ...where, flags: { ...flags, ask: asks } },
+        v: VERSION,
+        session,
+        createdAt,
+        epoch,
+        edition,
+        mode: mode.mode,
+        cwd,
+        host: hostname(),
+        ...where,
+        flags: { ...flags, ask: asks },
       });
       return { name: TERMS, bytes: signTerms(terms, key()) };
     },

@@ -77,8 +77,15 @@ export const windowOfAgent = async (
   const weights = { ...headWeights(head), ...fold.weights() };
   const used = { tokens: history.tokens, counted: history.countedTokens };
   return report({
-    ...{ session: id, agent, model: history.model || model, contextWindow, head, weights, used },
-    ...{ messages: history.messages.length, turns: history.turns },
+    session: id,
+    agent,
+    model: history.model || model,
+    contextWindow,
+    head,
+    weights,
+    used,
+    messages: history.messages.length,
+    turns: history.turns,
     notices: head === undefined ? [HEADLESS] : [],
   });
 };
@@ -95,9 +102,16 @@ export const windowOfBeginning = (
 ): WindowReport => {
   const memory = opening.text === '' ? 0 : Buffer.byteLength(rawText(opening.text));
   return report({
-    ...{ session: null, agent: null, model, contextWindow, head, messages: 0, turns: 0 },
+    session: null,
+    agent: null,
+    model,
+    contextWindow,
+    head,
+    messages: 0,
+    turns: 0,
     weights: { ...headWeights(head), memory, messages: 0, results: 0 },
-    ...{ used: undefined, notices: [] },
+    used: undefined,
+    notices: [],
   });
 };
 
@@ -126,16 +140,24 @@ const report = (measured: Measured): WindowReport => {
     percent: percent(part.tokens),
   }));
   return {
-    ...{ session, agent, model },
-    ...{ window: marks.window, usable: marks.usable },
-    ...{ warnAbove: marks.warnAbove, compactAbove: marks.compactAbove },
-    ...{ usedTokens, countedTokens, freeTokens, usedPercent: percent(usedTokens) },
+    session,
+    agent,
+    model,
+    window: marks.window,
+    usable: marks.usable,
+    warnAbove: marks.warnAbove,
+    compactAbove: marks.compactAbove,
+    usedTokens,
+    countedTokens,
+    freeTokens,
+    usedPercent: percent(usedTokens),
     parts: [
       ...parts,
       { kind: 'free', tokens: freeTokens, percent: percent(freeTokens), estimatedTokens: null },
     ],
     exceeded: exceededShares(fill, marks.window).map((kind) => ({ kind, share: split[kind] })),
-    ...{ messages, turns },
+    messages,
+    turns,
     sections: head === undefined ? [] : sectionSizes(head),
     tools: head === undefined ? [] : toolSizes(head),
     notices,

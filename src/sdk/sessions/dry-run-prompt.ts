@@ -33,7 +33,9 @@ export const beginningOf = async (
     flags: { ...flags, sessionPersistence: false },
     surfaces: isOneShot ? {} : { nobody: NOBODY },
     provider: NOWHERE,
-    ...{ title: '', lingers: !isOneShot, wantsStreamEvents: false },
+    title: '',
+    lingers: !isOneShot,
+    wantsStreamEvents: false,
   });
   try {
     const { briefing, fresh, modelName, defaultModel } = options;

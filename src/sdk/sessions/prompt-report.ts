@@ -89,9 +89,16 @@ export const promptReport = (beginning: Beginning, agent: string | null): Prompt
     .filter(({ zone }) => zone === 'identity' || zone === 'static')
     .reduce((sum, section) => sum + section.tokens, tokens.tools);
   return {
-    ...{ cwd, model, agent, ttl: head.ttl, tools, system },
+    cwd,
+    model,
+    agent,
+    ttl: head.ttl,
+    tools,
+    system,
     opening: {
-      ...{ tokens: tokens.opening, digest: digestOf(opening.text), text: opening.text },
+      tokens: tokens.opening,
+      digest: digestOf(opening.text),
+      text: opening.text,
       files: (opening.files ?? []).map(({ text, ...file }) => ({ ...file, ...measured(text) })),
     },
     marks: marksOf(tools, system),
@@ -114,9 +121,13 @@ const blockOf = (
   const text = textIn(rest.text);
   const sections = all.filter(({ block }) => block === index).map((one) => sectionOf(one, text));
   return {
-    ...{ block: index + 1, zones: [...new Set(sections.map(({ zone }) => zone))] },
-    ...{ mark: markOf(cache_control), tokens: estimatedTokens(text) },
-    ...{ digest: digestOf(JSON.stringify(rest)), sections, text },
+    block: index + 1,
+    zones: [...new Set(sections.map(({ zone }) => zone))],
+    mark: markOf(cache_control),
+    tokens: estimatedTokens(text),
+    digest: digestOf(JSON.stringify(rest)),
+    sections,
+    text,
   };
 };
 

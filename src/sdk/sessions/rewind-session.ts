@@ -117,7 +117,9 @@ export class RewindDesk {
     const prompts = conversation ? points.filter((point) => point.to >= last.seq) : [];
     return {
       ...this.planTo(to, { files, conversation }),
-      ...{ point: undefined, undoes: last.seq, prompts },
+      point: undefined,
+      undoes: last.seq,
+      prompts,
     };
   }
 
@@ -128,7 +130,9 @@ export class RewindDesk {
     const { blobs, borders, records } = this;
     const planned = planFiles(records, to, { blobs, borders, largestFile: LARGEST_FILE });
     return {
-      ...{ to, conversation, files: files ? planned : [] },
+      to,
+      conversation,
+      files: files ? planned : [],
       keptFiles: files ? [] : planned.map(({ path }) => path),
       irreversible: irreversibleSince(records, to),
     };
@@ -180,7 +184,10 @@ export class RewindDesk {
           : undefined
         : filesWerePutBack(paths);
     return {
-      ...{ type: 'session.rewound', to, conversation, changes: [...changes] },
+      type: 'session.rewound',
+      to,
+      conversation,
+      changes: [...changes],
       ...(text !== undefined && { notice: { letter: randomIds('letter'), text } }),
       ...(undoes !== undefined && { undoes }),
     };

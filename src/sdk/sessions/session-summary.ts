@@ -33,9 +33,16 @@ export interface SessionSummary {
 
 /** What may follow a run without being part of one. */
 const OUTSIDE: ReadonlySet<EventType> = new Set([
-  ...(['agent.spawned', 'epoch.began', 'prompt.broken', 'context.compacted'] as const),
-  ...(['request.queued', 'consultation.started', 'consultation.ended', 'bound.hit'] as const),
-  ...(['rewind.began', 'session.rewound'] as const),
+  'agent.spawned' as const,
+  'epoch.began' as const,
+  'prompt.broken' as const,
+  'context.compacted' as const,
+  'request.queued' as const,
+  'consultation.started' as const,
+  'consultation.ended' as const,
+  'bound.hit' as const,
+  'rewind.began' as const,
+  'session.rewound' as const,
 ]);
 
 export const summarise = async (store: SwarmSource, meta: SessionMeta): Promise<SessionSummary> => {
@@ -65,8 +72,17 @@ export const summarise = async (store: SwarmSource, meta: SessionMeta): Promise<
   const ended = isInRun ? 'lost' : 'ended';
   const state = isLive ? 'running' : ended;
   return {
-    ...{ id, state: isReadable ? state : 'unreadable', cwd, model, title, createdAt },
-    ...{ pid: holder?.pid ?? null, host: holder?.host ?? null, lastActiveAt, turns },
-    ...{ costUsd: isReadable ? ledger.report().total.costUsd : null, forkedFrom: parentId },
+    id,
+    state: isReadable ? state : 'unreadable',
+    cwd,
+    model,
+    title,
+    createdAt,
+    pid: holder?.pid ?? null,
+    host: holder?.host ?? null,
+    lastActiveAt,
+    turns,
+    costUsd: isReadable ? ledger.report().total.costUsd : null,
+    forkedFrom: parentId,
   };
 };

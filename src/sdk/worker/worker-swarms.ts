@@ -161,13 +161,20 @@ export class Outposts {
     const { machine, flags, concurrency } = this.options;
     const own = settingsFor(machine, flags, machine.cwd);
     const { isTrusted: trust, ...outpost } = await outpostPlace(
-      ...([terms, machine, own, this.store.owner] as const),
+      terms,
+      machine,
+      own,
+      this.store.owner,
     );
     const { workplace: cwd, clones } = outpost;
     const request = {
-      ...{ machine: { ...machine, cwd }, outpost },
+      machine: { ...machine, cwd },
+      outpost,
       flags: { ...terms.flags, permissionMode: terms.mode, resume: swarm, cwd, trust },
-      ...{ title: '', surfaces: {}, lingers: false, wantsStreamEvents: false },
+      title: '',
+      surfaces: {},
+      lingers: false,
+      wantsStreamEvents: false,
     };
     const bench = await furnish(request, this.store);
     // What is elsewhere cannot be kept before it changes.

@@ -62,7 +62,11 @@ export class MailMemory implements Mailbox {
     const known = this.holes.get(address);
     if (known !== undefined) return known;
     const hole: Pigeonhole = {
-      ...{ kept: new Map(), fresh: [], dead: [], bell: new Doorbell(), reader: undefined },
+      kept: new Map(),
+      fresh: [],
+      dead: [],
+      bell: new Doorbell(),
+      reader: undefined,
     };
     this.holes.set(address, hole);
     return hole;

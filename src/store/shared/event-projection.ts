@@ -42,8 +42,16 @@ export const eventOf = (record: JournalRecord): ProjectedEvent => {
     case 'assistant.received': {
       const { turn, attempt, model, stopReason, usage, cost, durationMs, requestId } = record;
       return {
-        ...{ type: 'turn.ended', cites, turn, attempt, model },
-        ...{ stopReason, usage, cost, durationMs, requestId },
+        type: 'turn.ended',
+        cites,
+        turn,
+        attempt,
+        model,
+        stopReason,
+        usage,
+        cost,
+        durationMs,
+        requestId,
       };
     }
     case 'turn.failed': {
@@ -74,8 +82,21 @@ export const eventOf = (record: JournalRecord): ProjectedEvent => {
       const { call, tool, behavior, step, reason, instead } = record;
       const { rule, source, file, line, hook, by, granted } = record;
       return {
-        ...{ type: 'permission.ruled', cites, call, tool, behavior, step, reason },
-        ...{ instead, rule, source, file, line, hook, by, granted },
+        type: 'permission.ruled',
+        cites,
+        call,
+        tool,
+        behavior,
+        step,
+        reason,
+        instead,
+        rule,
+        source,
+        file,
+        line,
+        hook,
+        by,
+        granted,
       };
     }
     case 'call.started': {
@@ -100,9 +121,19 @@ export const eventOf = (record: JournalRecord): ProjectedEvent => {
       const { turn, attempt, cause, expected, owner, change, byte } = record;
       const { cachedTokens, readTokens, detail, diagnosis } = record;
       return {
-        ...{ type: 'cache.broken', cites, turn, attempt, cause, expected, owner },
+        type: 'cache.broken',
+        cites,
+        turn,
+        attempt,
+        cause,
+        expected,
+        owner,
         ...(change && { change }),
-        ...{ byte, cachedTokens, readTokens, detail, diagnosis },
+        byte,
+        cachedTokens,
+        readTokens,
+        detail,
+        diagnosis,
       };
     }
     case 'run.ended': {

@@ -41,8 +41,15 @@ export const createdItem = (
   }
   const { subject, description, activeForm, metadata = {} } = order;
   return {
-    ...{ id: String(id), subject, description, status: 'pending', blockedBy: [] },
-    ...{ createdBy: by, createdAt: now, updatedAt: now, version: 1 },
+    id: String(id),
+    subject,
+    description,
+    status: 'pending',
+    blockedBy: [],
+    createdBy: by,
+    createdAt: now,
+    updatedAt: now,
+    version: 1,
     ...(activeForm !== undefined && { activeForm }),
     ...(Object.keys(metadata).length > 0 && { metadata: mergedMetadata({}, metadata) }),
   };

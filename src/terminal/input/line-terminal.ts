@@ -56,7 +56,9 @@ export class LineTerminal implements Terminal {
   open(handlers: TerminalHandlers): void {
     this.handlers = handlers;
     this.reader = createInterface({
-      ...{ input: this.machine.stdin, terminal: false, crlfDelay: Number.POSITIVE_INFINITY },
+      input: this.machine.stdin,
+      terminal: false,
+      crlfDelay: Number.POSITIVE_INFINITY,
     });
     this.reader.on('line', (line) => this.take(line));
     this.reader.on('close', () => {

@@ -195,7 +195,13 @@ const HOME: ReadonlySet<string> = new Set(['unchanged', 'merged']);
 
 /** As many as work at the same time, until none does any more. */
 const newWave = (calls: Set<string> = new Set()) => ({
-  ...{ size: 0, done: 0, failed: 0, turns: 0, tenth: 0, cost: 0 as number | null, calls },
+  size: 0,
+  done: 0,
+  failed: 0,
+  turns: 0,
+  tenth: 0,
+  cost: 0 as number | null,
+  calls,
 });
 
 const afterAWhile = (work: () => void): void => {

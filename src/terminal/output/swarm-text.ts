@@ -56,8 +56,14 @@ type Column = 'agent' | 'state' | 'turns' | 'tokens' | 'cache' | 'cost' | 'age' 
 type Cells = Readonly<Record<Column, string>>;
 
 const HEADS: Cells = {
-  ...{ agent: 'AGENT', state: 'STATE', turns: 'TURNS', tokens: 'TOKENS', cache: 'CACHED' },
-  ...{ cost: 'COST', age: 'AGE', doing: 'DOING' },
+  agent: 'AGENT',
+  state: 'STATE',
+  turns: 'TURNS',
+  tokens: 'TOKENS',
+  cache: 'CACHED',
+  cost: 'COST',
+  age: 'AGE',
+  doing: 'DOING',
 };
 const COLUMNS = Object.keys(HEADS) as readonly Column[];
 const RIGHT: ReadonlySet<Column> = new Set(['turns', 'tokens', 'cache', 'cost', 'age']);
@@ -71,9 +77,14 @@ const cellsOf = (agent: AgentView, who: string, now: number): Cells => {
   const { turns, inputTokens, outputTokens, cacheReadPercent, costUsd } = agent;
   const state = stateText(agent);
   return {
-    ...{ agent: who, state, turns: String(turns), tokens: shortCount(inputTokens + outputTokens) },
+    agent: who,
+    state,
+    turns: String(turns),
+    tokens: shortCount(inputTokens + outputTokens),
     cache: cacheReadPercent === null ? '-' : percent(cacheReadPercent),
-    ...{ cost: money(costUsd), age: ageText(agent, now), doing: doingOf(agent) },
+    cost: money(costUsd),
+    age: ageText(agent, now),
+    doing: doingOf(agent),
   };
 };
 

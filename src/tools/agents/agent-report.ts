@@ -28,7 +28,11 @@ export const reportText = (report: ChildReport): string => {
 /** What it says, ids and figures aside: agents that say the same have nothing new to tell. */
 export const gistOf = ({ stop, text, changedFiles, worktree }: ChildReport): string =>
   JSON.stringify([
-    ...[outcomeOf(stop), stop.reason, stop.detail, text, changedFiles],
+    outcomeOf(stop),
+    stop.reason,
+    stop.detail,
+    text,
+    changedFiles,
     ...(worktree === undefined ? [] : [worktree.outcome.kind]),
   ]);
 

@@ -138,7 +138,11 @@ const outcome = (spawned: Spawned): ToolOutcome => {
     gist: gistOf(report),
     ...(status !== 'completed' && { isError: true }),
     facts: {
-      ...{ agent: agent.id, turns, tokens, ...(cost !== null && { cost }), status },
+      agent: agent.id,
+      turns,
+      tokens,
+      ...(cost !== null && { cost }),
+      status,
       ...(worktree !== undefined && { worktree: worktree.outcome.kind }),
     },
   };

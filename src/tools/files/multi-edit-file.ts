@@ -56,9 +56,13 @@ export const multiEditFile = defineTool({
       content: `Replaced ${passages} in ${file.path} with ${made}.${snippet(text, first, last)}`,
       notes,
       facts: {
-        ...{ path: file.path, edits: edits.length, replaced },
-        ...{ linesAdded: change.added, linesRemoved: change.removed },
-        ...{ diffDigest: change.digest, digest: stamp.digest },
+        path: file.path,
+        edits: edits.length,
+        replaced,
+        linesAdded: change.added,
+        linesRemoved: change.removed,
+        diffDigest: change.digest,
+        digest: stamp.digest,
       },
     };
   },

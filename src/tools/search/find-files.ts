@@ -43,8 +43,11 @@ export const findFiles = defineTool({
     const root = startOfSearch(path, context);
     const { files, total, end } = await orExplainSearch(
       context.search.find({
-        ...{ root, pattern: belowRoot(pattern, root), newest: KEPT_FILES },
-        ...{ signal: context.signal, timeoutMs: SEARCH_TIMEOUT_MS },
+        root,
+        pattern: belowRoot(pattern, root),
+        newest: KEPT_FILES,
+        signal: context.signal,
+        timeoutMs: SEARCH_TIMEOUT_MS,
       }),
     );
     const { shown, hidden } = choose(files, context);

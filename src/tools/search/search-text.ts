@@ -72,13 +72,21 @@ export const searchText = defineTool({
     const around = input['-C'] ?? 0;
     const [before, after] = [input['-B'] ?? around, input['-A'] ?? around];
     const page = new HitPage(output_mode, {
-      ...{ offset, limit, cwd: context.cwd, numbers: input['-n'] ?? true },
+      offset,
+      limit,
+      cwd: context.cwd,
+      numbers: input['-n'] ?? true,
       separates: before + after > 0,
     });
     const end = await orExplainSearch(
       context.search.grep({
-        ...{ root, pattern, glob, type, mode: MODES[output_mode] },
-        ...{ before, after },
+        root,
+        pattern,
+        glob,
+        type,
+        mode: MODES[output_mode],
+        before,
+        after,
         ignoreCase: input['-i'] ?? false,
         multiline: input.multiline ?? false,
         most: offset + limit + 1,

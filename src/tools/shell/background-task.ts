@@ -33,7 +33,9 @@ export const showTask = (job: Job, { jobReadTo }: ToolContext): ToolOutcome => {
     content: `${job.id} ${jobStatusText(status)}: ${shortLine(job.command, 500)}\n\n${textOf(output)}`,
     notes: [{ type: 'job.read', job: job.id, upTo: output.upTo }],
     facts: {
-      ...{ task: job.id, status: status.kind, characters: output.text.length },
+      task: job.id,
+      status: status.kind,
+      characters: output.text.length,
       ...(output.dropped > 0 && { dropped: output.dropped }),
       ...(status.kind === 'exited' && { exitCode: status.exitCode }),
     },

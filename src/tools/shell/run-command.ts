@@ -56,7 +56,8 @@ export const runCommand = defineTool({
   isConcurrencySafe: () => false,
   polls: ({ command }) => isPolling(command),
   subject: ({ command, run_in_background: lasts = false }) => ({
-    ...{ action: 'execute', target: command },
+    action: 'execute',
+    target: command,
     ...(lasts && { lasts }),
   }),
   checkPermissions({ command }) {
@@ -84,7 +85,10 @@ const runToEnd = async (command: string, timeoutMs: number, context: ToolContext
   );
   const { cwd, shell, signal } = context;
   const end = await shell.run({
-    ...{ command, cwd, timeoutMs, signal },
+    command,
+    cwd,
+    timeoutMs,
+    signal,
     onOutput(stream, chunk) {
       output.add(stream, chunk);
       tell();

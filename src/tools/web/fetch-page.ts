@@ -130,7 +130,9 @@ const ask = async (
   const text = startOf(textOf(content), MAX_CHARACTERS);
   const isWhole = text.length === textOf(content).length && !page.cut && !content.cut;
   const request = {
-    ...{ purpose: 'page', system: READER, maxTokens: ANSWER_TOKENS },
+    purpose: 'page',
+    system: READER,
+    maxTokens: ANSWER_TOKENS,
     prompt: `${untrusted(page.address, text)}\n\n${isWhole ? '' : 'Only the beginning of the page is shown.\n\n'}The question: ${prompt}`,
   };
   const answer = await consult(request, signal).catch((error: unknown): ConsultAnswer => {

@@ -74,7 +74,10 @@ const callbacks = (html: string, listener: HtmlListener) => {
     onclosetag: (from: number, to: number) => listener.close(tagName(html, from, to)),
     ontext: (from: number, to: number) => listener.text(html.slice(from, to)),
     ontextentity: (code: number) => listener.text(String.fromCodePoint(code)),
-    ...{ oncdata: nothing, oncomment: nothing, ondeclaration: nothing, onend: nothing },
+    oncdata: nothing,
+    oncomment: nothing,
+    ondeclaration: nothing,
+    onend: nothing,
     onprocessinginstruction: nothing,
   };
 };

@@ -42,12 +42,17 @@ export const searchWeb = defineTool({
   async call({ query, allowed_domains, blocked_domains }, { consult, signal, progress }) {
     progress(`searching for ${shortLine(query.replaceAll(/\s+/g, ' '), 100)}`);
     const tool = {
-      ...{ type: 'web_search_20250305', name: 'web_search', max_uses: MOST_SEARCHES },
+      type: 'web_search_20250305',
+      name: 'web_search',
+      max_uses: MOST_SEARCHES,
       ...(allowed_domains && { allowed_domains }),
       ...(blocked_domains && { blocked_domains }),
     };
     const request = {
-      ...{ purpose: 'search', system: SEARCHER, serverTools: [tool], maxTokens: ANSWER_TOKENS },
+      purpose: 'search',
+      system: SEARCHER,
+      serverTools: [tool],
+      maxTokens: ANSWER_TOKENS,
       prompt: `Search the web for: ${query}`,
     };
     const answer = await consult(request, signal).catch((error: unknown): ConsultAnswer => {

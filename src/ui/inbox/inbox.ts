@@ -51,7 +51,11 @@ export const choicesOf = (entry: InboxEntry): readonly string[] => {
 
 /** The letters of permissions, with the one that most people would try for a no. */
 const MEANT: Readonly<Record<string, PermissionChoice>> = {
-  ...{ o: 'once', s: 'session', p: 'project', d: 'deny', n: 'deny' },
+  o: 'once',
+  s: 'session',
+  p: 'project',
+  d: 'deny',
+  n: 'deny',
 };
 
 export interface InboxOptions {

@@ -43,7 +43,11 @@ export class QuestionWatch {
         openEntry(entry, { inbox: this.inbox, scenes, paint, size: screen.size }),
     });
     this.desk = new StoreInbox({
-      ...{ machine, store, inbox: this.inbox, swarms: () => source.swarms(), onDefect },
+      machine,
+      store,
+      inbox: this.inbox,
+      swarms: () => source.swarms(),
+      onDefect,
       keep: (work) => source.keep?.(work) ?? work,
       ring: () => screen.ring(),
       say: (sentence) => {

@@ -32,13 +32,19 @@ export class ScreenSurface implements Surface {
 
   ask(question: PermissionQuestion, signal: AbortSignal): Promise<PermissionAnswer> {
     return this.put(signal, question.id, (answer) => ({
-      ...{ kind: 'permission', question, answer, ...this.asked(question) },
+      kind: 'permission',
+      question,
+      answer,
+      ...this.asked(question),
     }));
   }
 
   choose(question: PersonQuestion, signal: AbortSignal): Promise<PersonAnswer> {
     return this.put(signal, question.id, (answer) => ({
-      ...{ kind: 'choice', question, answer, ...this.asked(question) },
+      kind: 'choice',
+      question,
+      answer,
+      ...this.asked(question),
     }));
   }
 
@@ -51,7 +57,9 @@ export class ScreenSurface implements Surface {
     const { nameOf, purposeOf, now } = this.options;
     const purpose = purposeOf(agent);
     return {
-      ...{ id, asker: nameOf(agent), askedAt: now() },
+      id,
+      asker: nameOf(agent),
+      askedAt: now(),
       ...(purpose !== undefined && { purpose }),
     };
   }

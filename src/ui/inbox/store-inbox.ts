@@ -113,8 +113,12 @@ export class StoreInbox {
     const { question, agent } = open;
     const who = agent === undefined ? 'An agent' : plainText(calledOf(agent), 60);
     return {
-      ...{ kind: 'permission', id: question.id, question, askedAt: question.askedAt },
-      ...{ asker: `${who} ${plainText(question.agent, 40)}`, ...purposeOf(open) },
+      kind: 'permission',
+      id: question.id,
+      question,
+      askedAt: question.askedAt,
+      asker: `${who} ${plainText(question.agent, 40)}`,
+      ...purposeOf(open),
       answer: (answer) => this.answer(open, answer),
     };
   }

@@ -34,8 +34,10 @@ export const showReplay = async (
   source.moved();
   try {
     return await showSwarmScreen(machine, {
-      ...{ source, title: source.isOver ? 'skein replay' : 'skein replay, so far' },
-      ...{ hints: REPLAY_HINTS, help: REPLAY_HELP },
+      source,
+      title: source.isOver ? 'skein replay' : 'skein replay, so far',
+      hints: REPLAY_HINTS,
+      help: REPLAY_HELP,
       done: Promise.resolve(),
       line: (width) => transport.text(width),
       press: (key) => {

@@ -29,7 +29,9 @@ export const fateOf = (agent: AgentReport): AgentFate => {
 };
 
 const CLASSES: Readonly<Record<ChildOutcome, string>> = {
-  ...{ completed: 'good', failed: 'bad', stopped: 'warn' },
+  completed: 'good',
+  failed: 'bad',
+  stopped: 'warn',
 };
 
 /** The reason is a word of a file, which may say anything. */

@@ -53,7 +53,8 @@ const cardsOf = (report: SwarmReport): readonly Card[] => {
     { label: 'Agents', value: count(agents.length), note: fatesOf(report) },
     { label: 'Turns', value: count(turns), note: `${plural(requests, 'request')}${failed}` },
     {
-      ...{ label: 'Time', value: duration(activeMs) },
+      label: 'Time',
+      value: duration(activeMs),
       note: isWhole ? 'from the first event to the last' : `${duration(to - from)} with pauses`,
     },
     {
@@ -93,7 +94,8 @@ const questionCard = ({ permissions }: SwarmReport): Card => {
   const { questions, denials, waitedMs } = permissions;
   const denied = denials === 0 ? 'nothing denied' : `${plural(denials, 'call')} denied`;
   return {
-    ...{ label: 'Questions', value: count(questions) },
+    label: 'Questions',
+    value: count(questions),
     note: questions === 0 ? denied : `${duration(waitedMs)} of waiting, ${denied}`,
   };
 };

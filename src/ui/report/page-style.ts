@@ -17,9 +17,16 @@ const DARK = `
 --read: #4f8fdc; --write: #9cc5ff; --full: #f0a24b; --out: #35c29b; --cost: #8796ff; --saved: #2c3566;`;
 
 const STATES: Readonly<Record<string, string>> = {
-  ...{ streaming: 'streaming', 'tool-running': 'tool', 'awaiting-permission': 'asking' },
-  ...{ compacting: 'compacting', retrying: 'retrying', waiting: 'waiting', queued: 'queued' },
-  ...{ lost: 'lost', idle: 'idle', other: 'other' },
+  streaming: 'streaming',
+  'tool-running': 'tool',
+  'awaiting-permission': 'asking',
+  compacting: 'compacting',
+  retrying: 'retrying',
+  waiting: 'waiting',
+  queued: 'queued',
+  lost: 'lost',
+  idle: 'idle',
+  other: 'other',
 };
 
 const stateRules = Object.entries(STATES).map(

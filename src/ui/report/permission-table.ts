@@ -60,7 +60,10 @@ const waitText = ({ question, outcome, waitedMs }: PermissionEntry): string => {
 };
 
 const OUTCOMES: Readonly<Record<PermissionEntry['outcome'], string>> = {
-  ...{ allowed: 'good', denied: 'bad', withdrawn: 'warn', open: 'live' },
+  allowed: 'good',
+  denied: 'bad',
+  withdrawn: 'warn',
+  open: 'live',
 };
 
 const lastingOf = ({ scope, granted, outcome }: PermissionEntry): Html | undefined => {
@@ -106,7 +109,9 @@ ${counts.map(
 </table></div>`;
 
 const BEHAVIORS: Readonly<Record<RulingCount['behavior'], string>> = {
-  ...{ allow: 'good', deny: 'bad', ask: 'live' },
+  allow: 'good',
+  deny: 'bad',
+  ask: 'live',
 };
 
 const STEPS: ReadonlyMap<string, string> = new Map([

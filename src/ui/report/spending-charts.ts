@@ -74,14 +74,19 @@ const costChart = (report: SwarmReport, axis: TimeAxis): Chart => {
     id: 'cost',
     html: chartFrame(
       {
-        ...{ id: 'cost', title: 'Cost', top, format: roundMoney, layers },
+        id: 'cost',
+        title: 'Cost',
+        top,
+        format: roundMoney,
+        layers,
         summary: `${money(total.knownCostUsd)}${known} for ${plural(total.requests, 'request')} to ${plural(models.length, 'model')}${saved}.`,
         plot: html`${area('c-saved', xs, dear, ys)}${area('c-cost', xs, ys, floor)}<path class="c-uncached edge" d="M0 ${PLOT_HEIGHT}${stairs(xs, dear)}"/><path class="c-cost edge" d="M0 ${PLOT_HEIGHT}${stairs(xs, ys)}"/>`,
       },
       axis,
     ),
     hover: {
-      ...{ xs, unit: 'usd' },
+      xs,
+      unit: 'usd',
       layers: [
         { name: 'paid', values: paid },
         { name: 'without the cache', values: uncached },
@@ -107,16 +112,23 @@ const tokenChart = (report: SwarmReport, axis: TimeAxis): Chart => {
     id: 'tokens',
     html: chartFrame(
       {
-        ...{ id: 'tokens', title: 'Tokens', top, format: shortCount, plot: areas },
+        id: 'tokens',
+        title: 'Tokens',
+        top,
+        format: shortCount,
+        plot: areas,
         summary: `${count(all)} tokens in all, ${count(last?.outputTokens ?? 0)} of them answered.`,
         layers: TOKENS.map(({ name, className }, at) => ({
-          ...{ name, className, total: shortCount(totals[at] ?? 0) },
+          name,
+          className,
+          total: shortCount(totals[at] ?? 0),
         })),
       },
       axis,
     ),
     hover: {
-      ...{ xs, unit: 'tokens' },
+      xs,
+      unit: 'tokens',
       layers: TOKENS.map(({ key, name }) => ({ name, values: spending.map((it) => it[key]) })),
     },
   };
@@ -150,14 +162,19 @@ const cacheChart = (report: SwarmReport, axis: TimeAxis): Chart => {
     id: 'cache',
     html: chartFrame(
       {
-        ...{ id: 'cache', title: 'Cache reads and writes', top, format: shortCount },
+        id: 'cache',
+        title: 'Cache reads and writes',
+        top,
+        format: shortCount,
         summary:
           readPercent === null
             ? 'Nothing was asked of a model.'
             : `${percent(readPercent)} of what was sent was read from the cache.${misses}`,
         plot: bars.map((bar) => html`${bar}`),
         layers: PROMPT.map(({ name, className }, at) => ({
-          ...{ name, className, total: shortCount(totals[at] ?? 0) },
+          name,
+          className,
+          total: shortCount(totals[at] ?? 0),
         })),
       },
       axis,

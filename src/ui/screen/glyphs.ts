@@ -12,12 +12,24 @@ export interface Signs {
 }
 
 const UNICODE: Signs = {
-  ...{ done: '✓', failed: '✗', todo: '○', doing: '●', queued: '»', rule: '─', chosen: '❯' },
+  done: '✓',
+  failed: '✗',
+  todo: '○',
+  doing: '●',
+  queued: '»',
+  rule: '─',
+  chosen: '❯',
   spinner: ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'],
 };
 
 const ASCII: Signs = {
-  ...{ done: '+', failed: 'x', todo: 'o', doing: '*', queued: '>>', rule: '-', chosen: '>' },
+  done: '+',
+  failed: 'x',
+  todo: 'o',
+  doing: '*',
+  queued: '>>',
+  rule: '-',
+  chosen: '>',
   spinner: ['|', '/', '-', '\\'],
 };
 

@@ -47,10 +47,13 @@ export class CallLog {
     const whole = outputOf(ended);
     const output = whole.slice(0, LONGEST_OUTPUT);
     const call = {
-      ...{ tool: ended.tool, input: ended.input, took },
+      tool: ended.tool,
+      input: ended.input,
+      took,
       label: labelOf(ended.description),
       report: reportCall(ended),
-      ...{ output, leftOut: whole.length - output.length },
+      output,
+      leftOut: whole.length - output.length,
     };
     this.calls.push(call);
     this.size += call.output.length;

@@ -16,7 +16,9 @@ export const screenFace: OpenFace = (host) => {
   const { machine, history, isVerbose } = host;
   const cwd = () => host.place().cwd;
   const screen = new SessionScreen({
-    ...{ machine, session: () => host.session(), status: statusOf(host) },
+    machine,
+    session: () => host.session(),
+    status: statusOf(host),
     nameOf: (agent) => nameOfAgent(host, narration, agent),
     purposeOf: (agent) => narration.swarm.purposeOf(agent),
     changeMode: () => host.nextMode(),
@@ -34,7 +36,9 @@ export const screenFace: OpenFace = (host) => {
   const narration = new Narration(terminal, { isVerbose, work: screen.board });
   return {
     typing: 'screen',
-    ...{ terminal, narration, surface: screen.surface },
+    terminal,
+    narration,
+    surface: screen.surface,
     hear: (item) => {
       screen.board.hear(item);
       swarm.hear(item);

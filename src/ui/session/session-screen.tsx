@@ -59,7 +59,8 @@ export class SessionScreen implements KeyScreen {
   private editor: LineEditor | undefined;
   private isShown = false;
   private images: { readonly text: string; readonly paths: readonly string[] } = {
-    ...{ text: '', paths: [] },
+    text: '',
+    paths: [],
   };
   private state: LiveState | undefined;
 
@@ -76,7 +77,8 @@ export class SessionScreen implements KeyScreen {
         openEntry(entry, { inbox: this.inbox, scenes, paint, size: this.screen.size }),
     });
     this.board = new SessionBoard({
-      ...{ paint: this.paint, signs: signsFor(chartStyle(machine).unicode) },
+      paint: this.paint,
+      signs: signsFor(chartStyle(machine).unicode),
       drafted: () => this.drafted(),
       columns: () => this.screen.size().columns,
       print: (text) => this.screen.print(text),
@@ -84,7 +86,9 @@ export class SessionScreen implements KeyScreen {
       isActive: () => this.activity() !== undefined,
     });
     this.surface = new ScreenSurface({
-      ...{ inbox: this.inbox, nameOf, purposeOf },
+      inbox: this.inbox,
+      nameOf,
+      purposeOf,
       ring: () => this.screen.ring(),
       now: () => Date.now(),
     });
@@ -256,7 +260,10 @@ export class SessionScreen implements KeyScreen {
     const { chosen: sign } = board.options.signs;
     const now = Date.now();
     return {
-      ...{ board, menu, images: this.imagesNamed(), activity: this.activity() },
+      board,
+      menu,
+      images: this.imagesNamed(),
+      activity: this.activity(),
       inbox: (rows) => inboxLines(inbox, { columns, rows, paint, sign, now, howTo: HOW_TO_ANSWER }),
       isAnswering: inbox.isTurnedTo,
       status: statusLine(facts, columns, paint),

@@ -38,7 +38,10 @@ export class SessionSwarm {
     };
     const look = lookOn(host.machine);
     return new SwarmScene({
-      ...{ source, look, title: 'the swarm', leave },
+      source,
+      look,
+      title: 'the swarm',
+      leave,
       hints: [{ key: 'i', says: 'questions' }],
       help: [{ key: 'i', says: 'to the questions that wait' }],
       press: ({ name, ctrl = false, meta = false }) => {

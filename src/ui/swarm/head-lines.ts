@@ -109,8 +109,11 @@ const rateParts = (
 };
 
 const FILTERED: Readonly<Record<Wish['filter'], string>> = {
-  ...{ all: '', live: 'live ones', waiting: 'those that wait' },
-  ...{ asking: 'those that ask', failed: 'those that failed' },
+  all: '',
+  live: 'live ones',
+  waiting: 'those that wait',
+  asking: 'those that ask',
+  failed: 'those that failed',
 };
 
 /** What the table shows of all, and how; nothing where that is everything as it comes. */

@@ -30,17 +30,19 @@ const CHART = [
 ];
 
 const ASCII: Readonly<Record<string, string>> = {
-  ...{ '─': '-', '│': '|', '▶': '>', '◀': '<', '▲': '^', '▼': 'v' },
+  '─': '-',
+  '│': '|',
+  '▶': '>',
+  '◀': '<',
+  '▲': '^',
+  '▼': 'v',
 };
 
 /** Every state of the chart, and where its arrows lead: the likely ways first. */
 export const WAYS_OUT: Readonly<Record<string, readonly string[]>> = {
   queued: ['waiting'],
   waiting: ['streaming'],
-  streaming: [
-    ...['tool-running', 'idle', 'awaiting-permission'],
-    ...['retrying', 'compacting', 'stopped'],
-  ],
+  streaming: ['tool-running', 'idle', 'awaiting-permission', 'retrying', 'compacting', 'stopped'],
   retrying: ['streaming'],
   compacting: ['streaming'],
   'tool-running': ['streaming', 'awaiting-permission'],

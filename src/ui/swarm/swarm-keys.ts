@@ -69,10 +69,8 @@ export interface KeyState {
 export const hintsFor = ({ place, canSteer, isFiltered }: KeyState): readonly Hint[] => {
   const steering = canSteer
     ? [
-        ...[
-          { key: 'm', says: 'message' },
-          { key: 'x', says: 'stop' },
-        ],
+        { key: 'm', says: 'message' },
+        { key: 'x', says: 'stop' },
         { key: 'r', says: 'resume' },
       ]
     : [];

@@ -50,7 +50,9 @@ export const layoutOf = (size: Size, wantsDetail: boolean | undefined, more = 0)
   const detailHeight = height - RULE - treeHeight;
   if (detailHeight < LEAST_ROWS) return whole;
   return {
-    ...{ size, above, tree: { width: columns, height: treeHeight } },
+    size,
+    above,
+    tree: { width: columns, height: treeHeight },
     detail: { side: 'below', width: columns, height: detailHeight },
   };
 };

@@ -170,7 +170,13 @@ class Explanation {
     const isUnwatched = this.#changes === undefined;
     const rulings = this.#rulings.map(rulingOf);
     return {
-      ...{ session, call, number, agent, tool, turn, askedAt: ts },
+      session,
+      call,
+      number,
+      agent,
+      tool,
+      turn,
+      askedAt: ts,
       input: shortened(redact(JSON.stringify(this.#input) ?? '{}'), LONGEST_INPUT),
       outcome: outcome ?? (this.#target.startedAt === null ? 'not started' : 'no end'),
       durationMs: this.#ended?.durationMs ?? null,
@@ -245,7 +251,9 @@ interface DraftQuestion {
 const rulingOf = (record: JournalRecord & { type: 'call.ruled' }): ExplainedRuling => {
   const { behavior, step, reason, instead, rule, source, file, line, hook, by } = record;
   return {
-    ...{ behavior, step, reason: redact(reason) },
+    behavior,
+    step,
+    reason: redact(reason),
     ...(instead !== undefined && { instead: redact(instead) }),
     ...(rule !== undefined && { rule: redact(rule) }),
     ...(source !== undefined && { source }),

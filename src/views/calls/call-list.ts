@@ -95,9 +95,19 @@ class CallLedger {
     const tool = 'tool' in record ? record.tool : '?';
     const turn = 'turn' in record ? record.turn : 0;
     const call: Draft = {
-      ...{ number: 0, call: id, agent: this.#agent, tool, turn, ts: record.ts, seq: record.seq },
-      ...{ subject: { files: [] }, cwd: this.#cwd },
-      ...{ outcome: null, startedAt: null, endedAt: null, changed: undefined },
+      number: 0,
+      call: id,
+      agent: this.#agent,
+      tool,
+      turn,
+      ts: record.ts,
+      seq: record.seq,
+      subject: { files: [] },
+      cwd: this.#cwd,
+      outcome: null,
+      startedAt: null,
+      endedAt: null,
+      changed: undefined,
     };
     this.calls.set(id, call);
     return call;

@@ -119,8 +119,10 @@ export class PermissionHistory {
     const open = [...this.#open.values()].flatMap((calls) => [...calls.values()]);
     const openMs = open.reduce((sum, it) => sum + waitOf(it, standingOf(it.agent).until), 0);
     return {
-      ...{ questions: this.#questions, waitedMs: this.#waitedMs + openMs },
-      ...{ denials: this.#denials, entries },
+      questions: this.#questions,
+      waitedMs: this.#waitedMs + openMs,
+      denials: this.#denials,
+      entries,
       entriesLeftOut: this.#entriesLeftOut + this.#entries.length - entries.length,
       rulings: [...this.#causes.values()].sort((one, other) => other.count - one.count),
       rulingsLeftOut: this.#rulingsLeftOut,
@@ -198,9 +200,19 @@ const entryOf = (
   outcome: PermissionEntry['outcome'],
   question: string | null,
 ): Draft<PermissionEntry> => ({
-  ...{ agent: event.agent, call: textOf(event.call), question, tool: textOf(event.tool) },
-  ...{ description: textOf(event.description), reason: textOf(event.reason), askedAt: event.ts },
-  ...{ outcome, ruledAt: null, waitedMs: 0, by: null, ruling: null, granted: null },
+  agent: event.agent,
+  call: textOf(event.call),
+  question,
+  tool: textOf(event.tool),
+  description: textOf(event.description),
+  reason: textOf(event.reason),
+  askedAt: event.ts,
+  outcome,
+  ruledAt: null,
+  waitedMs: 0,
+  by: null,
+  ruling: null,
+  granted: null,
   scope: null,
   ...causeOf(event),
 });
@@ -211,8 +223,11 @@ const settled = (
   outcome: 'allowed' | 'denied',
 ): Draft<PermissionEntry> =>
   Object.assign(entry, causeOf(event), {
-    ...{ outcome, ruledAt: event.ts, waitedMs: waitOf(entry, event.ts) },
-    ...{ by: textOrNull(event.by), ruling: textOf(event.reason) },
+    outcome,
+    ruledAt: event.ts,
+    waitedMs: waitOf(entry, event.ts),
+    by: textOrNull(event.by),
+    ruling: textOf(event.reason),
     granted: textOrNull(event.granted),
   });
 

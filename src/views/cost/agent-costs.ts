@@ -49,8 +49,15 @@ export class AgentCosts {
   report(): readonly AgentCost[] {
     return [...this.agents]
       .map(([agent, { sum, parent, type, name, description, misses, accidents, lost }]) => ({
-        ...{ agent, parent, type, name, description, ...sum.line() },
-        ...{ cacheMisses: misses, accidents, lostTokens: lost },
+        agent,
+        parent,
+        type,
+        name,
+        description,
+        ...sum.line(),
+        cacheMisses: misses,
+        accidents,
+        lostTokens: lost,
       }))
       .filter(({ requests }) => requests > 0)
       .sort((one, other) => other.knownCostUsd - one.knownCostUsd);

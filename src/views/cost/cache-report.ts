@@ -176,9 +176,14 @@ class Group {
     const { cause, expected, times, lost, extra, detail } = this;
     const owners = [...this.owners].map(([owner, count]) => ({ owner, count }));
     return {
-      ...{ cause, expected, count: times, lostTokens: lost, extraCostUsd: extra },
+      cause,
+      expected,
+      count: times,
+      lostTokens: lost,
+      extraCostUsd: extra,
       owners: owners.sort((a, b) => b.count - a.count),
-      ...{ detail, diagnoses: [...this.diagnoses] },
+      detail,
+      diagnoses: [...this.diagnoses],
     };
   }
 }
@@ -199,9 +204,13 @@ const missOf = (
     agent: textIn(event.agent),
     turn: numberIn(event.turn),
     attempt: numberIn(event.attempt),
-    ...{ cause, expected: event.expected === true, owner: textIn(event.owner) },
+    cause,
+    expected: event.expected === true,
+    owner: textIn(event.owner),
     byte: typeof event.byte === 'number' ? event.byte : null,
-    ...{ cachedTokens, readTokens, lostTokens },
+    cachedTokens,
+    readTokens,
+    lostTokens,
     extraCostUsd: answer === undefined ? null : extraCost(answer.model, answer.usage, lostTokens),
     detail: textIn(event.detail),
     diagnosis: typeof event.diagnosis === 'string' ? event.diagnosis : null,

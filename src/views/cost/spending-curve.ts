@@ -19,8 +19,12 @@ export interface SpendingPoint {
 }
 
 const NOTHING: Omit<SpendingPoint, 'at'> = {
-  ...{ costUsd: 0, uncachedCostUsd: 0, inputTokens: 0, outputTokens: 0 },
-  ...{ cacheReadTokens: 0, cacheWriteTokens: 0 },
+  costUsd: 0,
+  uncachedCostUsd: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
 };
 
 export class SpendingCurve {
@@ -36,8 +40,12 @@ export class SpendingCurve {
     const { model, usage, cost } = spent;
     const uncached = cost === null || cost === 0 ? 0 : (uncachedCostOf(model, usage) ?? cost);
     this.#spent.push({
-      ...{ at: event.ts, costUsd: cost ?? 0, uncachedCostUsd: uncached },
-      ...{ inputTokens: usage.input, outputTokens: usage.output, cacheReadTokens: usage.cacheRead },
+      at: event.ts,
+      costUsd: cost ?? 0,
+      uncachedCostUsd: uncached,
+      inputTokens: usage.input,
+      outputTokens: usage.output,
+      cacheReadTokens: usage.cacheRead,
       cacheWriteTokens: usage.cacheWrite5m + usage.cacheWrite1h,
     });
   }

@@ -158,7 +158,10 @@ const isTaking = ({ type, agent }: SwarmEvent, { lead }: SessionMeta): boolean =
   type === 'epoch.began' && agent === lead;
 
 const FAILURES: ReadonlySet<string> = new Set([
-  ...['turn.failed', 'agent.restarted', 'letter.undelivered', 'bound.hit'],
+  'turn.failed',
+  'agent.restarted',
+  'letter.undelivered',
+  'bound.hit',
 ]);
 
 const markOf = ({ type, reason }: SwarmEvent): MarkKind | undefined => {

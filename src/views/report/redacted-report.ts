@@ -19,6 +19,7 @@ export const redactedReport = (report: SwarmReport, redact: Redact): SwarmReport
     ...told(rest),
     // Times and states are ours, and there are many of them.
     agents: agents.map(({ spans, times, ...agent }) => ({ ...told(agent), times, spans })),
-    ...{ atWork, spending },
+    atWork,
+    spending,
   };
 };

@@ -158,8 +158,18 @@ export class ReportFold {
     const askers = new Map(views.map((view, at) => [view.id, standingOf(view, spans[at], to)]));
     const { id, title, cwd, model, version } = this.#session;
     return {
-      ...{ session: id, title, cwd, model, version, continues: inherited?.session ?? null },
-      ...{ isRunning, writtenAt: now, from, to, pauses, activeMs },
+      session: id,
+      title,
+      cwd,
+      model,
+      version,
+      continues: inherited?.session ?? null,
+      isRunning,
+      writtenAt: now,
+      from,
+      to,
+      pauses,
+      activeMs,
       turns: views.reduce((sum, { turns }) => sum + turns, 0),
       cost: { pricesVersion, models, total, cache },
       agents: views.map((view, at) => {
@@ -171,7 +181,8 @@ export class ReportFold {
         (agent) => askers.get(agent) ?? { isLive: false, until: to },
       ),
       thinned: {
-        ...{ spans: leftOut, shortestSpanMs: shortestMs },
+        spans: leftOut,
+        shortestSpanMs: shortestMs,
         points: Math.max(0, this.#curve.size + 1 - spending.length),
       },
     };
@@ -219,13 +230,27 @@ const agentReport = (
   const times: Record<string, number> = {};
   for (const span of whole) times[span.state] = (times[span.state] ?? 0) + lengthOf(span);
   return {
-    ...{ id, name, kind, type, parent, depth, description, model, status, state },
-    ...{ turns: view.turns, stop: view.stop, startedAt: view.since, endedAt: view.endedAt },
-    ...{ inputTokens: cost?.inputTokens ?? 0, outputTokens: cost?.outputTokens ?? 0 },
+    id,
+    name,
+    kind,
+    type,
+    parent,
+    depth,
+    description,
+    model,
+    status,
+    state,
+    turns: view.turns,
+    stop: view.stop,
+    startedAt: view.since,
+    endedAt: view.endedAt,
+    inputTokens: cost?.inputTokens ?? 0,
+    outputTokens: cost?.outputTokens ?? 0,
     cacheReadTokens: cost?.cacheReadTokens ?? 0,
     cacheWriteTokens: cost?.cacheWriteTokens ?? 0,
     costUsd: cost === undefined ? 0 : cost.costUsd,
-    ...{ times, spans },
+    times,
+    spans,
   };
 };
 

@@ -13,7 +13,11 @@ export interface Identity {
 }
 
 export const LEAD_IDENTITY: Identity = {
-  ...{ kind: 'lead', type: null, name: null, description: '', depth: 0 },
+  kind: 'lead',
+  type: null,
+  name: null,
+  description: '',
+  depth: 0,
 };
 
 export const requestedIdentity = (event: SwarmEvent, depth: number): Identity => ({

@@ -126,7 +126,8 @@ export class LiveSwarms {
     }
     const { perSecond, heard } = this.#options;
     const follower = new SwarmFollower(this.#store, session, () => this.#tellSoon(), {
-      ...{ clock: this.#clock, ...(perSecond !== undefined && { perSecond }) },
+      clock: this.#clock,
+      ...(perSecond !== undefined && { perSecond }),
       ...(heard !== undefined && { heard: (events) => heard(session.id, events) }),
     });
     this.#followed.set(session.id, follower);

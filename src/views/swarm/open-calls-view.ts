@@ -35,7 +35,9 @@ export class SeenCalls {
     if (typeof event.call !== 'string') return false;
     const { call, ts, type } = event;
     const seen = {
-      ...{ call, tool: textOr(event.tool, '?'), description: textOr(event.description, '') },
+      call,
+      tool: textOr(event.tool, '?'),
+      description: textOr(event.description, ''),
       since: ts,
     };
     switch (type) {
@@ -73,7 +75,9 @@ export class SeenCalls {
     const { running, questions, holds } = this;
     const children = new Map([...this.children].map(([call, asked]) => [call, [...asked]]));
     return Object.assign(new SeenCalls(), {
-      ...{ running: new Map(running), questions: new Map(questions), holds: new Map(holds) },
+      running: new Map(running),
+      questions: new Map(questions),
+      holds: new Map(holds),
       children,
     });
   }

@@ -39,7 +39,14 @@ export const progressOf = (
   now: number,
 ): Progress => {
   const counts: Record<Place, number> = {
-    ...{ done: 0, running: 0, waiting: 0, queued: 0, resting: 0, failed: 0, stopped: 0, lost: 0 },
+    done: 0,
+    running: 0,
+    waiting: 0,
+    queued: 0,
+    resting: 0,
+    failed: 0,
+    stopped: 0,
+    lost: 0,
   };
   const waits = new Map<WaitKind, number>();
   let costUsd: number | null = 0;
@@ -55,7 +62,11 @@ export const progressOf = (
     tokens += agent.inputTokens + agent.outputTokens;
   }
   return {
-    ...{ ...counts, waits, mainWait: mainOf(waits), costUsd, tokens },
+    ...counts,
+    waits,
+    mainWait: mainOf(waits),
+    costUsd,
+    tokens,
     budget: budget ?? { usd: null, tokens: null },
     rate: pace?.at(now) ?? { turnsPerMinute: 0, tokensPerMinute: 0, usdPerMinute: 0 },
   };

@@ -31,8 +31,11 @@ export const viewOfSwarm = async (store: SwarmSource, session: SessionMeta): Pro
   for await (const event of store.events(session.id)) fold.take(event);
   const workers = await store.jobs.workers?.();
   return {
-    ...{ session, holder, agents: fold.agents(holder !== undefined, jobs) },
-    ...{ budget: fold.budget, pace: fold.pace },
+    session,
+    holder,
+    agents: fold.agents(holder !== undefined, jobs),
+    budget: fold.budget,
+    pace: fold.pace,
     ...(workers !== undefined && { workers: workers.length }),
   };
 };

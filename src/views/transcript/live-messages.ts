@@ -21,5 +21,8 @@ export class LiveSpeech {
 }
 
 const ENDS: ReadonlySet<FeedItem['type']> = new Set([
-  ...(['request.started', 'attempt.discarded', 'assistant.message', 'run.ended'] as const),
+  'request.started' as const,
+  'attempt.discarded' as const,
+  'assistant.message' as const,
+  'run.ended' as const,
 ]);

@@ -15,7 +15,10 @@ const LONGEST_SIDE = 16_000;
 const MOST_EDITS = 20;
 
 export const promptOf = ({ raw, from, ts }: RecordOf<'letter.received'>): TranscriptItem => ({
-  ...{ kind: 'prompt', at: ts, from, text: shortened(textOf(blocksIn(raw))) },
+  kind: 'prompt',
+  at: ts,
+  from,
+  text: shortened(textOf(blocksIn(raw))),
 });
 
 export const itemsOfMessage = ({
@@ -60,7 +63,10 @@ const callItem = ({ id, name, input }: Block, at: number): TranscriptItem => {
   const subject = subjectText(callSubject(input, '/'), '/');
   const edits = editsIn(tool, input);
   return {
-    ...{ kind: 'call', at, tool, call: wordsIn(id) },
+    kind: 'call',
+    at,
+    tool,
+    call: wordsIn(id),
     text: shortened(subject === '' ? tool : `${tool} ${subject}`),
     ...(edits.length > 0 && { edits }),
   };
@@ -91,7 +97,11 @@ export const resultOf = ({
   const content = Array.isArray(block.content) ? textOf(block.content.filter(isBlock)) : '';
   const isTrouble = outcome !== 'ok' || block.is_error === true;
   return {
-    ...{ kind: 'result', at: ts, call, tool, outcome },
+    kind: 'result',
+    at: ts,
+    call,
+    tool,
+    outcome,
     text: shortened(wordsIn(block.content) || content),
     ...(isTrouble && { isTrouble }),
   };

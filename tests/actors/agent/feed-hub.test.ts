@@ -5,7 +5,9 @@ import type { FeedItem } from '../../../src/protocol/session/feed.js';
 const event: FeedItem = { type: 'stream.event', event: { type: 'ping' } };
 const notice = (text: string): FeedItem => ({ type: 'notice', text });
 const last: FeedItem = {
-  ...{ type: 'run.ended', turns: 1, stop: { reason: 'end_turn', detail: null } },
+  type: 'run.ended',
+  turns: 1,
+  stop: { reason: 'end_turn', detail: null },
 };
 const isLast = ({ type }: FeedItem) => type === 'run.ended';
 

@@ -12,14 +12,18 @@ const wants = (call: string, name = 'a') => [calls(call, 'Change', { name })];
 const goOn = async (scope: AnswerScope, how: (id: string) => SessionChoice, next = wants('c2')) => {
   const surface = scriptedSurface({ behavior: 'allow', scope });
   const first = await leadInHand({
-    ...{ model: scriptedModel(wants('c1'), done), surface, mode: 'default' },
+    model: scriptedModel(wants('c1'), done),
+    surface,
+    mode: 'default',
   });
   await first.say('Go');
   await first.lead.stopped;
   await first.lead.close();
   const asked: string[] = [];
   const again = await leadInHand({
-    ...{ model: scriptedModel(next, done), store: first.store, mode: 'default' },
+    model: scriptedModel(next, done),
+    store: first.store,
+    mode: 'default',
     choice: how(first.lead.id),
     surface: {
       async ask({ call }) {

@@ -120,7 +120,9 @@ describe('a job that ends by itself', () => {
     const model = scriptedModel([start], [calls('c2', 'Look', { name: 'wait' })], [says('Done.')]);
     const shell = heldShell();
     const { say, records } = await leadInHand({
-      ...{ model, shell, lingers: true },
+      model,
+      shell,
+      lingers: true,
       deeds: {
         serve,
         async wait({ jobs, signal }) {

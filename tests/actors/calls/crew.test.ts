@@ -285,7 +285,11 @@ describe('a question', () => {
     const { surface, items } = await asked(allows);
     const [question] = surface.questions;
     expect(question).toMatchObject({
-      ...{ id: 'q_1', agent: 'a_1', call: 'c1', tool: 'Change', input: { name: 'a' } },
+      id: 'q_1',
+      agent: 'a_1',
+      call: 'c1',
+      tool: 'Change',
+      input: { name: 'a' },
       description: 'Change a',
       inputDigest: expect.stringMatching(/^[0-9a-f]{64}$/),
       reason: expect.any(String),

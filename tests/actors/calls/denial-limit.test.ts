@@ -38,7 +38,12 @@ describe('an agent that is denied', () => {
 
   test('begins to count anew with each run', async () => {
     const model = scriptedModel(
-      ...[asks(1, 'a'), asks(2, 'a'), [says('One.')], asks(3, 'a'), asks(4, 'a'), [says('Two.')]],
+      asks(1, 'a'),
+      asks(2, 'a'),
+      [says('One.')],
+      asks(3, 'a'),
+      asks(4, 'a'),
+      [says('Two.')],
     );
     const { say, items } = await leadInHand({ model, rules: [NEVER], lingers: true });
     await say('Go');

@@ -38,7 +38,8 @@ const swarmWith = async (plans: Plans, lingers = false) => {
       return plans[name]?.[turn] ?? [says('Done.')];
     },
     {
-      ...{ tools: [writeFile, readFile, editFile], lingers },
+      tools: [writeFile, readFile, editFile],
+      lingers,
       swarm: {
         definitions: [
           agentDefinition({ name: 'worker', tools: ['Write', 'Read', 'Edit', 'Task'] }),

@@ -122,7 +122,10 @@ describe('a planted loop', () => {
 
 describe('honest polling', () => {
   const status = defineTool({
-    ...{ name: 'Status', kind: 'sdk', prompt: 'Status', interruptBehavior: 'cancel' },
+    name: 'Status',
+    kind: 'sdk',
+    prompt: 'Status',
+    interruptBehavior: 'cancel',
     input: z.object({}),
     describe: () => 'Status',
     isReadOnly: () => true,

@@ -34,7 +34,9 @@ const hooksThatSay = (words: Words) => {
 };
 
 const opinion = (behavior: HookOpinion['behavior']): HookOpinion => ({
-  ...{ behavior, reason: 'The hook says so.', hook: './check.sh' },
+  behavior,
+  reason: 'The hook says so.',
+  hook: './check.sh',
 });
 
 interface Changing extends Partial<LeadOptions> {
@@ -68,7 +70,10 @@ interface Told extends Partial<Pick<Tool, 'kind'>> {
 /** A tool beside the usual ones; it names a file by a path that is not absolute. */
 const tool = (name: string, { reads = false, does, kind = 'builtin' }: Told): Tool =>
   defineTool({
-    ...{ name, kind, prompt: name, interruptBehavior: 'cancel' },
+    name,
+    kind,
+    prompt: name,
+    interruptBehavior: 'cancel',
     input: z.object({ name: z.string() }),
     describe: () => name,
     isReadOnly: () => reads,

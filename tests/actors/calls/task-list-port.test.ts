@@ -78,8 +78,15 @@ describe('an agent that uses the list of work', () => {
     const claim = (id: string) => [[updates('c9', id, { status: 'in_progress' })]];
     // Task takes no such name, but sessions of older versions may have it.
     const order = {
-      ...{ call: 'c6', description: 'c6', prompt: 'job 3', type: 'explorer', name: 'lead' },
-      ...{ background: true, team: undefined, model: undefined, isolation: undefined },
+      call: 'c6',
+      description: 'c6',
+      prompt: 'job 3',
+      type: 'explorer',
+      name: 'lead',
+      background: true,
+      team: undefined,
+      model: undefined,
+      isolation: undefined,
     };
     const deeds = {
       asLead: async ({ agents, signal }: ToolContext) => {
@@ -167,7 +174,10 @@ describe('a hook of the list of work', () => {
     );
     expect(seen).toMatchObject([
       {
-        ...{ task_id: '1', task_subject: 'fly south', teammate_name: 'ann', agent_id: 'a_2' },
+        task_id: '1',
+        task_subject: 'fly south',
+        teammate_name: 'ann',
+        agent_id: 'a_2',
       },
     ]);
     expect(await workIn(hand)).toEqual([['1', 'in_progress', 'ann']]);

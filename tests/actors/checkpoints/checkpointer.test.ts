@@ -36,7 +36,10 @@ const place = (kind: 'git' | 'plain', bounds: Partial<TreeBounds> = {}): Place =
   if (kind === 'git') run('git init -q -b main .');
   const again = () =>
     checkpointer({
-      ...{ roots: [root], without: [join(root, '.skein')], blobs, bounds },
+      roots: [root],
+      without: [join(root, '.skein')],
+      blobs,
+      bounds,
       environment: environment(),
       tell: (sentence) => said.push(sentence),
       record: (body) => records.push(body),
@@ -48,7 +51,13 @@ const place = (kind: 'git' | 'plain', bounds: Partial<TreeBounds> = {}): Place =
     return watch.changes();
   };
   return {
-    ...{ root, blobs, records, said, run, again, detailsOf },
+    root,
+    blobs,
+    records,
+    said,
+    run,
+    again,
+    detailsOf,
     put(name, text) {
       const path = join(root, name);
       fs.mkdirSync(join(path, '..'), { recursive: true });

@@ -42,7 +42,11 @@ describe('a call that writes', () => {
     expect(watches).toEqual([{ call: 'c1', paths: ['/tmp/a'] }]);
     const story = (await types()).filter((type) => /^(files|call)\./.test(type));
     expect(story).toEqual([
-      ...['call.ruled', 'files.watched', 'call.started', 'files.changed', 'call.ended'],
+      'call.ruled',
+      'files.watched',
+      'call.started',
+      'files.changed',
+      'call.ended',
     ]);
   });
 

@@ -23,7 +23,11 @@ const command = (text: string, more: Partial<HookSetup> = {}): HookSetup =>
   });
 
 const exited = (exitCode: number, stdout = '', stderr = ''): HookEnd => ({
-  ...{ kind: 'exited', exitCode, stdout, stderr, isCut: false },
+  kind: 'exited',
+  exitCode,
+  stdout,
+  stderr,
+  isCut: false,
 });
 
 interface DeskScript {
@@ -39,7 +43,8 @@ const deskWith = (setups: readonly HookSetup[], script: DeskScript = {}) => {
   const failures: Error[] = [];
   const clock = virtualClock();
   const desk = new HookDesk({
-    ...{ setups, clock },
+    setups,
+    clock,
     runCommand: ({ command: text, input, signal }) => {
       inputs.push(JSON.parse(input));
       const end = script.ends?.[text];
@@ -66,8 +71,12 @@ describe('the desk of an agent’s hooks', () => {
     await fire();
     expect(inputs).toEqual([
       {
-        ...{ session_id: 's', transcript_path: '/t', cwd: '/w', permission_mode: 'plan' },
-        ...{ hook_event_name: 'PreToolUse', tool_name: 'Edit' },
+        session_id: 's',
+        transcript_path: '/t',
+        cwd: '/w',
+        permission_mode: 'plan',
+        hook_event_name: 'PreToolUse',
+        tool_name: 'Edit',
       },
     ]);
   });
@@ -83,8 +92,13 @@ describe('the desk of an agent’s hooks', () => {
       expect(seen).toMatchObject([{ hook_event_name: event }]);
       expect(records).toEqual([
         {
-          ...{ type: 'hook.ran', event, hook: 'counts', outcome: 'ok' },
-          ...{ durationMs: 0, detail: '', call: 'c1' },
+          type: 'hook.ran',
+          event,
+          hook: 'counts',
+          outcome: 'ok',
+          durationMs: 0,
+          detail: '',
+          call: 'c1',
         },
       ]);
       const others = HOOK_EVENTS.filter((other) => other !== event);
@@ -96,7 +110,8 @@ describe('the desk of an agent’s hooks', () => {
     const only = command('look', { matches: (subject) => subject === 'Write' });
     const { desk, fire, inputs } = deskWith([only], { ends: { look: exited(0) } });
     expect([desk.has('PreToolUse', 'Edit'), desk.has('PreToolUse', 'Write')]).toEqual([
-      ...[false, true],
+      false,
+      true,
     ]);
     await fire('PreToolUse', { subject: 'Edit' });
     expect(inputs).toEqual([]);

@@ -245,7 +245,10 @@ describe('Notification', () => {
     const { seen, hook } = watching('Notification');
     const model = scriptedModel([calls('c', 'Change', { name: 'x' })], [says('Done.')]);
     const { say } = await leadInHand({
-      ...{ model, lingers: true, hooks: [hook], mode: 'default' },
+      model,
+      lingers: true,
+      hooks: [hook],
+      mode: 'default',
       surface: { ask: async () => ({ behavior: 'allow' }) },
     });
     await say('Go.');
@@ -259,7 +262,9 @@ describe('Notification', () => {
     const model = scriptedModel([calls('c', 'Look', { name: 'ask' })], [says('Done.')]);
     const options = [{ label: 'goose' }];
     const { say } = await leadInHand({
-      ...{ model, lingers: true, hooks: [hook] },
+      model,
+      lingers: true,
+      hooks: [hook],
       deeds: {
         ask: async ({ askPerson }) => {
           await askPerson?.({ question: 'Which bird?', options, multiple: false });

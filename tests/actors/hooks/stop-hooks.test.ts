@@ -55,7 +55,9 @@ describe('a Stop hook, which reviews a run’s end (R6),', () => {
   test('is bounded: a run that is never good enough ends, and says so', async () => {
     const model = scriptedModel(...Array.from({ length: 4 }, () => [says('Done!')]));
     const { items, records, say } = await leadInHand({
-      ...{ model, lingers: true, limits: { maxSentBack: 3 } },
+      model,
+      lingers: true,
+      limits: { maxSentBack: 3 },
       hooks: stopHook(async () => ({ decision: 'block', reason: 'Never.' })),
     });
     await say('Go.');

@@ -13,9 +13,16 @@ import type { PostedQuestion } from '../../../src/protocol/session/question-boar
 import { virtualClock } from '../../fakes/virtual-clock.js';
 
 const QUESTION: PermissionQuestion = {
-  ...{ id: 'q_1', agent: 'a_1', call: 'c_1', tool: 'Bash', input: { command: 'make' } },
-  ...{ inputDigest: inputDigest({ command: 'make' }), description: 'Bash make', reason: 'why not' },
-  ...{ risk: 'medium', cwd: '/w' },
+  id: 'q_1',
+  agent: 'a_1',
+  call: 'c_1',
+  tool: 'Bash',
+  input: { command: 'make' },
+  inputDigest: inputDigest({ command: 'make' }),
+  description: 'Bash make',
+  reason: 'why not',
+  risk: 'medium',
+  cwd: '/w',
 };
 
 /** One question to the inbox and to a terminal that answers when told to. */
@@ -42,16 +49,23 @@ const asked = async () => {
   const withdrawal = new AbortController();
   const heard: string[] = [];
   const decision = askSurface([signingSurface('terminal', screen, clock), inbox], QUESTION, {
-    ...{ signal: withdrawal.signal, clock, timeoutMs: 60_000 },
+    signal: withdrawal.signal,
+    clock,
+    timeoutMs: 60_000,
     heard: ({ surface, outcome }) => heard.push(`${surface} ${outcome}`),
   });
   await new Promise(setImmediate);
   const sign = (more: Partial<AnswerClaims> = {}, key: KeyObject = privateKey) =>
     signClaims(
       {
-        ...{ question: 'q_1', agent: 'a_1', call: 'c_1', inputDigest: QUESTION.inputDigest },
-        ...{ answer: { behavior: 'allow', scope: 'once' }, surface: INBOX },
-        ...{ issuedAt: clock.now(), ...more },
+        question: 'q_1',
+        agent: 'a_1',
+        call: 'c_1',
+        inputDigest: QUESTION.inputDigest,
+        answer: { behavior: 'allow', scope: 'once' },
+        surface: INBOX,
+        issuedAt: clock.now(),
+        ...more,
       },
       key,
     );
@@ -63,7 +77,9 @@ describe('a question in the inbox', () => {
     const { inbox, posted, decision, sign, heard } = await asked();
     expect([...posted.values()]).toMatchObject([{ id: 'q_1', input: { command: 'make' } }]);
     expect(await inbox.answer(sign())).toEqual({
-      ...{ ok: true, sentence: 'Allowed: Bash of a_1.', agent: 'a_1' },
+      ok: true,
+      sentence: 'Allowed: Bash of a_1.',
+      agent: 'a_1',
     });
     expect(await decision).toMatchObject({ behavior: 'allow', by: 'inbox' });
     expect(posted.size).toBe(0);
@@ -103,7 +119,8 @@ describe('a question in the inbox', () => {
     expect(second).toMatchObject({ ok: false });
     expect(await decision).toMatchObject({ behavior: 'allow' });
     expect(await inbox.answer(sign())).toMatchObject({
-      ...{ ok: false, sentence: 'Too late: somebody in another terminal has allowed it already.' },
+      ok: false,
+      sentence: 'Too late: somebody in another terminal has allowed it already.',
     });
   });
 

@@ -17,12 +17,16 @@ const judged = (file_path: string) => {
   const realPath = (path: string) => path.replace(/^\/repo\/link/, target);
   const desk = controlDesk({
     policy: {
-      ...{ rules: [], roots: ['/repo'], home: '/home/ada' },
-      ...{ skeinHome: '/home/ada/.skein', realPath },
+      rules: [],
+      roots: ['/repo'],
+      home: '/home/ada',
+      skeinHome: '/home/ada/.skein',
+      realPath,
     },
     mode: modeSwitch('default'),
     surfaces: [signingSurface('p', { ask: async () => ({ behavior: 'allow' }) }, systemClock)],
-    ...{ permissionTimeoutMs: 1_000, keepRule: () => undefined },
+    permissionTimeoutMs: 1_000,
+    keepRule: () => undefined,
   });
   const wanted = { id: 'c', tool: 'Write', input: { file_path, content: '' } };
   const judgement = judgeCall(wanted, toolbox(builtinTools), desk, '/repo');

@@ -17,8 +17,16 @@ import { allows, denies, scriptedSurface } from '../../fakes/agents/scripted-sur
 import { virtualClock } from '../../fakes/virtual-clock.js';
 
 const questionOf = (input: unknown, agent = 'a_child'): PermissionQuestion => ({
-  ...{ id: 'q_1', agent, call: 'c_1', tool: 'Bash', input, cwd: '/repo', risk: 'medium' },
-  ...{ inputDigest: inputDigest(input), description: 'x', reason: 'No rule.' },
+  id: 'q_1',
+  agent,
+  call: 'c_1',
+  tool: 'Bash',
+  input,
+  cwd: '/repo',
+  risk: 'medium',
+  inputDigest: inputDigest(input),
+  description: 'x',
+  reason: 'No rule.',
 });
 
 /** A parent with a desk of its own, and the question of a child that is put to it. */
@@ -27,11 +35,16 @@ const family = (rules: readonly PermissionRule[], ...people: readonly Surface[])
   const deskWith = (surfaces: readonly KnownSurface[]) =>
     controlDesk({
       policy: {
-        ...{ rules, roots: ['/repo'], home: '/home/ada' },
-        ...{ skeinHome: '/home/ada/.skein', realPath: (path) => path },
+        rules,
+        roots: ['/repo'],
+        home: '/home/ada',
+        skeinHome: '/home/ada/.skein',
+        realPath: (path) => path,
       },
       mode: modeSwitch('default'),
-      ...{ surfaces, permissionTimeoutMs: 60_000, keepRule: () => undefined },
+      surfaces,
+      permissionTimeoutMs: 60_000,
+      keepRule: () => undefined,
     });
   const desk = deskWith(people.map((person, at) => signingSurface(`p${at}`, person, clock)));
   const tools = toolbox(builtinTools);
@@ -39,14 +52,19 @@ const family = (rules: readonly PermissionRule[], ...people: readonly Surface[])
   const heard: AnswerHeard[] = [];
   const askUp = (input: unknown, surfaces: readonly KnownSurface[] = [parent], of = 'a_parent') =>
     askSurface(surfaces, questionOf(input), {
-      ...{ clock, timeoutMs: 60_000, signal: new AbortController().signal, parent: of },
+      clock,
+      timeoutMs: 60_000,
+      signal: new AbortController().signal,
+      parent: of,
       heard: (what) => heard.push(what),
     });
   return { askUp, heard, parent, clock, desk, tools };
 };
 
 const rule = (behavior: PermissionRule['behavior'], text: string): PermissionRule => ({
-  ...{ behavior, text, source: 'user' },
+  behavior,
+  text,
+  source: 'user',
 });
 
 describe('a parent that is asked by its child', () => {

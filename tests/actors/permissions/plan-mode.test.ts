@@ -21,7 +21,11 @@ const planning = async (
   const surface = scriptedSurface(...answers);
   const model = scriptedModel(...turns, [says('Done.')]);
   const hand = await leadInHand({
-    ...{ model, surface, mode: 'plan', tools: [exitPlanMode], ...options },
+    model,
+    surface,
+    mode: 'plan',
+    tools: [exitPlanMode],
+    ...options,
   });
   await hand.say('Go');
   await hand.lead.stopped;
@@ -71,7 +75,11 @@ describe('in plan mode', () => {
     const surface = scriptedSurface({ behavior: 'allow', scope: 'session' }, denies('Not again.'));
     const model = scriptedModel([leaves('c1')], [says('One.')], [leaves('c2')], [says('Two.')]);
     const { lead, say } = await leadInHand({
-      ...{ model, surface, mode: 'plan', tools: [exitPlanMode], lingers: true },
+      model,
+      surface,
+      mode: 'plan',
+      tools: [exitPlanMode],
+      lingers: true,
     });
     await say('Go');
     expect(lead.mode).toBe('default');

@@ -17,8 +17,12 @@ const call = (target: string, name = 'Write') =>
 
 const SECRET = `key = sk-ant-${'a1'.repeat(12)}\n`;
 const disk = memoryWorkspace({
-  ...{ '/w/text': 'one\ntwo\n', '/w/empty': '', '/w/picture': new Uint8Array([0, 1, 2]) },
-  ...{ '/w/long': 'line\n'.repeat(20_000), '/w/huge': 'x'.repeat(3_000_000), '/w/key': SECRET },
+  '/w/text': 'one\ntwo\n',
+  '/w/empty': '',
+  '/w/picture': new Uint8Array([0, 1, 2]),
+  '/w/long': 'line\n'.repeat(20_000),
+  '/w/huge': 'x'.repeat(3_000_000),
+  '/w/key': SECRET,
 });
 
 const replacedBy = (asked: SoundCall, behavior: Ruling['behavior'] = 'allow') =>

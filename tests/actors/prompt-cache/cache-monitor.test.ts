@@ -65,8 +65,15 @@ describe('the watch over the cache', () => {
     const { breaks, notices } = await talk([answer(0, 9_000), answer(0, 9_000)]);
     expect(await breaks()).toMatchObject([
       {
-        ...{ turn: 1, attempt: 1, cause: 'server', owner: 'server', byte: null, expected: false },
-        ...{ cachedTokens: 9_000, readTokens: 0, diagnosis: null },
+        turn: 1,
+        attempt: 1,
+        cause: 'server',
+        owner: 'server',
+        byte: null,
+        expected: false,
+        cachedTokens: 9_000,
+        readTokens: 0,
+        diagnosis: null,
         detail: 'Nothing that was sent has changed, so the server has dropped it.',
       },
     ]);
@@ -112,7 +119,9 @@ describe('the watch over the cache', () => {
     expect(await fork.breaks()).toMatchObject([{ cause: 'server' }, { cause: 'server' }]);
     await fork.clock.advance(60 * 60_000);
     expect(await (await resumed(fork, [answer(0)])).breaks()).toMatchObject([
-      ...[{}, {}, { cause: 'expired' }],
+      {},
+      {},
+      { cause: 'expired' },
     ]);
   });
 
@@ -139,7 +148,10 @@ describe('the watch over the cache', () => {
   test('takes an attempt that was cut for a request, and one that never began for none', async () => {
     const usage = { ...NO_USAGE, input: 5, ...reads(0, 9_000) };
     const model = scriptedModel(
-      ...[answer(0, 9_000), [fails('overloaded')], [fails('dropped', { usage })], answer(9_000)],
+      answer(0, 9_000),
+      [fails('overloaded')],
+      [fails('dropped', { usage })],
+      answer(9_000),
     );
     const { clock, breaks } = await talk([[], []], { model });
     while (model.unused > 0) await clock.toNextWake();
@@ -157,11 +169,9 @@ describe('the watch over the cache', () => {
     const second = await resumed(first, [answer(0)]);
     const sent = ofType(await second.records(), 'turn.started').map((record) => record.sent);
     expect(sent.map((it) => [it?.from, it?.digests.length])).toEqual([
-      ...[
-        [0, 1],
-        [1, 2],
-        [3, 2],
-      ],
+      [0, 1],
+      [1, 2],
+      [3, 2],
     ]);
   });
 });
@@ -187,7 +197,9 @@ const watchAlone = () => {
     headFor: () => sentHead().head,
   } as const;
   const watch = new CacheWatch({
-    ...{ notebook, feed, shelf },
+    notebook,
+    feed,
+    shelf,
     clock: virtualClock(),
     diagnostics: false,
   });
@@ -195,14 +207,29 @@ const watchAlone = () => {
   const send = (outgoing: Parameters<CacheWatch['before']>[0], read: number, written = 0) => {
     const sent = watch.before(outgoing);
     const started = append({
-      ...{ type: 'turn.started', turn: 1, attempt: 1, model: 'm', estimatedTokens: 1, tools: 0 },
-      ...{ messages: outgoing.messages.length, ...(sent && { sent }) },
+      type: 'turn.started',
+      turn: 1,
+      attempt: 1,
+      model: 'm',
+      estimatedTokens: 1,
+      tools: 0,
+      messages: outgoing.messages.length,
+      ...(sent && { sent }),
     });
     notebook.cache.apply(started);
     const usage = { ...NO_USAGE, input: 1, cacheRead: read, cacheWrite5m: written };
     append({
-      ...{ type: 'assistant.received', turn: 1, attempt: 1, model: 'm', messageId: 'msg_1' },
-      ...{ requestId: null, stopReason: 'end_turn', usage, cost: null, durationMs: 1, raw: '[]' },
+      type: 'assistant.received',
+      turn: 1,
+      attempt: 1,
+      model: 'm',
+      messageId: 'msg_1',
+      requestId: null,
+      stopReason: 'end_turn',
+      usage,
+      cost: null,
+      durationMs: 1,
+      raw: '[]',
     });
     notebook.cache.apply(records.at(-1) as JournalRecord);
     watch.after(input, usage, null);
@@ -212,7 +239,8 @@ const watchAlone = () => {
 };
 
 const message = (text: string) => ({
-  ...{ role: 'user' as const, bytes: Buffer.from(`{"role":"user","content":"${text}"}`) },
+  role: 'user' as const,
+  bytes: Buffer.from(`{"role":"user","content":"${text}"}`),
 });
 
 describe('a request whose head changes under an agent', () => {
@@ -225,10 +253,16 @@ describe('a request whose head changes under an agent', () => {
 
   test('is traced to the byte', () => {
     expect(brokenBy({ tools: [tool('Read', 'Else.'), tool('Grep'), tool('Edit')] })).toMatchObject({
-      ...{ cause: 'tools', owner: 'tool Read', change: 'changed', byte: 30, expected: false },
+      cause: 'tools',
+      owner: 'tool Read',
+      change: 'changed',
+      byte: 30,
+      expected: false,
     });
     expect(brokenBy({ sections: { intro: 'You are a goat.', 'env info': 'x' } })).toMatchObject({
-      ...{ cause: 'system', owner: 'section intro', byte: 'You are a go'.length },
+      cause: 'system',
+      owner: 'section intro',
+      byte: 'You are a go'.length,
     });
   });
 });

@@ -12,7 +12,10 @@ const MINUTE = 60_000;
 const never = new AbortController().signal;
 
 const shared = (change: Partial<SharedStart> = {}): SharedStart => ({
-  ...{ key: 'prefix', uncachedTokens: 5_000, siblings: 4, lifetimeMs: 5 * MINUTE },
+  key: 'prefix',
+  uncachedTokens: 5_000,
+  siblings: 4,
+  lifetimeMs: 5 * MINUTE,
   ...change,
 });
 

@@ -25,7 +25,9 @@ const headed = async (answers: readonly Answer[], { world, ...given }: Given = {
   const briefing = changingBriefing(world);
   const hand = await leadInHand({ model, briefing, lingers: true, ...given });
   return {
-    ...{ ...hand, briefing, world: briefing.world },
+    ...hand,
+    briefing,
+    world: briefing.world,
     systems: () => model.requests.map(({ body }) => systemIn(body)),
     breaks: async () => (await hand.records()).filter(({ type }) => type === 'prompt.broken'),
   };
@@ -64,13 +66,16 @@ describe('the head of a prompt', () => {
     hand.lead.clear();
     await hand.say('Three.');
     expect(hand.systems()).toEqual([
-      ...['Be a goose. Be merry.', 'Be a goose. Be merry.', 'Be a goose. Be sad.'],
+      'Be a goose. Be merry.',
+      'Be a goose. Be merry.',
+      'Be a goose. Be sad.',
     ]);
     expect(await hand.breaks()).toEqual([
       expect.objectContaining({ reason: 'clear' }),
       expect.objectContaining({ reason: 'clear' }),
       expect.objectContaining({
-        ...{ reason: 'section', section: 'mood' },
+        reason: 'section',
+        section: 'mood',
         prompt: expect.stringMatching(/^prompt-[0-9a-f]{16}\.json$/),
       }),
     ]);
@@ -107,7 +112,8 @@ describe('the head of a prompt', () => {
     expect(after).toBe('Be a goose. Be sad. And tall.');
     expect(await hand.breaks()).toEqual([
       expect.objectContaining({
-        ...{ reason: 'compaction', section: 'messages, mood, extra' },
+        reason: 'compaction',
+        section: 'messages, mood, extra',
         prompt: expect.stringMatching(/^prompt-/),
       }),
     ]);
@@ -259,8 +265,10 @@ describe('a kept head', () => {
   test('of a version that knew no sections is taken as it is', async () => {
     const old = '{"tools":[{"name":"x"}],"system":[{"type":"text","text":"Hm."}]}';
     expect(await readAs(old)).toEqual({
-      ...{ tools: '[{"name":"x"}]', system: '[{"type":"text","text":"Hm."}]' },
-      ...{ sections: [], ttl: '5m' },
+      tools: '[{"name":"x"}]',
+      system: '[{"type":"text","text":"Hm."}]',
+      sections: [],
+      ttl: '5m',
     });
   });
 

@@ -16,7 +16,10 @@ import { needs } from '../../setup/needs.js';
 
 const refused = () => new StorageError('Redis has refused it: OOM command not allowed');
 const words = (letter: string): AgentMail => ({
-  ...{ type: 'letter', letter, from: 'a_0', raw: '[{"type":"text","text":"Hello"}]' },
+  type: 'letter',
+  letter,
+  from: 'a_0',
+  raw: '[{"type":"text","text":"Hello"}]',
 });
 
 /** What a process of the swarm `s_1` has to do with agents elsewhere. */
@@ -67,7 +70,9 @@ const moodyMail = () => {
     },
   };
   return {
-    ...{ mail, mailbox, troubles },
+    mail,
+    mailbox,
+    troubles,
     get opened() {
       return opened;
     },

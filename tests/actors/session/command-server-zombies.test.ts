@@ -43,7 +43,9 @@ const processOf = async (url: string, pid: number) => {
     resume: () => carryOut('resume'),
   };
   return {
-    ...{ mailbox, begun, notices },
+    mailbox,
+    begun,
+    notices,
     async lead(): Promise<Fence> {
       const { name, claim } = await keeper.adopt('s_1', 'lead');
       return { scope: name, claim };
@@ -55,7 +57,11 @@ const processOf = async (url: string, pid: number) => {
     },
     open(fence: Fence) {
       const desk = openCommandDesk({
-        ...{ mailbox, fence, control, clock: systemClock, ids: randomIds },
+        mailbox,
+        fence,
+        control,
+        clock: systemClock,
+        ids: randomIds,
         notice: (sentence) => notices.push(sentence),
       });
       desks.push(desk);
@@ -74,7 +80,10 @@ const scene = async () => {
   const replies = await person.open('me');
   const command = (id: string, text: string) =>
     person.send({
-      ...{ id, from: 'me', to: COMMAND_ADDRESS, sentAt: systemClock.now() },
+      id,
+      from: 'me',
+      to: COMMAND_ADDRESS,
+      sentAt: systemClock.now(),
       body: { type: 'send', agent: 'lead', text },
     });
   return { zombie, heir, command, reply: () => replyIn(replies) };

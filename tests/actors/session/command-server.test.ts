@@ -104,11 +104,19 @@ describe('the command desk', () => {
     const { notices, write, reply } = await deskInHand();
     await write('l_1', { type: 'resume', agent: 'a_1' });
     expect((await reply())?.reply).toEqual({
-      ...{ ok: false, sentence: 'It did not work: no such luck', agent: 'a_1' },
+      ok: false,
+      sentence: 'It did not work: no such luck',
+      agent: 'a_1',
     });
     const signed = {
-      ...{ question: 'q', agent: 'a_1', call: 'c', inputDigest: 'd', surface: 'inbox' },
-      ...{ answer: { behavior: 'allow' }, issuedAt: 1, signature: 's' },
+      question: 'q',
+      agent: 'a_1',
+      call: 'c',
+      inputDigest: 'd',
+      surface: 'inbox',
+      answer: { behavior: 'allow' },
+      issuedAt: 1,
+      signature: 's',
     };
     await write('l_2', { type: 'answer', signed });
     expect((await reply())?.reply).toMatchObject({ ok: false });

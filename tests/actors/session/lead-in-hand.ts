@@ -102,10 +102,18 @@ export const leadInHand = async (options: LeadOptions): Promise<LeadInHand> => {
   const keptRules: string[] = [];
   const tools = toolbox([...fakeTools(options.deeds ?? {}, deeds), ...(options.tools ?? [])]);
   const lead = await openSession({
-    ...{ store, clock, ids: countedIds(), owner: 'o_1', choice: options.choice ?? { kind: 'new' } },
-    ...{ modelName: options.modelName, defaultModel: 'claude-opus-5-5' },
+    store,
+    clock,
+    ids: countedIds(),
+    owner: 'o_1',
+    choice: options.choice ?? { kind: 'new' },
+    modelName: options.modelName,
+    defaultModel: 'claude-opus-5-5',
     fresh: {
-      ...{ cwd: CWD, version: options.version ?? '0.0.0', entrypoint: 'test', title: 'A test' },
+      cwd: CWD,
+      version: options.version ?? '0.0.0',
+      entrypoint: 'test',
+      title: 'A test',
     },
     briefing: options.briefing ?? plainBriefing(),
     requestSettings: () => ({ maxTokens: 100 }),
@@ -126,10 +134,13 @@ export const leadInHand = async (options: LeadOptions): Promise<LeadInHand> => {
     }),
     ...(checkpoints && { checkpoints: (_, record) => checkpoints(record) }),
     equip: () => ({
-      ...{ toolbox: tools, toolCount: 4, model: options.model },
+      toolbox: tools,
+      toolCount: 4,
+      model: options.model,
       windowOf: (name) => windowMarks(name, options.contextWindow),
       governor: options.governor ?? governor(clock, 4),
-      ...{ workspace: memoryWorkspace(), shell: options.shell ?? { run: none } },
+      workspace: memoryWorkspace(),
+      shell: options.shell ?? { run: none },
       search: { list: none, find: none, grep: none },
       web: { get: none },
       openArtifact: (name) => ({ path: `/${name}`, write: () => {}, close: async () => {} }),
@@ -140,7 +151,10 @@ export const leadInHand = async (options: LeadOptions): Promise<LeadInHand> => {
       desk: controlDesk({
         policy: {
           rules: options.rules ?? [],
-          ...{ roots: [CWD], home: '/home', skeinHome: '/home/.skein', realPath: (path) => path },
+          roots: [CWD],
+          home: '/home',
+          skeinHome: '/home/.skein',
+          realPath: (path) => path,
         },
         mode: modeSwitch(options.mode ?? 'bypassPermissions'),
         answersByHook: options.answersByHook ?? false,
@@ -155,7 +169,12 @@ export const leadInHand = async (options: LeadOptions): Promise<LeadInHand> => {
   const items: FeedItem[] = [];
   lead.listen((item) => items.push(item));
   return {
-    ...{ lead, clock, store, deeds, items, keptRules },
+    lead,
+    clock,
+    store,
+    deeds,
+    items,
+    keptRules,
     async say(text) {
       lead.submit(`[${rawText(text)}]`);
       lead.start();
@@ -192,7 +211,11 @@ const fakeTools = (deeds: Deeds, log: string[]): Tool[] => {
     kind: Partial<Pick<Tool, 'interruptBehavior' | 'onlyWaits'>> & Class,
   ) =>
     defineTool({
-      ...{ name, kind: 'builtin', prompt: name, interruptBehavior: 'cancel', ...kind },
+      name,
+      kind: 'builtin',
+      prompt: name,
+      interruptBehavior: 'cancel',
+      ...kind,
       input: z.object({ name: z.string(), safe: z.boolean().optional() }),
       describe: (input) => `${name} ${input.name}`,
       isReadOnly: () => kind.reads,

@@ -101,7 +101,9 @@ describe('an answer for the session', () => {
     expect(swarm.waiting()).toEqual([]);
     expect(swarm.deeds.filter((deed) => deed === 'end a')).toHaveLength(3);
     expect(await rulings(swarm)).toEqual([
-      ...['allow@allow by undefined', 'allow@allow by undefined', 'allow@callback by surface-1'],
+      'allow@allow by undefined',
+      'allow@allow by undefined',
+      'allow@callback by surface-1',
     ]);
   });
 
@@ -121,7 +123,8 @@ describe('an answer for the session', () => {
     swarm.answer('Change a', { behavior: 'deny', reason: 'No.' });
     await allSettled();
     expect(await rulings(swarm)).toEqual([
-      ...['allow@callback by surface-1', 'deny@callback by surface-1'],
+      'allow@callback by surface-1',
+      'deny@callback by surface-1',
     ]);
   });
 
@@ -180,7 +183,9 @@ describe('an answer for the session', () => {
             ? changes('a')
             : [says('Done.')],
       {
-        ...{ mode: 'default', surface: personInHand().surface, store: first.store },
+        mode: 'default',
+        surface: personInHand().surface,
+        store: first.store,
         choice: { kind: 'resume', id: first.lead.id },
         swarm: { definitions: [agentDefinition({ name: 'worker', tools: ['Change'] })] },
       },

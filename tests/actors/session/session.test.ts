@@ -76,7 +76,7 @@ describe('a run', () => {
       message: 'prompt is too long: 700 tokens > 500 maximum',
     });
     // The second refusal is that of the summary.
-    const model = scriptedModel(...[long, long, long], [tooLong], [tooLong], [says('Done.')]);
+    const model = scriptedModel(long, long, long, [tooLong], [tooLong], [says('Done.')]);
     const hand = await leadInHand({ model, lingers: true });
     for (const said of ['one', 'two', 'three']) await collect(hand.lead.run(prompt(said)));
     const items = await collect(hand.lead.run(prompt('four')));
@@ -241,7 +241,9 @@ describe('an answer that is interrupted', () => {
     await hand.say('And now?');
     expect(lastSent(model.requests[1]?.body)).toEqual([
       {
-        ...{ type: 'tool_result', tool_use_id: 'c1', is_error: true },
+        type: 'tool_result',
+        tool_use_id: 'c1',
+        is_error: true,
         content: expect.stringContaining('Interrupted by the user'),
       },
       text('And now?'),
@@ -290,7 +292,9 @@ describe('recovery', () => {
     const overloaded = [fails('overloaded')];
     const model = scriptedModel([says('Hi.')], overloaded, [says('Done.')]);
     const hand = await leadInHand({
-      ...{ model, lingers: true, fallbackModel: 'claude-haiku-4-5' },
+      model,
+      lingers: true,
+      fallbackModel: 'claude-haiku-4-5',
       limits: { overloadsBeforeFallback: 1 },
     });
     await hand.say('One');

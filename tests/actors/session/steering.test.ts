@@ -100,7 +100,8 @@ describe('an agent that a person stopped', () => {
 
     expect(await control.stop('scout')).toMatchObject({ ok: true, agent: id });
     expect(await control.send(id, 'go on', 'user', 'l_x')).toMatchObject({
-      ...{ ok: false, sentence: expect.stringContaining('was stopped by a person; resume it') },
+      ok: false,
+      sentence: expect.stringContaining('was stopped by a person; resume it'),
     });
     await allSettled();
     expect(asked).toHaveLength(1);
@@ -162,7 +163,8 @@ describe('what works for an agent that a person stopped', () => {
     await control.stop('par');
     const before = asked.length;
     expect(await control.send(name, 'wake', 'user', 'l_x')).toMatchObject({
-      ...{ ok: false, sentence: expect.stringContaining('was stopped by a person') },
+      ok: false,
+      sentence: expect.stringContaining('was stopped by a person'),
     });
     await allSettled();
     expect(asked.slice(before).filter((who) => who !== 'lead')).toEqual([]);
@@ -195,7 +197,8 @@ describe('a lead that a person stopped', () => {
     if (more !== undefined) await hand.say(more);
     await allSettled();
     expect(await control.stop('lead')).toEqual({
-      ...{ ok: true, agent: lead.meta.lead },
+      ok: true,
+      agent: lead.meta.lead,
       sentence: 'The lead is stopped, with all that worked for it.',
     });
     const runs = async () => (await records()).filter(({ type }) => type === 'run.started').length;
@@ -247,7 +250,8 @@ describe('a lead that a person stopped', () => {
     await hand.control.stop('lead');
     expect((await hand.lead.stopped).stop.reason).toBe('interrupted');
     expect(await hand.control.resume('lead')).toMatchObject({
-      ...{ ok: false, sentence: expect.stringContaining('skein --resume') },
+      ok: false,
+      sentence: expect.stringContaining('skein --resume'),
     });
   });
 
@@ -419,7 +423,9 @@ test('an agent that had ended, was woken and lost its process goes on with the n
   await allSettled();
   await first.lead.close();
   const { lead, requests } = await swarmInHand(() => [says('ok')], {
-    ...{ store: first.store, clock: first.clock, lingers: true },
+    store: first.store,
+    clock: first.clock,
+    lingers: true,
     choice: { kind: 'resume', id: first.lead.id },
   });
   lead.start();

@@ -9,8 +9,17 @@ import type { SwarmEvent } from '../../../src/protocol/session/events.js';
 const MODEL = 'claude-sonnet-5-5';
 
 const paid = (agent: string, cost: number): SwarmEvent => ({
-  ...{ v: 1, seq: 1, ts: 1, swarm: 's_1', agent, parent: null, type: 'turn.ended' },
-  ...{ cites: { seq: 1 }, model: MODEL, usage: { ...NO_USAGE, output: 1 }, cost },
+  v: 1,
+  seq: 1,
+  ts: 1,
+  swarm: 's_1',
+  agent,
+  parent: null,
+  type: 'turn.ended',
+  cites: { seq: 1 },
+  model: MODEL,
+  usage: { ...NO_USAGE, output: 1 },
+  cost,
 });
 
 /** The lead has paid 2 itself; the index has more. */

@@ -86,8 +86,11 @@ describe('people are told what a fan-out may cost', () => {
     );
     expect(previews(hand)).toEqual([
       {
-        ...{ count: 10, model: 'claude-opus-5-5, goose-1', observed: 0 },
-        ...{ withCache: null, withoutCache: null },
+        count: 10,
+        model: 'claude-opus-5-5, goose-1',
+        observed: 0,
+        withCache: null,
+        withoutCache: null,
       },
     ]);
   });

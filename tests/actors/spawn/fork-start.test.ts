@@ -63,11 +63,16 @@ describe('forks of one message', () => {
 
     const { store, clock } = slow;
     const briefing = changingBriefing({
-      ...{ facts: { date: 'Tuesday' }, sections: { goose: 'Be a swan.' } },
-      ...{ isStale: true, mayChange: true },
+      facts: { date: 'Tuesday' },
+      sections: { goose: 'Be a swan.' },
+      isStale: true,
+      mayChange: true,
     });
     const hand = await swarmInHand(() => [says('done')], {
-      ...{ store, clock, briefing, choice: { kind: 'resume', id: slow.lead.id } },
+      store,
+      clock,
+      briefing,
+      choice: { kind: 'resume', id: slow.lead.id },
     });
     hand.lead.start();
     await allSettled();
@@ -96,7 +101,9 @@ describe('forks of one message', () => {
 
     const { store, clock } = slow;
     const hand = await swarmInHand(() => [says('done')], {
-      ...{ store, clock, briefing: changingBriefing({ sections }) },
+      store,
+      clock,
+      briefing: changingBriefing({ sections }),
       choice: { kind: 'resume', id: slow.lead.id },
     });
     hand.lead.start();

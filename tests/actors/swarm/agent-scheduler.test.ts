@@ -7,7 +7,11 @@ const nurseryOf = (places: number, { maxAgents = 1_000, maxDepth = 5 } = {}) => 
   const started: string[] = [];
   const admit = (id: string, change: Partial<Newcomer> = {}) =>
     nursery.admit({
-      ...{ id, depth: 1, lender: undefined, isNew: true, start: () => void started.push(id) },
+      id,
+      depth: 1,
+      lender: undefined,
+      isNew: true,
+      start: () => void started.push(id),
       ...change,
     });
   return { nursery, started, admit };
@@ -276,14 +280,21 @@ const swarmOf = (places: number) => {
     those('live').filter(({ awaits, isResting }) => awaits.size === 0 && !isResting);
   const spawn = (parent: Model | undefined, isAwaited: boolean) => {
     const child: Model = {
-      ...{ id: `a_${all.length}`, parent, awaits: new Set(), behind: new Set() },
-      ...{ isResting: false, state: 'queued' },
+      id: `a_${all.length}`,
+      parent,
+      awaits: new Set(),
+      behind: new Set(),
+      isResting: false,
+      state: 'queued',
     };
     all.push(child);
     if (isAwaited) parent?.awaits.add(child);
     else parent?.behind.add(child);
     nursery.admit({
-      ...{ id: child.id, depth: 1, lender: isAwaited ? parent?.id : undefined, isNew: true },
+      id: child.id,
+      depth: 1,
+      lender: isAwaited ? parent?.id : undefined,
+      isNew: true,
       start: () => {
         expect(child.state).toBe('queued');
         child.state = 'live';

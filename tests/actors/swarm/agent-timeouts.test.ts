@@ -13,8 +13,12 @@ const watched = () => {
   const enter = (id: string, more: Partial<WatchedAgent> = {}) => {
     const began = clock.now();
     return watch.watch({
-      ...{ id, worked: () => clock.now() - began, lastActive: () => clock.now() },
-      ...{ isExempt: () => false, stop: (stop) => stops.push([id, stop]), ...more },
+      id,
+      worked: () => clock.now() - began,
+      lastActive: () => clock.now(),
+      isExempt: () => false,
+      stop: (stop) => stops.push([id, stop]),
+      ...more,
     });
   };
   return { clock, stops, enter };
@@ -105,8 +109,11 @@ describe('the watch over time', () => {
       },
     };
     new TimeWatch(noting, LIMITS).watch({
-      ...{ id: 'a', worked: () => 0, lastActive: () => clock.now() },
-      ...{ isExempt: () => false, stop: () => {} },
+      id: 'a',
+      worked: () => 0,
+      lastActive: () => clock.now(),
+      isExempt: () => false,
+      stop: () => {},
     });
     expect(idle).toEqual([true]);
   });

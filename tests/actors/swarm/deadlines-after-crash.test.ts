@@ -85,7 +85,9 @@ describe('an agent that had worked for 50 of 60 minutes when its process died', 
     const { clock, store, lead } = await died();
     const choice = { kind: 'resume', id: lead.id } as const;
     const next = await swarm(() => [calls('l', 'Look', { name: 'b' })], {
-      ...{ clock, store, choice },
+      clock,
+      store,
+      choice,
       deeds: {
         b: ({ signal }) =>
           new Promise((resolve) => {

@@ -249,7 +249,9 @@ describe('a teammate whose work is merged when it rests', () => {
     const becomes = [
       { kind: 'merged', files: ['x'], commit: 'c0' },
       {
-        ...{ kind: 'conflict', files: ['a'], commit: 'c1' },
+        kind: 'conflict',
+        files: ['a'],
+        commit: 'c1',
         conflicts: [{ path: 'a', why: 'both sides have it' }],
       },
     ] as const;

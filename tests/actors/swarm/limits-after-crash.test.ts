@@ -52,7 +52,7 @@ describe('a run that goes on after its process died', () => {
 
   test('has the money that it had left, and says what is spent', async () => {
     const paid = ({ turn }: Talk): Answer => [
-      ...[calls(`l${turn}`, 'Look', { name: turn === 2 ? 'stuck' : 'it' })],
+      calls(`l${turn}`, 'Look', { name: turn === 2 ? 'stuck' : 'it' }),
       ends('tool_use', { output: 10_000 }),
     ];
     const maxBudgetUsd = 5 * priceOf(10_000);
@@ -65,7 +65,7 @@ describe('a run that goes on after its process died', () => {
 
   test('has the tokens that it had left', async () => {
     const long = ({ turn }: Talk): Answer => [
-      ...[calls(`l${turn}`, 'Look', { name: turn === 2 ? 'stuck' : 'it' })],
+      calls(`l${turn}`, 'Look', { name: turn === 2 ? 'stuck' : 'it' }),
       ends('tool_use', { output: 10_000 }),
     ];
     const { before, after } = await twice([long, long], { maxBudgetTokens: 5 * 10_100 + 500 });

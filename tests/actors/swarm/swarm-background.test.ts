@@ -200,7 +200,8 @@ describe('a background agent', () => {
   test('is halted when the agent that it works for has ended', async () => {
     const [door, never] = [gate(), gate()];
     const stopIt = ({ last }: Talk): Answer => [
-      ...[waits(door.opened), calls('c2', 'TaskStop', { task_id: /a_\d+/.exec(last)?.[0] })],
+      waits(door.opened),
+      calls('c2', 'TaskStop', { task_id: /a_\d+/.exec(last)?.[0] }),
     ];
     const hand = await swarmOf({
       begin: [calls('c1', 'Task', ask('middle', BEHIND))],

@@ -61,5 +61,7 @@ export const allSettled = async (rounds = 20): Promise<void> => {
 };
 
 export const task = (prompt: string, more: Record<string, unknown> = {}) => ({
-  ...{ description: prompt, prompt, ...more },
+  description: prompt,
+  prompt,
+  ...more,
 });

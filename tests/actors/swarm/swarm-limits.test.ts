@@ -15,7 +15,11 @@ const limits = (change: Partial<SwarmLimits>): Partial<LeadOptions> => ({
 });
 
 const leaf = (change: Partial<Plan> = {}): Plan => ({
-  ...{ kind: 'sync', looks: 0, output: 10, children: [], ...change },
+  kind: 'sync',
+  looks: 0,
+  output: 10,
+  children: [],
+  ...change,
 });
 
 describe('a lead that asks for more agents than it may have', () => {
@@ -24,7 +28,11 @@ describe('a lead that asks for more agents than it may have', () => {
     const swarm = await follow(plan, limits({ maxAgents: 3 }));
     const said = [0, 1, 2, 3, 4].map((at) => swarm.said(`t0.${at}`));
     expect(said.map((text) => text.includes('This run has started 3 agents'))).toEqual([
-      ...[false, false, false, true, true],
+      false,
+      false,
+      false,
+      true,
+      true,
     ]);
     expect(swarm.reports.map(({ stop }) => stop.reason)).toEqual(Array(3).fill('end_turn'));
   });
@@ -115,7 +123,10 @@ describe('with few places, an agent that waits for one in the background', () =>
     const { store, clock } = first;
     const choice = { kind: 'resume', id: first.lead.id } as const;
     const next = await swarmInHand(answer, {
-      ...{ store, clock, choice, ...limits({ maxConcurrentAgents: 1 }) },
+      store,
+      clock,
+      choice,
+      ...limits({ maxConcurrentAgents: 1 }),
     });
     next.lead.start();
     await allSettled();
@@ -228,7 +239,8 @@ describe('an agent that', () => {
       signal.addEventListener('abort', () => reject(signal.reason));
     });
   const looks = (name: string) => (turn: number) => [
-    ...[says(`so far ${turn}`), calls(`l${turn}`, 'Look', { name })],
+    says(`so far ${turn}`),
+    calls(`l${turn}`, 'Look', { name }),
   ];
 
   test('does nothing for too long stops, and its parent has what it said', async () => {

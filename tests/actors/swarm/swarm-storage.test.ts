@@ -23,7 +23,9 @@ class FullDisk extends SessionMemory {
 }
 
 const full = ({ append, past, sync, written }: Journal): Journal => ({
-  ...{ past, sync, written },
+  past,
+  sync,
+  written,
   append(body) {
     if (body.type === 'run.ended') throw new StorageError('The disk is full.');
     return append(body);
@@ -51,7 +53,9 @@ test('one that waits for a place ends with its parent, though its disk is full',
   const store = new FullDisk(clock);
   store.agent = 'a_4';
   const hand = await swarmInHand(answer, {
-    ...{ clock, store, lingers: true },
+    clock,
+    store,
+    lingers: true,
     deeds: {
       long: ({ signal }) =>
         new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),

@@ -110,7 +110,9 @@ describe('a report tells of all below', () => {
     expect(
       figures(JSON.parse(hand.requests.at(-1)?.body ?? '').messages.at(-1).content[0].text),
     ).toEqual({
-      ...{ turns: 3, tokens: 550, changed: CHANGED },
+      turns: 3,
+      tokens: 550,
+      changed: CHANGED,
     });
   });
 });

@@ -229,7 +229,10 @@ describe('after a crash', () => {
     const { store, clock } = slow;
     const choice = { kind: 'resume', id: slow.lead.id } as const;
     const hand = await swarmInHand(() => [says('It was easy.')], {
-      ...{ store, clock, choice, swarm: { definitions: [] } },
+      store,
+      clock,
+      choice,
+      swarm: { definitions: [] },
     });
     hand.lead.start();
     await allSettled();

@@ -2,7 +2,13 @@ import { expect, test } from 'vitest';
 import { Roster } from '../../../src/actors/tree/agent-registry.js';
 
 const tag = (id: string, parent: string) => ({
-  ...({ id, parent, kind: 'sync', type: null, description: 'x', call: 'c_1', depth: 1 } as const),
+  id,
+  parent,
+  kind: 'sync' as const,
+  type: null,
+  description: 'x' as const,
+  call: 'c_1' as const,
+  depth: 1,
 });
 
 test('agents of a damaged index that are parents of each other are below nobody', () => {

@@ -34,9 +34,11 @@ describe('the beta features of a session (K8)', () => {
     const two = ['a', 'b'];
     const three = ['a', 'b', 'c'];
     expect([...first.betas, ...second.betas, ...third.betas]).toEqual([
-      ...[two, two],
-      ...[three, three],
-      ...[three],
+      two,
+      two,
+      three,
+      three,
+      three,
     ]);
   });
 

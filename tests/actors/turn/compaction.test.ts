@@ -52,7 +52,7 @@ describe('a conversation near its window', () => {
       bodyOf(summary)
         .messages.at(-1)
         ?.content.map(({ text }) => text?.slice(0, 20)),
-    ).toEqual([...['Prompt 11.', 'The conversation is ']]);
+    ).toEqual(['Prompt 11.', 'The conversation is ']);
     const { messages } = bodyOf(shorter);
     expect(messages.map(({ role }) => role).join(' ')).toBe(`user${' assistant user'.repeat(6)}`);
     expect(messages[0]?.content[0]?.text).toContain('word for word:\n\nPrompt 1.\n');
@@ -70,9 +70,15 @@ describe('a conversation near its window', () => {
     await say('Prompt 11.');
     const made = (await records()).slice(-9).map(({ type }) => type);
     expect(made).toEqual([
-      ...['letter.received', 'run.started', 'user.sent'],
-      ...['consultation.started', 'consultation.ended', 'prompt.broken'],
-      ...['turn.started', 'assistant.received', 'run.ended'],
+      'letter.received',
+      'run.started',
+      'user.sent',
+      'consultation.started',
+      'consultation.ended',
+      'prompt.broken',
+      'turn.started',
+      'assistant.received',
+      'run.ended',
     ]);
     const broken = (await records()).find(({ type }) => type === 'prompt.broken');
     expect(broken).toMatchObject({ reason: 'compaction', dropped: 9, section: 'messages' });
@@ -152,7 +158,11 @@ describe('a conversation near its window', () => {
     await lead.close();
     const next = scriptedModel(answers('Answer 12.', 200));
     const again = await leadInHand({
-      ...{ model: next, store, clock, lingers: true, contextWindow: WINDOW },
+      model: next,
+      store,
+      clock,
+      lingers: true,
+      contextWindow: WINDOW,
       choice: { kind: 'resume', id: lead.id },
     });
     await again.say('Prompt 12.');

@@ -102,7 +102,9 @@ describe('room that is made', () => {
 
   test('is what the break says when the oldest were dropped', async () => {
     const { say, records } = await afterTen(1_000, [
-      ...[[fails('prompt-too-long')], [fails('overloaded')], answers('Answer 11.')],
+      [fails('prompt-too-long')],
+      [fails('overloaded')],
+      answers('Answer 11.'),
     ]);
     await say('Prompt 11.');
     const { tokensBefore = 0, tokensAfter = 0 } = breakOf(await records());
@@ -169,7 +171,11 @@ describe('room that is made', () => {
     await hand.lead.close();
     const model = scriptedModel(answers('Summary.'), answers('On we go.'));
     const again = await leadInHand({
-      ...{ model, store, clock, lingers: true, modelName: 'claude-haiku-4-5' },
+      model,
+      store,
+      clock,
+      lingers: true,
+      modelName: 'claude-haiku-4-5',
       choice: { kind: 'resume', id: hand.lead.id },
     });
     await again.say('And now?');
@@ -198,11 +204,17 @@ describe('a fallback model with a smaller window', () => {
   test('is asked at once, and makes room itself when it refuses', async () => {
     const summary = answers('Summary.');
     const model = scriptedModel(
-      ...[answers('One.'), answers('Two.', 300_000), [fails('overloaded')]],
-      ...[[fails('prompt-too-long')], summary, answers('Three.')],
+      answers('One.'),
+      answers('Two.', 300_000),
+      [fails('overloaded')],
+      [fails('prompt-too-long')],
+      summary,
+      answers('Three.'),
     );
     const hand = await leadInHand({
-      ...{ model, lingers: true, fallbackModel: 'claude-haiku-4-5' },
+      model,
+      lingers: true,
+      fallbackModel: 'claude-haiku-4-5',
       limits: { overloadsBeforeFallback: 1 },
     });
     for (const text of ['1', '2', '3']) await hand.say(text.repeat(500));
@@ -437,7 +449,11 @@ const resumedAfterEach = async (
       },
     };
     const hand = await leadInHand({
-      ...{ model, store, clock, lingers: true, contextWindow: WINDOW },
+      model,
+      store,
+      clock,
+      lingers: true,
+      contextWindow: WINDOW,
       choice: { kind: 'resume', id },
     });
     await hand.say('Are you there?');
@@ -461,11 +477,18 @@ describe('an agent that was killed', () => {
       ends('tool_use', { input: at === 7 ? 9_000 : 100, output: 0 }),
     ]);
     const model = scriptedModel(
-      ...[...work, answers('They read.'), [thinks('So.'), says('Done.')]],
-      ...[answers('A second summary.'), answers('More.')],
+      ...work,
+      answers('They read.'),
+      [thinks('So.'), says('Done.')],
+      answers('A second summary.'),
+      answers('More.'),
     );
     const { lead, say, records } = await leadInHand({
-      ...{ model, store, clock, lingers: true, contextWindow: WINDOW },
+      model,
+      store,
+      clock,
+      lingers: true,
+      contextWindow: WINDOW,
     });
     await say('Read eight files.');
     await lead.compact('');

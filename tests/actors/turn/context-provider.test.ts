@@ -59,30 +59,54 @@ const formerSession = async (tail: readonly JournalBody[] = []) => {
   const clock = virtualClock();
   const store = new SessionMemory(clock);
   const session = await store.create({
-    ...{ format: SESSION_FORMAT, id: 's_old', lead: 'a_lead', parentId: null, title: 'Old' },
-    ...{ cwd: '/tmp', createdAt: 1, updatedAt: 1, model: 'claude-opus-5-5' },
-    ...{ version: '0.0.1', entrypoint: 'cli' },
+    format: SESSION_FORMAT,
+    id: 's_old',
+    lead: 'a_lead',
+    parentId: null,
+    title: 'Old',
+    cwd: '/tmp',
+    createdAt: 1,
+    updatedAt: 1,
+    model: 'claude-opus-5-5',
+    version: '0.0.1',
+    entrypoint: 'cli',
   });
   const head = '{"tools":[],"system":[{"type":"text","text":"Be an old goose."}]}';
   await session.putArtifact('prompt-old.json', Buffer.from(head));
   const attempt = { turn: 1, attempt: 1, model: 'claude-opus-5-5' };
   const call = (id: string) => `{"type":"tool_use","id":"${id}","name":"Look","input":{}}`;
   const ended = (id: string): JournalBody => ({
-    ...{ type: 'call.ended', turn: 1, attempt: 1, call: id, tool: 'Look', outcome: 'ok' },
-    ...{ durationMs: 1, notes: [{ type: 'file.seen', path: `/tmp/${id}`, stamp: STAMP }] },
+    type: 'call.ended',
+    turn: 1,
+    attempt: 1,
+    call: id,
+    tool: 'Look',
+    outcome: 'ok',
+    durationMs: 1,
+    notes: [{ type: 'file.seen', path: `/tmp/${id}`, stamp: STAMP }],
     raw: `{"type":"tool_result","tool_use_id":"${id}","content":"seen"}`,
   });
   const records: JournalBody[] = [
     {
-      ...{ type: 'agent.created', agent: 'a_lead', parent: null, cwd: '/tmp' },
-      ...{ model: 'claude-opus-5-5', prompt: 'prompt-old.json' },
+      type: 'agent.created',
+      agent: 'a_lead',
+      parent: null,
+      cwd: '/tmp',
+      model: 'claude-opus-5-5',
+      prompt: 'prompt-old.json',
     },
     { type: 'letter.received', letter: 'l_1', from: 'user', raw: `[${rawText('Old prompt.')}]` },
     { type: 'user.sent', parts: [{ letter: 'l_1' }] },
     { type: 'turn.started', ...attempt, estimatedTokens: 1, tools: 4, messages: 1 },
     {
-      ...{ type: 'assistant.received', ...attempt, messageId: 'm', requestId: null, cost: 0 },
-      ...{ stopReason: 'tool_use', usage: { ...NO_USAGE, input: 10 }, durationMs: 1 },
+      type: 'assistant.received',
+      ...attempt,
+      messageId: 'm',
+      requestId: null,
+      cost: 0,
+      stopReason: 'tool_use',
+      usage: { ...NO_USAGE, input: 10 },
+      durationMs: 1,
       raw: `[${call('c1')},${call('c2')}]`,
     },
     ...['c1', 'c2'].map(ended),
@@ -217,7 +241,9 @@ describe('what opens a conversation', () => {
     await settled();
     expect((await hand.records()).map(({ type }) => type)).not.toContain('user.sent');
     const again = await briefed([yes], {
-      ...{ store: hand.store, clock: hand.clock, choice: { kind: 'resume', id: hand.lead.id } },
+      store: hand.store,
+      clock: hand.clock,
+      choice: { kind: 'resume', id: hand.lead.id },
     });
     again.lead.start();
     await settled();
@@ -240,7 +266,8 @@ const longTalk = async (given: Given = {}) => {
   const full: Answer = [says('Long. '.repeat(400)), ends('end_turn', { input: 8_400, output: 0 })];
   const many = Array.from({ length: 9 }, () => [says('Yes. '.repeat(40))]);
   const hand = await briefed([...many, full, [says('They talked.')], yes], {
-    ...{ contextWindow: WINDOW, ...given },
+    contextWindow: WINDOW,
+    ...given,
   });
   for (let n = 1; n <= 10; n += 1) await hand.say(`Prompt ${n}.`);
   return hand;
@@ -328,7 +355,12 @@ describe('a shortened conversation', () => {
 describe('what was told', () => {
   /** What a process that reads the journal knows, and what the one knows that wrote it. */
   const knownBy = ({ messages, told, cwd, prompt, opening, waiting }: History) => ({
-    ...{ cwd, prompt, opening, waiting, isBriefed: told.isBriefed, facts: [...told.facts] },
+    cwd,
+    prompt,
+    opening,
+    waiting,
+    isBriefed: told.isBriefed,
+    facts: [...told.facts],
     messages: messages.map(({ bytes }) => bytes.toString()),
   });
 
@@ -378,12 +410,24 @@ describe('what was told', () => {
     const old = await formerSession([
       { type: 'user.sent', parts },
       {
-        ...{ type: 'assistant.received', ...attempt, messageId: 'm', requestId: null, cost: 0 },
-        ...{ stopReason: 'end_turn', usage: NO_USAGE, durationMs: 1, raw: `[${rawText('Seen.')}]` },
+        type: 'assistant.received',
+        ...attempt,
+        messageId: 'm',
+        requestId: null,
+        cost: 0,
+        stopReason: 'end_turn',
+        usage: NO_USAGE,
+        durationMs: 1,
+        raw: `[${rawText('Seen.')}]`,
       },
       {
-        ...{ type: 'prompt.broken', reason: 'compaction', section: 'messages' },
-        ...{ dropped: 3, summary: 'They looked.', tokensBefore: 9, tokensAfter: 3 },
+        type: 'prompt.broken',
+        reason: 'compaction',
+        section: 'messages',
+        dropped: 3,
+        summary: 'They looked.',
+        tokensBefore: 9,
+        tokensAfter: 3,
       },
     ]);
     const hand = await briefed([yes], old);
@@ -397,7 +441,8 @@ describe('reminders', () => {
     const look: Answer = [calls('c1', 'Look', { name: 'a' })];
     const deeds = { a: saw('/tmp/a') };
     const hand = await briefed([look, yes, yes], {
-      ...{ deeds, world: { rules: { '/tmp/a': 'No tabs.' } } },
+      deeds,
+      world: { rules: { '/tmp/a': 'No tabs.' } },
     });
     await hand.say('Look.');
     expect(hand.sent(-1).at(-1)).toBe('u | tool_result | No tabs.');
@@ -429,7 +474,8 @@ describe('reminders', () => {
   test('of a file that two calls touched come once', async () => {
     const two: Answer = [calls('c1', 'Look', { name: 'a' }), calls('c2', 'Look', { name: 'a' })];
     const hand = await briefed([two, [calls('c3', 'Look', { name: 'a' })], yes], {
-      ...{ deeds: { a: saw('/tmp/a') }, world: { rules: { '/tmp/a': 'No tabs.' } } },
+      deeds: { a: saw('/tmp/a') },
+      world: { rules: { '/tmp/a': 'No tabs.' } },
     });
     await hand.say('Look.');
     expect(hand.sent(1).at(-1)).toBe('u | tool_result | tool_result | No tabs.');

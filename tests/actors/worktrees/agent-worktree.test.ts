@@ -26,7 +26,9 @@ import {
 const ALONE = { subagent_type: 'explorer', isolation: 'worktree' };
 const MERGED: Settlement = { kind: 'merged', files: ['src/a.ts'], commit: 'c1' };
 const CONFLICT: Settlement = {
-  ...{ kind: 'conflict', files: ['a.ts', 'b.ts'], commit: 'c2' },
+  kind: 'conflict',
+  files: ['a.ts', 'b.ts'],
+  commit: 'c2',
   conflicts: [{ path: 'a.ts', why: 'both sides have changed it' }],
 };
 
@@ -86,7 +88,8 @@ describe('an agent with a worktree', () => {
     const path = `/home/.skein/worktrees/${hand.lead.id}/a_2`;
     const [created] = await childRecords(hand);
     expect(created).toMatchObject({
-      ...{ type: 'agent.created', cwd: path },
+      type: 'agent.created',
+      cwd: path,
       origin: { worktree: { path, branch: 'agent/a_2', base: 'base', top: '/tmp' } },
     });
     expect(hand.worktrees.asked).toEqual(['open a_2', 'settle a_2']);
@@ -161,7 +164,10 @@ describe('an agent with a worktree', () => {
 
 /** Writes a file, wherever it is told to. */
 const put = defineTool({
-  ...{ name: 'Put', kind: 'builtin', prompt: 'Put', interruptBehavior: 'block' },
+  name: 'Put',
+  kind: 'builtin',
+  prompt: 'Put',
+  interruptBehavior: 'block',
   input: z.object({ path: z.string() }),
   describe: ({ path }) => `Put ${path}`,
   isReadOnly: () => false,

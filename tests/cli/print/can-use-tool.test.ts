@@ -3,14 +3,25 @@ import { canUseToolAnswer, canUseToolRequest } from '../../../src/cli/print/can-
 import type { PermissionQuestion } from '../../../src/protocol/permission/permission.js';
 
 const asked = (more: Partial<PermissionQuestion> = {}): PermissionQuestion => ({
-  ...{ id: 'q_1', agent: 'a_1', call: 'toolu_1', tool: 'Bash', input: { command: 'ls' } },
-  ...{ inputDigest: 'd', cwd: '/repo', risk: 'high', description: 'ls', reason: 'No rule.' },
+  id: 'q_1',
+  agent: 'a_1',
+  call: 'toolu_1',
+  tool: 'Bash',
+  input: { command: 'ls' },
+  inputDigest: 'd',
+  cwd: '/repo',
+  risk: 'high',
+  description: 'ls',
+  reason: 'No rule.',
   ...more,
 });
 
 const rule = { toolName: 'Bash', ruleContent: 'npm run (x):*' };
 const update = (destination: string, rules: unknown = [rule]) => ({
-  ...{ type: 'addRules', rules, behavior: 'allow', destination },
+  type: 'addRules',
+  rules,
+  behavior: 'allow',
+  destination,
 });
 const grant = 'Bash(npm run (x):*)';
 
@@ -78,7 +89,9 @@ describe('what a driver answers', () => {
 
   test('is a no with a reason, and may end the run', () => {
     expect(answer({ behavior: 'deny', message: 'No.', interrupt: true })).toEqual({
-      ...{ behavior: 'deny', reason: 'No.', interrupt: true },
+      behavior: 'deny',
+      reason: 'No.',
+      interrupt: true,
     });
     expect(answer({ behavior: 'perhaps' })).toBeUndefined();
   });

@@ -37,14 +37,16 @@ const pipe = () => {
 const user = (content: unknown) => ({ type: 'user', message: { role: 'user', content } });
 
 const question: PermissionQuestion = {
-  ...{ id: 'q_1', agent: 'a_1', call: 'toolu_1', tool: 'Bash', input: { command: 'ls' } },
-  ...{
-    inputDigest: 'digest',
-    cwd: '/repo',
-    risk: 'medium',
-    description: 'Bash ls',
-    reason: 'No rule.',
-  },
+  id: 'q_1',
+  agent: 'a_1',
+  call: 'toolu_1',
+  tool: 'Bash',
+  input: { command: 'ls' },
+  inputDigest: 'digest',
+  cwd: '/repo',
+  risk: 'medium',
+  description: 'Bash ls',
+  reason: 'No rule.',
 };
 
 const answer = (response: unknown, subtype = 'success') => ({
@@ -205,7 +207,11 @@ describe('lines', () => {
 describe('a question to a person', () => {
   const aSignal = () => new AbortController().signal;
   const asked: PersonQuestion = {
-    ...{ id: 'q_1', agent: 'a_1', call: 'toolu_1', question: 'Which?', multiple: false },
+    id: 'q_1',
+    agent: 'a_1',
+    call: 'toolu_1',
+    question: 'Which?',
+    multiple: false,
     options: [{ label: 'Red', description: 'Warm.' }, { label: 'Blue' }],
   };
 
@@ -214,9 +220,13 @@ describe('a question to a person', () => {
     const answered = control.choose(asked, aSignal());
     expect(written).toEqual([
       {
-        ...{ type: 'control_request', request_id: 'q_1' },
+        type: 'control_request',
+        request_id: 'q_1',
         request: {
-          ...{ subtype: 'ask_user', question: 'Which?', multiple: false, tool_use_id: 'toolu_1' },
+          subtype: 'ask_user',
+          question: 'Which?',
+          multiple: false,
+          tool_use_id: 'toolu_1',
           options: [{ label: 'Red', description: 'Warm.' }, { label: 'Blue' }],
         },
       },

@@ -9,8 +9,17 @@ const session = (
   cwd = '/here',
   title = `About ${id}`,
 ): SessionMeta => ({
-  ...{ format: SESSION_FORMAT, id, cwd, createdAt: 0, updatedAt: NOW - minutes * 60_000 },
-  ...{ lead: 'a', model: 'm', version: '0', entrypoint: 'cli', parentId: null, title },
+  format: SESSION_FORMAT,
+  id,
+  cwd,
+  createdAt: 0,
+  updatedAt: NOW - minutes * 60_000,
+  lead: 'a',
+  model: 'm',
+  version: '0',
+  entrypoint: 'cli',
+  parentId: null,
+  title,
 });
 const all = [session('s_old', 120), session('s_new', 3), session('s_far', 1, '/there')];
 const listed = formerSessions(all, '/here', undefined);

@@ -13,18 +13,24 @@ import {
 import { eventually } from '../../host/process/processes.js';
 
 const question: PermissionQuestion = {
-  ...{ id: 'q_1', agent: 'a_1', call: 'toolu_1', tool: 'Bash', input: { command: 'ls' } },
-  ...{
-    inputDigest: 'digest',
-    cwd: '/repo',
-    risk: 'medium',
-    description: 'Bash ls',
-    reason: 'No rule.',
-    grant: 'Bash(ls)',
-  },
+  id: 'q_1',
+  agent: 'a_1',
+  call: 'toolu_1',
+  tool: 'Bash',
+  input: { command: 'ls' },
+  inputDigest: 'digest',
+  cwd: '/repo',
+  risk: 'medium',
+  description: 'Bash ls',
+  reason: 'No rule.',
+  grant: 'Bash(ls)',
 };
 const choice: PersonQuestion = {
-  ...{ id: 'q_2', agent: 'a_1', call: 'toolu_2', question: 'Which?', multiple: false },
+  id: 'q_2',
+  agent: 'a_1',
+  call: 'toolu_2',
+  question: 'Which?',
+  multiple: false,
   options: [{ label: 'Red', description: 'warm' }, { label: 'Blue' }],
 };
 
@@ -57,8 +63,12 @@ const personWho = (...answers: readonly ScriptedAnswer[]) => {
   });
   const controller = new AbortController();
   return {
-    ...{ terminal, surface, controller },
-    ...{ interrupts: () => interrupts, rings: () => rings, isHeld: () => isHeld },
+    terminal,
+    surface,
+    controller,
+    interrupts: () => interrupts,
+    rings: () => rings,
+    isHeld: () => isHeld,
   };
 };
 
@@ -145,7 +155,8 @@ describe('a permission question', () => {
     const { surface, terminal, controller } = personWho('s', 'p', 'o');
     const { grant: _, ...passing } = question;
     expect(await surface.ask(passing, controller.signal)).toEqual({
-      ...{ behavior: 'allow', scope: 'once' },
+      behavior: 'allow',
+      scope: 'once',
     });
     expect(terminal.text()).toContain('Allow it? o once, d deny: s\nPlease answer o or d');
   });
@@ -185,7 +196,8 @@ describe('a permission question', () => {
     for (const answers of [[{ kind: 'cancelled' }], ['d', { kind: 'cancelled' }]] as const) {
       const { surface, controller } = personWho(...answers);
       expect(await surface.ask(question, controller.signal)).toMatchObject({
-        ...{ behavior: 'deny', interrupt: true },
+        behavior: 'deny',
+        interrupt: true,
       });
     }
   });

@@ -19,7 +19,9 @@ const rosterOf = async ({ files = {}, command, isTrusted = true }: Machine) => {
   mkdirSync(join(folder.repo, '.git'));
   for (const [name, text] of Object.entries(files)) folder.put(name, text);
   const roster = await readRoster({
-    ...{ skeinHome: join(folder.home, '.skein'), home: folder.home, isTrusted },
+    skeinHome: join(folder.home, '.skein'),
+    home: folder.home,
+    isTrusted,
     workspace: findWorkspace(folder.repo, folder.home),
     own: join(folder.path, 'package'),
     ...(command !== undefined && { ofCommand: readAgentsFlag(command) }),
@@ -95,8 +97,12 @@ describe('the agents that can be asked for', () => {
 
 describe('an agent of a workspace that nobody trusts', () => {
   const POWERS = [
-    ...['model: opus', 'permissionMode: acceptEdits', 'mcpServers: github', 'maxTurns: 3'],
-    ...['hooks: { Stop: [{ hooks: [{ command: ./end }] }] }', 'tools: Bash'],
+    'model: opus',
+    'permissionMode: acceptEdits',
+    'mcpServers: github',
+    'maxTurns: 3',
+    'hooks: { Stop: [{ hooks: [{ command: ./end }] }] }',
+    'tools: Bash',
   ].join('\n');
   const FILE = 'repo/.claude/agents/a.md';
 
@@ -131,7 +137,8 @@ describe('an agent of a workspace that nobody trusts', () => {
 
   test('is not spoken of when it asks for nothing of the kind', async () => {
     const { agents, withheld } = await rosterOf({
-      ...{ files: { [FILE]: described('a') }, isTrusted: false },
+      files: { [FILE]: described('a') },
+      isTrusted: false,
     });
     expect([agents[0]?.warnings, withheld]).toEqual([[], []]);
   });

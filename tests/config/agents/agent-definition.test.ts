@@ -38,13 +38,26 @@ describe('the front matter of an agent', () => {
       'prompt: own',
     );
     expect(rest).toEqual({
-      ...{ name: 'looker', description: 'Looks', prompt: 'You look.', ...PLACE },
-      ...{ tools: ['Read', 'Bash'], disallowedTools: ['WebFetch'], limits: [], denials: [] },
-      ...{ model: 'haiku', permissionMode: 'plan', maxTurns: 12, maxBudgetUsd: 0.5 },
+      name: 'looker',
+      description: 'Looks',
+      prompt: 'You look.',
+      ...PLACE,
+      tools: ['Read', 'Bash'],
+      disallowedTools: ['WebFetch'],
+      limits: [],
+      denials: [],
+      model: 'haiku',
+      permissionMode: 'plan',
+      maxTurns: 12,
+      maxBudgetUsd: 0.5,
       maxBudgetTokens: 50_000,
-      ...{ skills: ['pdf', 'charts'] },
-      ...{ mcpServers: ['github', 'jira'], background: true, isolation: 'worktree' },
-      ...{ color: 'purple', proactive: true, ownPrompt: true },
+      skills: ['pdf', 'charts'],
+      mcpServers: ['github', 'jira'],
+      background: true,
+      isolation: 'worktree',
+      color: 'purple',
+      proactive: true,
+      ownPrompt: true,
       warnings: ['skills, mcpServers of /a/looker.md: no effect in this version.'],
     });
     expect(hooks).toMatchObject([
@@ -105,7 +118,9 @@ describe('the front matter of an agent', () => {
     ['prompt: mine', 'prompt: write own or shared instead of the text "mine"'],
   ])('describes no agent with a value that is none, and says where: %s', (line, fix) => {
     expect(parsed('', line)).toEqual({
-      ...{ name: 'looker', line: 5, fix: expect.stringContaining(fix) },
+      name: 'looker',
+      line: 5,
+      fix: expect.stringContaining(fix),
     });
   });
 
@@ -132,7 +147,9 @@ describe('the front matter of an agent', () => {
     'describes no agent with a hook that cannot be read, which might guard it: %s',
     (hook, fix) => {
       expect(parsed('hooks:', '  SessionEnd: []', `  ${hook}`)).toEqual({
-        ...{ name: 'looker', line: 6, fix: expect.stringContaining(fix) },
+        name: 'looker',
+        line: 6,
+        fix: expect.stringContaining(fix),
       });
     },
   );
@@ -168,8 +185,28 @@ describe('the front matter of an agent', () => {
 describe('a file of any kind', () => {
   test('is an agent or a line and what to do there, and never more', () => {
     const words = fc.constantFrom(
-      ...['---\n', 'name: a\n', 'description: b\n', 'tools: ', 'hooks:\n', '  Stop: ', '[', '{'],
-      ...['Bash(', ')', ',', '*', '&a ', '"', "'", '\t', '\n', ': ', '- ', '\u0000', '😀', '#'],
+      '---\n',
+      'name: a\n',
+      'description: b\n',
+      'tools: ',
+      'hooks:\n',
+      '  Stop: ',
+      '[',
+      '{',
+      'Bash(',
+      ')',
+      ',',
+      '*',
+      '&a ',
+      '"',
+      "'",
+      '\t',
+      '\n',
+      ': ',
+      '- ',
+      '\u0000',
+      '😀',
+      '#',
     );
     const text = fc.array(words, { maxLength: 40 }).map((parts) => parts.join(''));
     const anything = fc.oneof(text, fc.string({ unit: 'binary' }));

@@ -47,11 +47,23 @@ describe('an agent that a file describes', () => {
       [FILE]: described('reviewer', more, 'You review.\n\n---\n\nWith care.'),
     });
     expect(await resolve('reviewer')).toEqual({
-      ...{ name: 'reviewer', description: 'Reviews things', tools: ['Read', 'Grep', 'Bash'] },
-      ...{ model: 'haiku', proactive: true, prompt: 'You review.\n\n---\n\nWith care.' },
-      ...{ disallowedTools: [], limits: [], denials: [], skills: [], mcpServers: [], hooks: [] },
-      ...{ background: false, ownPrompt: false, warnings: [] },
-      ...{ path: join(folder.path, FILE), source: 'project' },
+      name: 'reviewer',
+      description: 'Reviews things',
+      tools: ['Read', 'Grep', 'Bash'],
+      model: 'haiku',
+      proactive: true,
+      prompt: 'You review.\n\n---\n\nWith care.',
+      disallowedTools: [],
+      limits: [],
+      denials: [],
+      skills: [],
+      mcpServers: [],
+      hooks: [],
+      background: false,
+      ownPrompt: false,
+      warnings: [],
+      path: join(folder.path, FILE),
+      source: 'project',
     });
   });
 

@@ -4,8 +4,11 @@ import { EFFECT_TOOLS, givesTool } from '../../../src/protocol/agent/agent-defin
 import { builtinTools } from '../../../src/tools/builtin-tools.js';
 
 const roster = await readRoster({
-  ...{ workspace: { root: '/nowhere', folders: [] }, skeinHome: '/nowhere', home: '/nowhere' },
-  ...{ isTrusted: true, own: process.cwd() },
+  workspace: { root: '/nowhere', folders: [] },
+  skeinHome: '/nowhere',
+  home: '/nowhere',
+  isTrusted: true,
+  own: process.cwd(),
 } as unknown as Parameters<typeof readRoster>[0]);
 
 const effectsOf = (name: string) => {
@@ -18,7 +21,11 @@ const effectsOf = (name: string) => {
 describe('the agents of the package', () => {
   test('are five, without a mistake', () => {
     expect(roster.agents.map(({ name }) => name)).toEqual([
-      ...['explorer', 'implementer', 'planner', 'reviewer', 'tester'],
+      'explorer',
+      'implementer',
+      'planner',
+      'reviewer',
+      'tester',
     ]);
     expect(roster).toMatchObject({ unusable: [], warnings: [], withheld: [] });
     expect(roster.agents.flatMap(({ warnings, hooks }) => [...warnings, ...hooks])).toEqual([]);

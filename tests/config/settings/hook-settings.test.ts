@@ -20,12 +20,17 @@ describe('the hooks of the settings', () => {
     expect(warnings).toEqual([]);
     expect(setups).toMatchObject([
       {
-        ...{ event: 'PreToolUse', timeoutMs: 5_000, isAsync: false, once: false },
+        event: 'PreToolUse',
+        timeoutMs: 5_000,
+        isAsync: false,
+        once: false,
         work: { kind: 'command', command: 'check' },
       },
     ]);
     expect(['Edit', 'Write', 'Read'].map((name) => setups[0]?.matches(name))).toEqual([
-      ...[true, true, false],
+      true,
+      true,
+      false,
     ]);
   });
 

@@ -37,7 +37,20 @@ describe('a settings file that is not JSON', () => {
 
   test('is found wherever JSON.parse fails, and only inside the text', () => {
     const bits = fc.constantFrom(
-      ...['{', '}', '[', ']', ',', ':', '"', '"a"', '1', '-', 'null', ' ', '\\', '\n'],
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '"',
+      '"a"',
+      '1',
+      '-',
+      'null',
+      ' ',
+      '\\',
+      '\n',
     );
     fc.assert(
       fc.property(fc.array(bits, { maxLength: 20 }), (parts) => {

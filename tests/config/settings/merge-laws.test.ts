@@ -52,7 +52,12 @@ const told = (said: Partial<Record<Source, Said>>, more: Record<string, unknown>
 
 const ruling = (rules: readonly PermissionRule[], mode: PermissionMode = 'default') =>
   createPolicy({
-    ...{ rules, mode, roots: ['/repo'], home: '/home', skeinHome: '/state', surface: false },
+    rules,
+    mode,
+    roots: ['/repo'],
+    home: '/home',
+    skeinHome: '/state',
+    surface: false,
     realPath: (path) => path,
   }).rule({
     tool: 'Bash',
@@ -79,7 +84,8 @@ describe('the merge of all sources', () => {
     };
     for (const some of [rules, [...rules, session], [session, ...rules]]) {
       expect(ruling(some, 'bypassPermissions')).toMatchObject({
-        ...{ behavior: 'deny', step: 'deny' },
+        behavior: 'deny',
+        step: 'deny',
         rule: { source: denies, text: 'Bash(make:*)' },
       });
     }

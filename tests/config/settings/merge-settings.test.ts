@@ -33,8 +33,15 @@ describe('layers of settings', () => {
       flags: { settings: '../flag.json', skein: { maxDepth: 9 }, allowedTools: ['Read(9)'] },
     });
     expect(rules.map(({ text, source }) => `${text} ${source}`)).toEqual([
-      ...['Read(1) user', 'Read(2) user', 'Read(3) project', 'Read(4) project', 'Read(5) local'],
-      ...['Read(6) local', 'Read(8) flag', 'Read(9) command', 'Read(10) policy'],
+      'Read(1) user',
+      'Read(2) user',
+      'Read(3) project',
+      'Read(4) project',
+      'Read(5) local',
+      'Read(6) local',
+      'Read(8) flag',
+      'Read(9) command',
+      'Read(10) policy',
     ]);
     expect(rules[2]?.file).toBe(join(folder.repo, '.claude/settings.json'));
     expect(rules[7]).not.toHaveProperty('file');
@@ -75,20 +82,38 @@ describe('layers of settings', () => {
   test('have the documented defaults when nobody says anything', () => {
     const { skein, mode, rules, warnings, ignoredNotice } = temporaryFolder().load();
     expect(skein).toEqual({
-      ...{ maxAgents: 200, maxConcurrentAgents: 20, maxDepth: 3, maxConcurrentRequests: 64 },
-      ...{
-        agentIdleTimeoutMs: 600_000,
-        agentWallTimeoutMs: 3_600_000,
-        permissionTimeoutMs: 600_000,
-      },
-      ...{ teammates: 'in-process', store: 'embedded', modelAliases: {} },
-      ...{ leaseMs: 15_000, queuePriority: 0, queueDelayMs: 0, personKeys: [], sharedPaths: [] },
-      ...{ webSearch: true, allowPrivateAddresses: [] },
-      ...{ redactSecrets: true, sandbox: 'off' },
-      ...{ simple: false, disableMemoryFiles: false, autoMemory: false, teamMemory: false },
-      ...{ disableExperimentalBetas: false, cacheHourFor: [], mcpInstructionsDelta: true },
-      ...{ maxOutputTokens: 32_000, streamIdleTimeoutMs: 120_000, maxRetries: 10 },
-      ...{ sessionRetentionDays: 30, checkpointRetentionDays: 30, worktreeRetentionDays: 30 },
+      maxAgents: 200,
+      maxConcurrentAgents: 20,
+      maxDepth: 3,
+      maxConcurrentRequests: 64,
+      agentIdleTimeoutMs: 600_000,
+      agentWallTimeoutMs: 3_600_000,
+      permissionTimeoutMs: 600_000,
+      teammates: 'in-process',
+      store: 'embedded',
+      modelAliases: {},
+      leaseMs: 15_000,
+      queuePriority: 0,
+      queueDelayMs: 0,
+      personKeys: [],
+      sharedPaths: [],
+      webSearch: true,
+      allowPrivateAddresses: [],
+      redactSecrets: true,
+      sandbox: 'off',
+      simple: false,
+      disableMemoryFiles: false,
+      autoMemory: false,
+      teamMemory: false,
+      disableExperimentalBetas: false,
+      cacheHourFor: [],
+      mcpInstructionsDelta: true,
+      maxOutputTokens: 32_000,
+      streamIdleTimeoutMs: 120_000,
+      maxRetries: 10,
+      sessionRetentionDays: 30,
+      checkpointRetentionDays: 30,
+      worktreeRetentionDays: 30,
     });
     expect(mode).toEqual({ value: 'default', source: 'default' });
     expect([rules, warnings, ignoredNotice]).toEqual([[], [], undefined]);
@@ -145,7 +170,8 @@ describe('the explanation of settings', () => {
     const folder = temporaryFolder();
     const file = folder.put('home/.skein/settings.json', {
       permissions: { deny: ['Bash(rm:*)'] },
-      ...{ language: 'Norsk', outputStyle: 'terse' },
+      language: 'Norsk',
+      outputStyle: 'terse',
       skein: { maxAgents: 5 },
     });
     const user = { source: 'user', file, line: 1 };

@@ -7,24 +7,44 @@ import { temporaryFolder } from '../folder.js';
 describe('the environment variable of a setting', () => {
   test('is its name in capitals, word by word', () => {
     expect(Object.keys(SKEIN_KEYS).map(environmentName)).toEqual([
-      ...['SKEIN_MAX_AGENTS', 'SKEIN_MAX_CONCURRENT_AGENTS', 'SKEIN_MAX_DEPTH'],
-      ...[
-        'SKEIN_MAX_CONCURRENT_REQUESTS',
-        'SKEIN_MAX_BUDGET_USD',
-        'SKEIN_MAX_BUDGET_TOKENS',
-        'SKEIN_AGENT_IDLE_TIMEOUT_MS',
-      ],
-      ...['SKEIN_AGENT_WALL_TIMEOUT_MS', 'SKEIN_PERMISSION_TIMEOUT_MS'],
-      ...['SKEIN_TEAMMATES', 'SKEIN_STORE', 'SKEIN_LEASE_MS'],
-      ...['SKEIN_QUEUE_PRIORITY', 'SKEIN_QUEUE_DELAY_MS'],
-      ...['SKEIN_PERSON_KEYS', 'SKEIN_SHARED_PATHS', 'SKEIN_WORKSPACE_REMOTE'],
-      ...['SKEIN_EFFORT', 'SKEIN_THINKING', 'SKEIN_CONTEXT_WINDOW', 'SKEIN_MAX_OUTPUT_TOKENS'],
-      ...['SKEIN_STREAM_IDLE_TIMEOUT_MS', 'SKEIN_MAX_RETRIES', 'SKEIN_MODEL_ALIASES'],
-      ...['SKEIN_SIMPLE', 'SKEIN_DISABLE_MEMORY_FILES', 'SKEIN_AUTO_MEMORY', 'SKEIN_TEAM_MEMORY'],
-      ...['SKEIN_DISABLE_EXPERIMENTAL_BETAS', 'SKEIN_CACHE_HOUR_FOR', 'SKEIN_CACHE_BREAKER'],
-      ...['SKEIN_MCP_INSTRUCTIONS_DELTA', 'SKEIN_WEB_SEARCH', 'SKEIN_ALLOW_PRIVATE_ADDRESSES'],
-      ...['SKEIN_REDACT_SECRETS', 'SKEIN_SANDBOX'],
-      ...['SKEIN_SESSION_RETENTION_DAYS', 'SKEIN_CHECKPOINT_RETENTION_DAYS'],
+      'SKEIN_MAX_AGENTS',
+      'SKEIN_MAX_CONCURRENT_AGENTS',
+      'SKEIN_MAX_DEPTH',
+      'SKEIN_MAX_CONCURRENT_REQUESTS',
+      'SKEIN_MAX_BUDGET_USD',
+      'SKEIN_MAX_BUDGET_TOKENS',
+      'SKEIN_AGENT_IDLE_TIMEOUT_MS',
+      'SKEIN_AGENT_WALL_TIMEOUT_MS',
+      'SKEIN_PERMISSION_TIMEOUT_MS',
+      'SKEIN_TEAMMATES',
+      'SKEIN_STORE',
+      'SKEIN_LEASE_MS',
+      'SKEIN_QUEUE_PRIORITY',
+      'SKEIN_QUEUE_DELAY_MS',
+      'SKEIN_PERSON_KEYS',
+      'SKEIN_SHARED_PATHS',
+      'SKEIN_WORKSPACE_REMOTE',
+      'SKEIN_EFFORT',
+      'SKEIN_THINKING',
+      'SKEIN_CONTEXT_WINDOW',
+      'SKEIN_MAX_OUTPUT_TOKENS',
+      'SKEIN_STREAM_IDLE_TIMEOUT_MS',
+      'SKEIN_MAX_RETRIES',
+      'SKEIN_MODEL_ALIASES',
+      'SKEIN_SIMPLE',
+      'SKEIN_DISABLE_MEMORY_FILES',
+      'SKEIN_AUTO_MEMORY',
+      'SKEIN_TEAM_MEMORY',
+      'SKEIN_DISABLE_EXPERIMENTAL_BETAS',
+      'SKEIN_CACHE_HOUR_FOR',
+      'SKEIN_CACHE_BREAKER',
+      'SKEIN_MCP_INSTRUCTIONS_DELTA',
+      'SKEIN_WEB_SEARCH',
+      'SKEIN_ALLOW_PRIVATE_ADDRESSES',
+      'SKEIN_REDACT_SECRETS',
+      'SKEIN_SANDBOX',
+      'SKEIN_SESSION_RETENTION_DAYS',
+      'SKEIN_CHECKPOINT_RETENTION_DAYS',
       'SKEIN_WORKTREE_RETENTION_DAYS',
     ]);
   });
@@ -109,7 +129,9 @@ describe('a model name', () => {
   test('may be an alias of the user, for an id or for another alias', () => {
     const own = { fast: 'haiku', opus: 'my-opus', sonnet: 'sonnet' };
     expect(['fast', 'opus', 'sonnet'].map((name) => resolveModel(name, own))).toEqual([
-      ...['claude-haiku-5-5', 'my-opus', 'claude-sonnet-5-5'],
+      'claude-haiku-5-5',
+      'my-opus',
+      'claude-sonnet-5-5',
     ]);
   });
 });

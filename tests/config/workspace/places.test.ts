@@ -26,15 +26,17 @@ describe('the state directory', () => {
 
   test('has a fixed layout', () => {
     expect(stateLayout('/s')).toEqual({
-      ...{
-        home: '/s',
-        settings: '/s/settings.json',
-        trust: '/s/trust.json',
-        history: '/s/history',
-        sessions: '/s/sessions',
-      },
-      ...{ checkpoints: '/s/checkpoints', worktrees: '/s/worktrees', keys: '/s/keys' },
-      ...{ agents: '/s/agents', skills: '/s/skills', commands: '/s/commands' },
+      home: '/s',
+      settings: '/s/settings.json',
+      trust: '/s/trust.json',
+      history: '/s/history',
+      sessions: '/s/sessions',
+      checkpoints: '/s/checkpoints',
+      worktrees: '/s/worktrees',
+      keys: '/s/keys',
+      agents: '/s/agents',
+      skills: '/s/skills',
+      commands: '/s/commands',
     });
   });
 

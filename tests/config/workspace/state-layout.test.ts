@@ -14,7 +14,7 @@ import { temporaryFolder } from '../folder.js';
 const furnished = () => {
   const folder = temporaryFolder();
   const skeinHome = join(folder.home, '.skein');
-  const places = [...['home/.claude', 'home/.skein', 'repo/.claude', 'repo/.skein']];
+  const places = ['home/.claude', 'home/.skein', 'repo/.claude', 'repo/.skein'];
   for (const [index, place] of places.entries()) {
     folder.put(`${place}/settings.json`, { env: { [`S${index}`]: '1' } });
     folder.put(
@@ -50,8 +50,11 @@ describe('what is read of a user and of a repository', () => {
     const { workspace, repo } = furnished();
     const names = projectFiles(workspace).map(({ path }) => path.replace(`${repo}/`, ''));
     expect(names).toEqual([
-      ...['.claude/settings.json', '.skein/settings.json', '.claude/settings.local.json'],
-      ...['.skein/settings.local.json', '.mcp.json'],
+      '.claude/settings.json',
+      '.skein/settings.json',
+      '.claude/settings.local.json',
+      '.skein/settings.local.json',
+      '.mcp.json',
     ]);
   });
 

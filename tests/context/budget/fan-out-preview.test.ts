@@ -11,8 +11,15 @@ const MODEL = 'claude-sonnet-5-5';
 const [INPUT, OUTPUT] = [2e-6, 10e-6];
 
 const fanOut = (more: Partial<FanOut> = {}): FanOut => ({
-  ...{ count: 10, model: MODEL, prefixTokens: 50_000, cachedTokens: 0, ownTokens: 400 },
-  ...{ turns: [3, 3], outputPerTurn: [200, 200], resultTokensPerTurn: 1_000, ...more },
+  count: 10,
+  model: MODEL,
+  prefixTokens: 50_000,
+  cachedTokens: 0,
+  ownTokens: 400,
+  turns: [3, 3],
+  outputPerTurn: [200, 200],
+  resultTokensPerTurn: 1_000,
+  ...more,
 });
 
 /** Every agent one after the other, against a server that remembers prefixes by what they are made of. */
@@ -60,13 +67,18 @@ const range = (most: number) =>
 
 const anyFanOut: fc.Arbitrary<FanOut> = fc
   .record({
-    ...{ count: fc.integer({ min: 1, max: 12 }), prefixTokens: fc.nat(60_000) },
-    ...{ part: fc.double({ min: 0, max: 1, noNaN: true }), ownTokens: fc.nat(2_000) },
-    ...{ turns: range(6), outputPerTurn: range(2_000), resultTokensPerTurn: fc.nat(4_000) },
+    count: fc.integer({ min: 1, max: 12 }),
+    prefixTokens: fc.nat(60_000),
+    part: fc.double({ min: 0, max: 1, noNaN: true }),
+    ownTokens: fc.nat(2_000),
+    turns: range(6),
+    outputPerTurn: range(2_000),
+    resultTokensPerTurn: fc.nat(4_000),
   })
   .map(({ part, ...given }) => ({
     ...given,
-    ...{ model: MODEL, cachedTokens: Math.floor(given.prefixTokens * part) },
+    model: MODEL,
+    cachedTokens: Math.floor(given.prefixTokens * part),
   }));
 
 describe('a preview of a fan-out', () => {
@@ -118,7 +130,10 @@ describe('what agents are judged by', () => {
       { turns: 0, outputTokens: 0, grownTokens: 0 },
     ];
     expect(habitsOf(ended)).toEqual({
-      ...{ turns: [2, 4], outputPerTurn: [100, 250], resultTokensPerTurn: 1_500, observed: 2 },
+      turns: [2, 4],
+      outputPerTurn: [100, 250],
+      resultTokensPerTurn: 1_500,
+      observed: 2,
     });
   });
 

@@ -9,8 +9,12 @@ import { NO_USAGE } from '../../../src/protocol/model/usage.js';
 const MODEL = 'claude-sonnet-5-5';
 /** …and this is a request of so many dollars, before its answer. */
 const need = (usd: number, more: Partial<Need> = {}): Need => ({
-  ...{ model: MODEL, inputTokens: Math.round(usd / 2.5e-6), knownTokens: 0 },
-  ...{ maxOutputTokens: 0, isTurn: true, ...more },
+  model: MODEL,
+  inputTokens: Math.round(usd / 2.5e-6),
+  knownTokens: 0,
+  maxOutputTokens: 0,
+  isTurn: true,
+  ...more,
 });
 
 const grantOf = (usd: number | null, turns: number | null = null) =>
@@ -227,7 +231,8 @@ describe('a grant', () => {
       { ...NOTHING_USED, usd: 0.75, turns: 2 },
     );
     expect(await grant.reserve(need(0.5), never)).toMatchObject({
-      ...{ reason: 'budget', detail: expect.stringContaining('$0.7500 is spent') },
+      reason: 'budget',
+      detail: expect.stringContaining('$0.7500 is spent'),
     });
     (await granted(grant.reserve(need(0.125), never))).settle(cost(0.125));
     expect(await grant.reserve(need(0), never)).toMatchObject({ reason: 'max_turns' });

@@ -11,7 +11,11 @@ const report: JournalBody = { ...prompt, from: 'agent' };
 const epoch: JournalBody = { type: 'epoch.began', owner: 'o' };
 const began = (run: number): JournalBody => ({ type: 'run.started', run });
 const ended: JournalBody = {
-  ...{ type: 'run.ended', reason: 'end_turn', detail: null, turns: 1, final: false },
+  type: 'run.ended',
+  reason: 'end_turn',
+  detail: null,
+  turns: 1,
+  final: false,
 };
 
 const runAfter = (...bodies: readonly JournalBody[]): PresentRun => {
@@ -71,22 +75,14 @@ const turn = { model: 'm', usage: { ...NO_USAGE, output: 1 }, cost: 1 };
 describe('what a run had used up', () => {
   test('is what the whole tree did since it began', () => {
     const { used } = usageOf(
-      ...([
-        ['a', 'run.started', { run: 1 }],
-        ['a', 'turn.ended', turn],
-      ] as const),
-      ...([
-        ['a', 'agent.requested', { child: 'b' }],
-        ['a', 'run.started', { run: 2 }],
-      ] as const),
-      ...([
-        ['a', 'turn.ended', turn],
-        ['a', 'agent.requested', { child: 'c' }],
-      ] as const),
-      ...([
-        ['b', 'turn.ended', turn],
-        ['c', 'turn.failed', turn],
-      ] as const),
+      ['a', 'run.started', { run: 1 }],
+      ['a', 'turn.ended', turn],
+      ['a', 'agent.requested', { child: 'b' }],
+      ['a', 'run.started', { run: 2 }],
+      ['a', 'turn.ended', turn],
+      ['a', 'agent.requested', { child: 'c' }],
+      ['b', 'turn.ended', turn],
+      ['c', 'turn.failed', turn],
       ['a', 'run.started', { run: 3 }],
     );
     expect(used).toEqual({ usd: 3, tokens: 3, turns: 2, agents: 1 });
@@ -99,14 +95,10 @@ describe('what a run had used up', () => {
 
   test('is of an agent what it and all below it did, in its last run', () => {
     const usage = usageOf(
-      ...([
-        ['b', 'turn.ended', turn],
-        ['c', 'turn.ended', turn],
-      ] as const),
-      ...([
-        ['c', 'agent.stopped'],
-        ['c', 'run.started', { run: 2 }],
-      ] as const),
+      ['b', 'turn.ended', turn],
+      ['c', 'turn.ended', turn],
+      ['c', 'agent.stopped'],
+      ['c', 'run.started', { run: 2 }],
       ['c', 'turn.ended', turn],
     );
     expect(usage.usedBy('b')).toEqual({ usd: 3, tokens: 3, turns: 3 });

@@ -3,7 +3,9 @@ import { Spending } from '../../../src/context/budget/spending.js';
 import { NO_USAGE } from '../../../src/protocol/model/usage.js';
 
 const request = (model: string, output: number, cost: number | null) => ({
-  ...{ model, usage: { ...NO_USAGE, output }, cost },
+  model,
+  usage: { ...NO_USAGE, output },
+  cost,
 });
 
 describe('what was spent', () => {

@@ -22,33 +22,55 @@ const fold = (bodies: readonly JournalBody[], epoch = 1): CacheLog => {
 };
 
 const started = (from?: number, ...digests: readonly string[]): JournalBody => ({
-  ...{ type: 'turn.started', ...at, model: 'm', estimatedTokens: 1, tools: 0, messages: 1 },
+  type: 'turn.started',
+  ...at,
+  model: 'm',
+  estimatedTokens: 1,
+  tools: 0,
+  messages: 1,
   ...(from !== undefined && { sent: { from, digests: [...digests] } }),
 });
 
 const answered = (usage: Partial<Usage>, messageId: string | null = 'msg_1'): JournalBody => ({
-  ...{ type: 'assistant.received', ...at, model: 'm', messageId, requestId: null },
-  ...{ stopReason: 'end_turn', usage: { ...NO_USAGE, ...usage }, cost: null, durationMs: 1 },
+  type: 'assistant.received',
+  ...at,
+  model: 'm',
+  messageId,
+  requestId: null,
+  stopReason: 'end_turn',
+  usage: { ...NO_USAGE, ...usage },
+  cost: null,
+  durationMs: 1,
   raw: '[]',
 });
 
 const shaped = (model: string): JournalBody => ({ type: 'request.shaped', shape: { model } });
 const broken = (reason: 'clear' | 'model', more: object = {}): JournalBody => ({
-  ...{ type: 'prompt.broken', reason, section: 'messages', ...more },
+  type: 'prompt.broken',
+  reason,
+  section: 'messages',
+  ...more,
 });
 
 describe('what a journal tells of the cache', () => {
   test('is nothing at first', () => {
     const { shape, last, messageId, sent, declared } = new CacheLog();
     expect({ shape, last, messageId, sent, declared }).toEqual({
-      ...{ shape: undefined, last: undefined, messageId: null, sent: [], declared: [] },
+      shape: undefined,
+      last: undefined,
+      messageId: null,
+      sent: [],
+      declared: [],
     });
   });
 
   test('is how the last answered request looked, what it left and when it began', () => {
     const log = fold([
-      ...[shaped('a'), started(), answered({ cacheRead: 5, cacheWrite5m: 3, cacheWrite1h: 2 })],
-      ...[shaped('b'), started()],
+      shaped('a'),
+      started(),
+      answered({ cacheRead: 5, cacheWrite5m: 3, cacheWrite1h: 2 }),
+      shaped('b'),
+      started(),
     ]);
     expect(log.last).toEqual({ shape: { model: 'a' }, cachedTokens: 10, at: 2_000 });
     expect(log.shape).toEqual({ model: 'b' });
@@ -56,8 +78,15 @@ describe('what a journal tells of the cache', () => {
 
   test('counts an attempt that was cut after the server had begun', () => {
     const cut: JournalBody = {
-      ...{ type: 'turn.failed', ...at, model: 'm', kind: 'dropped', message: 'cut', status: null },
-      ...{ usage: { ...NO_USAGE, cacheWrite5m: 7 }, cost: null, durationMs: 1 },
+      type: 'turn.failed',
+      ...at,
+      model: 'm',
+      kind: 'dropped',
+      message: 'cut',
+      status: null,
+      usage: { ...NO_USAGE, cacheWrite5m: 7 },
+      cost: null,
+      durationMs: 1,
     };
     const log = fold([broken('clear'), shaped('a'), started(), cut]);
     expect(log.last).toEqual({ shape: { model: 'a' }, cachedTokens: 7, at: 3_000 });
@@ -106,7 +135,12 @@ describe('what a journal tells of the cache', () => {
 
   test('does not take the time of copying for the time of a request', () => {
     const created: JournalBody = {
-      ...{ type: 'agent.created', agent: 'a', parent: null, cwd: '/', model: 'm', prompt: 'p' },
+      type: 'agent.created',
+      agent: 'a',
+      parent: null,
+      cwd: '/',
+      model: 'm',
+      prompt: 'p',
       forkedFrom: { session: 's', agent: 'a' },
     };
     const log = fold([created, started(), answered({ input: 1 })]);

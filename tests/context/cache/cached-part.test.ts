@@ -12,20 +12,39 @@ import {
 const at = { turn: 1, attempt: 1, model: 'm' };
 const said: JournalBody = { type: 'user.sent', parts: [{ text: 'Go.' }] };
 const asks = (marked?: 'shared' | 'nothing'): JournalBody => ({
-  ...{ type: 'turn.started', ...at, estimatedTokens: 1, tools: 0, messages: 1 },
+  type: 'turn.started',
+  ...at,
+  estimatedTokens: 1,
+  tools: 0,
+  messages: 1,
   ...(marked && { marked }),
 });
 const answered: JournalBody = {
-  ...{ type: 'assistant.received', ...at, messageId: 'msg', requestId: null },
-  ...{ stopReason: 'end_turn', usage: NO_USAGE, cost: 0, durationMs: 1 },
+  type: 'assistant.received',
+  ...at,
+  messageId: 'msg',
+  requestId: null,
+  stopReason: 'end_turn',
+  usage: NO_USAGE,
+  cost: 0,
+  durationMs: 1,
   raw: '[{"type":"text","text":"Yes."}]',
 };
 const failed: JournalBody = {
-  ...{ type: 'turn.failed', ...at, kind: 'dropped', message: 'Cut.', status: null },
-  ...{ durationMs: 1, usage: NO_USAGE, cost: 0 },
+  type: 'turn.failed',
+  ...at,
+  kind: 'dropped',
+  message: 'Cut.',
+  status: null,
+  durationMs: 1,
+  usage: NO_USAGE,
+  cost: 0,
 };
 const summarised: JournalBody = {
-  ...{ type: 'prompt.broken', reason: 'compaction', section: 'messages', dropped: 2 },
+  type: 'prompt.broken',
+  reason: 'compaction',
+  section: 'messages',
+  dropped: 2,
   summary: 'It was said.',
 };
 
@@ -64,7 +83,8 @@ describe('what answered requests have left in the cache', () => {
 
   test('may end behind what other agents begin with too', () => {
     expect(folded([said, asks('shared'), answered]).cached.upTo).toEqual({
-      ...{ index: 0, at: 'shared' },
+      index: 0,
+      at: 'shared',
     });
   });
 

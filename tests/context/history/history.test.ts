@@ -22,10 +22,17 @@ const historyOf = (...bodies: readonly JournalBody[]): History => {
 
 const at = { turn: 1, attempt: 1 };
 const created: JournalBody = {
-  ...{ type: 'agent.created', agent: 'a_1', parent: null, cwd: '/work', model: 'm', prompt: 'p' },
+  type: 'agent.created',
+  agent: 'a_1',
+  parent: null,
+  cwd: '/work',
+  model: 'm',
+  prompt: 'p',
 };
 const letter = (id: string, text: string): JournalBody => ({
-  ...{ type: 'letter.received', letter: id, from: 'user' },
+  type: 'letter.received',
+  letter: id,
+  from: 'user',
   raw: JSON.stringify([{ type: 'text', text }]),
 });
 const sent = (...parts: Extract<JournalBody, { type: 'user.sent' }>['parts']): JournalBody => ({
@@ -33,26 +40,52 @@ const sent = (...parts: Extract<JournalBody, { type: 'user.sent' }>['parts']): J
   parts,
 });
 const started: JournalBody = {
-  ...{ type: 'turn.started', ...at, model: 'm', estimatedTokens: 1, tools: 0, messages: 1 },
+  type: 'turn.started',
+  ...at,
+  model: 'm',
+  estimatedTokens: 1,
+  tools: 0,
+  messages: 1,
 };
 const received = (
   blocks: readonly WireBlock[],
   { usage = NO_USAGE, stopReason = 'end_turn', cost = 0 as number | null, model = 'm' } = {},
 ): JournalBody => ({
-  ...{ type: 'assistant.received', ...at, model, messageId: 'msg', requestId: null },
-  ...{ stopReason, usage, cost, durationMs: 1, raw: JSON.stringify(blocks) },
+  type: 'assistant.received',
+  ...at,
+  model,
+  messageId: 'msg',
+  requestId: null,
+  stopReason,
+  usage,
+  cost,
+  durationMs: 1,
+  raw: JSON.stringify(blocks),
 });
 const call = (id: string): WireBlock => ({ type: 'tool_use', id, name: 'Read', input: {} });
 const ended = (
   id: string,
   { content = 'ok', notes = [] as Extract<JournalBody, { type: 'call.ended' }>['notes'] } = {},
 ): JournalBody => ({
-  ...{ type: 'call.ended', ...at, call: id, tool: 'Read', outcome: 'ok', durationMs: 1, notes },
+  type: 'call.ended',
+  ...at,
+  call: id,
+  tool: 'Read',
+  outcome: 'ok',
+  durationMs: 1,
+  notes,
   raw: JSON.stringify({ type: 'tool_result', tool_use_id: id, content }),
 });
 const failed = (usage: Usage, cost: number | null): JournalBody => ({
-  ...{ type: 'turn.failed', ...at, kind: 'dropped', message: 'Cut.', status: null },
-  ...{ durationMs: 1, model: 'm', usage, cost },
+  type: 'turn.failed',
+  ...at,
+  kind: 'dropped',
+  message: 'Cut.',
+  status: null,
+  durationMs: 1,
+  model: 'm',
+  usage,
+  cost,
 });
 const wire = (history: History) => history.messages.map(({ bytes }) => bytes.toString());
 const text = (said: string) => ({ type: 'text', text: said });
@@ -131,8 +164,13 @@ describe('a history', () => {
 
   test('sends results first, then letters, as they were written', () => {
     const history = historyOf(
-      ...[created, letter('l1', 'Hello'), sent({ letter: 'l1' })],
-      ...[received([call('c1'), call('c2')]), ended('c2'), letter('l2', 'And then?'), ended('c1')],
+      created,
+      letter('l1', 'Hello'),
+      sent({ letter: 'l1' }),
+      received([call('c1'), call('c2')]),
+      ended('c2'),
+      letter('l2', 'And then?'),
+      ended('c1'),
     );
     expect(history.nextUserParts()).toEqual([{ call: 'c1' }, { call: 'c2' }, { letter: 'l2' }]);
     history.apply({ v: 1, seq: 9, ts: 0, epoch: 1, ...sent(...history.nextUserParts()) } as never);
@@ -170,7 +208,11 @@ describe('a history', () => {
 
   test('knows how the last run ended until the next begins', () => {
     const over: JournalBody = {
-      ...{ type: 'run.ended', reason: 'max_turns', detail: null, turns: 1, final: false },
+      type: 'run.ended',
+      reason: 'max_turns',
+      detail: null,
+      turns: 1,
+      final: false,
     };
     expect(historyOf(created, over).ended).toEqual({
       reason: 'max_turns',
@@ -204,8 +246,13 @@ describe('a letter which says that a job has ended', () => {
 describe('the calls of an attempt that failed', () => {
   test('do not count for the next one, even under the same id', () => {
     const history = historyOf(
-      ...[created, sent({ text: 'Hi' }), started, ended('c1', { content: 'old' })],
-      ...[failed(NO_USAGE, 0), started, received([call('c1')], { stopReason: 'tool_use' })],
+      created,
+      sent({ text: 'Hi' }),
+      started,
+      ended('c1', { content: 'old' }),
+      failed(NO_USAGE, 0),
+      started,
+      received([call('c1')], { stopReason: 'tool_use' }),
     );
     expect(history.calls.get('c1')).toMatchObject({ started: null, result: null, notes: [] });
   });
@@ -213,8 +260,13 @@ describe('the calls of an attempt that failed', () => {
   test('teach the agent nothing', () => {
     const notes = [{ type: 'cwd.changed' as const, cwd: '/elsewhere' }];
     const history = historyOf(
-      ...[created, sent({ text: 'Hi' }), started, ended('c1', { notes }), failed(NO_USAGE, 0)],
-      ...[started, received([text('Never mind.')])],
+      created,
+      sent({ text: 'Hi' }),
+      started,
+      ended('c1', { notes }),
+      failed(NO_USAGE, 0),
+      started,
+      received([text('Never mind.')]),
     );
     expect(history.cwd).toBe('/work');
     expect(history.calls.size).toBe(0);
@@ -222,8 +274,11 @@ describe('the calls of an attempt that failed', () => {
 
   test('count when their message lands', () => {
     const history = historyOf(
-      ...[created, sent({ text: 'Hi' }), started],
-      ...[ended('c1', { content: 'early' }), received([call('c1')])],
+      created,
+      sent({ text: 'Hi' }),
+      started,
+      ended('c1', { content: 'early' }),
+      received([call('c1')]),
     );
     expect(history.calls.get('c1')?.result?.raw).toContain('early');
   });
@@ -265,8 +320,12 @@ describe('what calls teach', () => {
 
   test('is learnt once the message lands, for calls that ended before it', () => {
     const history = historyOf(
-      ...[created, sent({ text: 'Hi' }), started, ended('c2', moves('/b'))],
-      ...[received([call('c1'), call('c2')]), ended('c1')],
+      created,
+      sent({ text: 'Hi' }),
+      started,
+      ended('c2', moves('/b')),
+      received([call('c1'), call('c2')]),
+      ended('c1'),
     );
     expect(history.cwd).toBe('/b');
   });
@@ -303,7 +362,9 @@ describe('tokens', () => {
 
   test('are counted and paid per model, failed attempts too', () => {
     const history = historyOf(
-      ...[created, received([text('a')], { usage, cost: 0.5 }), failed(usage, 0.25)],
+      created,
+      received([text('a')], { usage, cost: 0.5 }),
+      failed(usage, 0.25),
       received([text('b')], { usage, cost: 1, model: 'other' }),
     );
     expect(history.spent.usage.output).toBe(150);
@@ -325,11 +386,18 @@ describe('tokens', () => {
 describe('a truncation', () => {
   test('drops messages after the first, which says so', () => {
     const history = historyOf(
-      ...[created, sent({ text: 'one' }), received([text('two')])],
-      ...[sent({ text: 'three' }), received([text('four')]), sent({ text: 'five' })],
+      created,
+      sent({ text: 'one' }),
+      received([text('two')]),
+      sent({ text: 'three' }),
+      received([text('four')]),
+      sent({ text: 'five' }),
       {
-        ...{ type: 'prompt.broken', reason: 'truncation', section: 'messages' },
-        ...{ dropped: 2, notice: 'Gone.' },
+        type: 'prompt.broken',
+        reason: 'truncation',
+        section: 'messages',
+        dropped: 2,
+        notice: 'Gone.',
       },
     );
     expect(wire(history)).toEqual([
@@ -343,10 +411,16 @@ describe('a truncation', () => {
 
   test('leaves one message of a person where two would meet', () => {
     const history = historyOf(
-      ...[created, sent({ text: 'one' }), received([text('two')]), sent({ text: 'three' })],
+      created,
+      sent({ text: 'one' }),
+      received([text('two')]),
+      sent({ text: 'three' }),
       {
-        ...{ type: 'prompt.broken', reason: 'truncation', section: 'messages' },
-        ...{ dropped: 1, notice: 'Gone.' },
+        type: 'prompt.broken',
+        reason: 'truncation',
+        section: 'messages',
+        dropped: 1,
+        notice: 'Gone.',
       },
     );
     expect(history.messages.map(({ role }) => role)).toEqual(['user']);
@@ -361,13 +435,19 @@ describe('a truncation', () => {
 
 describe('a summary', () => {
   const summed = (dropped: number): JournalBody => ({
-    ...{ type: 'prompt.broken', reason: 'compaction', section: 'messages' },
-    ...{ dropped, summary: 'Before.' },
+    type: 'prompt.broken',
+    reason: 'compaction',
+    section: 'messages',
+    dropped,
+    summary: 'Before.',
   });
 
   test('stands in one message with the prompt that follows it', () => {
     const history = historyOf(
-      ...[created, sent({ text: 'one' }), received([text('two')]), sent({ text: 'three' })],
+      created,
+      sent({ text: 'one' }),
+      received([text('two')]),
+      sent({ text: 'three' }),
       summed(2),
     );
     expect(wire(history)).toEqual([
@@ -378,8 +458,12 @@ describe('a summary', () => {
   test('leaves no result behind whose call a damaged journal has lost', () => {
     const use = { type: 'tool_use', id: 'c', name: 'Read', input: {} };
     const history = historyOf(
-      ...[created, sent({ text: 'one' }), received([use])],
-      ...[ended('c'), sent({ call: 'c' }), received([text('Done.')])],
+      created,
+      sent({ text: 'one' }),
+      received([use]),
+      ended('c'),
+      sent({ call: 'c' }),
+      received([text('Done.')]),
       summed(2),
     );
     expect(wire(history)).toEqual([
@@ -427,7 +511,9 @@ describe('a clearing', () => {
 
   test('forgets what was said, read, planned and asked for, and owes nothing', () => {
     const history = historyOf(
-      ...[created, sent({ text: 'one' }), received([call('a')])],
+      created,
+      sent({ text: 'one' }),
+      received([call('a')]),
       ended('a', {
         notes: [
           { type: 'file.seen', path: '/f', stamp },
@@ -435,14 +521,21 @@ describe('a clearing', () => {
           { type: 'cwd.changed', cwd: '/there' },
         ],
       }),
-      ...[sent({ call: 'a' }), clear],
+      sent({ call: 'a' }),
+      clear,
     );
     const { messages, calls, seen, opening, owesAnswer, tokens, cwd } = history;
     expect({ messages, calls: calls.size, seen: seen.size, todos: history.todos }).toEqual({
-      ...{ messages: [], calls: 0, seen: 0, todos: [] },
+      messages: [],
+      calls: 0,
+      seen: 0,
+      todos: [],
     });
     expect({ opening, owesAnswer, tokens, cwd }).toEqual({
-      ...{ opening: '', owesAnswer: false, tokens: 0, cwd: '/there' },
+      opening: '',
+      owesAnswer: false,
+      tokens: 0,
+      cwd: '/there',
     });
   });
 
@@ -462,11 +555,17 @@ describe('a break in the messages', () => {
   const hidden = { type: 'redacted_thinking', data: 'x' };
   const brokenOver = (...said: WireBlock[]) =>
     historyOf(
-      ...[created, sent({ text: 'one' }), received([text('two')])],
-      ...[sent({ text: 'three' }), received(said)],
+      created,
+      sent({ text: 'one' }),
+      received([text('two')]),
+      sent({ text: 'three' }),
+      received(said),
       {
-        ...{ type: 'prompt.broken', reason: 'compaction', section: 'messages' },
-        ...{ dropped: 2, summary: 'So far.' },
+        type: 'prompt.broken',
+        reason: 'compaction',
+        section: 'messages',
+        dropped: 2,
+        summary: 'So far.',
       },
     );
 
@@ -497,9 +596,15 @@ describe('a break in the messages', () => {
     history.promptBytes = 4_000;
     expect(history.tokens).toBe(5_000);
     history.apply({
-      ...{ v: 1, seq: 9, ts: 0, epoch: 1 },
-      ...{ type: 'prompt.broken', reason: 'compaction', section: 'messages' },
-      ...{ dropped: 1, summary: 'So far.' },
+      v: 1,
+      seq: 9,
+      ts: 0,
+      epoch: 1,
+      type: 'prompt.broken',
+      reason: 'compaction',
+      section: 'messages',
+      dropped: 1,
+      summary: 'So far.',
     });
     expect(history.tokens).toBe(Math.ceil((4_000 + wire(history).join('').length) / 4));
   });

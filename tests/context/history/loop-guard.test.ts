@@ -53,8 +53,16 @@ const journal = () => {
       made.map(({ id }) => ({ type: 'tool_use', id, name: 'Look', input: {} })),
     );
     apply({
-      ...{ type: 'assistant.received', ...at, model: 'm', messageId: null, requestId: null },
-      ...{ stopReason: 'tool_use', usage: NO_USAGE, cost: 0, durationMs: 1, raw },
+      type: 'assistant.received',
+      ...at,
+      model: 'm',
+      messageId: null,
+      requestId: null,
+      stopReason: 'tool_use',
+      usage: NO_USAGE,
+      cost: 0,
+      durationMs: 1,
+      raw,
     });
     for (const { id, digest } of made) {
       const ended = { call: id, tool: 'Look', outcome: 'ok', durationMs: 1 } as const;
@@ -199,7 +207,8 @@ describe('agents that keep each other going', () => {
 describe('any circle of up to four turns', () => {
   const digest = fc.constantFrom('a', 'b', 'c', 'd', 'e');
   const circle = fc.array(fc.array(digest, { minLength: 1, maxLength: 3 }), {
-    ...{ minLength: 1, maxLength: 4 },
+    minLength: 1,
+    maxLength: 4,
   });
   const before = fc.array(fc.constantFrom('a', 'b', POLL, 'z'), { maxLength: 30 });
 

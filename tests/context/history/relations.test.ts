@@ -14,7 +14,13 @@ const folded = (...bodies: readonly JournalBody[]): Family => {
 };
 
 const ended = (tool: string, path: string): JournalBody => ({
-  ...{ type: 'call.ended', turn: 0, attempt: 0, call: 'c', tool, outcome: 'ok', durationMs: 0 },
+  type: 'call.ended',
+  turn: 0,
+  attempt: 0,
+  call: 'c',
+  tool,
+  outcome: 'ok',
+  durationMs: 0,
   notes: [{ type: 'file.seen', path, stamp: { digest: 'd', mtimeMs: 0, size: 0 } }],
   raw: '{}',
 });
@@ -22,7 +28,12 @@ const ended = (tool: string, path: string): JournalBody => ({
 describe('what an agent leaves in its worktree', () => {
   const worktree = { path: '/s/w', branch: 'agent/a', base: 'b0', top: '/repo', cwd: '/s/w' };
   const created: JournalBody = {
-    ...{ type: 'agent.created', agent: 'a', parent: 'l', cwd: '/s/w', model: 'm', prompt: 'p' },
+    type: 'agent.created',
+    agent: 'a',
+    parent: 'l',
+    cwd: '/s/w',
+    model: 'm',
+    prompt: 'p',
     origin: { kind: 'sync', type: 'x', description: 'd', call: 'c', depth: 1, worktree },
   };
   const settled = (outcome: Settlement): JournalBody => ({ type: 'worktree.settled', outcome });
@@ -36,7 +47,8 @@ describe('what an agent leaves in its worktree', () => {
 
   test('is open again when it goes on, and a conflict changes nothing', () => {
     expect(folded(created, settled(merged), { type: 'run.started', run: 2 })).toMatchObject({
-      ...{ mergedAt: 'c1', settled: null },
+      mergedAt: 'c1',
+      settled: null,
     });
     const conflict: Settlement = { kind: 'conflict', files: ['a'], commit: 'c2', conflicts: [] };
     expect([...folded(created, settled(conflict)).changedFiles]).toEqual([]);
@@ -51,7 +63,11 @@ describe('what an agent leaves in its worktree', () => {
 describe('an answer that an agent gave', () => {
   const letter = 'answer_plan_a_2';
   const sent: JournalBody = {
-    ...{ type: 'letter.sent', letter, to: 'a_2', call: 'c1', kind: 'plan_approval_response' },
+    type: 'letter.sent',
+    letter,
+    to: 'a_2',
+    call: 'c1',
+    kind: 'plan_approval_response',
   };
   const lost: JournalBody = { type: 'letter.undelivered', letter, to: 'a_2', reason: 'lost' };
   const told: JournalBody = { type: 'user.sent', parts: [{ call: 'c1' }] };

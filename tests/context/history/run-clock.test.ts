@@ -18,10 +18,17 @@ const sign: JournalBody = { type: 'user.sent', parts: [] };
 const taken: JournalBody = { type: 'epoch.began', owner: 'o_2' };
 const letter: JournalBody = { type: 'letter.received', letter: 'l', from: 'user', raw: '[]' };
 const restarted: JournalBody = {
-  ...{ type: 'agent.restarted', reason: 'A bug.', attempt: 1, delayMs: 1_000 },
+  type: 'agent.restarted',
+  reason: 'A bug.',
+  attempt: 1,
+  delayMs: 1_000,
 };
 const ended: JournalBody = {
-  ...{ type: 'run.ended', reason: 'time_limit', detail: null, turns: 1, final: true },
+  type: 'run.ended',
+  reason: 'time_limit',
+  detail: null,
+  turns: 1,
+  final: true,
 };
 
 describe('the time that an agent has worked', () => {

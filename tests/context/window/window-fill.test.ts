@@ -29,7 +29,9 @@ const block = (text: string) => ({ type: 'text', text });
 const size = (value: unknown) => JSON.stringify(value).length;
 
 const prompt: JournalBody = {
-  ...{ type: 'letter.received', letter: 'l_1', from: 'user' },
+  type: 'letter.received',
+  letter: 'l_1',
+  from: 'user',
   raw: JSON.stringify([block('Look at it.')]),
 };
 const opening: JournalBody = {
@@ -37,13 +39,25 @@ const opening: JournalBody = {
   parts: [{ briefing: 'Rules of the house.', facts: {} }, { letter: 'l_1' }],
 };
 const asks: JournalBody = {
-  ...{ type: 'assistant.received', ...at, model: 'm', messageId: null, requestId: null },
-  ...{ stopReason: 'tool_use', usage: NO_USAGE, cost: 0, durationMs: 1 },
+  type: 'assistant.received',
+  ...at,
+  model: 'm',
+  messageId: null,
+  requestId: null,
+  stopReason: 'tool_use',
+  usage: NO_USAGE,
+  cost: 0,
+  durationMs: 1,
   raw: JSON.stringify([{ type: 'tool_use', id: 'c_1', name: 'Read', input: {} }]),
 };
 const RESULT = { type: 'tool_result', tool_use_id: 'c_1', content: 'x'.repeat(400) };
 const result: JournalBody = {
-  ...{ type: 'call.ended', ...at, call: 'c_1', tool: 'Read', outcome: 'ok', durationMs: 1 },
+  type: 'call.ended',
+  ...at,
+  call: 'c_1',
+  tool: 'Read',
+  outcome: 'ok',
+  durationMs: 1,
   raw: JSON.stringify(RESULT),
 };
 const answers: JournalBody = {
@@ -72,8 +86,12 @@ describe('the messages of a window', () => {
 
   test('begin with what was briefed again after a compaction', () => {
     const broken: JournalBody = {
-      ...{ type: 'prompt.broken', reason: 'compaction', section: 'messages', dropped: 3 },
-      ...{ summary: 'In short.', briefing: { text: 'New rules.', facts: {} } },
+      type: 'prompt.broken',
+      reason: 'compaction',
+      section: 'messages',
+      dropped: 3,
+      summary: 'In short.',
+      briefing: { text: 'New rules.', facts: {} },
     };
     const fold = foldOf(prompt, opening, asks, result, answers, broken);
     expect(fold.weights()).toMatchObject({ memory: size(block('New rules.')), results: 0 });
@@ -100,8 +118,11 @@ describe('the messages of a window', () => {
 
 describe('a window', () => {
   const weights = fc.record<FillWeights>({
-    ...{ system: fc.nat(1e7), tools: fc.nat(1e7), memory: fc.nat(1e7) },
-    ...{ messages: fc.nat(1e7), results: fc.nat(1e7) },
+    system: fc.nat(1e7),
+    tools: fc.nat(1e7),
+    memory: fc.nat(1e7),
+    messages: fc.nat(1e7),
+    results: fc.nat(1e7),
   });
 
   test('is filled by its kinds to the token, whatever the server counted', () => {

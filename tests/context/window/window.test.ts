@@ -17,7 +17,10 @@ describe('the marks of a context window (X1, X2)', () => {
 
   test('shrink with a window that is smaller than any model’s', () => {
     expect(windowMarks('m', 20_000)).toEqual({
-      ...{ window: 20_000, usable: 18_000, compactAbove: 16_700, warnAbove: 14_700 },
+      window: 20_000,
+      usable: 18_000,
+      compactAbove: 16_700,
+      warnAbove: 14_700,
     });
   });
 

@@ -36,7 +36,8 @@ export const changingBriefing = (given: Partial<World> = {}): ChangingBriefing =
   };
   const asked: string[] = [];
   return {
-    ...{ world, asked },
+    world,
+    asked,
     get mayChange() {
       return world.mayChange;
     },
@@ -65,7 +66,9 @@ export const changingBriefing = (given: Partial<World> = {}): ChangingBriefing =
 };
 
 const newsOf = (fact: string, value: string): Reminder => ({
-  ...{ fact, value, text: `The ${fact} is ${value}.` },
+  fact,
+  value,
+  text: `The ${fact} is ${value}.`,
 });
 
 /** Each section in a block of its own. */
@@ -73,7 +76,12 @@ export const headOf = (sections: Readonly<Record<string, string>>): PromptHead =
   tools: '[]',
   system: JSON.stringify(Object.values(sections).map((text) => ({ type: 'text', text }))),
   sections: Object.entries(sections).map(([name, text], block) => ({
-    ...{ name, zone: 'dynamic', source: 'test', block, start: 0, end: text.length },
+    name,
+    zone: 'dynamic',
+    source: 'test',
+    block,
+    start: 0,
+    end: text.length,
   })),
   ttl: '5m',
 });

@@ -9,7 +9,12 @@ export const hookFunction = (
 ): HookSetup => {
   const { name = run.name || 'a hook', ...rest } = more;
   return {
-    ...{ event, matches: () => true, timeoutMs: 60_000, isAsync: false, once: false },
-    ...{ work: { kind: 'function', name, run }, ...rest },
+    event,
+    matches: () => true,
+    timeoutMs: 60_000,
+    isAsync: false,
+    once: false,
+    work: { kind: 'function', name, run },
+    ...rest,
   };
 };

@@ -26,7 +26,13 @@ export interface ScriptedAgents extends Agents {
 
 export const scriptedAgents = (...views: ChildView[]): ScriptedAgents => {
   const agents: ScriptedAgents = {
-    ...{ orders: [], views, stopped: [], waits: [], isPriced: true, sent: [], receipts: [] },
+    orders: [],
+    views,
+    stopped: [],
+    waits: [],
+    isPriced: true,
+    sent: [],
+    receipts: [],
     does: reports(),
     meanwhile: () => {},
     async spawn(order, signal) {
@@ -56,8 +62,10 @@ export const scriptedAgents = (...views: ChildView[]): ScriptedAgents => {
     preview: (count) =>
       agents.isPriced
         ? {
-            ...{ count, model: 'claude-sonnet-5' },
-            ...{ withCache: [0.01 * count, 0.02 * count], withoutCache: [0.1 * count, count] },
+            count,
+            model: 'claude-sonnet-5',
+            withCache: [0.01 * count, 0.02 * count],
+            withoutCache: [0.1 * count, count],
           }
         : undefined,
   };
@@ -65,20 +73,28 @@ export const scriptedAgents = (...views: ChildView[]): ScriptedAgents => {
 };
 
 export const childView = (change: Partial<ChildView> = {}): ChildView => ({
-  ...{ agent: childTag(), status: 'running', state: 'streaming', turns: 2, cost: 0.5 },
+  agent: childTag(),
+  status: 'running',
+  state: 'streaming',
+  turns: 2,
+  cost: 0.5,
   ...change,
 });
 
 const tagFor = ({ call, description, type, name, team }: SpawnOrder): AgentTag =>
   childTag({
-    ...{ call, description, type: type ?? null, ...(name !== undefined && { name }) },
+    call,
+    description,
+    type: type ?? null,
+    ...(name !== undefined && { name }),
     ...(team !== undefined && { team, kind: 'teammate' }),
   });
 
 export const reports =
   (change: Partial<ChildReport> = {}, stop?: ChildReport['stop']): ScriptedAgents['does'] =>
   async (order) => ({
-    ...{ kind: 'ended', report: childReport({ agent: tagFor(order), ...change }, stop) },
+    kind: 'ended',
+    report: childReport({ agent: tagFor(order), ...change }, stop),
   });
 
 export const starts =

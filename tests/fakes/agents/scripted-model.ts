@@ -84,7 +84,8 @@ export interface ScriptedModel extends ModelPort {
 export const scriptedModel = (...answers: readonly Answer[]): ScriptedModel => {
   const { requests, stream } = choosingModel((_, number) => answers[number - 1]);
   const model: ScriptedModel = {
-    ...{ requests, stream },
+    requests,
+    stream,
     get unused() {
       return Math.max(0, answers.length - requests.length);
     },

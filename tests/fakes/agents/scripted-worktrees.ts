@@ -29,8 +29,13 @@ export const scriptedWorktrees = (top = '/tmp'): ScriptedWorktrees => {
     if (worktrees.refusal !== undefined) throw new WorktreeRefusal(worktrees.refusal);
   };
   const worktrees: ScriptedWorktrees = {
-    ...{ asked, orders, changes: [], becomes: { kind: 'unchanged' }, refusal: undefined },
-    ...{ dies: false, holder: undefined },
+    asked,
+    orders,
+    changes: [],
+    becomes: { kind: 'unchanged' },
+    refusal: undefined,
+    dies: false,
+    holder: undefined,
     async open({ agent, session, cwd, waits }) {
       asked.push(`open ${agent}`);
       if (worktrees.holder !== undefined) waits?.(worktrees.holder, top);
@@ -56,5 +61,9 @@ export const scriptedWorktrees = (top = '/tmp'): ScriptedWorktrees => {
 };
 
 const placeAt = (path: string, agent: string, top: string): WorktreePlace => ({
-  ...{ path, branch: `agent/${agent}`, base: 'base', top, cwd: path },
+  path,
+  branch: `agent/${agent}`,
+  base: 'base',
+  top,
+  cwd: path,
 });

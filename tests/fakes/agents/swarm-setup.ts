@@ -3,7 +3,8 @@ import type { SwarmSetup } from '../../../src/actors/tree/swarm-context.js';
 import type { AgentDefinition } from '../../../src/protocol/agent/agent-definition.js';
 
 export const swarmSetup = (change: Partial<SwarmSetup> = {}): SwarmSetup => ({
-  ...{ definitions: [], unusable: [] },
+  definitions: [],
+  unusable: [],
   limits: { maxAgents: 10_000, maxConcurrentAgents: 10_000, maxDepth: 3 },
   times: { wallMs: 3_600_000, idleMs: 600_000 },
   modelNamed: (name) => name,
@@ -15,9 +16,20 @@ export const swarmSetup = (change: Partial<SwarmSetup> = {}): SwarmSetup => ({
 });
 
 export const agentDefinition = (change: Partial<AgentDefinition> = {}): AgentDefinition => ({
-  ...{ name: 'explorer', description: 'Looks for things.', prompt: 'You explore.' },
-  ...{ disallowedTools: [], limits: [], denials: [], skills: [], mcpServers: [], hooks: [] },
-  ...{ background: false, proactive: false, ownPrompt: false, path: 'explorer.md' },
-  ...{ source: 'builtin', warnings: [] },
+  name: 'explorer',
+  description: 'Looks for things.',
+  prompt: 'You explore.',
+  disallowedTools: [],
+  limits: [],
+  denials: [],
+  skills: [],
+  mcpServers: [],
+  hooks: [],
+  background: false,
+  proactive: false,
+  ownPrompt: false,
+  path: 'explorer.md',
+  source: 'builtin',
+  warnings: [],
   ...change,
 });

@@ -83,8 +83,11 @@ export const workerSceneAt = async <Redis extends RedisPlace>(
   let opened: Promise<SessionStore> | undefined;
   const store = () => {
     opened ??= openRedisStore({
-      ...{ url: redis.url, owner: { marker: 'test', pid: process.pid }, clock: systemClock },
-      ...{ redact: (text: string) => text, folder: join(scene.tmp, 'sessions') },
+      url: redis.url,
+      owner: { marker: 'test', pid: process.pid },
+      clock: systemClock,
+      redact: (text: string) => text,
+      folder: join(scene.tmp, 'sessions'),
     }).then(({ sessions }) => {
       onTestFinished(() => sessions.close());
       return sessions;
@@ -93,7 +96,13 @@ export const workerSceneAt = async <Redis extends RedisPlace>(
   };
   let homes = 0;
   return {
-    ...{ ...scene, redis, env, run, start, json, store },
+    ...scene,
+    redis,
+    env,
+    run,
+    start,
+    json,
+    store,
     begin(args, options) {
       const started = start(args, options);
       started.endInput();

@@ -43,7 +43,8 @@ export const openRedis = async (...options: readonly string[]): Promise<RedisSer
     get pid() {
       return child.pid ?? 0;
     },
-    ...{ start, kill },
+    start,
+    kill,
     async stop() {
       await kill();
       await rm(folder, { recursive: true, force: true, maxRetries: 3 });

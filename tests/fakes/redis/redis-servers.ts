@@ -116,7 +116,9 @@ export const watchedServers = async (): Promise<WatchedServers> => {
   const folder = await mkdtemp('/tmp/skein-sentinel-');
   const file = join(folder, 'sentinel.conf');
   const lines = [
-    ...[`port ${port}`, 'bind 127.0.0.1', `dir ${folder}`],
+    `port ${port}`,
+    'bind 127.0.0.1',
+    `dir ${folder}`,
     `sentinel monitor main 127.0.0.1 ${master.port} 1`,
     'sentinel down-after-milliseconds main 500',
     'sentinel failover-timeout main 3000',
@@ -133,7 +135,9 @@ export const watchedServers = async (): Promise<WatchedServers> => {
     (await cli(port, 'sentinel', 'replicas', 'main')).includes(String(replica.port)),
   );
   return {
-    ...{ url: `redis+sentinel://127.0.0.1:${port}/main`, master, replica },
+    url: `redis+sentinel://127.0.0.1:${port}/main`,
+    master,
+    replica,
     async inStep() {
       const offset = async (port: number, of: string) =>
         new RegExp(`${of}_repl_offset:(\\d+)`).exec(await cli(port, 'info', 'replication'))?.[1];

@@ -17,13 +17,23 @@ export const showPage = async (file: string, folder: string): Promise<ShownPage>
   const profile = await mkdtemp(join(folder, 'chromium-'));
   const args = [
     // Tests may run as root in a container, where its sandbox cannot be had.
-    ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run'],
-    ...['--disable-background-networking', '--disable-component-update', '--disable-extensions'],
-    ...['--enable-logging=stderr', '--v=0', `--user-data-dir=${profile}`, '--dump-dom'],
+    '--headless',
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-dev-shm-usage',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-extensions',
+    '--enable-logging=stderr',
+    '--v=0',
+    `--user-data-dir=${profile}`,
+    '--dump-dom',
     pathToFileURL(file).href,
   ];
   const { stdout, stderr } = await promisify(execFile)('chromium', args, {
-    ...{ maxBuffer: 100_000_000, timeout: 60_000 },
+    maxBuffer: 100_000_000,
+    timeout: 60_000,
     env: { PATH: process.env.PATH, HOME: folder, LANG: 'C.UTF-8' },
   });
   return { dom: stdout, console: stderr.split('\n').filter((line) => /CONSOLE/.test(line)) };

@@ -28,7 +28,11 @@ export const scriptedTerminal = (...answers: readonly ScriptedAnswer[]): Scripte
     });
   };
   return {
-    ...{ isCapable: false, isPerson: true, columns: 80, paint: paintFor(false), write },
+    isCapable: false,
+    isPerson: true,
+    columns: 80,
+    paint: paintFor(false),
+    write,
     text: () => written,
     open: () => {},
     freshLine: () => {

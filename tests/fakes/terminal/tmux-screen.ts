@@ -63,10 +63,16 @@ export const openScreen = (
     execFileSync('tmux', ['-L', server, '-f', '/dev/null', ...rest], { encoding: 'utf8' });
   const variables = {
     PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
-    ...{ LANG: 'C.UTF-8', TMPDIR: tmp, HOME: home, SKEIN_HOME: skeinHome, TERM: 'screen' },
-    ...{ ANTHROPIC_API_KEY: 'sk-of-the-test', ANTHROPIC_BASE_URL: simulator.url },
+    LANG: 'C.UTF-8',
+    TMPDIR: tmp,
+    HOME: home,
+    SKEIN_HOME: skeinHome,
+    TERM: 'screen',
+    ANTHROPIC_API_KEY: 'sk-of-the-test',
+    ANTHROPIC_BASE_URL: simulator.url,
     // A scene is thrown away, and so may be whatever root breaks in it.
-    ...{ IS_SANDBOX: '1', ...env },
+    IS_SANDBOX: '1',
+    ...env,
   };
   const settings = Object.entries(variables).map(([name, value]) => `${name}=${quoted(value)}`);
   const command = [process.execPath, PROGRAM, ...args].map(quoted).join(' ');
@@ -99,7 +105,11 @@ export const openScreen = (
   const type = (typed: string) => void tmux('send-keys', '-l', '--', typed);
   const press = (...keys: readonly string[]) => void tmux('send-keys', ...keys);
   return {
-    ...{ type, press, text, visible, shows },
+    type,
+    press,
+    text,
+    visible,
+    shows,
     colours: () => tmux('capture-pane', '-p', '-e').match(COLOUR) ?? [],
     modes() {
       const [alternate, cursor] = tmux('display-message', '-p', '#{alternate_on} #{cursor_flag}')

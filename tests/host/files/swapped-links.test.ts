@@ -35,8 +35,12 @@ const furnish = () => {
 /** Another process turns both links for as long as the work takes. */
 const whileSwapping = async (at: (path: string) => string, work: () => Promise<void>) => {
   const links = [
-    ...[at('repo/way'), at('repo/inside'), at('outside')],
-    ...[at('repo/name'), at('repo/inside/file'), at('outside/file')],
+    at('repo/way'),
+    at('repo/inside'),
+    at('outside'),
+    at('repo/name'),
+    at('repo/inside/file'),
+    at('outside/file'),
   ];
   const swapper = spawn(
     process.execPath,

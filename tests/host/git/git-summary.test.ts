@@ -98,8 +98,12 @@ needs.describe('git')('a snapshot of git', () => {
   test('knows a repository without a commit', async () => {
     const { path } = repository();
     expect(await gitSnapshot(path, environment())).toEqual({
-      ...{ branch: 'main', defaultBranch: undefined, status: '', isStatusCut: false },
-      ...{ commits: [], user: undefined },
+      branch: 'main',
+      defaultBranch: undefined,
+      status: '',
+      isStatusCut: false,
+      commits: [],
+      user: undefined,
     });
   });
 

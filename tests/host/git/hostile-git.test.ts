@@ -154,7 +154,9 @@ const plainGit = (
 ) => {
   const stdio = ['ignore', 'pipe', 'pipe'] as const;
   spawnSync('git', args, {
-    ...{ cwd: path, timeout: 20_000, stdio: [...stdio] },
+    cwd: path,
+    timeout: 20_000,
+    stdio: [...stdio],
     env: { ...process.env, ...env },
   });
 };

@@ -35,7 +35,10 @@ export const repository = (...init: string[]): Repository => {
     return file;
   };
   return {
-    ...{ folder, path, git, put },
+    folder,
+    path,
+    git,
+    put,
     commit(subject) {
       git('commit', '-q', '--allow-empty', '-m', subject);
       return git('rev-parse', 'HEAD');

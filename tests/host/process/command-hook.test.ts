@@ -19,8 +19,12 @@ const hooks = commandHooks(hostShell({ environment, watchdog }), '/the/project')
 
 const run = (command: string, options: Partial<HookCommand> = {}) =>
   hooks({
-    ...{ command, cwd: tmpdir(), input: '{"tool_name":"Edit"}', timeoutMs: 60_000 },
-    ...{ signal: new AbortController().signal, ...options },
+    command,
+    cwd: tmpdir(),
+    input: '{"tool_name":"Edit"}',
+    timeoutMs: 60_000,
+    signal: new AbortController().signal,
+    ...options,
   });
 
 const node = (code: string) => `'${process.execPath}' -e '${code}'`;
@@ -28,7 +32,10 @@ const node = (code: string) => `'${process.execPath}' -e '${code}'`;
 describe('a command hook', () => {
   test('reads JSON and says how it ended', async () => {
     expect(await run('cat; echo no >&2; exit 2')).toEqual({
-      ...{ kind: 'exited', exitCode: 2, stdout: '{"tool_name":"Edit"}', stderr: 'no\n' },
+      kind: 'exited',
+      exitCode: 2,
+      stdout: '{"tool_name":"Edit"}',
+      stderr: 'no\n',
       isCut: false,
     });
   });
@@ -101,7 +108,8 @@ describe('a command hook', () => {
     const { signal } = new AbortController();
     const wanted = { command: 'true', cwd: '/', input: '', timeoutMs: 1, signal };
     expect(await commandHooks(broken, '/')(wanted)).toEqual({
-      ...{ kind: 'failed', why: 'it could not be started: no more processes' },
+      kind: 'failed',
+      why: 'it could not be started: no more processes',
     });
   });
 

@@ -56,7 +56,9 @@ const place = () => {
   const run = async (command: string, options: { timeoutMs?: number; cwd?: string } = {}) => {
     let output = '';
     const end = await shell.run({
-      ...{ command, cwd: options.cwd ?? at('repo'), signal: new AbortController().signal },
+      command,
+      cwd: options.cwd ?? at('repo'),
+      signal: new AbortController().signal,
       timeoutMs: options.timeoutMs ?? 20_000,
       onOutput: (_, chunk) => {
         output += Buffer.from(chunk).toString();

@@ -11,7 +11,10 @@ const search = searchWith('javascript');
 
 const find = async (root: string, pattern: string, newest = 1_000) => {
   const { files, total, end } = await search.find({
-    ...{ root, pattern, newest, timeoutMs: 60_000 },
+    root,
+    pattern,
+    newest,
+    timeoutMs: 60_000,
     signal: new AbortController().signal,
   });
   return { files: files.map((file) => relative(root, file)), total, end };
@@ -74,7 +77,8 @@ describe('finding files', () => {
     const nested = `${'{'.repeat(3e5)}a${'}'.repeat(3e5)}`;
     const root = await makeTree({
       '.gitignore': `*.{log,tmp}\n${nested}\n${' '.repeat(2e5)}x\n${lines.join('\n')}`,
-      ...{ 'a.log': '', 'b.{log,tmp}': '' },
+      'a.log': '',
+      'b.{log,tmp}': '',
     });
     expect((await find(root, '*')).files).toEqual(['a.log']);
   });
@@ -128,23 +132,21 @@ needs.describe('git')('a walk of a repository', () => {
     const name = fc.constantFrom('a', 'b', 'a.log', 'c d', 'x1');
     const path = fc.array(name, { minLength: 1, maxLength: 3 }).map((names) => names.join('/'));
     const line = fc.constantFrom(
-      ...[
-        'a',
-        '/a',
-        'a/',
-        '*.log',
-        '!a.log',
-        '!b',
-        'a/b',
-        'a/*',
-        '**/b',
-        'b/**',
-        '!a/',
-        'x[0-9]',
-        'c\\ d',
-        '?',
-        '#a',
-      ],
+      'a',
+      '/a',
+      'a/',
+      '*.log',
+      '!a.log',
+      '!b',
+      'a/b',
+      'a/*',
+      '**/b',
+      'b/**',
+      '!a/',
+      'x[0-9]',
+      'c\\ d',
+      '?',
+      '#a',
     );
     const rules = fc.array(line, { maxLength: 4 }).map((lines) => lines.join('\n'));
     await fc.assert(

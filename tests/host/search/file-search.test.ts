@@ -53,7 +53,8 @@ const TABLE: readonly Row[] = [
   row('lists files', { a: 'x', b: 'y', c: 'x' }, 'x', ['a', 'c'], { mode: 'files' }),
   row('counts lines', { a: 'x x\nx\n', b: 'y', c: 'x' }, 'x', ['a=2', 'c=1'], { mode: 'count' }),
   row('counts matches that may run over lines', { a: 'x x\nx\n' }, 'x', ['a=3'], {
-    ...{ mode: 'count', multiline: true },
+    mode: 'count',
+    multiline: true,
   }),
   row('ignores case when told', { a: 'ÄB\nab\n' }, 'äb', ['a:1:ÄB'], { ignoreCase: true }),
   row('tells case apart otherwise', { a: 'AB\nab\n' }, 'ab', ['a:2:ab']),
@@ -160,7 +161,8 @@ const TABLE: readonly Row[] = [
     'x',
     ['a.ts', 'b/c.tsx'],
     {
-      ...{ glob: '*.{ts,tsx}', mode: 'files' },
+      glob: '*.{ts,tsx}',
+      mode: 'files',
     },
   ),
   row(
@@ -169,11 +171,13 @@ const TABLE: readonly Row[] = [
     'x',
     ['src/a.ts'],
     {
-      ...{ glob: 'src/**/*.ts', mode: 'files' },
+      glob: 'src/**/*.ts',
+      mode: 'files',
     },
   ),
   row('leaves out what a glob excludes', { 'a.ts': 'x', 'a.test.ts': 'x' }, 'x', ['a.ts'], {
-    ...{ glob: '!*.test.ts', mode: 'files' },
+    glob: '!*.test.ts',
+    mode: 'files',
   }),
   row(
     'keeps ignored files out, whatever the glob',
@@ -185,7 +189,8 @@ const TABLE: readonly Row[] = [
     },
   ),
   row('filters by the type of a file', { 'a.py': 'x', 'a.rs': 'x' }, 'x', ['a.py'], {
-    ...{ type: 'python', mode: 'files' },
+    type: 'python',
+    mode: 'files',
   }),
   row('searches one file', { 'a/b': 'y\nx\n', c: 'x' }, 'x', ['a/b:2:x'], {}, 'a/b'),
   row('cuts long lines', { a: `x${'y'.repeat(5_000)}\n` }, 'x', [
@@ -304,7 +309,9 @@ describe.each(ENGINES.map(([name]) => name))('a search with %s', (name) => {
     };
     const { hits, end } = await grep(search, root, 'x', { accepts });
     expect({ asked, hits, end }).toMatchObject({
-      ...{ asked: ['a', 'b', 'd', 'd'], hits: ['d:1:x'], end: { leftOut: 2 } },
+      asked: ['a', 'b', 'd', 'd'],
+      hits: ['d:1:x'],
+      end: { leftOut: 2 },
     });
   });
 

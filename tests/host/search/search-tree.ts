@@ -69,8 +69,15 @@ export const grep = async (
 ): Promise<Answer> => {
   const hits: string[] = [];
   const end = await search.grep({
-    ...{ root, pattern, mode: 'lines', before: 0, after: 0, most: 10_000 },
-    ...{ ignoreCase: false, multiline: false, timeoutMs: 60_000 },
+    root,
+    pattern,
+    mode: 'lines',
+    before: 0,
+    after: 0,
+    most: 10_000,
+    ignoreCase: false,
+    multiline: false,
+    timeoutMs: 60_000,
     signal: new AbortController().signal,
     accepts: () => true,
     onHit: (hit) => hits.push(shown(hit, root)) > 0,

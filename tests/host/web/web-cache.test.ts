@@ -4,7 +4,11 @@ import type { WebAnswer, WebPage } from '../../../src/protocol/tools/web.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
 
 const pageOf = (address: string, bytes = 10, status = 200): WebPage => ({
-  ...{ kind: 'page', address, status, contentType: 'text/plain', cut: false },
+  kind: 'page',
+  address,
+  status,
+  contentType: 'text/plain',
+  cut: false,
   body: new Uint8Array(bytes),
 });
 

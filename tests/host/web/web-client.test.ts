@@ -21,7 +21,9 @@ const never = new AbortController().signal;
 /** A client that may talk to the server given, unless told otherwise. */
 const client = (server: WebServer | undefined, options: Partial<WebClientOptions> = {}) => {
   const web = webClient({
-    ...{ env: {}, clock: systemClock, userAgent: 'skein/0' },
+    env: {},
+    clock: systemClock,
+    userAgent: 'skein/0',
     allowPrivateAddresses: server === undefined ? [] : [`127.0.0.1:${server.port}`],
     ...options,
   });
@@ -51,8 +53,12 @@ describe('a page', () => {
   test('is what the server sends, with its status and type', async () => {
     const server = await webServer(sends('<p>Hello', {}, 404));
     expect(await client(server).page(`${server.url}/a?b=c#d`)).toMatchObject({
-      ...{ kind: 'page', address: `${server.url}/a?b=c`, status: 404 },
-      ...{ contentType: 'text/html', text: '<p>Hello', cut: false },
+      kind: 'page',
+      address: `${server.url}/a?b=c`,
+      status: 404,
+      contentType: 'text/html',
+      text: '<p>Hello',
+      cut: false,
     });
   });
 
@@ -64,7 +70,11 @@ describe('a page', () => {
     for (const { method, headers } of server.asked) {
       expect(method).toBe('GET');
       expect(Object.keys(headers).toSorted()).toEqual([
-        ...['accept', 'accept-encoding', 'connection', 'host', 'user-agent'],
+        'accept',
+        'accept-encoding',
+        'connection',
+        'host',
+        'user-agent',
       ]);
       expect(headers['user-agent']).toBe('skein/0');
     }

@@ -69,9 +69,14 @@ needs.describe('git')('A clone for an agent on another machine', () => {
     const cloned = await move();
     const path = join(folder, 's_1/a_1');
     expect(cloned).toEqual({
-      ...{ host: 'barn', url: lead.url, tip: lead.commit },
+      host: 'barn',
+      url: lead.url,
+      tip: lead.commit,
       place: {
-        ...{ path, branch: 'agent/a_1', base: lead.commit, top: lead.repo.path },
+        path,
+        branch: 'agent/a_1',
+        base: lead.commit,
+        top: lead.repo.path,
         cwd: join(path, 'deep'),
       },
     });
@@ -89,7 +94,10 @@ needs.describe('git')('A clone for an agent on another machine', () => {
     const settled = await deliver(cloned);
     const tip = lead.repo.git('--git-dir', lead.url, 'rev-parse', 'agent/a_1');
     expect(settled).toEqual({
-      ...{ kind: 'pushed', files: ['a.txt', 'new/b.txt'], commit: tip, url: lead.url },
+      kind: 'pushed',
+      files: ['a.txt', 'new/b.txt'],
+      commit: tip,
+      url: lead.url,
     });
     expect(pushed(lead, 'new/b.txt')).toBe('more');
     expect(lead.repo.git('--git-dir', lead.url, 'rev-parse', 'main')).toBe(lead.commit);
@@ -161,7 +169,8 @@ needs.describe('git')('A clone for an agent on another machine', () => {
     expect(await field.deliver(there)).toEqual(settled);
     lead.repo.git('--git-dir', lead.url, 'update-ref', '-d', 'refs/heads/agent/a_1');
     expect(await field.deliver(there)).toEqual({
-      ...{ kind: 'kept', why: `barn had it last, and has pushed nothing of it to ${lead.url}.` },
+      kind: 'kept',
+      why: `barn had it last, and has pushed nothing of it to ${lead.url}.`,
     });
   });
 

@@ -245,8 +245,11 @@ needs.describe('git')('A worktree of an agent', () => {
 needs.describe('git')('The work of an agent', () => {
   test('comes back into the tree, and nothing of the user is touched but the files', async () => {
     const rig = worktreeRig({
-      ...{ 'a.txt': 'one\n', 'gone.txt': 'x\n', 'old.txt': 'long enough to be the same\n' },
-      ...{ 'deep/only.txt': 'x\n', 'kept.txt': 'kept\n' },
+      'a.txt': 'one\n',
+      'gone.txt': 'x\n',
+      'old.txt': 'long enough to be the same\n',
+      'deep/only.txt': 'x\n',
+      'kept.txt': 'kept\n',
     });
     const { repo } = rig;
     repo.put('kept.txt', 'dirty\n');
@@ -254,8 +257,12 @@ needs.describe('git')('The work of an agent', () => {
     repo.git('add', 'staged.txt');
     const place = await rig.open('a_1');
     rig.change(place, {
-      ...{ 'a.txt': 'two\n', 'gone.txt': undefined, 'new/b.txt': 'new\n', 'old.txt': undefined },
-      ...{ 'moved.txt': 'long enough to be the same\n', 'deep/only.txt': undefined },
+      'a.txt': 'two\n',
+      'gone.txt': undefined,
+      'new/b.txt': 'new\n',
+      'old.txt': undefined,
+      'moved.txt': 'long enough to be the same\n',
+      'deep/only.txt': undefined,
     });
     repo.put('beside.txt', 'by somebody else\n');
     const index = repo.git('ls-files', '-s');
@@ -360,7 +367,8 @@ needs.describe('git')('The work of an agent', () => {
     rig.change(place, { 'out/report.md': 'mine\n', 'out/build.o': 'built\n' });
     const wanted = [join(place.path, 'out/report.md'), join(place.path, 'a.txt'), '/etc/passwd'];
     expect(await rig.settle('a_1', place, { wanted })).toMatchObject({
-      ...{ kind: 'merged', files: ['out/report.md'] },
+      kind: 'merged',
+      files: ['out/report.md'],
     });
     expect([rig.read('out/report.md'), rig.read('out/build.o')]).toEqual(['mine\n', undefined]);
   });
@@ -414,7 +422,8 @@ needs.describe('git')('The work of an agent', () => {
     await rig.settle('a_1', place);
     // As if the process had died before it wrote that down.
     expect(await rig.settle('a_1', place)).toMatchObject({
-      ...{ kind: 'merged', files: ['a.txt', 'b.txt'] },
+      kind: 'merged',
+      files: ['a.txt', 'b.txt'],
     });
     rig.repo.put('a.txt', 'and on\n');
     rmSync(join(rig.repo.path, 'b.txt'));
@@ -437,7 +446,10 @@ needs.describe('git')('The work of an agent', () => {
     rig.change(place, { 'a.txt': 'two\n' });
     const home = { folder: join(rig.home, 'worktrees'), without: [], environment: { PATH: '/x' } };
     const { settlement } = await gitWorktrees(home).settle({
-      ...{ agent: 'a_1', place, wanted: [], beforeMerge: async () => undefined },
+      agent: 'a_1',
+      place,
+      wanted: [],
+      beforeMerge: async () => undefined,
     });
     expect(settlement).toMatchObject({ kind: 'kept', why: expect.stringMatching(/No git/) });
     expect(readFileSync(join(place.path, 'a.txt'), 'utf8')).toBe('two\n');
@@ -452,7 +464,8 @@ needs.describe('git')('The work of an agent', () => {
       throw new Error('the disk is full');
     };
     expect(await rig.settle('a_1', place, { meanwhile })).toEqual({
-      ...{ kind: 'kept', why: 'the disk is full' },
+      kind: 'kept',
+      why: 'the disk is full',
     });
     expect(rig.read('a.txt')).toBe('one\n');
     expect(existsSync(place.path)).toBe(true);
@@ -508,7 +521,9 @@ needs.describe('git')('A conflict', () => {
       conflicts: [{ path: 'b.txt', why: 'it was changed while it was merged' }],
     });
     expect(['a.txt', 'b.txt', 'n.txt'].map(rig.read)).toEqual([
-      ...['one\n', 'in between\n', 'in between\n'],
+      'one\n',
+      'in between\n',
+      'in between\n',
     ]);
     expect(await rig.settle('a_1', place)).toMatchObject({ kind: 'conflict' });
   });
@@ -568,11 +583,19 @@ needs.describe('git')('A hostile repository', () => {
       script(join(repo.path, '.git/hooks', name), `echo ${name} >> '${marker}'`);
     }
     for (const [key, value] of Object.entries({
-      ...{ 'merge.mine.driver': program, 'filter.mine.clean': program },
-      ...{ 'filter.mine.smudge': program, 'filter.mine.process': program },
-      ...{ 'diff.mine.textconv': program, 'diff.mine.command': program, 'diff.external': program },
-      ...{ 'core.fsmonitor': program, 'gpg.program': program, 'commit.gpgSign': 'true' },
-      ...{ 'core.pager': program, 'core.editor': program, 'core.alternateRefsCommand': program },
+      'merge.mine.driver': program,
+      'filter.mine.clean': program,
+      'filter.mine.smudge': program,
+      'filter.mine.process': program,
+      'diff.mine.textconv': program,
+      'diff.mine.command': program,
+      'diff.external': program,
+      'core.fsmonitor': program,
+      'gpg.program': program,
+      'commit.gpgSign': 'true',
+      'core.pager': program,
+      'core.editor': program,
+      'core.alternateRefsCommand': program,
     })) {
       repo.git('config', key, value);
     }
@@ -593,8 +616,15 @@ needs.describe('git')('A hostile repository', () => {
     const rig = worktreeRig();
     const place = await rig.open('a_1');
     const names = [
-      ...[`${'long'.repeat(60)}.txt`, 'new\nline.txt', '-rf', ':(glob)x', '"quoted".txt', 'ü.txt'],
-      ...[`${'deep/'.repeat(40)}x.txt`, ' space ', '$(touch x)'],
+      `${'long'.repeat(60)}.txt`,
+      'new\nline.txt',
+      '-rf',
+      ':(glob)x',
+      '"quoted".txt',
+      'ü.txt',
+      `${'deep/'.repeat(40)}x.txt`,
+      ' space ',
+      '$(touch x)',
     ];
     rig.change(place, Object.fromEntries(names.map((name) => [name, `${name}\n`])));
     expect(await rig.settle('a_1', place)).toMatchObject({ kind: 'merged' });
@@ -606,7 +636,8 @@ needs.describe('git')('A hostile repository', () => {
     const place = await rig.open('a_1');
     writeFileSync(Buffer.concat([Buffer.from(`${place.path}/`), Buffer.from([0xff, 0xfe])]), 'x');
     expect(await rig.settle('a_1', place)).toMatchObject({
-      ...{ kind: 'conflict', conflicts: [{ why: 'its name is no text' }] },
+      kind: 'conflict',
+      conflicts: [{ why: 'its name is no text' }],
     });
     expect(rig.repo.git('ls-tree', '--name-only', 'agent/a_1')).toContain('\\377\\376');
   });

@@ -47,10 +47,14 @@ export const worktreeRig = (
 export const rigOver = (repo: Repository): WorktreeRig => {
   const home = join(repo.folder, 'home');
   const worktrees = gitWorktrees({
-    ...{ folder: join(home, 'worktrees'), without: [home], environment: environment() },
+    folder: join(home, 'worktrees'),
+    without: [home],
+    environment: environment(),
   });
   return {
-    ...{ repo, home, worktrees },
+    repo,
+    home,
+    worktrees,
     open: (agent, cwd = repo.path) => worktrees.open({ session: 's_1', agent, cwd }),
     change(place, changed) {
       for (const [name, text] of Object.entries(changed)) {

@@ -88,7 +88,12 @@ describe('completion in bash', () => {
     const text = '---\nname: scout\ndescription: Looks around.\n---\nFind the way.\n';
     await writeFile(join(folder, 'scout.md'), text);
     expect(await ask('bash', BASH, ['prompt', '--agent', ''])).toEqual([
-      ...['explorer', 'implementer', 'planner', 'reviewer', 'scout', 'tester'],
+      'explorer',
+      'implementer',
+      'planner',
+      'reviewer',
+      'scout',
+      'tester',
     ]);
   });
 
@@ -97,7 +102,10 @@ describe('completion in bash', () => {
       {
         match: { turn: 0, firstUser: 'begin' },
         reply: calls('Task', {
-          ...{ description: 'a look', prompt: 'look', subagent_type: 'tester', name: 'looker' },
+          description: 'a look',
+          prompt: 'look',
+          subagent_type: 'tester',
+          name: 'looker',
         }),
       },
       { match: { turn: 0 }, reply: calls('Bash', { command: 'touch it' }) },

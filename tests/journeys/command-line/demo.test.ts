@@ -13,8 +13,12 @@ needs.describe('git')('skein demo', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const figures = JSON.parse(stdout);
     expect(figures).toMatchObject({
-      ...{ testsPass: true, stopReason: 'end_turn', questions: 1, processes: 2, letters: 2 },
-      agents: [...['fork code', 'fork tests', 'teammate ada', 'teammate bob', 'tester check']],
+      testsPass: true,
+      stopReason: 'end_turn',
+      questions: 1,
+      processes: 2,
+      letters: 2,
+      agents: ['fork code', 'fork tests', 'teammate ada', 'teammate bob', 'tester check'],
       costUsd: expect.any(Number),
       savedShare: expect.any(Number),
     });

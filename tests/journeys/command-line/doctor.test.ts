@@ -49,8 +49,20 @@ describe('skein doctor', () => {
     const { look, skeinHome, home } = await examine();
     const { code, ok, of, stdout, stderr } = await look();
     expect(Object.keys(of)).toEqual([
-      ...['node', 'git', 'ripgrep', 'shell', 'watchdog', 'bubblewrap', 'state', 'disk'],
-      ...['settings', 'key', 'server', 'proxy', 'redis', 'terminal'],
+      'node',
+      'git',
+      'ripgrep',
+      'shell',
+      'watchdog',
+      'bubblewrap',
+      'state',
+      'disk',
+      'settings',
+      'key',
+      'server',
+      'proxy',
+      'redis',
+      'terminal',
     ]);
     expect({ code, ok, stderr }).toEqual({ code: 0, ok: true, stderr: '' });
     for (const name of ['node', 'shell', 'watchdog', 'state', 'settings', 'key', 'server']) {
@@ -77,7 +89,8 @@ describe('skein doctor', () => {
     expect(offline.simulator.requests).toEqual([]);
     const online = await examine({}, '--online');
     expect((await online.look()).of.server).toMatchObject({
-      ...{ status: 'ok', found: expect.stringMatching(/answers and knows the key/) },
+      status: 'ok',
+      found: expect.stringMatching(/answers and knows the key/),
     });
     expect(online.simulator.requests.map(({ path }) => path)).toEqual(['/v1/models']);
   });
@@ -108,7 +121,8 @@ describe('skein doctor', () => {
   test('says where state cannot be kept, and who else can look into it', async () => {
     const { look } = await examine({ SKEIN_HOME: '/dev/null/x' });
     expect((await look()).of.state).toMatchObject({
-      ...{ status: 'fail', found: expect.stringContaining('/dev/null/x cannot be written') },
+      status: 'fail',
+      found: expect.stringContaining('/dev/null/x cannot be written'),
     });
     const open = await examine();
     await mkdir(open.skeinHome);
@@ -182,8 +196,14 @@ needs.describe('own-redis')('the doctor at a real Redis', () => {
       status: 'ok',
       items: [
         {
-          ...{ swarm: 'left', hasLead: false, worked: 0, waitingJobs: 0, unreadLetters: 0 },
-          ...{ deadLetters: 0, openQuestions: 0, lasting: 0 },
+          swarm: 'left',
+          hasLead: false,
+          worked: 0,
+          waitingJobs: 0,
+          unreadLetters: 0,
+          deadLetters: 0,
+          openQuestions: 0,
+          lasting: 0,
           keys: expect.any(Number),
           bytes: expect.any(Number),
           changedAt: expect.stringMatching(/^20/),

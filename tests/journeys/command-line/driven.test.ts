@@ -163,7 +163,8 @@ describe('a line that is not understood', () => {
     const { code, results, stderr } = await end(process);
     expect(stderr).toMatch(complaint);
     expect({ code, results: results.map(({ result }) => result as string) }).toEqual({
-      ...{ code: 0, results: ['Done.'] },
+      code: 0,
+      results: ['Done.'],
     });
     expect(simulator.requests).toHaveLength(1);
   });
@@ -188,7 +189,9 @@ describe('a question to the driver', () => {
     const ended = await end(scene.process);
     const made = join(scene.workspace, 'made.txt');
     return {
-      ...{ ...ended, question, body: scene.bodies().at(-1) },
+      ...ended,
+      question,
+      body: scene.bodies().at(-1),
       made: existsSync(made) ? await readFile(made, 'utf8') : undefined,
     };
   };
@@ -197,7 +200,9 @@ describe('a question to the driver', () => {
     const { question, lines, code, made } = await ask({ behavior: 'allow' });
     const call = lines.find(({ type }) => type === 'assistant')?.message.content[0];
     expect(question.request).toMatchObject({
-      ...{ subtype: 'can_use_tool', tool_name: 'Bash', tool_use_id: call.id },
+      subtype: 'can_use_tool',
+      tool_name: 'Bash',
+      tool_use_id: call.id,
       input: { command: 'echo original > made.txt' },
     });
     expect({ code, made }).toEqual({ code: 0, made: 'original\n' });
@@ -332,7 +337,7 @@ describe('a control request', () => {
       bodies()
         .at(-1)
         ?.messages.map(({ role }: Line) => role),
-    ).toEqual([...['user', 'assistant', 'user']]);
+    ).toEqual(['user', 'assistant', 'user']);
   });
 
   test('is followed at once by a prompt, which is answered when the run has ended', async () => {

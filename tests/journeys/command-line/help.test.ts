@@ -31,9 +31,18 @@ describe('the help', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     for (const name of COMMANDS) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
     for (const heading of [
-      ...['A run', 'What goes in and comes out', 'The model', 'What it may do', 'Sessions'],
-      ...['To begin', 'What happened', 'Setting up'],
-      ...['Examples', 'Settings', 'Environment', 'Exit codes'],
+      'A run',
+      'What goes in and comes out',
+      'The model',
+      'What it may do',
+      'Sessions',
+      'To begin',
+      'What happened',
+      'Setting up',
+      'Examples',
+      'Settings',
+      'Environment',
+      'Exit codes',
     ]) {
       expect(stdout).toMatch(new RegExp(`^${heading}:$`, 'm'));
     }

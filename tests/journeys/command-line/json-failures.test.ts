@@ -55,7 +55,9 @@ test.each([
   ['a blank pipe', ['send', 'past'], ' \n'],
 ])('skein send with %s says what to do for send', async (_, args, stdin = '') => {
   expect(await scene.run(args, { stdin })).toMatchObject({
-    ...{ code: 2, stdout: '', stderr: `skein: ${NO_TEXT}\n` },
+    code: 2,
+    stdout: '',
+    stderr: `skein: ${NO_TEXT}\n`,
   });
 });
 

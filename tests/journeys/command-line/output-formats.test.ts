@@ -38,7 +38,9 @@ describe('stream-json', () => {
     const { lines } = await run(['-p', 'read', ...STREAM]);
     const [, first, results, last] = lines;
     expect(first?.message).toMatchObject({
-      ...{ type: 'message', role: 'assistant', model: 'claude-sonnet-5-5' },
+      type: 'message',
+      role: 'assistant',
+      model: 'claude-sonnet-5-5',
       stop_reason: 'tool_use',
       content: [{ type: 'text' }, { type: 'tool_use' }, { type: 'tool_use' }],
     });
@@ -63,8 +65,12 @@ describe('stream-json', () => {
     const { run, workspace } = await setScene();
     const { lines } = await run(['-p', 'hi', ...STREAM, '--permission-mode', 'plan']);
     expect(lines[0]).toMatchObject({
-      ...{ type: 'system', subtype: 'init', cwd: workspace, model: 'claude-sonnet-5-5' },
-      ...{ tools: builtinTools.map(({ name }) => name), mcp_servers: [] },
+      type: 'system',
+      subtype: 'init',
+      cwd: workspace,
+      model: 'claude-sonnet-5-5',
+      tools: builtinTools.map(({ name }) => name),
+      mcp_servers: [],
       agents: ['explorer', 'implementer', 'planner', 'reviewer', 'tester'],
       permissionMode: 'plan',
     });
@@ -98,8 +104,13 @@ describe('stream-json', () => {
     ]);
     const order = typesOf(lines).filter((type, index, all) => type !== all[index - 1]);
     expect(order).toEqual([
-      ...['system', 'stream_event', 'assistant', 'user'],
-      ...['stream_event', 'assistant', 'result'],
+      'system',
+      'stream_event',
+      'assistant',
+      'user',
+      'stream_event',
+      'assistant',
+      'result',
     ]);
   });
 });
@@ -112,9 +123,14 @@ describe('json', () => {
     const { usage, cost } = simulator.totals;
     const result = JSON.parse(stdout) as Line;
     expect(result).toEqual({
-      ...{ type: 'result', subtype: 'success', is_error: false, result: 'Read it all.' },
-      ...{ stop_reason: 'end_turn', num_turns: 3 },
-      ...{ duration_ms: expect.any(Number), duration_api_ms: expect.any(Number) },
+      type: 'result',
+      subtype: 'success',
+      is_error: false,
+      result: 'Read it all.',
+      stop_reason: 'end_turn',
+      num_turns: 3,
+      duration_ms: expect.any(Number),
+      duration_api_ms: expect.any(Number),
       total_cost_usd: expect.closeTo(cost ?? -1, 10),
       usage: {
         input_tokens: usage.input,
@@ -128,7 +144,8 @@ describe('json', () => {
       },
       modelUsage: {
         'claude-sonnet-5-5': {
-          ...{ inputTokens: usage.input, outputTokens: usage.output },
+          inputTokens: usage.input,
+          outputTokens: usage.output,
           cacheReadInputTokens: usage.cacheRead,
           cacheCreationInputTokens: usage.cacheWrite5m + usage.cacheWrite1h,
           costUSD: result.total_cost_usd,
@@ -144,7 +161,12 @@ describe('json', () => {
   test('has no cost when the price of the model is unknown', async () => {
     const { run } = await setScene();
     const { code, result } = await run([
-      ...['-p', 'hi', '--output-format', 'json', '--model', 'somebody-elses-model'],
+      '-p',
+      'hi',
+      '--output-format',
+      'json',
+      '--model',
+      'somebody-elses-model',
     ]);
     expect({ code, cost: result.total_cost_usd }).toEqual({ code: 0, cost: null });
     expect(result.modelUsage['somebody-elses-model'].costUSD).toBeNull();
@@ -155,7 +177,9 @@ describe('text', () => {
   test('is the answer and nothing else', async () => {
     const { run } = await sceneOfReads(1);
     expect(await run(['-p', 'read'])).toMatchObject({
-      ...{ code: 0, stdout: 'Read it all.\n', stderr: '' },
+      code: 0,
+      stdout: 'Read it all.\n',
+      stderr: '',
     });
   });
 

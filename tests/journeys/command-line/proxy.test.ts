@@ -50,8 +50,10 @@ const sceneBehindProxy = async () => {
   const run = (env: Record<string, string>) =>
     scene.run(['-p', 'hi', '--output-format', 'json'], {
       env: {
-        ...{ ANTHROPIC_BASE_URL: `https://localhost:${tlsPort}`, NODE_EXTRA_CA_CERTS: ca },
-        ...{ SKEIN_MAX_RETRIES: '0', ...env },
+        ANTHROPIC_BASE_URL: `https://localhost:${tlsPort}`,
+        NODE_EXTRA_CA_CERTS: ca,
+        SKEIN_MAX_RETRIES: '0',
+        ...env,
       },
     });
   return { ...scene, tunnels, tlsPort, proxyPort, run };

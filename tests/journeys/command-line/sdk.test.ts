@@ -47,10 +47,23 @@ const compile = (moduleResolution: 'nodenext' | 'bundler') => {
   const isNode = moduleResolution === 'nodenext';
   const files = [...Object.keys({ ...documented(), ...PROGRAMS }), ...EXAMPLES];
   const options = [
-    ...['--ignoreConfig', '--strict', '--exactOptionalPropertyTypes', '--target', 'es2022'],
-    ...['--skipLibCheck', 'false', '--types', 'node', '--lib', 'es2023,esnext.disposable'],
-    ...['--module', isNode ? 'nodenext' : 'esnext', '--moduleResolution', moduleResolution],
-    ...['--outDir', 'out'],
+    '--ignoreConfig',
+    '--strict',
+    '--exactOptionalPropertyTypes',
+    '--target',
+    'es2022',
+    '--skipLibCheck',
+    'false',
+    '--types',
+    'node',
+    '--lib',
+    'es2023,esnext.disposable',
+    '--module',
+    isNode ? 'nodenext' : 'esnext',
+    '--moduleResolution',
+    moduleResolution,
+    '--outDir',
+    'out',
   ];
   return execute(process.execPath, [TSC, ...options, ...files], { cwd: consumer }).then(
     ({ stdout }) => stdout,
@@ -166,7 +179,9 @@ const run = async (file: string, { simulator, home, workspace, tmp }: Scene) => 
   const model = { ANTHROPIC_BASE_URL: simulator.url, ANTHROPIC_API_KEY: 'simulated' };
   const program = join(consumer, 'out', file.replace('.ts', '.js'));
   return execute(process.execPath, [program], {
-    ...{ cwd: workspace, env: { ...env, ...model }, timeout: 60_000 },
+    cwd: workspace,
+    env: { ...env, ...model },
+    timeout: 60_000,
   });
 };
 
@@ -174,11 +189,20 @@ describe('the package', () => {
   test('holds what it needs and nothing else', async () => {
     const listed = await readdir(join(consumer, 'node_modules/skein'));
     expect(listed.sort()).toEqual([
-      ...['CHANGELOG.md', 'LICENSE', 'README.md', 'agents', 'dist', 'package.json'],
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'agents',
+      'dist',
+      'package.json',
     ]);
     const dist = await readdir(join(consumer, 'node_modules/skein/dist'));
     expect(dist.filter((name) => name !== '.inputs').sort()).toEqual([
-      ...['chunks', 'sdk.js', 'skein.js', 'types', 'watchdog.js'],
+      'chunks',
+      'sdk.js',
+      'skein.js',
+      'types',
+      'watchdog.js',
     ]);
   });
 
@@ -224,7 +248,9 @@ describe('a program that uses it', () => {
     const lines = stdout.trimEnd().split('\n');
     expect(lines.map((line) => JSON.parse(line))).toEqual([
       {
-        ...{ tool: 'Bash', risk: 'medium', known: true },
+        tool: 'Bash',
+        risk: 'medium',
+        known: true,
         suggestions: [
           { scope: 'session', rule: 'Bash(touch first)' },
           { scope: 'project', rule: 'Bash(touch first)' },

@@ -35,7 +35,8 @@ describe('a prompt', () => {
 
   test('that is missing is asked for in one sentence', async () => {
     expect(await asked(['-p'], ' \n')).toEqual({
-      ...{ code: 2, content: undefined },
+      code: 2,
+      content: undefined,
       stderr: 'skein: There is no prompt: give one, as in skein -p "…", or pipe one in.\n',
     });
   });
@@ -62,7 +63,8 @@ describe('without a key', () => {
     const { run } = await setScene();
     const env = { ANTHROPIC_API_KEY: undefined };
     expect(await run(['-p', 'echo me', '--simulate'], { env })).toMatchObject({
-      ...{ code: 0, stdout: 'echo me\n' },
+      code: 0,
+      stdout: 'echo me\n',
     });
   });
 });
@@ -144,13 +146,23 @@ describe('flags that shape the request', () => {
   test('reach the model', async () => {
     const { run, bodies } = await setScene();
     await run([
-      ...['-p', 'hi', '--model', 'opus', '--effort', 'low'],
-      ...['--system-prompt', 'Be a goose.', '--append-system-prompt', 'Honk.'],
-      ...['--json-schema', '{"type":"object"}'],
+      '-p',
+      'hi',
+      '--model',
+      'opus',
+      '--effort',
+      'low',
+      '--system-prompt',
+      'Be a goose.',
+      '--append-system-prompt',
+      'Honk.',
+      '--json-schema',
+      '{"type":"object"}',
     ]);
     const [body] = bodies();
     expect(body).toMatchObject({
-      ...{ model: 'claude-opus-5-5', stream: true },
+      model: 'claude-opus-5-5',
+      stream: true,
       output_config: { effort: 'low', format: { type: 'json_schema', schema: { type: 'object' } } },
       system: [{}, { text: expect.stringMatching(/^Be a goose\.\n[\s\S]*\n\nHonk\.$/) }],
     });
@@ -162,7 +174,8 @@ describe('flags that shape the request', () => {
     const skein = { maxOutputTokens: 5_000, thinking: 2_000 };
     await run(['-p', 'hi', '--settings', JSON.stringify({ skein })]);
     expect(bodies()[0]).toMatchObject({
-      ...{ max_tokens: 5_000, thinking: { type: 'enabled', budget_tokens: 2_000 } },
+      max_tokens: 5_000,
+      thinking: { type: 'enabled', budget_tokens: 2_000 },
     });
   });
 });
@@ -196,7 +209,9 @@ describe('help and version', () => {
   test('go to stdout and are no errors', async () => {
     const { run } = await setScene();
     const [help, version, command] = await Promise.all([
-      ...[run(['--help']), run(['--version']), run(['version'])],
+      run(['--help']),
+      run(['--version']),
+      run(['version']),
     ]);
     expect(help).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('Usage:') });
     expect(version).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });

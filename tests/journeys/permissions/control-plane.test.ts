@@ -91,7 +91,12 @@ const worked = async () => {
   const json = async (...args: readonly string[]) =>
     JSON.parse((await scene.run([...args, '--json'])).stdout) as Line;
   return {
-    ...{ ...scene, session, heard, json, start, end: treeOf(scene.workspace) },
+    ...scene,
+    session,
+    heard,
+    json,
+    start,
+    end: treeOf(scene.workspace),
     tree: () => treeOf(scene.workspace),
     rewind: (...flags: readonly string[]) => scene.run(['rewind', session, ...flags]),
   };
@@ -129,12 +134,19 @@ describe('a session with hooks, rules, questions and checkpoints', () => {
       `${ASKED} ${RAN}`,
     ]);
     expect(heard.map(({ hook_event_name }) => hook_event_name)).toEqual([
-      ...['PreToolUse', 'PermissionRequest', 'PostToolUse'],
-      ...['PreToolUse', 'PermissionRequest', 'PostToolUse'],
       'PreToolUse',
-      ...['PreToolUse', 'PermissionRequest'],
+      'PermissionRequest',
+      'PostToolUse',
+      'PreToolUse',
+      'PermissionRequest',
+      'PostToolUse',
+      'PreToolUse',
+      'PreToolUse',
+      'PermissionRequest',
       'Stop',
-      ...['PreToolUse', 'PermissionRequest', 'PostToolUse'],
+      'PreToolUse',
+      'PermissionRequest',
+      'PostToolUse',
       'Stop',
     ]);
     const said = bodies().map((body) => JSON.stringify(resultsIn(body)));
@@ -167,7 +179,12 @@ describe('a session with hooks, rules, questions and checkpoints', () => {
     expect(shown.stdout).toMatch(/remove notes\.md[\s\S]*bring back old/);
     expect(shown.stdout).toContain('Not taken back: what these did beyond files');
     expect(await json('rewind', session, '--dry-run')).toMatchObject({
-      ...{ session, done: false, prompt: 1, undo: false, conversation: true, promptsTakenBack: 1 },
+      session,
+      done: false,
+      prompt: 1,
+      undo: false,
+      conversation: true,
+      promptsTakenBack: 1,
       notTakenBack: [`Bash ${CHANGES}`, `Bash ${CHECK}`],
     });
     expect(place.tree()).toEqual(place.end);

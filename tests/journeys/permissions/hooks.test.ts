@@ -184,14 +184,18 @@ describe('hooks around a run', () => {
     await scene.run(['-p', 'go', ...EDITS]);
     const [start] = scene.seen('start');
     expect(start).toMatchObject({
-      ...{ hook_event_name: 'SessionStart', source: 'startup', cwd: scene.workspace },
-      ...{ permission_mode: 'acceptEdits', model: expect.stringContaining('claude') },
+      hook_event_name: 'SessionStart',
+      source: 'startup',
+      cwd: scene.workspace,
+      permission_mode: 'acceptEdits',
+      model: expect.stringContaining('claude'),
     });
     expect(existsSync(String(start?.transcript_path))).toBe(true);
     expect(String(start?.transcript_path)).toContain(String(start?.session_id));
     expect(scene.seen('loaded')).toMatchObject([
       {
-        ...{ file_path: join(scene.workspace, 'CLAUDE.md'), memory_type: 'Project' },
+        file_path: join(scene.workspace, 'CLAUDE.md'),
+        memory_type: 'Project',
         load_reason: 'session_start',
       },
     ]);
@@ -204,10 +208,12 @@ describe('hooks around a run', () => {
   test('hear of instructions that only files bring in that are touched, each once', async () => {
     const loaded = saysWhatItReads('"$CLAUDE_PROJECT_DIR"/../loaded');
     const read = (turn: number) => ({
-      ...{ match: { turn }, reply: calls('Read', { file_path: 'api/a.ts' }) },
+      match: { turn },
+      reply: calls('Read', { file_path: 'api/a.ts' }),
     });
     const scene = await hooked(hook('InstructionsLoaded', loaded), [
-      ...[read(0), read(1)],
+      read(0),
+      read(1),
       { reply: 'Done.' },
     ]);
     const place = (name: string) => join(scene.workspace, name);
@@ -269,7 +275,12 @@ describe('the hooks of a clone', () => {
     const heard = readFileSync(owned, 'utf8');
     const named = HOOK_EVENTS.filter((event) => heard.includes(`"hook_event_name":"${event}"`));
     expect(named).toEqual([
-      ...['PreToolUse', 'PostToolUse', 'UserPromptSubmit', 'Stop', 'SessionStart', 'SessionEnd'],
+      'PreToolUse',
+      'PostToolUse',
+      'UserPromptSubmit',
+      'Stop',
+      'SessionStart',
+      'SessionEnd',
       'InstructionsLoaded',
     ]);
   });

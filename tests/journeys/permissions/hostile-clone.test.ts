@@ -31,8 +31,12 @@ const git = (cwd: string, ...args: string[]) =>
   execFileSync('git', args, {
     cwd,
     env: {
-      ...{ PATH: process.env.PATH, HOME: cwd, GIT_CONFIG_NOSYSTEM: '1' },
-      ...{ GIT_AUTHOR_NAME: 'M', GIT_AUTHOR_EMAIL: 'm@m', GIT_COMMITTER_NAME: 'M' },
+      PATH: process.env.PATH,
+      HOME: cwd,
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_AUTHOR_NAME: 'M',
+      GIT_AUTHOR_EMAIL: 'm@m',
+      GIT_COMMITTER_NAME: 'M',
       GIT_COMMITTER_EMAIL: 'm@m',
     },
   });
@@ -177,8 +181,17 @@ needs.describe('git')('a hostile clone that nobody trusts', () => {
   test('runs nothing of its own in any command, nor in a session that is typed at', async () => {
     const { run, stranger, sung } = await hostileClone();
     const commands = [
-      ...[['config'], ['prompt'], ['context'], ['doctor'], ['sessions'], ['logs'], ['explain']],
-      ...[['trust', '--includes'], ['cost'], ['report', '-o', '-'], ['__complete', '--agent', '']],
+      ['config'],
+      ['prompt'],
+      ['context'],
+      ['doctor'],
+      ['sessions'],
+      ['logs'],
+      ['explain'],
+      ['trust', '--includes'],
+      ['cost'],
+      ['report', '-o', '-'],
+      ['__complete', '--agent', ''],
     ];
     await run(['-p', 'go', '--agent', 'evil']);
     for (const command of commands) {

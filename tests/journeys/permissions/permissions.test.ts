@@ -196,7 +196,11 @@ describe('the mode', () => {
     ]);
     await symlink(scene.root, join(scene.workspace, 'link'));
     const { result } = await scene.run([
-      ...['-p', 'go', '--output-format', 'json', ...mode('acceptEdits')],
+      '-p',
+      'go',
+      '--output-format',
+      'json',
+      ...mode('acceptEdits'),
     ]);
     expect(result.permission_denials).toHaveLength(1);
     expect(existsSync(join(scene.root, 'made.txt'))).toBe(false);
@@ -277,7 +281,11 @@ describe('the mode', () => {
       { reply: 'Done.' },
     ]);
     const { result } = await scene.run([
-      ...['-p', 'go', '--output-format', 'json', ...mode('bypassPermissions')],
+      '-p',
+      'go',
+      '--output-format',
+      'json',
+      ...mode('bypassPermissions'),
     ]);
     expect(result.permission_denials).toHaveLength(2);
   });
@@ -324,7 +332,8 @@ describe('a workspace that nobody has trusted', () => {
       return { count: result.permission_denials.length as number, stderr };
     };
     expect(await run(['trust', '--json'])).toMatchObject({
-      ...{ code: 0, result: { workspace, state: 'trusted' } },
+      code: 0,
+      result: { workspace, state: 'trusted' },
     });
     expect(await denials()).toEqual({ count: 0, stderr: '' });
     await writeSettings(workspace, { permissions: { allow: ['Bash'] } });
@@ -357,7 +366,11 @@ describe('skein config', () => {
     const shown = JSON.parse(stdout) as Line;
     expect(shown).toMatchObject({ skeinHome, trust: 'untrusted' });
     expect(shown.settings).toContainEqual({
-      ...{ key: 'model', value: 'opus', source: 'user', file: mine, line: 1 },
+      key: 'model',
+      value: 'opus',
+      source: 'user',
+      file: mine,
+      line: 1,
     });
     expect(shown.settings).toContainEqual(
       expect.objectContaining({ key: 'permissions.deny', value: 'Bash(rm:*)' }),

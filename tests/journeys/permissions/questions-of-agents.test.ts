@@ -16,7 +16,8 @@ const AGENTS = JSON.stringify({
 });
 
 const task = (type: string, prompt: string, more: Record<string, unknown> = {}) => ({
-  ...{ name: 'Task', input: { description: prompt, prompt, subagent_type: type, ...more } },
+  name: 'Task',
+  input: { description: prompt, prompt, subagent_type: type, ...more },
 });
 const bash = (command: string) => ({ name: 'Bash', input: { command } });
 
@@ -78,8 +79,13 @@ describe('a question of a grandchild', () => {
     const [question = {}] = await scene.open(1);
     const lead = { kind: 'lead', name: null, type: null, task: '' };
     expect(question).toMatchObject({
-      ...{ tool: 'Bash', input: { command: 'touch made.txt' }, risk: 'medium' },
-      ...{ type: 'helper', kind: 'sync', task: 'Make a file', session: 'asked' },
+      tool: 'Bash',
+      input: { command: 'touch made.txt' },
+      risk: 'medium',
+      type: 'helper',
+      kind: 'sync',
+      task: 'Make a file',
+      session: 'asked',
       for: [lead, { kind: 'background', type: 'builder', task: 'Build it' }],
       reason: expect.stringContaining('rule'),
     });
@@ -106,7 +112,8 @@ describe('a question of a grandchild', () => {
     expect(await scene.run(['approve', question.id as string])).toMatchObject({ code: 0 });
     await eventually('it is made', () => scene.isMade('made.txt'));
     expect(await scene.run(['deny', question.id as string])).toMatchObject({
-      ...{ code: 2, stdout: '' },
+      code: 2,
+      stdout: '',
       stderr: 'skein: Too late: somebody in another terminal has allowed it already.\n',
     });
     expect(await states()).toContain('lead streaming');
@@ -144,8 +151,14 @@ describe('an answer that somebody else sends to a session', () => {
     const own = openPersonKey(join(scene.skeinHome, 'keys')).privateKey;
     const claims = ({ id, agent, call, inputDigest }: Line, more: Partial<AnswerClaims> = {}) =>
       ({
-        ...{ question: id, agent, call, inputDigest, answer: { behavior: 'allow', scope: 'once' } },
-        ...{ surface: 'inbox', issuedAt: Date.now(), ...more },
+        question: id,
+        agent,
+        call,
+        inputDigest,
+        answer: { behavior: 'allow', scope: 'once' },
+        surface: 'inbox',
+        issuedAt: Date.now(),
+        ...more,
       }) as AnswerClaims;
 
     const [made, other] = [await about('touch made.txt'), await about('touch other.txt')];
@@ -178,7 +191,8 @@ describe('an answer that somebody else sends to a session', () => {
     expect(
       await send({ ...right, question: again.id as string, call: again.call as string }),
     ).toMatchObject({
-      ...{ ok: false, sentence: expect.stringContaining('its signature is not that') },
+      ok: false,
+      sentence: expect.stringContaining('its signature is not that'),
     });
     const left = new Set((await listed()).map(({ id }) => id));
     expect(left).toEqual(new Set([again.id, other.id]));

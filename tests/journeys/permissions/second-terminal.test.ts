@@ -32,14 +32,21 @@ describe('a question of a run with --ask', () => {
     const { questions } = await json('inbox');
     expect(questions).toMatchObject([
       {
-        ...{ id: question, tool: 'Bash', input: { command: 'touch made.txt' }, kind: 'lead' },
-        ...{ parent: null, risk: 'medium', grant: 'Bash(touch made.txt)' },
+        id: question,
+        tool: 'Bash',
+        input: { command: 'touch made.txt' },
+        kind: 'lead',
+        parent: null,
+        risk: 'medium',
+        grant: 'Bash(touch made.txt)',
       },
     ]);
     const session = questions[0].session as string;
     expect((await json('ps')).swarms).toMatchObject([
       {
-        ...{ session, isRunning: true, pid: printed.pid },
+        session,
+        isRunning: true,
+        pid: printed.pid,
         agents: [{ kind: 'lead', status: 'running', state: 'awaiting-permission', turns: 1 }],
       },
     ]);
@@ -64,14 +71,16 @@ describe('a question of a run with --ask', () => {
     expect([
       (await stat(join(skeinHome, 'keys'))).mode & 0o777,
       (await stat(key)).mode & 0o777,
-    ]).toEqual([...[0o700, 0o600]]);
+    ]).toEqual([0o700, 0o600]);
     expect(readdirSync(join(skeinHome, 'sessions', session, 'questions'))).toEqual([]);
   });
 
   test('is denied with a reason that the model reads', async () => {
     const { json, printed, question, bodies, isMade } = await asking();
     expect(await json('deny', question, '--reason', 'use the fixtures')).toMatchObject({
-      ...{ code: 0, ok: true, question: { id: question } },
+      code: 0,
+      ok: true,
+      question: { id: question },
     });
     await printed.ended;
     expect(resultsIn(bodies()[1])[0]?.content).toContain('Reason: use the fixtures');
@@ -100,7 +109,9 @@ describe('a question of a run with --ask', () => {
     const { privateKey } = generateKeyPairSync('ed25519');
     await writeFile(key, privateKey.export({ format: 'pem', type: 'pkcs8' }));
     expect(await run(['approve', question])).toMatchObject({
-      ...{ code: 1, stdout: '', stderr: expect.stringContaining('The answer does not count') },
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('The answer does not count'),
     });
     expect((await json('inbox')).questions).toHaveLength(1);
     expect(isMade()).toBe(false);
@@ -126,7 +137,8 @@ describe('a running session', () => {
     const doing = async (command: string) => {
       const { swarms } = JSON.parse((await scene.run(['ps', 'live', '--json'])).stdout) as Line;
       expect(swarms[0].agents[0]).toMatchObject({
-        ...{ state: 'tool-running', calls: [{ tool: 'Bash' }] },
+        state: 'tool-running',
+        calls: [{ tool: 'Bash' }],
       });
       expect(swarms[0].agents[0].calls[0].description).toContain(command);
     };
@@ -150,7 +162,8 @@ describe('a running session', () => {
       stderr: 'skein: Nobody runs session live; `skein --resume live` goes on with it.\n',
     });
     expect(await scene.run(['stop', 'nobody'])).toMatchObject({
-      ...{ code: 2, stderr: expect.stringContaining('nothing runs on this machine') },
+      code: 2,
+      stderr: expect.stringContaining('nothing runs on this machine'),
     });
   });
 

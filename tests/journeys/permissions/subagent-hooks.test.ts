@@ -86,7 +86,9 @@ describe('hooks of a session with agents', () => {
     const ends = seen('ends').filter(({ agent_type }) => agent_type === 'plain');
     expect(ends).toMatchObject([
       {
-        ...{ hook_event_name: 'SubagentStop', agent_id: idOf('plain'), stop_hook_active: false },
+        hook_event_name: 'SubagentStop',
+        agent_id: idOf('plain'),
+        stop_hook_active: false,
         last_assistant_message: 'This is half.',
       },
     ]);

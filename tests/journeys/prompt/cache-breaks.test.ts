@@ -102,7 +102,11 @@ describe('a break of the cache is put down to', () => {
         return undefined;
       },
       {
-        ...{ change: 'added', expected: false, cause: 'tools', owner: 'tool Dive', byte: 0 },
+        change: 'added',
+        expected: false,
+        cause: 'tools',
+        owner: 'tool Dive',
+        byte: 0,
         diagnosis: 'tools_changed',
       },
     ],
@@ -113,7 +117,11 @@ describe('a break of the cache is put down to', () => {
         return undefined;
       },
       {
-        ...{ change: 'removed', expected: false, cause: 'tools', owner: 'tool Edit', byte: 0 },
+        change: 'removed',
+        expected: false,
+        cause: 'tools',
+        owner: 'tool Edit',
+        byte: 0,
         diagnosis: 'tools_changed',
       },
     ],
@@ -124,7 +132,11 @@ describe('a break of the cache is put down to', () => {
         return undefined;
       },
       {
-        ...{ change: 'moved', expected: false, cause: 'tools', owner: 'tool Read', byte: 0 },
+        change: 'moved',
+        expected: false,
+        cause: 'tools',
+        owner: 'tool Read',
+        byte: 0,
         diagnosis: 'tools_changed',
       },
     ],
@@ -132,15 +144,21 @@ describe('a break of the cache is put down to', () => {
       'another model',
       async () => ({ options: { modelName: 'claude-opus-5-5' } }),
       {
-        ...{ ...declared, cause: 'model', byte: 'claude-'.length },
-        ...{ owner: 'model claude-sonnet-5-5 → claude-opus-5-5', diagnosis: 'model_changed' },
+        ...declared,
+        cause: 'model',
+        byte: 'claude-'.length,
+        owner: 'model claude-sonnet-5-5 → claude-opus-5-5',
+        diagnosis: 'model_changed',
       },
     ],
     [
       'other beta features',
       async () => ({ options: { betas: ['gliding-2026-11-01'] } }),
       {
-        ...{ ...changed, cause: 'betas', owner: 'betas none → gliding-2026-11-01', byte: 0 },
+        ...changed,
+        cause: 'betas',
+        owner: 'betas none → gliding-2026-11-01',
+        byte: 0,
         diagnosis: 'tools_changed',
       },
     ],
@@ -159,7 +177,10 @@ describe('a break of the cache is put down to', () => {
       'another way to think',
       async () => settings({ thinking: '{"type":"adaptive"}' }),
       {
-        ...{ ...changed, cause: 'thinking', owner: 'thinking none → {"type":"adaptive"}', byte: 0 },
+        ...changed,
+        cause: 'thinking',
+        owner: 'thinking none → {"type":"adaptive"}',
+        byte: 0,
         diagnosis: 'messages_changed',
       },
     ],
@@ -167,7 +188,10 @@ describe('a break of the cache is put down to', () => {
       'another form of the answer',
       async () => settings({ outputConfig: '{"format":{"type":"json_schema"}}' }),
       {
-        ...{ ...changed, cause: 'settings', byte: 0, diagnosis: 'messages_changed' },
+        ...changed,
+        cause: 'settings',
+        byte: 0,
+        diagnosis: 'messages_changed',
         owner: 'answer format none → {"format":{"type":"json_schema"}}',
       },
     ],
@@ -231,8 +255,14 @@ describe('a break within one process is put down to', () => {
     const second = records.filter(({ type }) => type === 'letter.received')[1];
     const last = records.at(-1);
     const rewound = {
-      ...{ v: 1, seq: (last?.seq ?? 0) + 1, ts: last?.ts, epoch: last?.epoch },
-      ...{ type: 'session.rewound', to: (second?.seq ?? 0) - 1, conversation: true, changes: [] },
+      v: 1,
+      seq: (last?.seq ?? 0) + 1,
+      ts: last?.ts,
+      epoch: last?.epoch,
+      type: 'session.rewound',
+      to: (second?.seq ?? 0) - 1,
+      conversation: true,
+      changes: [],
     };
     await scene.editJournal((text) => `${text}${JSON.stringify(rewound)}\n`);
     await scene.talk(1);
@@ -400,7 +430,9 @@ describe('somebody at a terminal', () => {
     const { url, refused } = await olderServer(simulator.url);
     const env = { ANTHROPIC_BASE_URL: url };
     expect(await run(['-p', 'Fly.', '--session-id', 'flight'], { env })).toMatchObject({
-      ...{ code: 0, stdout: 'Done.\n', stderr: '' },
+      code: 0,
+      stdout: 'Done.\n',
+      stderr: '',
     });
     const next = await run(['-p', 'Fly on.', '--resume', 'flight'], { env });
     expect(next).toMatchObject({ code: 0, stdout: 'Done.\n', stderr: '' });

@@ -65,7 +65,8 @@ describe('instruction files that include files outside of the workspace', () => 
     expect((await told()).body).toContain('DEEP-THOUGHTS');
     const book = JSON.parse(await readFile(join(skeinHome, 'trust.json'), 'utf8')) as Line;
     expect(book).toEqual({
-      ...{ version: 1, workspaces: {} },
+      version: 1,
+      workspaces: {},
       includes: { [workspace]: { [style]: 'yes', [deep]: 'yes' } },
     });
     const plain = await run(['trust', '--includes']);

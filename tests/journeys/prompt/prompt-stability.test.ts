@@ -136,7 +136,8 @@ describe('what all sessions share', () => {
     const cwd = await folder('a third project', { 'AGENTS.md': 'Be brief.' });
     const HOME = await folder('home of kim');
     const body = await bodyOf(['-p', 'Hi.'], {
-      ...{ cwd, env: { ...FAR_WEST, HOME, SKEIN_HOME: join(HOME, '.skein') } },
+      cwd,
+      env: { ...FAR_WEST, HOME, SKEIN_HOME: join(HOME, '.skein') },
     });
     const blocks = promptBlocks(parsed(body) as never);
     const shared = blocks.find(({ mark }) => mark !== undefined);
@@ -203,7 +204,10 @@ needs.describe('git')('two sessions in one project', () => {
     await mkdir(other);
     const one = await told(FILES, FAR_EAST);
     const two = await told(Object.fromEntries(Object.entries(FILES).toReversed()), {
-      ...{ ...FAR_WEST, TMPDIR: other, USER: 'kim', GIT_DIR: '/nowhere' },
+      ...FAR_WEST,
+      TMPDIR: other,
+      USER: 'kim',
+      GIT_DIR: '/nowhere',
     });
     expect(systemBytes(one)).toContain('Newest commits');
     expect(systemBytes(two)).toBe(systemBytes(one));
@@ -233,7 +237,8 @@ needs.describe('git')('two sessions in one project', () => {
     execFileSync('git', ['init', '-q', '-b', MARKER], { cwd: workspace, env });
     const named = ['-c', `user.name=${MARKER}`, '-c', 'user.email=p@x'];
     execFileSync('git', [...named, 'commit', '-q', '--allow-empty', '-m', MARKER], {
-      ...{ cwd: workspace, env },
+      cwd: workspace,
+      env,
     });
     const said = ['--append-system-prompt', MARKER, '--settings', '{"outputStyle":"loud"}'];
     for (const more of [said, ['--system-prompt', `${MARKER} ${MARKER}`], ['--add-dir', MARKER]]) {

@@ -123,7 +123,8 @@ describe('what a run is set to', () => {
     const wide = await sent(['--add-dir', '../long'], {});
     const narrow = await sent(['--add-dir', '../long'], { SKEIN_CONTEXT_WINDOW: '30000' });
     expect([wide, narrow].map(({ opening }) => opening.includes('I am long.'))).toEqual([
-      ...[true, false],
+      true,
+      false,
     ]);
     expect(wide.stderr).not.toContain('left out');
     expect(narrow.stderr).toMatch(/long\/CLAUDE\.md is left out of the prompt/);
@@ -220,12 +221,12 @@ needs.describe('git')('a project that wants to speak for others', () => {
       .flatMap(({ content }: Line) => textsOf(content as Line[]))
       .filter((text: string) => text.startsWith('<system-reminder>'));
     expect(told.map((text) => /Before|Rule|branch y/.exec(text)?.[0])).toEqual([
-      ...['Before', 'Rule', 'branch y'],
+      'Before',
+      'Rule',
+      'branch y',
     ]);
     for (const text of told) {
-      expect(text.match(/<\/?system-reminder/g)).toEqual([
-        ...['<system-reminder', '</system-reminder'],
-      ]);
+      expect(text.match(/<\/?system-reminder/g)).toEqual(['<system-reminder', '</system-reminder']);
       const opened = text.match(/<instructions /g)?.length ?? 0;
       expect(text.match(/<\/instructions>/g)?.length ?? 0).toBe(opened);
       expect(text.match(/<\/?git-snapshot/g)).toBeNull();

@@ -89,7 +89,9 @@ describe('skein prompt', () => {
     const sections = (report.system as Line[]).flatMap((block) => block.sections as Line[]);
     expect(sections).toContainEqual(
       expect.objectContaining({
-        ...{ name: 'agent auditor', source: 'agent', text: 'Find what is wrong.' },
+        name: 'agent auditor',
+        source: 'agent',
+        text: 'Find what is wrong.',
         path: expect.stringMatching(/\.claude\/agents\/auditor\.md$/),
       }),
     );

@@ -13,8 +13,11 @@ needs.describe('tmux')('a session in tmux', () => {
     const mate = (name: string) => ({
       name: 'Task',
       input: {
-        ...{ description: `be ${name}`, prompt: `part-${name}`, subagent_type: 'explorer' },
-        ...{ name, team_name: 'geese' },
+        description: `be ${name}`,
+        prompt: `part-${name}`,
+        subagent_type: 'explorer',
+        name,
+        team_name: 'geese',
       },
     });
     const scene = await setScene([
@@ -25,13 +28,17 @@ needs.describe('tmux')('a session in tmux', () => {
     const server = `panes-${process.pid}`;
     const tmux = (...args: readonly string[]) =>
       execFileSync('tmux', ['-L', server, '-f', '/dev/null', ...args], {
-        ...{ encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
         env: { PATH: process.env.PATH, HOME: scene.home, TERM: 'screen', LANG: 'C.UTF-8' },
       });
     const variables = {
       PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
-      ...{ HOME: scene.home, SKEIN_HOME: scene.skeinHome, SKEIN_TEAMMATES: 'tmux' },
-      ...{ ANTHROPIC_API_KEY: 'sk-of-the-test', ANTHROPIC_BASE_URL: scene.simulator.url },
+      HOME: scene.home,
+      SKEIN_HOME: scene.skeinHome,
+      SKEIN_TEAMMATES: 'tmux',
+      ANTHROPIC_API_KEY: 'sk-of-the-test',
+      ANTHROPIC_BASE_URL: scene.simulator.url,
       IS_SANDBOX: '1',
     };
     const given = Object.entries(variables).flatMap(([name, value]) => ['-e', `${name}=${value}`]);

@@ -16,8 +16,11 @@ const RUNNER = JSON.stringify({
 const task = (prompt: string, name: string) => ({
   name: 'Task',
   input: {
-    ...{ description: `the ${prompt}`, prompt, name },
-    ...{ subagent_type: 'runner', run_in_background: true },
+    description: `the ${prompt}`,
+    prompt,
+    name,
+    subagent_type: 'runner',
+    run_in_background: true,
   },
 });
 
@@ -163,8 +166,10 @@ needs.describe('tmux')('skein top', () => {
     await writeFile(fragile, FRAGILE);
     const open = () =>
       openScreen(scene, ['top'], {
-        ...{ env: { NO_COLOR: '1', NODE_OPTIONS: `--require=${fragile}` }, after: 'stty -a' },
-        ...{ columns: 80, rows: 24 },
+        env: { NO_COLOR: '1', NODE_OPTIONS: `--require=${fragile}` },
+        after: 'stty -a',
+        columns: 80,
+        rows: 24,
       });
     const restored = async (top: ReturnType<typeof open>) => {
       await top.shows(/ echo /);
@@ -215,10 +220,13 @@ needs.describe('tmux', 'own-redis')('skein top over Redis', () => {
 test('without a terminal it says once what there is', async () => {
   const scene = await setScene();
   expect(await scene.run(['top'])).toMatchObject({
-    ...{ code: 0, stdout: '', stderr: expect.stringContaining('Nothing runs on this machine') },
+    code: 0,
+    stdout: '',
+    stderr: expect.stringContaining('Nothing runs on this machine'),
   });
   expect(await scene.run(['top', 'nobody'])).toMatchObject({
-    ...{ code: 2, stderr: expect.stringContaining('There is no session "nobody"') },
+    code: 2,
+    stderr: expect.stringContaining('There is no session "nobody"'),
   });
   const heard = scene.start(['top'], { env: { SKEIN_SCREEN_READER: '1' } });
   await eventually('it listens', () => heard.stdout.includes('Nothing runs yet.'));

@@ -57,7 +57,8 @@ needs.describe('tmux')('a session on a terminal', () => {
             { type: 'tool_use', name: 'Bash', input: { command: 'touch made' } },
             { type: 'text', text: `${'\n'.repeat(60)}The leader asks to use Bash.\n  command: ls` },
           ],
-          ...{ chunkBytes: 40, chunkDelayMs: 5 },
+          chunkBytes: 40,
+          chunkDelayMs: 5,
         },
       },
     ]);

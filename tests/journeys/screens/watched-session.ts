@@ -24,7 +24,9 @@ import { temporaryFolder } from '../../store/session-folder.js';
 const long = (text: string): string => text.padEnd(12_000, ' and so on');
 
 const tool = (name: string) => ({
-  ...{ name, description: long(`${name}s.`), input_schema: { type: 'object', properties: {} } },
+  name,
+  description: long(`${name}s.`),
+  input_schema: { type: 'object', properties: {} },
 });
 
 export const INTRO = long('You are a goose.');
@@ -39,8 +41,12 @@ export interface Words {
 export const headOf = ({ intro = INTRO, place = PLACE }: Words = {}): PromptHead => {
   const mark = { cache_control: { type: 'ephemeral' } };
   const section = (name: string, block: number, text: string): HeadSection => ({
-    ...{ name, zone: block === 0 ? 'static' : 'dynamic', source: 'test' },
-    ...{ block, start: 0, end: text.length },
+    name,
+    zone: block === 0 ? 'static' : 'dynamic',
+    source: 'test',
+    block,
+    start: 0,
+    end: text.length,
   });
   return {
     tools: JSON.stringify([tool('Edit'), tool('Grep'), tool('Read')]),
@@ -79,11 +85,19 @@ export const watchSession = async (rules: ScriptInput['rules'] = [{ reply: 'Honk
   /** Resumes the session if there is one, says so many prompts, and leaves. */
   const talk = async (prompts: number, given: Process = {}): Promise<void> => {
     const model = anthropicModel({
-      ...{ apiKey: 'key', authToken: undefined, baseUrl: (given.simulator ?? first).url, env: {} },
-      ...{ clock: systemClock, streamIdleTimeoutMs: 60_000 },
+      apiKey: 'key',
+      authToken: undefined,
+      baseUrl: (given.simulator ?? first).url,
+      env: {},
+      clock: systemClock,
+      streamIdleTimeoutMs: 60_000,
     });
     const session = await openRig({
-      ...{ model, tools: [], clock, store, lingers: true },
+      model,
+      tools: [],
+      clock,
+      store,
+      lingers: true,
       choice: { kind: began ? 'resume' : 'new', id: 'watched' },
       options: {
         briefing: plainBriefing({ head: async () => headOf(), ...given.briefing }),
@@ -105,7 +119,11 @@ export const watchSession = async (rules: ScriptInput['rules'] = [{ reply: 'Honk
     (await store.peek('watched', (await store.list())[0]?.lead ?? '')).records;
 
   return {
-    ...{ clock, notices, talk, serve, records },
+    clock,
+    notices,
+    talk,
+    serve,
+    records,
     breaks: async () => (await records()).filter((record) => record.type === 'cache.broken'),
     /** Changes the prompt that is kept with the session, and all that would give it away. */
     async editHead(change: (head: EditedHead) => void) {

@@ -40,7 +40,9 @@ describe('skein explain', () => {
     const { run, explain, settings, workspace } = await ran();
     const { calls, session } = await explain();
     expect(calls.map((it: Line) => `${it.number} ${it.tool} ${it.outcome}`)).toEqual([
-      ...['1 Bash denied', '2 Write ok', '3 Edit ok'],
+      '1 Bash denied',
+      '2 Write ok',
+      '3 Edit ok',
     ]);
 
     const denied = await explain(session as string, '1');

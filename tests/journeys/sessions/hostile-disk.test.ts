@@ -12,8 +12,12 @@ const PROGRAM = `"${process.execPath}" "${resolve(process.env.SKEIN_TEST_DIST ??
 const inOwnMounts = ({ simulator, home, skeinHome, workspace }: Scene, script: string) =>
   new Promise<string>((done) => {
     const env = {
-      ...{ PATH: process.env.PATH, HOME: home, SKEIN_HOME: skeinHome, W: workspace },
-      ...{ ANTHROPIC_BASE_URL: simulator.url, ANTHROPIC_API_KEY: 'key' },
+      PATH: process.env.PATH,
+      HOME: home,
+      SKEIN_HOME: skeinHome,
+      W: workspace,
+      ANTHROPIC_BASE_URL: simulator.url,
+      ANTHROPIC_API_KEY: 'key',
     };
     const prelude = `skein() { ${PROGRAM} "$@" </dev/null 2>&1; echo "exit $?"; }\n`;
     execFile('unshare', ['-m', 'sh', '-c', prelude + script], { env, cwd: workspace }, (_, out) =>

@@ -46,7 +46,9 @@ describe('skein sessions', () => {
   test('has nothing to list at first, and makes no directory to say so', async () => {
     const { run, skeinHome } = await setScene();
     expect(await run(['sessions'])).toMatchObject({
-      ...{ code: 0, stdout: '', stderr: 'There is no session of this directory yet.\n' },
+      code: 0,
+      stdout: '',
+      stderr: 'There is no session of this directory yet.\n',
     });
     await expect(stat(skeinHome)).rejects.toThrow('ENOENT');
   });
@@ -82,9 +84,18 @@ describe('skein sessions', () => {
     expect({ elsewhere, unreadable }).toEqual({ elsewhere: 0, unreadable: [] });
     expect(sessions).toEqual([
       {
-        ...{ id, state: 'ended', pid: null, host: null, cwd: workspace, title: 'hello', turns: 1 },
-        ...{ model: 'claude-sonnet-5-5', costUsd: expect.any(Number), forkedFrom: null },
-        ...{ createdAt: expect.stringMatching(/Z$/), lastActiveAt: expect.stringMatching(/Z$/) },
+        id,
+        state: 'ended',
+        pid: null,
+        host: null,
+        cwd: workspace,
+        title: 'hello',
+        turns: 1,
+        model: 'claude-sonnet-5-5',
+        costUsd: expect.any(Number),
+        forkedFrom: null,
+        createdAt: expect.stringMatching(/Z$/),
+        lastActiveAt: expect.stringMatching(/Z$/),
       },
     ]);
   });
@@ -125,7 +136,9 @@ describe('skein sessions', () => {
     const { sessions } = await json('sessions', '--search', 'WHO DID');
     expect(sessions[0].match).toEqual({ where: 'title', excerpt: 'who did it?' });
     expect(await run(['sessions', '--search', 'nobody'])).toMatchObject({
-      ...{ code: 0, stdout: '', stderr: 'No session of this directory has these words.\n' },
+      code: 0,
+      stdout: '',
+      stderr: 'No session of this directory has these words.\n',
     });
     expect(await run(['sessions', '--search', ' '])).toMatchObject({ code: 2 });
   });
@@ -133,7 +146,10 @@ describe('skein sessions', () => {
   test('goes on where one session is damaged, torn or newer, and names it', async () => {
     const { run, talk, folder, json } = await sceneOfTalk();
     const [good, bad, torn, newer] = [
-      ...[await talk('good'), await talk('bad'), await talk('torn'), await talk('newer')],
+      await talk('good'),
+      await talk('bad'),
+      await talk('torn'),
+      await talk('newer'),
     ] as [string, string, string, string];
     await writeFile(join(folder(bad), 'session.json'), 'nonsense');
     for (const file of [
@@ -209,7 +225,10 @@ describe('skein sessions prune', () => {
     expect(await readdir(join(skeinHome, 'sessions'))).toEqual([young]);
     const hours = await run(['sessions', 'prune', '--older-than', '1h', '--yes', '--json']);
     expect(JSON.parse(hours.stdout)).toEqual({
-      ...{ removed: [young], wouldRemove: [], kept: [], freedBytes: expect.any(Number) },
+      removed: [young],
+      wouldRemove: [],
+      kept: [],
+      freedBytes: expect.any(Number),
       checkpoints: { removed: 0, freedBytes: 0 },
       worktrees: { removed: [], kept: [] },
     });
@@ -262,7 +281,8 @@ describe('skein sessions prune', () => {
   test('refuses an age that is none', async () => {
     const { run } = await setScene();
     expect(await run(['sessions', 'prune', '--older-than', 'soon', '--yes'])).toMatchObject({
-      ...{ code: 2, stderr: expect.stringMatching(/^skein: "soon" is not an age[^\n]*\n$/) },
+      code: 2,
+      stderr: expect.stringMatching(/^skein: "soon" is not an age[^\n]*\n$/),
     });
   });
 });
@@ -298,7 +318,8 @@ describe('skein cost', () => {
     const first = await talk('hello');
     const fork = await talk('more', '--resume', first, '--fork-session');
     expect(await json('cost', fork)).toMatchObject({
-      ...{ total: { requests: 1 }, inherited: { session: first, requests: 1 } },
+      total: { requests: 1 },
+      inherited: { session: first, requests: 1 },
     });
     expect((await run(['cost', fork])).stdout).toContain(`Forked from ${first}, which paid $`);
   });
@@ -398,7 +419,8 @@ describe('skein context', () => {
   test('measures against the window that the settings name', async () => {
     const { json } = await sceneOfReading();
     expect(await json('context', '--settings', '{"skein":{"contextWindow":20000}}')).toMatchObject({
-      ...{ window: 20_000, compactAbove: 16_700 },
+      window: 20_000,
+      compactAbove: 16_700,
     });
   });
 });

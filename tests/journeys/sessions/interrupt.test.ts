@@ -35,7 +35,9 @@ describe('Ctrl-C while the model speaks', () => {
     const { code, result, lines } = await process.ended;
     expect(code).toBe(130);
     expect(result).toMatchObject({
-      ...{ type: 'result', subtype: 'error_during_execution', stop_reason: 'interrupted' },
+      type: 'result',
+      subtype: 'error_during_execution',
+      stop_reason: 'interrupted',
       is_error: true,
     });
     const kept = lines.find(({ type }) => type === 'assistant')?.message.content;

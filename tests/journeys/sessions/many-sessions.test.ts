@@ -18,7 +18,9 @@ const busyScene = async () => {
     await session.close();
   }
   const jobs = Array.from({ length: JOBS }, (_, number) => ({
-    ...{ id: `a_${number + 2}`, swarm: 's_1', addedAt: number },
+    id: `a_${number + 2}`,
+    swarm: 's_1',
+    addedAt: number,
   }));
   await Promise.all(jobs.map((job) => store.jobs.add(job)));
   const broker = await openBroker(scene.redis.url);

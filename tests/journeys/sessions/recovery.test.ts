@@ -94,7 +94,8 @@ describe('the output limit', () => {
 
   test('in the middle of a call loses only that call', async () => {
     const half: Reply = {
-      ...{ stop_reason: 'max_tokens', text: 'Reading.' },
+      stop_reason: 'max_tokens',
+      text: 'Reading.',
       tool_use: [
         { name: 'Read', input: { file_path: 'notes.txt' } },
         { name: 'Write', input_json: '{"file_path":"half.txt","conte' },
@@ -102,7 +103,7 @@ describe('the output limit', () => {
     };
     const { code, bodies, workspace } = await runThrough(
       [half, fine],
-      [...['--permission-mode', 'bypassPermissions']],
+      ['--permission-mode', 'bypassPermissions'],
     );
     expect(code).toBe(0);
     expect(bodies()[1]?.messages.at(-1).content).toMatchObject([
@@ -174,7 +175,12 @@ describe('a prompt that is too long', () => {
   test('has its older part summarised, and the run goes on', async () => {
     const summary = 'They read notes.txt.';
     const { code, lines, bodies, journal } = await runThrough([
-      ...[read, read, read, tooLong, { text: summary }, fine],
+      read,
+      read,
+      read,
+      tooLong,
+      { text: summary },
+      fine,
     ]);
     expect(code).toBe(0);
     expect(lines.filter(({ subtype }) => subtype === 'compact_boundary')).toHaveLength(1);
@@ -191,7 +197,12 @@ describe('a prompt that is too long', () => {
 
   test('loses its oldest rounds when there is no summary to be had', async () => {
     const { code, lines, bodies, journal } = await runThrough([
-      ...[read, read, read, tooLong, tooLong, fine],
+      read,
+      read,
+      read,
+      tooLong,
+      tooLong,
+      fine,
     ]);
     expect(code).toBe(0);
     expect(lines.filter(({ subtype }) => subtype === 'compact_boundary')).toHaveLength(1);

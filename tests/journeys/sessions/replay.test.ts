@@ -28,7 +28,8 @@ needs.describe('tmux')('a replay on a terminal', () => {
   test('plays to the end, goes back and forth, and leaves the terminal as it was', async () => {
     const scene = await playedOut();
     const screen = openScreen(scene, ['replay', 'swarm', '--speed', '1000'], {
-      ...{ columns: 160, rows: 40 },
+      columns: 160,
+      rows: 40,
     });
     const end = await screen.shows(/‖ end .* event (\d+) of \1 /);
     expect(end).toMatch(/skein replay +swarm +begin/);

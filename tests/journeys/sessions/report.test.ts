@@ -106,7 +106,8 @@ needs.describe('chromium')('the page in Chromium', () => {
     expect(said.map((line) => /"(.*)"/.exec(line)?.[1])).toEqual([
       expect.stringMatching(/^lead · \S+ \d/),
       expect.stringMatching(/^at .* paid: \$0\.\d+ without the cache: \$0\.\d+$/),
-      ...['1 found: bob', 'lead is the dearest, descending'],
+      '1 found: bob',
+      'lead is the dearest, descending',
     ]);
     expect(simulator.requests.slice(asked)).toEqual([]);
   });
@@ -124,7 +125,8 @@ describe('skein report', () => {
     await writeFile(mine, '<!doctype html>\nmine');
     const { code, stdout, stderr } = await run(['report', '-o', 'thoughts.html']);
     expect({ code, stdout, stderr }).toEqual({
-      ...{ code: 2, stdout: '' },
+      code: 2,
+      stdout: '',
       stderr: `skein: ${mine} is there and is no report: name another file with --output, or replace it with --force.\n`,
     });
     expect(await readFile(mine, 'utf8')).toBe('<!doctype html>\nmine');
@@ -146,7 +148,8 @@ describe('skein report', () => {
       for (const force of [[], ['--force']]) {
         const { code, stdout, stderr } = await run(['report', '-o', output, ...force]);
         expect({ code, stdout, stderr }).toEqual({
-          ...{ code: 2, stdout: '' },
+          code: 2,
+          stdout: '',
           stderr: `skein: There is no folder ${join(workspace, folder)}: make it, or name another file with --output.\n`,
         });
       }

@@ -31,7 +31,15 @@ describe('a scripted session', () => {
     const scene = await setScene(RULES);
     const { code, stdout, stderr } = await told(scene, ['one', 'two']);
     expect(stdout.split('\n').slice(3)).toEqual([
-      ...['', '> one', '', 'You said one!', '', '> two', '', 'You said two!', ''],
+      '',
+      '> one',
+      '',
+      'You said one!',
+      '',
+      '> two',
+      '',
+      'You said two!',
+      '',
       expect.stringMatching(
         /^Session s_\w+, cost \$0\.\d{4}\. Go on with it: skein --resume s_\w+$/,
       ),

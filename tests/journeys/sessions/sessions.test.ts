@@ -72,10 +72,8 @@ describe('a session that is resumed', () => {
     const { code } = await run(['-p', 'second', ...flags], { cwd: join(root, 'elsewhere') });
     expect(code).toBe(0);
     expect(bodies().at(-1)).toMatchObject({
-      ...{
-        model: 'claude-opus-5-5',
-        system: [{}, { text: expect.stringMatching(/^Be brief\.\n\n# Where/) }],
-      },
+      model: 'claude-opus-5-5',
+      system: [{}, { text: expect.stringMatching(/^Be brief\.\n\n# Where/) }],
     });
     expect(resultsIn(bodies().at(-1))).toMatchObject([
       { content: expect.stringMatching('a note') },

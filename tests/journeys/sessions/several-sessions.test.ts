@@ -73,7 +73,9 @@ describe('a session that cannot be read', () => {
     expect(swarms.map(({ session }: Line) => session)).toEqual(['live']);
     expect(unreadable).toEqual([{ id: 'old', reason: expect.stringContaining('newer skein') }]);
     expect(await place.run(['ps', 'old'])).toMatchObject({
-      ...{ code: 2, stdout: '', stderr: expect.stringContaining('newer skein') },
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('newer skein'),
     });
   });
 
@@ -104,7 +106,8 @@ describe('a session that cannot be read', () => {
     expect(none.stderr).toMatch(REASON);
     expect(none.stderr).toContain('There is no session "zzz"');
     expect(await place.run(['stop', 'zzz'])).toMatchObject({
-      ...{ code: 2, stderr: expect.stringContaining('There is no agent "zzz". There is ') },
+      code: 2,
+      stderr: expect.stringContaining('There is no agent "zzz". There is '),
     });
   });
 });
@@ -142,7 +145,8 @@ describe('an agent that is asked for by a name', () => {
       await keep('live', { agents: ['helper'], isRunning: true });
       const words = command === 'send' ? ['go on'] : [];
       expect(await run([command, 'scout', ...words])).toMatchObject({
-        ...{ code: 2, stdout: '' },
+        code: 2,
+        stdout: '',
         stderr: 'skein: Nobody runs session gone; `skein --resume gone` goes on with it.\n',
       });
     },

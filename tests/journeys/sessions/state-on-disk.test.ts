@@ -67,9 +67,18 @@ describe('the state of a session', () => {
     expect(events.map(({ cites }) => cites.seq)).toEqual(records.map((record) => record?.seq));
     expect(events.map(({ type }) => type)).toEqual(
       expect.arrayContaining([
-        ...['agent.spawned', 'epoch.began', 'run.started', 'letter.delivered', 'message.sent'],
-        ...['turn.started', 'turn.ended', 'turn.failed', 'permission.ruled'],
-        ...['tool.started', 'tool.ended', 'agent.stopped'],
+        'agent.spawned',
+        'epoch.began',
+        'run.started',
+        'letter.delivered',
+        'message.sent',
+        'turn.started',
+        'turn.ended',
+        'turn.failed',
+        'permission.ruled',
+        'tool.started',
+        'tool.ended',
+        'agent.stopped',
       ]),
     );
   });

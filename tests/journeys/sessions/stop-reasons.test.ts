@@ -27,7 +27,10 @@ const never = { env: { SKEIN_MAX_RETRIES: '0' } };
 describe('a run stops because of', () => {
   test('end_turn: the model has nothing more to do', async () => {
     expect(await endOf([{ reply: 'Done.' }])).toMatchObject({
-      ...{ code: 0, subtype: 'success', is_error: false, stop_reason: 'end_turn' },
+      code: 0,
+      subtype: 'success',
+      is_error: false,
+      stop_reason: 'end_turn',
       result: { result: 'Done.' },
     });
   });
@@ -36,7 +39,10 @@ describe('a run stops because of', () => {
     const read = calls('Read', { file_path: 'x' });
     const { result, simulator, ...end } = await endOf([{ reply: read }], ['--max-turns', '2']);
     expect(end).toMatchObject({
-      ...{ code: 3, subtype: 'error_max_turns', is_error: true, stop_reason: 'max_turns' },
+      code: 3,
+      subtype: 'error_max_turns',
+      is_error: true,
+      stop_reason: 'max_turns',
     });
     expect([result.num_turns, simulator.requests.length]).toEqual([2, 2]);
   });
@@ -63,7 +69,9 @@ describe('a run stops because of', () => {
     const read = { ...calls('Read', { file_path: 'x' }), text: 'Half of it.', usage };
     const end = await endOf([{ reply: read }], ['--max-budget-usd', '0.05']);
     expect(end).toMatchObject({
-      ...{ code: 3, subtype: 'error_max_budget_usd', stop_reason: 'budget' },
+      code: 3,
+      subtype: 'error_max_budget_usd',
+      stop_reason: 'budget',
       result: { num_turns: 1, result: expect.stringContaining('$0.05') },
     });
     expect(end.result.partial_result).toBe('Half of it.');
@@ -78,14 +86,19 @@ describe('a run stops because of', () => {
 
   test('refusal: the model declines', async () => {
     expect(await endOf([{ reply: { text: 'I', stop_reason: 'refusal' } }])).toMatchObject({
-      ...{ code: 1, subtype: 'error_during_execution', is_error: true, stop_reason: 'refusal' },
+      code: 1,
+      subtype: 'error_during_execution',
+      is_error: true,
+      stop_reason: 'refusal',
     });
   });
 
   test('model_error: the API rejects the request, which no retry would change', async () => {
     const end = await endOf(failing({ message: 'tools.0: nonsense' }));
     expect(end).toMatchObject({
-      ...{ code: 1, subtype: 'error_during_execution', stop_reason: 'model_error' },
+      code: 1,
+      subtype: 'error_during_execution',
+      stop_reason: 'model_error',
       result: { result: expect.stringMatching(/HTTP 400.*tools\.0: nonsense/) },
     });
     expect(end.simulator.requests).toHaveLength(1);
@@ -94,7 +107,8 @@ describe('a run stops because of', () => {
   test('model_error: the key is refused, and the sentence says what to check', async () => {
     const end = await endOf(failing({ status: 401, message: 'invalid x-api-key' }));
     expect(end).toMatchObject({
-      ...{ code: 1, stop_reason: 'model_error' },
+      code: 1,
+      stop_reason: 'model_error',
       result: { result: expect.stringContaining('ANTHROPIC_API_KEY') },
     });
     expect(end.simulator.requests).toHaveLength(1);
@@ -115,14 +129,16 @@ describe('a run stops because of', () => {
     const { code, result } = await run(['-p', 'go', ...STREAM], never);
     expect(code).toBe(1);
     expect(result).toMatchObject({
-      ...{ stop_reason: 'model_error', result: expect.stringContaining('could not be reached') },
+      stop_reason: 'model_error',
+      result: expect.stringContaining('could not be reached'),
     });
   });
 
   test('model_error: the output limit cuts the answer again and again', async () => {
     const end = await endOf([{ reply: { text: 'and', stop_reason: 'max_tokens' } }]);
     expect(end).toMatchObject({
-      ...{ code: 1, stop_reason: 'model_error' },
+      code: 1,
+      stop_reason: 'model_error',
       result: { result: expect.stringContaining('maxOutputTokens') },
     });
   });
@@ -130,7 +146,9 @@ describe('a run stops because of', () => {
   test('repeated_tool_failure: every call of several turns in a row failed', async () => {
     const end = await endOf([{ reply: calls('Read', { file_path: 'absent-{{turn}}' }) }]);
     expect(end).toMatchObject({
-      ...{ code: 1, stop_reason: 'repeated_tool_failure', result: { num_turns: 5 } },
+      code: 1,
+      stop_reason: 'repeated_tool_failure',
+      result: { num_turns: 5 },
     });
   });
 
@@ -138,7 +156,9 @@ describe('a run stops because of', () => {
     const message = 'prompt is too long: 250000 tokens > 200000 maximum';
     const end = await endOf(failing({ message }));
     expect(end).toMatchObject({
-      ...{ code: 1, subtype: 'error_during_execution', stop_reason: 'compaction_failed' },
+      code: 1,
+      subtype: 'error_during_execution',
+      stop_reason: 'compaction_failed',
       result: { result: expect.stringMatching(/./) },
     });
   });
@@ -166,7 +186,9 @@ describe('a run stops because of', () => {
     const { code, result } = await process.ended;
     expect(code).toBe(1);
     expect(result).toMatchObject({
-      ...{ type: 'result', stop_reason: 'denied', result: 'Stop here.' },
+      type: 'result',
+      stop_reason: 'denied',
+      result: 'Stop here.',
       permission_denials: [{ tool_name: 'Bash', reason: 'Stop here.' }],
     });
   });

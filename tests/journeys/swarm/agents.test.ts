@@ -27,7 +27,11 @@ describe('skein agents', () => {
     const { json } = await sceneOfAgents();
     const { agents, unusable, warnings } = await json();
     expect(agents.map(({ name }: Line) => name)).toEqual([
-      ...['explorer', 'implementer', 'planner', 'reviewer', 'tester'],
+      'explorer',
+      'implementer',
+      'planner',
+      'reviewer',
+      'tester',
     ]);
     expect([unusable, warnings]).toEqual([[], []]);
     for (const { path, source, prompt, name } of agents as Line[]) {

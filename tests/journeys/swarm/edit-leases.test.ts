@@ -13,8 +13,11 @@ const TOOLS = ['--allowed-tools', 'Bash', 'Write', 'Edit'];
 const writer = (name: string) => ({
   name: 'Task',
   input: {
-    ...{ description: `Part of ${name}`, prompt: `You are ${name}.`, name },
-    ...{ subagent_type: 'writer', run_in_background: true },
+    description: `Part of ${name}`,
+    prompt: `You are ${name}.`,
+    name,
+    subagent_type: 'writer',
+    run_in_background: true,
   },
 });
 const until = (file: string) =>

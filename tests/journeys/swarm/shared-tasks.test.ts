@@ -7,14 +7,18 @@ import { calls, type Line, resultsIn, setScene } from '../../fakes/skein-process
 import { eventually } from '../../host/process/processes.js';
 
 const create = (subject: string) => ({
-  ...{ name: 'TaskCreate', input: { subject, description: `All about ${subject}` } },
+  name: 'TaskCreate',
+  input: { subject, description: `All about ${subject}` },
 });
 const update = (taskId: string, change: object) => calls('TaskUpdate', { taskId, ...change });
 const agent = (name: string) => ({
   name: 'Task',
   input: {
-    ...{ description: `the job of ${name}`, prompt: `job of ${name}`, name },
-    ...{ subagent_type: 'worker', run_in_background: true },
+    description: `the job of ${name}`,
+    prompt: `job of ${name}`,
+    name,
+    subagent_type: 'worker',
+    run_in_background: true,
   },
 });
 const AGENTS = JSON.stringify({
@@ -54,8 +58,16 @@ test('two agents want the same task, one gets it and does it, and people see who
   const { workspace, run, start, bodies } = scene;
   await writeFile(join(workspace, 'wait.sh'), WAIT, { mode: 0o755 });
   const lead = start([
-    ...['-p', 'begin', '--session-id', 'geese', '--agents', AGENTS],
-    ...['--allowed-tools', 'Bash(./wait.sh)', '--output-format', 'json'],
+    '-p',
+    'begin',
+    '--session-id',
+    'geese',
+    '--agents',
+    AGENTS,
+    '--allowed-tools',
+    'Bash(./wait.sh)',
+    '--output-format',
+    'json',
   ]);
   lead.endInput();
   const tasks = async (): Promise<Line> => JSON.parse((await run(['tasks', '--json'])).stdout);
@@ -81,12 +93,21 @@ test('two agents want the same task, one gets it and does it, and people see who
     [other]: `Task 1 is owned by ${owner} (in_progress), so only ${owner} or the lead can change that. Take another one.`,
   });
   expect(during).toMatchObject({
-    ...{ session: 'geese', isRunning: true },
+    session: 'geese',
+    isRunning: true,
     tasks: [
       {
-        ...{ id: '1', status: 'in_progress', owner, subject: 'count the geese', version: 2 },
-        ...{ description: 'All about count the geese', activeForm: null, metadata: {} },
-        ...{ blockedBy: [], waitsFor: [], createdBy: 'lead' },
+        id: '1',
+        status: 'in_progress',
+        owner,
+        subject: 'count the geese',
+        version: 2,
+        description: 'All about count the geese',
+        activeForm: null,
+        metadata: {},
+        blockedBy: [],
+        waitsFor: [],
+        createdBy: 'lead',
       },
       { id: '2', status: 'pending', owner: null, blockedBy: ['1'], waitsFor: ['1'] },
     ],
@@ -155,13 +176,18 @@ test('a session without tasks says so, and one that is not there is wrong usage'
   const { run } = await setScene([{ reply: 'Hello.' }]);
   await run(['-p', 'hello', '--session-id', 'past']);
   expect(await run(['tasks'])).toMatchObject({
-    ...{ code: 0, stdout: '', stderr: 'past has no tasks.\n' },
+    code: 0,
+    stdout: '',
+    stderr: 'past has no tasks.\n',
   });
   expect(JSON.parse((await run(['tasks', '--json'])).stdout)).toEqual({
-    ...{ session: 'past', isRunning: false, tasks: [] },
+    session: 'past',
+    isRunning: false,
+    tasks: [],
   });
   expect(await run(['tasks', 'nope'])).toMatchObject({
-    ...{ code: 2, stdout: '' },
+    code: 2,
+    stdout: '',
     stderr: 'skein: There is no session "nope"; `skein sessions --all` lists them.\n',
   });
 });

@@ -10,7 +10,8 @@ const manyMore: Reply = {
   tool_use: Array.from({ length: 40 }, (_, at) => ({
     name: 'Task',
     input: {
-      ...{ description: `part ${at}`, prompt: 'Storm on.' },
+      description: `part ${at}`,
+      prompt: 'Storm on.',
       ...(at % 3 > 0 && { subagent_type: 'stormer', run_in_background: at % 3 === 1 }),
     },
   })),
@@ -21,7 +22,9 @@ const AGENTS = JSON.stringify({
 });
 
 const LIMITS = {
-  ...{ SKEIN_MAX_AGENTS: '12', SKEIN_MAX_CONCURRENT_AGENTS: '3', SKEIN_MAX_DEPTH: '2' },
+  SKEIN_MAX_AGENTS: '12',
+  SKEIN_MAX_CONCURRENT_AGENTS: '3',
+  SKEIN_MAX_DEPTH: '2',
   // Whatever a storm holds, it holds in little room.
   NODE_OPTIONS: '--max-old-space-size=96',
 };

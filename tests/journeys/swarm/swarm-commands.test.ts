@@ -72,14 +72,25 @@ test('the agents of a running swarm are watched, answered, written to, stopped a
   // The tree says who everybody is, and what is true of each now.
   expect(swarm).toMatchObject({ session: 'swarm', isRunning: true, pid: lead.pid });
   const facts = ({ kind, type, name, parent, depth, status, state }: Line) => ({
-    ...{ kind, type, name, parent, depth, status, state },
+    kind,
+    type,
+    name,
+    parent,
+    depth,
+    status,
+    state,
   });
   const below = { type: 'runner', parent: swarm.lead, depth: 1, status: 'running' };
   const asking = { ...below, state: 'awaiting-permission' };
   expect(swarm.agents.map(facts)).toEqual([
     {
-      ...{ kind: 'lead', type: null, name: null, parent: null, depth: 0 },
-      ...{ status: 'running', state: 'tool-running' },
+      kind: 'lead',
+      type: null,
+      name: null,
+      parent: null,
+      depth: 0,
+      status: 'running',
+      state: 'tool-running',
     },
     { kind: 'sync', name: null, ...asking },
     { kind: 'sync', name: null, ...asking },
@@ -89,23 +100,36 @@ test('the agents of a running swarm are watched, answered, written to, stopped a
 
   // Why each waits is told in one word.
   expect(swarm.agents.map(({ wait }: Line) => wait?.kind)).toEqual([
-    ...['child', 'permission', 'permission', 'permission', 'model'],
+    'child',
+    'permission',
+    'permission',
+    'permission',
+    'model',
   ]);
   expect(swarm.agents[0].wait).toMatchObject({ count: 2, since: expect.stringMatching(/Z$/) });
 
   // A question names the agent that asks it, and each answer reaches that one alone.
   expect(question('job yes')).toMatchObject({
-    ...{ tool: 'Bash', input: { command: 'touch yes.txt' }, type: 'runner', kind: 'sync' },
-    ...{ agent: called('job yes').id, parent: swarm.lead, session: 'swarm' },
+    tool: 'Bash',
+    input: { command: 'touch yes.txt' },
+    type: 'runner',
+    kind: 'sync',
+    agent: called('job yes').id,
+    parent: swarm.lead,
+    session: 'swarm',
   });
   const following = start(['logs', 'slow', '-f', '--json']);
   await following.line(({ type }) => type === 'permission.requested');
   expect(await json('approve', question('job wait').id)).toMatchObject({ code: 0, ok: true });
   expect(await json('approve', question('job yes').id)).toMatchObject({
-    ...{ code: 0, ok: true, agent: called('job yes').id },
+    code: 0,
+    ok: true,
+    agent: called('job yes').id,
   });
   expect(await json('deny', question('job no').id, '--reason', 'not today')).toMatchObject({
-    ...{ code: 0, ok: true, agent: called('job no').id },
+    code: 0,
+    ok: true,
+    agent: called('job no').id,
   });
   await eventually('it runs', () => has('waits.txt') && has('yes.txt'));
   await eventually('the other was told', () => requestsOf('job no').length === 2);
@@ -131,18 +155,21 @@ test('the agents of a running swarm are watched, answered, written to, stopped a
     );
   expect(await now()).toMatchObject({ slow: 'running', doomed: 'stopped', 'the job no': 'ended' });
   expect(await run(['send', 'doomed', 'go on'])).toMatchObject({
-    ...{
-      code: 1,
-      stdout: '',
-      stderr: expect.stringContaining('was stopped by a person; resume it'),
-    },
+    code: 1,
+    stdout: '',
+    stderr: expect.stringContaining('was stopped by a person; resume it'),
   });
   expect(await json('send', 'doomed', 'go on')).toEqual({
-    ...{ code: 1, stderr: '', session: 'swarm', ok: false, agent: called('job doomed').id },
+    code: 1,
+    stderr: '',
+    session: 'swarm',
+    ok: false,
+    agent: called('job doomed').id,
     sentence: expect.stringContaining('was stopped by a person; resume it'),
   });
   expect(await run(['stop', 'nobody'])).toMatchObject({
-    ...{ code: 2, stderr: expect.stringContaining('There is no agent "nobody". There is ') },
+    code: 2,
+    stderr: expect.stringContaining('There is no agent "nobody". There is '),
   });
   expect(requestsOf('job doomed')).toHaveLength(2);
 
@@ -165,7 +192,9 @@ test('the agents of a running swarm are watched, answered, written to, stopped a
 
   // A call of an agent is explained by its id.
   expect(await json('explain', 'swarm', question('job yes').call as string)).toMatchObject({
-    ...{ code: 0, agent: called('job yes').id, tool: 'Bash' },
+    code: 0,
+    agent: called('job yes').id,
+    tool: 'Bash',
     questions: [{ answers: [{ surface: 'inbox', outcome: 'accepted' }] }],
   });
 });

@@ -56,7 +56,10 @@ test('the whole tree is counted, and a large fan-out is announced once for about
 
 test('an agent with a budget of its own stops at it, and its lead goes on', async () => {
   const spender = {
-    ...{ description: 'Spends', prompt: 'You spend.', tools: 'Read', maxBudgetUsd: 0.05 },
+    description: 'Spends',
+    prompt: 'You spend.',
+    tools: 'Read',
+    maxBudgetUsd: 0.05,
   };
   const usage = { output_tokens: 2_000 };
   const scene = await setScene([

@@ -36,7 +36,8 @@ describe('with one place', () => {
     expect([code, result.result]).toEqual([0, 'the lead has heard.']);
     const heard = JSON.stringify(scene.bodies());
     expect([heard.includes('job one has heard.'), heard.includes('job two has heard.')]).toEqual([
-      ...[true, true],
+      true,
+      true,
     ]);
   });
 });

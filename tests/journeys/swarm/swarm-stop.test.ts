@@ -28,7 +28,9 @@ test('a lead that was stopped does nothing, nor does anybody for it, until the p
   await eventually('the agent thinks', () => scene.bodies().length === 3);
 
   expect(await json('stop', 'lead')).toMatchObject({
-    ...{ code: 0, ok: true, sentence: 'The lead is stopped, with all that worked for it.' },
+    code: 0,
+    ok: true,
+    sentence: 'The lead is stopped, with all that worked for it.',
   });
   const [swarm] = (await json('ps', 'swarm')).swarms as [Line];
   expect(swarm.agents.map(({ status, state }: Line) => [status, state])).toEqual([

@@ -6,8 +6,11 @@ import { eventually } from '../../host/process/processes.js';
 const task = (name: string) => ({
   name: 'Task',
   input: {
-    ...{ description: `be ${name}`, prompt: `part-${name}`, subagent_type: 'explorer' },
-    ...{ name, team_name: 'geese' },
+    description: `be ${name}`,
+    prompt: `part-${name}`,
+    subagent_type: 'explorer',
+    name,
+    team_name: 'geese',
   },
 });
 const writes = (to: string, message: string) => ({ name: 'SendMessage', input: { to, message } });

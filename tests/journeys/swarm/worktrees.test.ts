@@ -10,13 +10,16 @@ import { needs } from '../../setup/needs.js';
 
 const AGENTS = JSON.stringify({
   worker: {
-    ...{ description: 'Works', prompt: 'You work.', tools: 'Read, Edit, Write, Bash' },
+    description: 'Works',
+    prompt: 'You work.',
+    tools: 'Read, Edit, Write, Bash',
     isolation: 'worktree',
   },
 });
 const ARGS = ['--agents', AGENTS, '--permission-mode', 'acceptEdits', '--output-format', 'json'];
 const task = (prompt: string) => ({
-  ...{ name: 'Task', input: { description: prompt, prompt, subagent_type: 'worker' } },
+  name: 'Task',
+  input: { description: prompt, prompt, subagent_type: 'worker' },
 });
 const edit = (from: string, to: string) =>
   calls('Edit', { file_path: 'a.txt', old_string: from, new_string: to });
@@ -41,7 +44,8 @@ const stageWith = async (rules: Rules): Promise<Stage> => {
   git('-c', 'user.name=A', '-c', 'user.email=a@b', 'commit', '-qm', 'first');
   await writeFile(join(workspace, 'dirty.txt'), 'not committed\n');
   return {
-    ...{ ...scene, git },
+    ...scene,
+    git,
     text: (name) => readFile(join(workspace, name), 'utf8'),
     heard: () => {
       const lead = scene.bodies().findLast(({ messages }) => isLead(messages[0]));

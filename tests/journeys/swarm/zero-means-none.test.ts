@@ -37,10 +37,14 @@ describe.each(WAYS)('zero in a %s', (way) => {
 
   test('of maxConcurrentRequests lets no run begin', async () => {
     const { code, stdout, stderr, bodies } = await runWith(
-      ...(['maxConcurrentRequests', 'SKEIN_MAX_CONCURRENT_REQUESTS', way] as const),
+      'maxConcurrentRequests' as const,
+      'SKEIN_MAX_CONCURRENT_REQUESTS' as const,
+      way,
     );
     expect({ code, stdout, stderr, requests: bodies.length }).toEqual({
-      ...{ code: 2, stdout: '', requests: 0 },
+      code: 2,
+      stdout: '',
+      requests: 0,
       stderr:
         'skein: No request may be sent: skein.maxConcurrentRequests is 0. Set it to 1 or more.\n',
     });

@@ -87,7 +87,9 @@ describe('a question to a person', () => {
     process.say(userLine('ask me'));
     const { request_id, request } = await process.line(({ type }) => type === 'control_request');
     expect(request).toEqual({
-      ...{ subtype: 'ask_user', ...question, multiple: false },
+      subtype: 'ask_user',
+      ...question,
+      multiple: false,
       tool_use_id: expect.stringMatching(/^toolu_/),
     });
     const response = { subtype: 'success', request_id, response: { chosen: ['Blue'] } };

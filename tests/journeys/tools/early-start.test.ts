@@ -76,7 +76,12 @@ describe('a stream that is cut after a whole call', () => {
     const { code, lines } = await scene.run(['-p', 'go', ...STREAM]);
     expect(code).toBe(0);
     expect(lines.map(({ type, subtype }) => subtype ?? type)).toEqual([
-      ...['init', 'attempt_discarded', 'assistant', 'user', 'assistant', 'success'],
+      'init',
+      'attempt_discarded',
+      'assistant',
+      'user',
+      'assistant',
+      'success',
     ]);
     const results = resultsIn(scene.bodies().at(-1));
     expect(results).toMatchObject([{ content: expect.stringContaining('a note') }]);

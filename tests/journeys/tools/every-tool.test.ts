@@ -37,7 +37,9 @@ const answers =
 const todo = (content: string, status: string) => ({ content, status });
 const NOTEBOOK = JSON.stringify({
   cells: [{ cell_type: 'code', id: 'c1', metadata: {}, outputs: [], source: ['1 + 1'] }],
-  ...{ metadata: {}, nbformat: 4, nbformat_minor: 5 },
+  metadata: {},
+  nbformat: 4,
+  nbformat_minor: 5,
 });
 
 const steps = (web: string): readonly Step[] => [
@@ -209,7 +211,8 @@ needs.describe('tmux')('a session in which every tool is used', () => {
     writeFileSync(join(workspace, 'notes.txt'), 'a goose\n');
     writeFileSync(join(workspace, 'count.ipynb'), NOTEBOOK);
     const screen = openScreen(scene, ['--plain'], {
-      ...{ columns: 140, rows: 50 },
+      columns: 140,
+      rows: 50,
       env: { SKEIN_ALLOW_PRIVATE_ADDRESSES: JSON.stringify([web.host]) },
     });
     await screen.shows(/^>$/m);

@@ -23,7 +23,8 @@ describe('a call that cannot run is explained to the model', () => {
 
   test('when its input is not JSON, and goes back on the wire as an empty object', async () => {
     const { results, bodies } = await call({
-      ...{ name: 'Read', input_json: '{"file_path":"notes.txt","limit":[tru' },
+      name: 'Read',
+      input_json: '{"file_path":"notes.txt","limit":[tru',
     });
     expect(results).toMatchObject([failed(/not a JSON object.*"limit":\[tru/)]);
     expect(bodies()[1]?.messages[1].content[0].input).toEqual({});
@@ -103,7 +104,8 @@ describe('a command', () => {
 describe('a hundred calls in one message', () => {
   test('are all answered, in their order', async () => {
     const reads = Array.from({ length: 100 }, (_, index) => ({
-      ...{ name: 'Read', input: { file_path: index % 10 === 0 ? `absent-${index}` : 'notes.txt' } },
+      name: 'Read',
+      input: { file_path: index % 10 === 0 ? `absent-${index}` : 'notes.txt' },
     }));
     const { results, bodies } = await call(...reads);
     const asked = bodies()[1]?.messages[1].content.map(({ id }: Line) => id);

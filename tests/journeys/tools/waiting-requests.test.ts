@@ -6,8 +6,11 @@ test('a request that waits for its place is seen as waiting, and not as streamin
   const task = (name: string) => ({
     name: 'Task',
     input: {
-      ...{ description: `the ${name}`, prompt: 'Work.', name },
-      ...{ subagent_type: 'explorer', run_in_background: true },
+      description: `the ${name}`,
+      prompt: 'Work.',
+      name,
+      subagent_type: 'explorer',
+      run_in_background: true,
     },
   });
   const scene = await setScene([

@@ -119,8 +119,11 @@ describe('WebSearch', () => {
             type: 'web_search_tool_result',
             content: [
               {
-                ...{ type: 'web_search_result', url: 'https://a.example/', title: 'On geese' },
-                ...{ encrypted_content: 'x', page_age: null },
+                type: 'web_search_result',
+                url: 'https://a.example/',
+                title: 'On geese',
+                encrypted_content: 'x',
+                page_age: null,
               },
             ],
           },

@@ -36,7 +36,11 @@ type Said = () => string;
 
 /** A program in this process, whose agents are as `more` says; `said` are the notices that it was told. */
 const programIn = ({ workspace, home, skeinHome, tmp, simulator, redis }: WorkerScene) => ({
-  ...{ cwd: workspace, skeinHome, baseUrl: simulator.url, apiKey: 'simulated', store: redis.url },
+  cwd: workspace,
+  skeinHome,
+  baseUrl: simulator.url,
+  apiKey: 'simulated',
+  store: redis.url,
   env: { PATH: process.env.PATH, HOME: home, TMPDIR: tmp, IS_SANDBOX: '1' },
   permissionMode: 'bypassPermissions' as const,
 });

@@ -29,8 +29,11 @@ const sceneAt = async <Redis extends RedisPlace>(opening: Promise<Redis>, rules?
   /** As a process of somebody else has it. */
   const open = async () => {
     const { sessions } = await openRedisStore({
-      ...{ url: redis.url, owner: { marker: 'test', pid: process.pid }, clock: systemClock },
-      ...{ redact: (text: string) => text, folder: join(scene.tmp, 'sessions') },
+      url: redis.url,
+      owner: { marker: 'test', pid: process.pid },
+      clock: systemClock,
+      redact: (text: string) => text,
+      folder: join(scene.tmp, 'sessions'),
     });
     onTestFinished(() => sessions.close());
     return sessions;
@@ -40,9 +43,25 @@ const sceneAt = async <Redis extends RedisPlace>(opening: Promise<Redis>, rules?
 const sceneInRedis = (rules?: Rules) => sceneAt(redisServer(), rules);
 
 const COMMANDS = [
-  ...['-p hello', '--continue', 'ps', 'inbox', 'approve q_1', 'deny q_1', 'send lead hi'],
-  ...['stop lead', 'resume s_1', 'tasks', 'sessions', 'sessions prune --yes', 'cost', 'context'],
-  ...['logs', 'logs --follow', 'explain', 'report', 'rewind --list'],
+  '-p hello',
+  '--continue',
+  'ps',
+  'inbox',
+  'approve q_1',
+  'deny q_1',
+  'send lead hi',
+  'stop lead',
+  'resume s_1',
+  'tasks',
+  'sessions',
+  'sessions prune --yes',
+  'cost',
+  'context',
+  'logs',
+  'logs --follow',
+  'explain',
+  'report',
+  'rewind --list',
 ];
 
 describe('a Redis that is not there', () => {
@@ -114,7 +133,8 @@ describe('the store', () => {
     await writeFile(join(workspace, '.skein/settings.json'), JSON.stringify(settings));
     expect(await run(['sessions'])).toMatchObject({ code: 0 });
     expect(await run(['sessions', '--trust'])).toMatchObject({
-      ...{ code: 2, stderr: expect.stringContaining('ECONNREFUSED') },
+      code: 2,
+      stderr: expect.stringContaining('ECONNREFUSED'),
     });
   });
 
@@ -142,7 +162,8 @@ needs.describe('redis')('a session in Redis', () => {
     expect(bodies().at(-1)?.messages).toHaveLength(3);
     // What is left in files is a copy, and known as one.
     expect(await plain(['-p', 'again', '--resume', 'one'])).toMatchObject({
-      ...{ code: 2, stderr: expect.stringMatching(/Session one is in Redis/) },
+      code: 2,
+      stderr: expect.stringMatching(/Session one is in Redis/),
     });
   });
 
@@ -180,10 +201,8 @@ needs.describe('redis')('a session in Redis', () => {
       await broker.call(command, meta, text);
       const { removed, kept } = await json('sessions', 'prune', '--older-than', '1d', '--yes');
       expect({ removed, kept }).toEqual({
-        ...{
-          removed: [],
-          kept: [{ id: 'one', reason: expect.stringContaining('not valid JSON') }],
-        },
+        removed: [],
+        kept: [{ id: 'one', reason: expect.stringContaining('not valid JSON') }],
       });
       await broker.call('ZADD', SWARMS, Date.now() - 3 * 24 * 60 * 60 * 1_000, 'one');
       const { stdout, stderr, code } = await run(
@@ -257,7 +276,8 @@ needs.describe('redis')('a session in Redis', () => {
     expect((await json('inbox')).questions).toMatchObject([{ id: 'q_1', session: 'one' }]);
     expect(await run('deny', 'q_1', '--reason', 'no')).toMatchObject({ code: 0, stderr: '' });
     expect(await run('approve', 'q_1')).toMatchObject({
-      ...{ code: 2, stdout: '' },
+      code: 2,
+      stdout: '',
       stderr: 'skein: Too late: somebody in another terminal has denied it already.\n',
     });
     const decided = await verdicts?.decided('q_1', AbortSignal.timeout(30_000));
@@ -283,7 +303,15 @@ needs.describe('own-redis')('a session in Redis', () => {
 });
 
 const QUESTION: PostedQuestion = {
-  ...{ id: 'q_1', agent: 'a_1', call: 'toolu_1', tool: 'Bash', input: { command: 'ls' } },
-  ...{ inputDigest: 'x', description: 'Bash ls', reason: 'No rule.', risk: 'low', cwd: '/' },
+  id: 'q_1',
+  agent: 'a_1',
+  call: 'toolu_1',
+  tool: 'Bash',
+  input: { command: 'ls' },
+  inputDigest: 'x',
+  description: 'Bash ls',
+  reason: 'No rule.',
+  risk: 'low',
+  cwd: '/',
   askedAt: 1,
 };

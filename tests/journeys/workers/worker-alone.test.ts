@@ -77,11 +77,14 @@ needs.describe('redis')('an agent in the queue whose lead is gone', () => {
     const { swarms } = await scene.json('ps');
     expect(swarms).toMatchObject([{ session: 'one', isRunning: false }]);
     expect(await scene.run(['resume', agent])).toMatchObject({
-      ...{ code: 2, stderr: expect.stringContaining('Nobody runs session one; ') },
+      code: 2,
+      stderr: expect.stringContaining('Nobody runs session one; '),
     });
     expect(await scene.run(['send', 'scout', 'Land now'])).toMatchObject({ code: 0, stderr: '' });
     expect(await scene.run(['stop', agent])).toMatchObject({
-      ...{ code: 0, stderr: '', stdout: `${agent} is stopped; no worker had it.\n` },
+      code: 0,
+      stderr: '',
+      stdout: `${agent} is stopped; no worker had it.\n`,
     });
     expect(await queued()).toEqual([]);
     const { records } = await store.peek('one', agent);
@@ -92,7 +95,8 @@ needs.describe('redis')('an agent in the queue whose lead is gone', () => {
     const prompts = scene.bodies().map(({ messages }) => JSON.stringify(messages[0]));
     expect(prompts.filter((prompt) => !prompt.includes('Begin'))).toEqual([]);
     expect(await scene.run(['stop', agent])).toMatchObject({
-      ...{ code: 2, stderr: expect.stringContaining('Nobody runs session one; ') },
+      code: 2,
+      stderr: expect.stringContaining('Nobody runs session one; '),
     });
   });
 });

@@ -47,7 +47,11 @@ needs.describe('redis')('a question of an agent on a worker', () => {
     const questions = await asked(scene, 2);
     for (const { id, ...question } of questions) {
       expect(question).toMatchObject({
-        ...{ tool: 'Bash', kind: 'background', type: 'helper', task: 'Make it', session: 'one' },
+        tool: 'Bash',
+        kind: 'background',
+        type: 'helper',
+        task: 'Make it',
+        session: 'one',
         for: [{ kind: 'lead' }],
       });
       await eventually('the lead says how to answer', () =>
@@ -58,7 +62,8 @@ needs.describe('redis')('a question of an agent on a worker', () => {
       questions.find(({ input }) => input.command === command)?.id as string;
     const far = await scene.elsewhere();
     expect(await scene.run(['approve', about('touch one.txt')], far)).toMatchObject({
-      ...{ code: 0, stderr: '' },
+      code: 0,
+      stderr: '',
     });
     const no = ['deny', about('touch two.txt'), '--reason', 'One is enough.'];
     expect(await scene.run(no)).toMatchObject({ code: 0, stderr: '' });
@@ -137,7 +142,9 @@ needs.describe('redis')('a question of an agent on a worker', () => {
       code: 0,
       denials: [
         {
-          ...{ tool_name: 'Bash', tool_input: { command: 'touch one.txt' }, agent_id: agent.id },
+          tool_name: 'Bash',
+          tool_input: { command: 'touch one.txt' },
+          agent_id: agent.id,
           reason: expect.stringMatching(/nobody/i),
         },
       ],
@@ -190,8 +197,14 @@ needs.describe('redis')('somebody who can only write to Redis', () => {
     const { questions } = await (await scene.store()).questions('one').read();
     const [{ id, agent, call, inputDigest } = {} as Line] = questions;
     const claims = (more: Partial<AnswerClaims> = {}): AnswerClaims => ({
-      ...{ question: id, agent, call, inputDigest, answer: { behavior: 'allow', scope: 'once' } },
-      ...{ surface: 'inbox', issuedAt: Date.now(), ...more },
+      question: id,
+      agent,
+      call,
+      inputDigest,
+      answer: { behavior: 'allow', scope: 'once' },
+      surface: 'inbox',
+      issuedAt: Date.now(),
+      ...more,
     });
     const own = openPersonKey(join(scene.skeinHome, 'keys')).privateKey;
     const forger = generateKeyPairSync('ed25519').privateKey;

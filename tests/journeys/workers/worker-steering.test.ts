@@ -61,16 +61,21 @@ needs.describe('redis')('an agent on a worker', () => {
     const lead = driven(scene);
     await eventually('it is at work', () => isMade(scene, 'begun'));
     expect(await scene.run(['stop', 'scout'])).toMatchObject({
-      ...{ code: 0, stderr: '', stdout: expect.stringContaining('is stopped, with all that') },
+      code: 0,
+      stderr: '',
+      stdout: expect.stringContaining('is stopped, with all that'),
     });
     await lead.line(notified('stopped', 'I look around.'));
     expect(await scene.run(['send', 'scout', 'And the swans?'])).toMatchObject({
-      ...{ code: 1, stderr: expect.stringContaining('was stopped by a person; resume it first') },
+      code: 1,
+      stderr: expect.stringContaining('was stopped by a person; resume it first'),
     });
     expect(await scene.run(['resume', 'scout'])).toMatchObject({ code: 0, stderr: '' });
     await lead.line(notified('completed', 'They are here.'));
     expect(await scene.run(['send', 'scout', 'And the swans?'])).toMatchObject({
-      ...{ code: 0, stderr: '', stdout: expect.stringContaining('had ended and goes on with it') },
+      code: 0,
+      stderr: '',
+      stdout: expect.stringContaining('had ended and goes on with it'),
     });
     await lead.line(notified('completed', 'They are there.'));
     const his = bodiesFor(scene, 'Find the geese');
@@ -85,7 +90,9 @@ needs.describe('redis')('an agent on a worker', () => {
     const lead = driven(scene);
     await eventually('it is at work', () => isMade(scene, 'begun'));
     expect(await scene.run(['send', 'scout', 'And the swans?'])).toMatchObject({
-      ...{ code: 0, stderr: '', stdout: expect.stringContaining('has it, and reads it') },
+      code: 0,
+      stderr: '',
+      stdout: expect.stringContaining('has it, and reads it'),
     });
     await writeFile(join(scene.workspace, 'go'), '');
     await lead.line(notified('completed', 'They are there.'));

@@ -40,8 +40,11 @@ needs.describe('redis')('a background agent on a worker', () => {
     expect(begun).toMatchObject({ subtype: 'task_started', task_type: 'background' });
     expect(progress).toMatchObject({ subtype: 'task_progress', last_tool_name: 'Bash' });
     expect(told.at(-1)).toMatchObject({
-      ...{ subtype: 'task_notification', status: 'completed', summary: 'They are here.' },
-      ...{ num_turns: 2, usage: { tool_uses: 1 } },
+      subtype: 'task_notification',
+      status: 'completed',
+      summary: 'They are here.',
+      num_turns: 2,
+      usage: { tool_uses: 1 },
     });
     const { total, agents } = await scene.json('cost', 'one');
     expect(result.total_cost_usd).toBeCloseTo(total.costUsd, 9);
@@ -64,7 +67,8 @@ needs.describe('redis')('a background agent on a worker', () => {
     const again = ['-p', 'Again', '--resume', 'one', '--agents', HELPERS];
     const { code, result } = await scene.run([...again, '--output-format', 'json']);
     expect({ code, denials: result.permission_denials }).toMatchObject({
-      ...{ code: 0, denials: [{ tool_name: 'Bash' }] },
+      code: 0,
+      denials: [{ tool_name: 'Bash' }],
     });
     expect(logOf(scene)).toEqual(['a goose']);
   });
@@ -145,7 +149,10 @@ needs.describe('redis')('a worker', () => {
     for (const [args, options, sentence] of wrong) {
       const { code, stdout, stderr } = await run(['worker', ...args], options);
       expect({ args, code, stdout, stderr }).toEqual({
-        ...{ args, code: 2, stdout: '', stderr: expect.stringMatching(sentence) },
+        args,
+        code: 2,
+        stdout: '',
+        stderr: expect.stringMatching(sentence),
       });
     }
   });

@@ -68,8 +68,11 @@ const killAndResume = async (at: number, when: string) => {
     const unheard = !place.journal('kill').some(({ type }) => type === 'letter.received');
     if (unheard) after = await place.run(['Do it.', ...resume]);
     return {
-      ...{ at, when, killed: killed.signal, code: after.code },
-      ...{ said: after.code === 0 ? resultOf(after.stdout).result : after.stderr },
+      at,
+      when,
+      killed: killed.signal,
+      code: after.code,
+      said: after.code === 0 ? resultOf(after.stdout).result : after.stderr,
       bumps: bumps(place),
       broken: firstBreak(place.bodies()),
       edited: readFileSync(join(place.workspace, 'a.txt'), 'utf8') === 'two\n',

@@ -15,7 +15,12 @@ const AGENTS = JSON.stringify({
   worker: { description: 'Works.', prompt: 'You work.', tools: 'Read, Bash, Task' },
 });
 const RULES = [
-  ...['--output-format', 'json', '--allowed-tools', 'Bash(./bump.sh *)', '--agents', AGENTS],
+  '--output-format',
+  'json',
+  '--allowed-tools',
+  'Bash(./bump.sh *)',
+  '--agents',
+  AGENTS,
 ];
 
 const bump = (name: string) => ({ name: 'Bash', input: { command: `./bump.sh ${name}` } });

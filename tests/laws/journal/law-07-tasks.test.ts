@@ -46,7 +46,8 @@ const resultsIn = (place: Place): readonly string[] => {
 const WHOLE = {
   work: ['1 fly completed lead 3', '2 land pending  2'],
   results: [
-    ...['Task 1 created: fly', 'Task 2 created: land'],
+    'Task 1 created: fly',
+    'Task 2 created: land',
     'Task 1 is kept: in_progress, owner lead.',
     'Task 1 is kept: in_progress, owner lead.',
     'Task 1 is kept: completed, owner lead.',

@@ -15,7 +15,8 @@ const AGENTS = JSON.stringify({
 });
 const FLAGS = ['--output-format', 'json', '--permission-mode', 'acceptEdits', '--agents', AGENTS];
 const write = (name: string, content: string) => ({
-  ...{ name: 'Write', input: { file_path: name, content } },
+  name: 'Write',
+  input: { file_path: name, content },
 });
 const task = { description: 'x', prompt: 'the part', subagent_type: 'worker' };
 

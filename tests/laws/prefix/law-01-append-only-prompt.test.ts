@@ -202,9 +202,7 @@ describe('law 1, what changes while a session goes on', () => {
     await say('Seven.');
     expect(textsAt(0)[0]).toContain('Use nothing.');
     expect(textsAt(0)[1]).toContain('replaced by a summary');
-    expect(await breaks()).toEqual([
-      ...['clear: messages', 'section: memory', 'compaction: messages'],
-    ]);
+    expect(await breaks()).toEqual(['clear: messages', 'section: memory', 'compaction: messages']);
     session.endInput();
     expect(await session.ended).toMatchObject({ code: 0 });
   }, 60_000);

@@ -197,7 +197,8 @@ describe('law 2, fork identity', () => {
     const { parent, forks } = await sentBy({
       prompts: [{ words: 'geese', hasPicture: true, turns: [] }],
       fork: {
-        ...{ thinking: 'Hm.', text: null },
+        thinking: 'Hm.',
+        text: null,
         calls: [taskCall('Do part 0.'), taskCall('Do part 1.')],
       },
     });

@@ -174,7 +174,8 @@ describe('law 3, where a briefed session dies', () => {
   const goOn = async (env: Record<string, string>, args: readonly string[]) => {
     const before = place.bodies().length;
     const { code, signal, stderr } = await place.run([...args, '--resume', 'line'], {
-      ...{ ...NEXT_DAY, ...env },
+      ...NEXT_DAY,
+      ...env,
     });
     return { code, signal, stderr, bodies: place.bodies().slice(before) };
   };

@@ -16,7 +16,8 @@ const STALLS: Reply = { text: 'They were', stall: { afterEvents: 3 } };
 
 const REPORTS: Reply = { text: 'They are here.' };
 const READS: Reply = {
-  ...{ thinking: 'Hm.', tool_use: { name: 'Read', input: { file_path: 'a.txt' } } },
+  thinking: 'Hm.',
+  tool_use: { name: 'Read', input: { file_path: 'a.txt' } },
 };
 
 /** An agent that reads a file and reports; `reports` are its answers to what it read. */

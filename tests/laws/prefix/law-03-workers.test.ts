@@ -15,8 +15,12 @@ import { firstBreak, promptOf } from '../prompts.js';
 import { bodyOf, isForkStart, lastTexts, turnsIn } from '../swarm-wire.js';
 
 const FLAGS = [
-  ...['--effort', 'low', '--append-system-prompt', 'Mind the geese. ü🪿'],
-  ...['--settings', JSON.stringify({ skein: { maxOutputTokens: 4_321 } })],
+  '--effort',
+  'low',
+  '--append-system-prompt',
+  'Mind the geese. ü🪿',
+  '--settings',
+  JSON.stringify({ skein: { maxOutputTokens: 4_321 } }),
 ];
 const LEAD = ['-p', 'Begin', '--session-id', 'one', ...FLAGS];
 const STALLS: Reply = { text: 'They were', stall: { afterEvents: 3 } };

@@ -27,7 +27,10 @@ import { finish, openRig, speaks } from '../session-rig.js';
 /** A tool that keeps the ids of what it was really asked to do. */
 const counting = (name: string, readOnly: boolean, ran: string[]): Tool =>
   defineTool({
-    ...{ name, kind: 'builtin', prompt: name, interruptBehavior: 'cancel' },
+    name,
+    kind: 'builtin',
+    prompt: name,
+    interruptBehavior: 'cancel',
     input: z.object({ target: z.string() }),
     describe: ({ target }) => `${name} ${target}`,
     isReadOnly: () => readOnly,
@@ -64,10 +67,15 @@ const runOnce = async (
   const store = new SessionMemory(systemClock);
   const asked: string[] = [];
   const wanted = calls.map(({ tool, target }, index) => ({
-    ...{ id: `c${index}`, tool, input: { target } },
+    id: `c${index}`,
+    tool,
+    input: { target },
   }));
   const session = await openRig({
-    ...{ store, rules, mode, tools: [counting('Edit', false, ran), counting('Read', true, ran)] },
+    store,
+    rules,
+    mode,
+    tools: [counting('Edit', false, ran), counting('Read', true, ran)],
     model: speaks([{ calls: wanted }, { text: 'Done.' }]),
     ...(hook && { options: { hooks: beforeEveryCall(hook) } }),
     ...(answer && {
@@ -94,7 +102,8 @@ const verdict = fc.record(
   {
     permission: fc.record({
       behavior: fc.constantFrom('allow', 'deny', 'ask'),
-      ...{ reason: fc.constant('It says so.'), hook: fc.constant('./check.sh') },
+      reason: fc.constant('It says so.'),
+      hook: fc.constant('./check.sh'),
     }),
     updatedInput: fc.constantFrom({ target: 'src/b.ts' }, { target: '/etc/passwd' }, { target: 7 }),
   },
@@ -136,8 +145,13 @@ const searching = async (
     { id: 'c2', tool: 'Glob', input: { pattern: glob } },
   ];
   const session = await openRig({
-    ...{ store, rules, mode, cwd, tools: [searchText, findFiles] },
-    ...{ search: searchWith('javascript'), workspace: diskWorkspace() },
+    store,
+    rules,
+    mode,
+    cwd,
+    tools: [searchText, findFiles],
+    search: searchWith('javascript'),
+    workspace: diskWorkspace(),
     model: speaks([{ calls }, { text: 'Done.' }]),
     ...(surface && { surface: { ask: async () => ({ behavior: 'allow' }) } }),
   });
@@ -145,12 +159,19 @@ const searching = async (
   const { records } = await store.peek(session.id, session.meta.lead);
   await session.close();
   const policy = createPolicy({
-    ...{ rules, mode, surface, roots: [cwd], home: '/home/law', skeinHome: '/home/law/.skein' },
+    rules,
+    mode,
+    surface,
+    roots: [cwd],
+    home: '/home/law',
+    skeinHome: '/home/law/.skein',
     realPath: (path) => path,
   });
   const mayBeRead = (file: string) =>
     policy.rule({
-      ...{ tool: 'Read', readOnly: true, cwd },
+      tool: 'Read',
+      readOnly: true,
+      cwd,
       subject: { action: 'read', target: file },
     }).behavior === 'allow';
   return {
@@ -171,15 +192,13 @@ const leaked = (results: string, protectedFiles: readonly string[]): readonly st
 const fileRule = fc.record({
   behavior: fc.constantFrom('allow', 'deny', 'ask'),
   text: fc.constantFrom(
-    ...[
-      'Read(src/**)',
-      'Read(a.txt)',
-      'Grep',
-      'Grep(keys/**)',
-      'Glob(src/c.ts)',
-      'Read(.env)',
-      'Read',
-    ],
+    'Read(src/**)',
+    'Read(a.txt)',
+    'Grep',
+    'Grep(keys/**)',
+    'Glob(src/c.ts)',
+    'Read(.env)',
+    'Read',
   ),
   source: fc.constantFrom('user', 'project', 'flag'),
 }) as fc.Arbitrary<PermissionRule>;
@@ -244,14 +263,12 @@ describe('law 5, no effect without a ruling', () => {
         verdict,
         async (calls, rules, mode, hook) => {
           const policy = createPolicy({
-            ...{
-              rules,
-              mode,
-              surface: false,
-              roots: [process.cwd()],
-              home: '/home/law',
-              skeinHome: '/home/law/.skein',
-            },
+            rules,
+            mode,
+            surface: false,
+            roots: [process.cwd()],
+            home: '/home/law',
+            skeinHome: '/home/law/.skein',
             realPath: (path) => path,
           });
           const { ran, journal } = await runOnce(calls, rules, mode, undefined, hook);
@@ -263,7 +280,9 @@ describe('law 5, no effect without a ruling', () => {
             const reads = tool === 'Read';
             const { behavior, step } = policy.rule(
               {
-                ...{ tool, readOnly: reads, cwd: process.cwd() },
+                tool,
+                readOnly: reads,
+                cwd: process.cwd(),
                 subject: { action: reads ? 'read' : 'write', target },
               },
               { hook: { behavior: 'allow', reason: '', hook: '' } },

@@ -31,8 +31,16 @@ import { finish, openRig, speaks } from '../session-rig.js';
 
 const input = { command: 'make' };
 const question: PermissionQuestion = {
-  ...{ id: 'q_1', agent: 'a_1', call: 'c_1', tool: 'Bash', input, cwd: '/repo' },
-  ...{ inputDigest: inputDigest(input), description: 'make', reason: 'No rule.', risk: 'medium' },
+  id: 'q_1',
+  agent: 'a_1',
+  call: 'c_1',
+  tool: 'Bash',
+  input,
+  cwd: '/repo',
+  inputDigest: inputDigest(input),
+  description: 'make',
+  reason: 'No rule.',
+  risk: 'medium',
 };
 const yes: PermissionAnswer = { behavior: 'allow', scope: 'once' };
 
@@ -49,7 +57,8 @@ const held = (id: string, reply: (honest: SignedAnswer, shown: PermissionQuestio
     signClaims({ ...honestClaims(id, question), ...claims }, key);
   const withdrawn: string[] = [];
   const surface: KnownSurface = {
-    ...{ id, publicKey },
+    id,
+    publicKey,
     async ask(shown, signal) {
       signal.addEventListener('abort', () => withdrawn.push(shown.id));
       return reply(signClaims(honestClaims(id, shown), privateKey), shown);
@@ -62,8 +71,13 @@ const START = 1_000_000;
 const TIMEOUT = 600_000;
 
 const honestClaims = (surface: string, shown: PermissionQuestion): AnswerClaims => ({
-  ...{ question: shown.id, agent: shown.agent, call: shown.call },
-  ...{ inputDigest: inputDigest(shown.input), answer: yes, surface, issuedAt: START },
+  question: shown.id,
+  agent: shown.agent,
+  call: shown.call,
+  inputDigest: inputDigest(shown.input),
+  answer: yes,
+  surface,
+  issuedAt: START,
 });
 
 const ask = (
@@ -74,7 +88,10 @@ const ask = (
   const stop = new AbortController();
   const heard: AnswerHeard[] = [];
   const decision = askSurface(surfaces, terms.asked ?? question, {
-    ...{ clock, timeoutMs: TIMEOUT, signal: stop.signal, parent: terms.parent },
+    clock,
+    timeoutMs: TIMEOUT,
+    signal: stop.signal,
+    parent: terms.parent,
     heard: (what) => heard.push(what),
   });
   return { decision, heard, clock, stop };
@@ -116,7 +133,8 @@ describe('an answer that does not count', () => {
     const person = held('person', () => away.sign({}));
     const asked = (handsOn: readonly KnownSurface[]) => ask([{ ...person.surface, handsOn }]);
     expect(await asked([stranger.surface, away.surface]).decision).toMatchObject({
-      ...{ behavior: 'allow', by: 'person' },
+      behavior: 'allow',
+      by: 'person',
     });
     const { decision, heard } = asked([stranger.surface]);
     expect(await decision).toMatchObject({ behavior: 'deny' });
@@ -309,7 +327,10 @@ const shuffled = (moves: readonly unknown[], chance: fc.Stream<number>): readonl
 
 const makeTool = (ran: string[]): Tool =>
   defineTool({
-    ...{ name: 'Make', kind: 'builtin', prompt: 'Make', interruptBehavior: 'cancel' },
+    name: 'Make',
+    kind: 'builtin',
+    prompt: 'Make',
+    interruptBehavior: 'cancel',
     input: z.object({ what: z.string() }),
     describe: ({ what }) => `Make ${what}`,
     isReadOnly: () => false,
@@ -334,7 +355,10 @@ describe('an agent', () => {
     const answers = { ask: async () => settled().then(() => yes) };
     const surfaces = [forger.surface, signingSurface('person', answers, systemClock)];
     const session = await openRig({
-      ...{ model: speaks(makes), tools: [makeTool(ran)], store, surfaces },
+      model: speaks(makes),
+      tools: [makeTool(ran)],
+      store,
+      surfaces,
     });
     await finish(session, 'Go.');
     expect(ran).toEqual(['cake']);
@@ -384,7 +408,8 @@ describe('an agent', () => {
     const kept: unknown[] = [];
     const { privateKey, publicKey } = newKey();
     const keeps: KnownSurface = {
-      ...{ id: 'person', publicKey },
+      id: 'person',
+      publicKey,
       async ask(shown) {
         kept.push(
           signClaims({ ...honestClaims('person', shown), issuedAt: Date.now() }, privateKey),
@@ -398,7 +423,8 @@ describe('an agent', () => {
     for await (const { type } of stream) if (type === 'question.asked') break;
     await first.close();
     const again = await openRig({
-      ...{ ...rig, model: speaks(makes.slice(1)) },
+      ...rig,
+      model: speaks(makes.slice(1)),
       choice: { kind: 'resume', id: first.id },
     });
     for await (const _ of again.run()) void _;
@@ -417,11 +443,15 @@ describe('an agent', () => {
         { behavior: 'allow', text: 'Bash', source: 'user' },
         { behavior: 'allow', text: 'Write', source: 'user' },
       ],
-      ...{ roots: ['/'], home: '/home/ada' },
-      ...{ skeinHome: '/home/ada/.skein', realPath: (path) => path },
+      roots: ['/'],
+      home: '/home/ada',
+      skeinHome: '/home/ada/.skein',
+      realPath: (path) => path,
     },
     mode: modeSwitch('bypassPermissions'),
-    ...{ surfaces: [], permissionTimeoutMs: 1_000, keepRule: () => undefined },
+    surfaces: [],
+    permissionTimeoutMs: 1_000,
+    keepRule: () => undefined,
   });
 
   test.each([

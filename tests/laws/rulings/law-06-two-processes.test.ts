@@ -95,7 +95,8 @@ const onWorkers = async (): Promise<Stage> => {
   await Promise.all([1, 2].map(() => scene.worker(['--concurrency', String(AGENTS / 2)])));
   const store = await scene.store();
   return {
-    ...{ scene, url: scene.redis.url },
+    scene,
+    url: scene.redis.url,
     async asked() {
       const read = await store.questions('race').read();
       return read.questions.length + read.leftOut;

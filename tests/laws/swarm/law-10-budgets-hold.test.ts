@@ -13,7 +13,11 @@ import { agentDefinition } from '../../fakes/agents/swarm-setup.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
 
 const leaf = (change: Partial<Plan> = {}): Plan => ({
-  ...{ kind: 'sync', looks: 1, output: 100, children: [], ...change },
+  kind: 'sync',
+  looks: 1,
+  output: 100,
+  children: [],
+  ...change,
 });
 
 const WIDE = { maxAgents: 1_000, maxConcurrentAgents: 1_000, maxDepth: 5 };
@@ -105,7 +109,9 @@ describe('a tree of agents with a budget', () => {
     const clock = virtualClock();
     const plan = leaf({ children: [leaf({ looks: 0, output: 30_000 }), leaf({ looks: 0 })] });
     const swarm = await follow(plan, {
-      ...{ clock, governor: governor(clock, 1), maxBudgetUsd: priceOf(20_000) },
+      clock,
+      governor: governor(clock, 1),
+      maxBudgetUsd: priceOf(20_000),
     });
     expect(endings(swarm)).toEqual(['budget', 'end_turn after 1', 'budget after 0']);
   });
@@ -185,7 +191,10 @@ describe('turns', () => {
       swarm: { definitions: [agentDefinition({ maxTurns: 2 })] },
     });
     expect(endings(swarm)).toEqual([
-      ...['end_turn', 'max_turns after 2', 'max_turns after 2', 'end_turn after 5'],
+      'end_turn',
+      'max_turns after 2',
+      'max_turns after 2',
+      'end_turn after 5',
     ]);
     expect(swarm.said('t0.0')).toMatch(/used all the turns that it was given.*0\.0 said 1/s);
   });
@@ -218,7 +227,10 @@ describe('money of a definition', () => {
     const plan = leaf({ looks: 4, children: [busy, busy, leaf({ ...busy, kind: 'fork' })] });
     const swarm = await follow(plan, { swarm: { definitions: capped } });
     expect(endings(swarm)).toEqual([
-      ...['end_turn', 'budget after 2', 'budget after 2', 'end_turn after 5'],
+      'end_turn',
+      'budget after 2',
+      'budget after 2',
+      'end_turn after 5',
     ]);
     expect(swarm.said('t0.0')).toMatch(/The agent's share of the budget, \$.*0\.0 said 1/s);
   });
@@ -273,7 +285,11 @@ describe('tokens of a definition', () => {
     });
     const swarm = await follow(plan, { swarm: { definitions: capped } });
     expect(endings(swarm)).toEqual([
-      ...['end_turn', 'budget after 3', 'budget after 1', 'budget after 2', 'end_turn after 10'],
+      'end_turn',
+      'budget after 3',
+      'budget after 1',
+      'budget after 2',
+      'end_turn after 10',
     ]);
     expect(swarm.said('t0.0')).toMatch(
       /The agent's share of the budget, 800 tokens,.*0\.0 said 2/s,

@@ -28,7 +28,11 @@ needs.describe('redis')('law 10 on workers', () => {
     for (let at = 0; at < WORKERS; at += 1) await scene.worker(['--concurrency', '3']);
     const budget = 0.6;
     const { code } = await scene.run([
-      ...[...LEAD, '--max-turns', '500', '--max-budget-usd', String(budget)],
+      ...LEAD,
+      '--max-turns',
+      '500',
+      '--max-budget-usd',
+      String(budget),
     ]);
     expect(code).toBe(3);
     const journals = await scene.journals('one');

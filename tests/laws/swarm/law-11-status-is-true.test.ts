@@ -11,7 +11,10 @@ const AGENTS = JSON.stringify({ helper: { description: 'Helps', prompt: 'You hel
 const task = (name: string, background: boolean) => ({
   name: 'Task',
   input: {
-    ...{ description: name, prompt: `job ${name}`, subagent_type: 'helper', name },
+    description: name,
+    prompt: `job ${name}`,
+    subagent_type: 'helper',
+    name,
     run_in_background: background,
   },
 });
@@ -106,8 +109,11 @@ describe('law 11, status is true', () => {
 
   test('who works for a living owner is running', () => {
     expect(seen.alive).toEqual({
-      ...{ isRunning: true, lead: 'running' },
-      ...{ lost: 'running', stopped: 'running', awaited: 'running' },
+      isRunning: true,
+      lead: 'running',
+      lost: 'running',
+      stopped: 'running',
+      awaited: 'running',
     });
   });
 
@@ -117,8 +123,11 @@ describe('law 11, status is true', () => {
 
   test('when the owner was killed all are lost who had not ended', () => {
     expect(seen.killed).toEqual({
-      ...{ isRunning: false, lead: 'lost' },
-      ...{ lost: 'lost', stopped: 'stopped', awaited: 'lost' },
+      isRunning: false,
+      lead: 'lost',
+      lost: 'lost',
+      stopped: 'stopped',
+      awaited: 'lost',
     });
   });
 
@@ -140,8 +149,11 @@ describe('law 11, status is true', () => {
     expect(seen.byPerson).toMatchObject({ ok: true });
     expect(JSON.stringify(seen.bodies().at(-1))).toContain('stopped is done.');
     expect(seen.ended).toEqual({
-      ...{ isRunning: false, lead: 'ended' },
-      ...{ lost: 'ended', stopped: 'ended', awaited: 'ended' },
+      isRunning: false,
+      lead: 'ended',
+      lost: 'ended',
+      stopped: 'ended',
+      awaited: 'ended',
     });
   });
 });

@@ -141,7 +141,9 @@ describe('law 12, no orphans', () => {
     test('none outlives a run that ends, and people are told', async () => {
       const place = await makePlace(background(1), shells);
       const { code, stdout, stderr } = await place.run([
-        ...['Go.', '--allowed-tools', 'Bash(./serve.sh)'],
+        'Go.',
+        '--allowed-tools',
+        'Bash(./serve.sh)',
       ]);
       expect([code, stdout]).toEqual([0, 'Done.\n']);
       expect(stderr).toMatch(/Ended with the session .*bash_1 .*bash_4/);

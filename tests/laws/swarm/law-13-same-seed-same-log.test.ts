@@ -36,7 +36,10 @@ const patientClock = (): Clock => {
 };
 
 const look = defineTool({
-  ...{ name: 'Look', kind: 'builtin', prompt: 'Looks.', interruptBehavior: 'cancel' },
+  name: 'Look',
+  kind: 'builtin',
+  prompt: 'Looks.',
+  interruptBehavior: 'cancel',
   input: z.object({ at: z.string(), slow: z.number().default(0) }),
   describe: ({ at }) => `Look ${at}`,
   isReadOnly: () => true,
@@ -50,7 +53,10 @@ const look = defineTool({
 
 /** Needs a person, so that a question has a part in the log. */
 const touch = defineTool({
-  ...{ name: 'Touch', kind: 'builtin', prompt: 'Touches.', interruptBehavior: 'cancel' },
+  name: 'Touch',
+  kind: 'builtin',
+  prompt: 'Touches.',
+  interruptBehavior: 'cancel',
   input: z.object({}),
   describe: () => 'Touch',
   isReadOnly: () => false,
@@ -95,7 +101,11 @@ const logOf = async (word: string): Promise<string> => {
   const clock = patientClock();
   const store = new SessionMemory(clock);
   const session = await openRig({
-    ...{ clock, store, surface, tools: [look, touch], model: stumbles(speaks(turns(word))) },
+    clock,
+    store,
+    surface,
+    tools: [look, touch],
+    model: stumbles(speaks(turns(word))),
   });
   await finish(session, 'Go.');
   const { records } = await store.peek(session.id, session.meta.lead);
@@ -126,7 +136,9 @@ const wordyShell = (word: string): Shell => {
 };
 
 const background = (id: string) => ({
-  ...{ id, tool: 'Bash', input: { command: 'serve', run_in_background: true } },
+  id,
+  tool: 'Bash',
+  input: { command: 'serve', run_in_background: true },
 });
 
 /** Two jobs, of which one ends by itself and one is stopped, a list, and a question to a person. */
@@ -135,7 +147,11 @@ const busyLogOf = async (word: string): Promise<string> => {
   const store = new SessionMemory(clock);
   const options = [{ label: 'Left' }, { label: 'Right' }];
   const session = await openRig({
-    ...{ clock, store, mode: 'bypassPermissions', shell: wordyShell(word), tools: builtinTools },
+    clock,
+    store,
+    mode: 'bypassPermissions',
+    shell: wordyShell(word),
+    tools: builtinTools,
     surface: { ...surface, choose: async () => ({ chosen: ['Left'] }) },
     model: speaks([
       { calls: [background('c1'), background('c2')] },
@@ -158,7 +174,9 @@ const busyLogOf = async (word: string): Promise<string> => {
 };
 
 const handsOn = (prompt: string, more: Record<string, unknown> = {}) => ({
-  ...{ description: 'A part', prompt, ...more },
+  description: 'A part',
+  prompt,
+  ...more,
 });
 
 /** Each agent of the swarm below, by the words of its conversation. */
@@ -197,7 +215,11 @@ const swarmLogOf = async (word: string): Promise<string> => {
   });
   const limits = { maxAgents: 100, maxConcurrentAgents: 3, maxDepth: 3 };
   const session = await openRig({
-    ...{ clock, store, surface, model, tools: [look, touch, spawnAgent] },
+    clock,
+    store,
+    surface,
+    model,
+    tools: [look, touch, spawnAgent],
     options: { swarm: swarmSetup({ limits, definitions: [agentDefinition()] }) },
   });
   await finish(session, 'Go.');

@@ -90,7 +90,11 @@ describe('law 13, same seed, same log, for a swarm over HTTP', () => {
   test('two runs have each agent do the same things in the same order', async () => {
     const one = await sequencesOf('one');
     expect([...one.keys()].toSorted()).toEqual([
-      ...['deep part', 'forked part', 'lead', 'slow part', 'typed part'],
+      'deep part',
+      'forked part',
+      'lead',
+      'slow part',
+      'typed part',
     ]);
     const again = await sequencesOf('one');
     for (const [name, records] of one) expect([name, again.get(name)]).toEqual([name, records]);

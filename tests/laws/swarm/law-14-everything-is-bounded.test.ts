@@ -12,7 +12,10 @@ import { makePlace } from '../workspace.js';
 
 const flood = (characters: number): Tool =>
   defineTool({
-    ...{ name: 'Flood', kind: 'builtin', prompt: 'Floods.', interruptBehavior: 'cancel' },
+    name: 'Flood',
+    kind: 'builtin',
+    prompt: 'Floods.',
+    interruptBehavior: 'cancel',
     input: z.object({}),
     describe: () => 'Flood',
     isReadOnly: () => true,
@@ -24,7 +27,8 @@ const flood = (characters: number): Tool =>
 const floodBy = async (characters: number) => {
   const store = new SessionMemory(systemClock);
   const session = await openRig({
-    ...{ store, tools: [flood(characters)] },
+    store,
+    tools: [flood(characters)],
     model: speaks([{ calls: [{ id: 'c1', tool: 'Flood', input: {} }] }, { text: 'Done.' }]),
   });
   await finish(session, 'Go.');

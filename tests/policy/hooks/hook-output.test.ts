@@ -48,7 +48,9 @@ describe('an exit that is neither 0 nor 2', () => {
   test.each(HOOK_EVENTS)('of %s has failed, and nothing more', (event) => {
     const said = exits(event, 1, '{"decision":"block"}', 'Traceback');
     expect(said).toMatchObject({
-      ...{ outcome: 'failed', detail: 'exit code 1: Traceback', context: [] },
+      outcome: 'failed',
+      detail: 'exit code 1: Traceback',
+      context: [],
       messages: [
         `The ${event} hook check.sh failed, and nothing was blocked: exit code 1: Traceback`,
       ],

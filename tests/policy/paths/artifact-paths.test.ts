@@ -23,16 +23,23 @@ describe('an output of another machine', () => {
 
   const policy = (more: Partial<PolicyOptions> = {}) =>
     createPolicy({
-      ...{ rules: [], mode: 'default', roots: ['/work'], home: '/home/me', surface: false },
-      ...{ skeinHome: '/home/me/.skein', realPath: (path: string) => path },
+      rules: [],
+      mode: 'default',
+      roots: ['/work'],
+      home: '/home/me',
+      surface: false,
+      skeinHome: '/home/me/.skein',
+      realPath: (path: string) => path,
       artifacts: FOLDERS.map(({ folder }) => folder),
       keptAt: (path) => artifactAt(FOLDERS, path)?.path,
       ...more,
     });
 
   const request = (action: 'read' | 'write', target: string) => ({
-    ...{ tool: action === 'read' ? 'Read' : 'Write', subject: { action, target } },
-    ...{ cwd: '/work', readOnly: action === 'read' },
+    tool: action === 'read' ? 'Read' : 'Write',
+    subject: { action, target },
+    cwd: '/work',
+    readOnly: action === 'read',
   });
 
   test('may be read like one of here, and written by nobody', () => {

@@ -55,6 +55,12 @@ describe('being inside a folder', () => {
 test('a path starts from the home, the root of the disk or the working directory', () => {
   const at = (target: string) => absolutePath(target, '/repo/src', '/home/ada');
   expect([at('~'), at('~/a'), at('/a'), at('a'), at('../a'), at(''), at('~ada')]).toEqual([
-    ...['/home/ada', '/home/ada/a', '/a', '/repo/src/a', '/repo/a', '/repo/src', '/repo/src/~ada'],
+    '/home/ada',
+    '/home/ada/a',
+    '/a',
+    '/repo/src/a',
+    '/repo/a',
+    '/repo/src',
+    '/repo/src/~ada',
   ]);
 });

@@ -100,19 +100,21 @@ describe('a symbolic link', () => {
 
 describe('guarded files', () => {
   test.each([
-    ...[
-      '.env',
-      '.env.local',
-      'app/.ENV',
-      'id_rsa',
-      'keys/server.pem',
-      'tls.key',
-      '.npmrc',
-      '.netrc',
-    ],
-    ...['.ssh/config', '.aws/credentials', '.git-credentials'],
+    '.env',
+    '.env.local',
+    'app/.ENV',
+    'id_rsa',
+    'keys/server.pem',
+    'tls.key',
+    '.npmrc',
+    '.netrc',
+    '.ssh/config',
+    '.aws/credentials',
+    '.git-credentials',
     '.claude/.credentials.json',
-    ...['/proc/self/environ', '/proc/1/task/1/environ', '/proc/17/mem'],
+    '/proc/self/environ',
+    '/proc/1/task/1/environ',
+    '/proc/17/mem',
   ])('that may hold secrets are asked about even for reading: %s', (path) => {
     for (const mode of ['default', 'bypassPermissions'] as const) {
       const rules = [rule('allow', 'Read')];

@@ -113,7 +113,9 @@ describe('two requests', () => {
     });
     if (one === undefined || other === undefined) throw new Error('two were made');
     expect(differencesOf(one, other)[0]).toMatchObject({
-      ...{ cause: 'system', owner: 'system block 1', change: 'changed' },
+      cause: 'system',
+      owner: 'system block 1',
+      change: 'changed',
     });
   });
 
@@ -135,11 +137,22 @@ describe('two requests', () => {
 
   test('name what comes first in a prompt first, and marks last', () => {
     const everything: Said = {
-      ...{ betas: ['b'], ttl: '1h', tools: [], sections: { intro: 'x' }, marked: 1 },
+      betas: ['b'],
+      ttl: '1h',
+      tools: [],
+      sections: { intro: 'x' },
+      marked: 1,
       settings: { model: 'm-2', thinking: '{}', outputConfig: '{"effort":"low","format":{}}' },
     };
     expect(between({}, everything).map(({ cause }) => cause)).toEqual([
-      ...['model', 'betas', 'tools', 'system', 'settings', 'effort', 'thinking', 'marks'],
+      'model',
+      'betas',
+      'tools',
+      'system',
+      'settings',
+      'effort',
+      'thinking',
+      'marks',
     ]);
   });
 });

@@ -17,8 +17,12 @@ const known = (said: Said) => {
 
 const explain = (facts: Partial<BreakFacts> & { was?: Said; is?: Said }) =>
   explainBreak({
-    ...{ before: known(facts.was ?? {}), now: known(facts.is ?? {}), message: undefined },
-    ...{ declared: [], idleMs: 1_000, ...facts },
+    before: known(facts.was ?? {}),
+    now: known(facts.is ?? {}),
+    message: undefined,
+    declared: [],
+    idleMs: 1_000,
+    ...facts,
   });
 
 const rewritten: MessageChange = { index: 2, change: 'changed', byte: 57, byteInAll: 1_057 };
@@ -27,14 +31,22 @@ const compacted = { reason: 'compaction', section: 'messages' } as const;
 describe('a break is put down to', () => {
   test('what changed, in a sentence', () => {
     expect(explain({ is: { tools: [tool('Read', 'Else.'), ...SAID.tools.slice(1)] } })).toEqual({
-      ...{ cause: 'tools', expected: false, owner: 'tool Read', change: 'changed', byte: 30 },
+      cause: 'tools',
+      expected: false,
+      owner: 'tool Read',
+      change: 'changed',
+      byte: 30,
       detail: 'Tool Read has changed at its byte 30.',
     });
   });
 
   test('a message that was rewritten', () => {
     expect(explain({ message: rewritten })).toEqual({
-      ...{ cause: 'messages', expected: false, owner: 'message 3', change: 'changed', byte: 57 },
+      cause: 'messages',
+      expected: false,
+      owner: 'message 3',
+      change: 'changed',
+      byte: 57,
       detail: 'Message 3 has changed at its byte 57.',
     });
   });
@@ -49,8 +61,12 @@ describe('a break is put down to', () => {
 
   test('what was declared, which is expected', () => {
     expect(explain({ declared: [compacted], message: { ...rewritten, index: 0 } })).toEqual({
-      ...{ cause: 'compaction', expected: true, owner: 'messages', change: 'changed' },
-      ...{ byte: 1_057, detail: 'The conversation was summarised.' },
+      cause: 'compaction',
+      expected: true,
+      owner: 'messages',
+      change: 'changed',
+      byte: 1_057,
+      detail: 'The conversation was summarised.',
     });
   });
 
@@ -64,7 +80,10 @@ describe('a break is put down to', () => {
     'a declared %s also when a resume has lost what there was before',
     (reason, section) => {
       expect(explain({ declared: [{ reason, section }] })).toMatchObject({
-        ...{ cause: reason, expected: true, owner: section, byte: null },
+        cause: reason,
+        expected: true,
+        owner: section,
+        byte: null,
       });
     },
   );
@@ -73,7 +92,10 @@ describe('a break is put down to', () => {
     const is = { sections: { ...SAID.sections, 'env info': 'You walk.' } };
     const declared = [{ reason: 'section', section: 'env info' } as const];
     expect(explain({ is, declared })).toMatchObject({
-      ...{ cause: 'section', expected: true, owner: 'section env info', byte: 4 },
+      cause: 'section',
+      expected: true,
+      owner: 'section env info',
+      byte: 4,
     });
   });
 
@@ -87,7 +109,8 @@ describe('a break is put down to', () => {
     };
     const detailOf = (before: Said, now: Said) =>
       explain({
-        ...{ before: fickle(before), now: fickle(now) },
+        before: fickle(before),
+        now: fickle(now),
         declared: [{ reason: 'section', section: 'env info' }],
       }).detail;
     const without = { sections: { intro: SAID.sections.intro } };
@@ -100,11 +123,14 @@ describe('a break is put down to', () => {
   test('an accident that a declared break does not answer for', () => {
     const is = { tools: [tool('Read', 'Else.'), ...SAID.tools.slice(1)] };
     expect(explain({ is, declared: [compacted], message: rewritten })).toMatchObject({
-      ...{ cause: 'tools', expected: false, owner: 'tool Read' },
+      cause: 'tools',
+      expected: false,
+      owner: 'tool Read',
     });
     const louder = { settings: { outputConfig: '{"effort":"low"}' } };
     expect(explain({ is: louder, declared: [compacted] })).toMatchObject({
-      ...{ cause: 'effort', expected: false },
+      cause: 'effort',
+      expected: false,
     });
   });
 
@@ -149,7 +175,10 @@ describe('a break is put down to', () => {
     const is = { settings: { model: 'm-2', thinking: '{}' }, betas: ['b'] };
     const declared = [{ reason: 'model', section: 'model m-1 → m-2' } as const];
     expect(explain({ is, declared })).toMatchObject({
-      ...{ cause: 'model', expected: true, owner: 'model m-1 → m-2', byte: 2 },
+      cause: 'model',
+      expected: true,
+      owner: 'model m-1 → m-2',
+      byte: 2,
     });
   });
 
@@ -160,7 +189,9 @@ describe('a break is put down to', () => {
     ['1h', 60 * MINUTE + 1, 'expired'],
   ] as const)('time, where nothing changed and %s is over (%i ms): %s', (ttl, idleMs, cause) => {
     expect(explain({ was: { ttl }, is: { ttl }, idleMs })).toMatchObject({
-      ...{ cause, expected: false, byte: null },
+      cause,
+      expected: false,
+      byte: null,
     });
   });
 
@@ -188,13 +219,19 @@ describe('the first message that is not what was sent', () => {
   test('is found with its byte, in itself and in all of them', () => {
     const byte = '{"role":"user","content":"t'.length;
     expect(messageChange(sent, [text('one'), text('tWo'), text('three')])).toEqual({
-      ...{ index: 1, change: 'changed', byte, byteInAll: text('one').length + 1 + byte },
+      index: 1,
+      change: 'changed',
+      byte,
+      byteInAll: text('one').length + 1 + byte,
     });
   });
 
   test('is found by digest alone', () => {
     expect(digestChange(sent.map(digestOf), [text('one'), text('tWo')])).toEqual({
-      ...{ index: 1, change: 'changed', byte: null, byteInAll: null },
+      index: 1,
+      change: 'changed',
+      byte: null,
+      byteInAll: null,
     });
   });
 

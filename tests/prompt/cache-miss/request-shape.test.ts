@@ -77,7 +77,9 @@ describe('the shape of a request (K11)', () => {
     const long = 'a secret plan '.repeat(50);
     const values = Object.values(
       shape({
-        ...{ sections: { plan: long }, tools: [tool('Read', long)], betas: [long] },
+        sections: { plan: long },
+        tools: [tool('Read', long)],
+        betas: [long],
         settings: { thinking: JSON.stringify({ type: long }) },
       }),
     );
@@ -92,7 +94,9 @@ describe('the shape of a request (K11)', () => {
   test('has room for every name that a tool or a section may have', () => {
     const tools = [tool('__proto__'), tool('constructor'), tool('toString')];
     expect(Object.keys(shape({ tools })).filter((name) => name.startsWith('tool '))).toEqual([
-      ...['tool __proto__', 'tool constructor', 'tool toString'],
+      'tool __proto__',
+      'tool constructor',
+      'tool toString',
     ]);
   });
 });

@@ -26,7 +26,9 @@ const GENEROUS: Capabilities = { ...capabilitiesOf('firstParty'), scopes: ['glob
 const everyMark = [...PROVIDERS.map(capabilitiesOf), GENEROUS].flatMap((capabilities) =>
   TTLS.flatMap((ttl) =>
     SCOPES.map((scope) => ({
-      ...{ capabilities, ttl, scope },
+      capabilities,
+      ttl,
+      scope,
       text: cacheControl(capabilities, ttl, scope),
     })),
   ),

@@ -22,7 +22,9 @@ const message = (role: BodyMessage['role'], ...content: readonly WireBlock[]): B
 
 const text = (said: string): WireBlock => ({ type: 'text', text: said });
 const result = (id: string, content: string): WireBlock => ({
-  ...{ type: 'tool_result', tool_use_id: id, content },
+  type: 'tool_result',
+  tool_use_id: id,
+  content,
 });
 
 /** A call and what came of it, two thousand tokens of it. */

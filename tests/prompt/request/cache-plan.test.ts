@@ -10,7 +10,11 @@ import { capabilitiesOf, PROVIDERS } from '../../../src/protocol/model/providers
 import type { WireBlock } from '../../../src/protocol/model/wire.js';
 
 const dynamic: Piece = {
-  ...{ name: 'env info', zone: 'dynamic', cacheClass: 'session', source: 'test', text: 'Here.' },
+  name: 'env info',
+  zone: 'dynamic',
+  cacheClass: 'session',
+  source: 'test',
+  text: 'Here.',
 };
 
 interface Sent {
@@ -66,8 +70,12 @@ describe('the cache plan', () => {
   test('gives every mark of a session the same lifetime', () => {
     const prompt = asSystemPrompt(assemblePrompt([dynamic], true).map(({ text }) => text));
     const plan = cachePlan({
-      ...{ capabilities: capabilitiesOf('firstParty'), prompt, attribution: 'us', ttl: '1h' },
-      ...{ hasMcpTools: false, messages: [{ role: 'user' }] },
+      capabilities: capabilitiesOf('firstParty'),
+      prompt,
+      attribution: 'us',
+      ttl: '1h',
+      hasMcpTools: false,
+      messages: [{ role: 'user' }],
     });
     const marks = [...plan.system.flatMap(({ mark }) => mark ?? []), plan.messageMark];
     expect(new Set(marks)).toEqual(new Set(['{"type":"ephemeral","ttl":"1h"}']));

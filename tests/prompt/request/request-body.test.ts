@@ -11,7 +11,10 @@ import { anyText } from '../../protocol/journal-records.js';
 
 const TOOLS = JSON.stringify([{ name: 'Read', description: 'Reads.', input_schema: {} }]);
 const HEAD = promptHead(assemblePrompt([], true), {
-  ...{ tools: TOOLS, attribution: 'a test', hasMcpTools: false, ttl: '5m' },
+  tools: TOOLS,
+  attribution: 'a test',
+  hasMcpTools: false,
+  ttl: '5m',
   capabilities: capabilitiesOf('firstParty'),
 });
 
@@ -53,7 +56,9 @@ describe('the body of a request', () => {
 
   test('has its keys in one order, and only those that are set', () => {
     const settings = {
-      ...{ model: 'm', maxTokens: 9, thinking: '{"type":"adaptive"}' },
+      model: 'm',
+      maxTokens: 9,
+      thinking: '{"type":"adaptive"}',
       outputConfig: '{"effort":"low"}',
     };
     expect(bodyHead(settings, { tools: '[]', system: '[]', ttl: '5m' }).bytes.toString()).toBe(
@@ -149,8 +154,11 @@ describe('a request that nothing follows', () => {
 
   test('marks only what was sent before: the newest user message of an earlier request', () => {
     const messages = [
-      ...[message('user', 'one'), message('assistant', 'two'), message('user', 'three')],
-      ...[message('assistant', 'four'), message('user', 'five')],
+      message('user', 'one'),
+      message('assistant', 'two'),
+      message('user', 'three'),
+      message('assistant', 'four'),
+      message('user', 'five'),
     ];
     const marked = (body: string) =>
       (JSON.parse(body) as Body).messages

@@ -65,8 +65,15 @@ describe('the assembled prompt', () => {
 
   test('says nothing where there is nothing to say', () => {
     const plain = someFacts({
-      ...{ memoryFiles: [], hasRules: false, model: 'm', defaultModel: 'm', ceilings: [] },
-      ...{ language: undefined, outputStyle: undefined, isOneShot: false, tools: [] },
+      memoryFiles: [],
+      hasRules: false,
+      model: 'm',
+      defaultModel: 'm',
+      ceilings: [],
+      language: undefined,
+      outputStyle: undefined,
+      isOneShot: false,
+      tools: [],
     });
     const names = assembled(plain).flatMap(({ zone, name }) => (zone === 'dynamic' ? [name] : []));
     expect(names).toEqual([

@@ -95,7 +95,9 @@ describe('the sections of a prompt', () => {
     fc.assert(
       fc.property(kinds, (classes) => {
         const sections = classes.map((cacheClass, index) => ({
-          ...{ name: String(index), cacheClass, compute: () => String(index) },
+          name: String(index),
+          cacheClass,
+          compute: () => String(index),
         }));
         const pieces = new SectionRegistry<Facts>(sections).resolve({ word: '' });
         const ranks = pieces.map(({ cacheClass }) => CACHE_CLASSES.indexOf(cacheClass));

@@ -24,7 +24,8 @@ const ATTRIBUTION = attributionText('1.2.3', 'cli');
 
 const split = (pieces: readonly Piece[], hasMcpTools = false) =>
   splitPrompt(asSystemPrompt(pieces.map(({ text }) => text)), {
-    ...{ attribution: ATTRIBUTION, hasMcpTools },
+    attribution: ATTRIBUTION,
+    hasMcpTools,
   });
 const planOf = (pieces: readonly Piece[], hasMcpTools = false) =>
   split(pieces, hasMcpTools).map(({ zone, scope, marked }) => [zone, scope, marked]);
@@ -34,7 +35,11 @@ const head = (
   capabilities: Capabilities = capabilitiesOf('firstParty'),
 ) =>
   promptHead(pieces, {
-    ...{ tools: '[]', attribution: ATTRIBUTION, hasMcpTools: false, capabilities, ttl: '5m' },
+    tools: '[]',
+    attribution: ATTRIBUTION,
+    hasMcpTools: false,
+    capabilities,
+    ttl: '5m',
   });
 
 describe('a prompt in blocks', () => {

@@ -6,8 +6,11 @@ const usage = { input: 1, output: 20, cacheRead: 300, cacheWrite5m: 4_000, cache
 test('usage adds up field by field', () => {
   expect(addUsage(usage, NO_USAGE)).toEqual(usage);
   expect(addUsage(usage, usage)).toEqual({
-    ...{ input: 2, output: 40, cacheRead: 600 },
-    ...{ cacheWrite5m: 8_000, cacheWrite1h: 100_000 },
+    input: 2,
+    output: 40,
+    cacheRead: 600,
+    cacheWrite5m: 8_000,
+    cacheWrite1h: 100_000,
   });
 });
 

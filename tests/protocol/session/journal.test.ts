@@ -10,7 +10,10 @@ import { anyInput, anyJournal } from '../journal-records.js';
 const head = { v: 1, seq: 1, ts: 5, epoch: 1 } as const;
 const letter = (raw: string): JournalRecord => ({
   ...head,
-  ...{ type: 'letter.received', letter: 'l_1', from: 'user', raw },
+  type: 'letter.received',
+  letter: 'l_1',
+  from: 'user',
+  raw,
 });
 
 describe('a record', () => {

@@ -28,7 +28,9 @@ export const apart = async (rules?: Rules, skein = PROGRAMS.skein): Promise<Apar
   const options: QueryOptions = { ...scene.options, subprocess: true };
   return {
     ...scene,
-    ...{ query, options, openSession: openSessionWith(programs) },
+    query,
+    options,
+    openSession: openSessionWith(programs),
     ask: (prompt, more = {}) => query({ prompt, options: { ...options, ...more } }),
     processes: () =>
       existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').map(Number) : [],

@@ -25,7 +25,9 @@ const called = (
   more: Partial<Parameters<typeof tool<typeof input>>[0]> = {},
 ): Tool =>
   tool({
-    ...{ name: 'Call', description: 'Calls a bird.', input },
+    name: 'Call',
+    description: 'Calls a bird.',
+    input,
     run: run as () => CustomToolAnswer,
     ...more,
   });
@@ -54,9 +56,12 @@ describe('a tool of the program', () => {
     );
     expect(toolTexts(messages)).toEqual(['goose: honk']);
     expect(bodies()[0]?.tools.at(-1)).toEqual({
-      ...{ name: 'Call', description: 'Calls a bird.' },
+      name: 'Call',
+      description: 'Calls a bird.',
       input_schema: {
-        ...{ type: 'object', properties: { bird: { type: 'string' } }, required: ['bird'] },
+        type: 'object',
+        properties: { bird: { type: 'string' } },
+        required: ['bird'],
       },
     });
   });
@@ -300,7 +305,9 @@ describe('a callback for permissions', () => {
 
   test('sees exactly what runs, and can end the whole run', async () => {
     const canUseTool: QueryOptions['canUseTool'] = () => ({
-      ...{ behavior: 'deny', reason: 'Enough.', interrupt: true },
+      behavior: 'deny',
+      reason: 'Enough.',
+      interrupt: true,
     });
     const messages = await use(
       called(() => 'honk'),

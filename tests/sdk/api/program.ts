@@ -19,8 +19,10 @@ export interface Program extends Scene {
 export const program = async (rules?: Rules): Promise<Program> => {
   const scene = await setScene(rules);
   const options: QueryOptions = {
-    ...{ cwd: scene.workspace, skeinHome: scene.skeinHome },
-    ...{ baseUrl: scene.simulator.url, apiKey: 'simulated' },
+    cwd: scene.workspace,
+    skeinHome: scene.skeinHome,
+    baseUrl: scene.simulator.url,
+    apiKey: 'simulated',
     env: { PATH: process.env.PATH, HOME: scene.home, TMPDIR: scene.tmp, IS_SANDBOX: '1' },
   };
   return {

@@ -21,8 +21,14 @@ describe('a query', () => {
     // How often a command reports is a matter of speed.
     const messages = told.filter(({ type }) => type !== 'tool_progress');
     expect(kinds(messages)).toEqual([
-      ...['system/init', 'system/request_started', 'assistant', 'tool_call', 'user'],
-      ...['system/request_started', 'assistant', 'result'],
+      'system/init',
+      'system/request_started',
+      'assistant',
+      'tool_call',
+      'user',
+      'system/request_started',
+      'assistant',
+      'result',
     ]);
     expect(messages[2]).toMatchObject({
       message: { role: 'assistant', content: [{ type: 'tool_use', name: 'Bash' }] },
@@ -405,11 +411,25 @@ describe('one runtime', () => {
     return JSON.parse(named) as unknown[];
   };
   const VARYING = new Set([
-    ...['ts', 'owner', 'agent', 'letter', 'prompt', 'durationMs', 'ttftMs', 'final', 'mtimeMs'],
+    'ts',
+    'owner',
+    'agent',
+    'letter',
+    'prompt',
+    'durationMs',
+    'ttftMs',
+    'final',
+    'mtimeMs',
     // A digest of a result that names the place.
-    ...['messageId', 'requestId', 'trace'],
+    'messageId',
+    'requestId',
+    'trace',
     // The prompt names the place and the host, and says whether somebody may add a word.
-    ...['shape', 'digests', 'estimatedTokens', 'usage', 'cost'],
+    'shape',
+    'digests',
+    'estimatedTokens',
+    'usage',
+    'cost',
     // A digest of what a call did, which names the place too.
     'trace',
   ]);

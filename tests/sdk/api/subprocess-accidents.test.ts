@@ -53,7 +53,9 @@ describe('a process of an agent that goes wrong (T8)', () => {
     const messages = await all(ask('hi'));
     expect(kinds(messages)).toEqual(['system/notice', 'result']);
     expect(messages.at(-1)).toMatchObject({
-      ...{ subtype: 'error_during_execution', is_error: true, session_id: 's_1' },
+      subtype: 'error_during_execution',
+      is_error: true,
+      session_id: 's_1',
       result: expect.stringMatching(/^The process of the agent .*; resume session s_1 to go on\.$/),
     });
     expect(messages.at(-1)).toMatchObject({ result: expect.stringMatching(sentence) });
@@ -149,7 +151,8 @@ describe('a program whose agent has another process (T8)', () => {
       const options = { ...${JSON.stringify(options)}, canUseTool };
       ${code}`;
     const host = spawn(process.execPath, ['--input-type=module', '-e', script], {
-      ...{ cwd: workspace, stdio: ['ignore', 'pipe', 'inherit'] },
+      cwd: workspace,
+      stdio: ['ignore', 'pipe', 'inherit'],
     });
     onTestFinished(() => void host.kill('SIGKILL'));
     let said = '';

@@ -37,8 +37,11 @@ describe('an agent in a process of its own (T8)', () => {
     const built: typeof Library = await import(url);
     const seen: unknown[] = [];
     const session = await built.openSession({
-      ...{ ...options, subprocess, includePartialMessages: true },
-      ...{ appendSystemPrompt: 'word '.repeat(400_000), title: 'Of geese' },
+      ...options,
+      subprocess,
+      includePartialMessages: true,
+      appendSystemPrompt: 'word '.repeat(400_000),
+      title: 'Of geese',
       settings: { hooks: { Stop: [{ hooks: [{ type: 'command', command: 'true' }] }] } },
       canUseTool: (question) => {
         seen.push(question);
@@ -157,9 +160,14 @@ describe('a process of an agent that is killed (T8)', () => {
     const seen = await running;
     const session_id = messages.sessionId ?? '';
     expect(seen.at(-1)).toMatchObject({
-      ...{ type: 'result', subtype: 'error_during_execution', is_error: true, session_id },
+      type: 'result',
+      subtype: 'error_during_execution',
+      is_error: true,
+      session_id,
       result: `The process of the agent was ended by SIGKILL; resume session ${session_id} to go on.`,
-      ...{ stop_reason: 'lost', num_turns: 1, total_cost_usd: null },
+      stop_reason: 'lost',
+      num_turns: 1,
+      total_cost_usd: null,
     });
     await eventually('the watchdog has ended its shell', () => allDead([pid, shell]));
     const again = query({ prompt: 'and now?', options: { ...options, resume: session_id } });
@@ -175,7 +183,8 @@ describe('a process of an agent that is killed (T8)', () => {
     process.kill(processes()[0] ?? 0, 'SIGKILL');
     for (const prompt of ['one', 'two']) {
       expect(await resultOf(session.query(prompt))).toMatchObject({
-        ...{ stop_reason: 'lost', session_id: session.id },
+        stop_reason: 'lost',
+        session_id: session.id,
         result: expect.stringMatching(/SIGKILL; nothing of its session was kept\.$/),
       });
     }

@@ -6,7 +6,9 @@ import { checkedInput } from '../../../src/sdk/api/tool-input.js';
 /** A schema of a library that is not ours, in the words of Standard Schema. */
 const foreign = (validate: (value: unknown) => unknown, type = 'object') => ({
   '~standard': {
-    ...{ version: 1, vendor: 'geese', validate },
+    version: 1,
+    vendor: 'geese',
+    validate,
     jsonSchema: { input: () => ({ type, $schema: 'https://json-schema.org/x' }) },
   },
 });

@@ -24,7 +24,12 @@ describe('the agents of a run', () => {
   test('are those of the package and those of the command', async () => {
     const { agents } = await machine().read(typed({}));
     expect(agents.map(({ name }) => name)).toEqual([
-      ...['a', 'explorer', 'implementer', 'planner', 'reviewer', 'tester'],
+      'a',
+      'explorer',
+      'implementer',
+      'planner',
+      'reviewer',
+      'tester',
     ]);
   });
 
@@ -65,7 +70,10 @@ const IDLE = '---\nname: b\ndescription: b\nskills: pdf\n---\nYou look.';
 
 describe('what a person hears of agents before a run', () => {
   const roster = (some: Partial<AgentRoster>): AgentRoster => ({
-    ...{ agents: [], unusable: [], withheld: [], warnings: [] },
+    agents: [],
+    unusable: [],
+    withheld: [],
+    warnings: [],
     ...some,
   });
   const broken = (count: number) =>
@@ -84,7 +92,9 @@ describe('what a person hears of agents before a run', () => {
 
   test('is what cannot be used, in bounds', () => {
     expect(rosterNotices(roster({ unusable: broken(5) }))).toEqual([
-      ...['Mend 0.', 'Mend 1.', 'Mend 2.'],
+      'Mend 0.',
+      'Mend 1.',
+      'Mend 2.',
       '2 more agents cannot be used; run skein agents.',
     ]);
   });

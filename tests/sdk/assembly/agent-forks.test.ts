@@ -26,7 +26,9 @@ const attempt = async (fields: Partial<AgentDescription>) => {
     { reply: 'Over.' },
   ]);
   const guarded = {
-    ...{ description: 'Guarded', prompt: 'You are guarded.', tools: 'Bash, Task' },
+    description: 'Guarded',
+    prompt: 'You are guarded.',
+    tools: 'Bash, Task',
     ...fields,
   };
   const messages = await all(

@@ -36,7 +36,8 @@ const BY_RULES: QueryOptions = { allowedTools: ['Bash', 'Write'] };
 const attempt = async (rules: Rules, power = BYPASS) => {
   const { ask, workspace, bodies } = await program([...rules, { reply: 'Over.' }]);
   const query = ask('Begin.', {
-    ...{ ...power, agents: AGENTS },
+    ...power,
+    agents: AGENTS,
     settings: { skein: { maxDepth: 2 } },
   });
   const messages = await all(query);

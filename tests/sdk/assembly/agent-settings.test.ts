@@ -37,7 +37,10 @@ test.each<[string, Partial<AgentDescription>, readonly string[]]>([
   const ran: string[] = [];
   const own = (name: string, readOnly: boolean) =>
     tool({
-      ...{ name, description: name, input: z.object({}), readOnly },
+      name,
+      description: name,
+      input: z.object({}),
+      readOnly,
       run: () => {
         ran.push(name);
         return 'done';

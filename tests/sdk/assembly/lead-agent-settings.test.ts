@@ -75,7 +75,9 @@ describe('a session that works as an agent', () => {
     const settings = { permissions: { allow: ['Bash'] } };
     expect(await run('permissionMode: plan\n', {})).toMatchObject({ mode: 'plan', made: false });
     expect(await run('permissionMode: plan\n', { ...BYPASS, settings })).toMatchObject({
-      ...{ mode: 'bypassPermissions', made: true, notices: [] },
+      mode: 'bypassPermissions',
+      made: true,
+      notices: [],
     });
   });
 
@@ -106,7 +108,9 @@ const RESUMED: Rules = [
 describe('the mode of a session that works as an agent', () => {
   const terms = (source: 'command' | 'flag' | 'policy' | 'user', wanted: PermissionMode) =>
     leadTerms({}, { mode: { value: 'default', source } }, {
-      ...{ permissionMode: wanted, path: '/a.md', source: 'command' },
+      permissionMode: wanted,
+      path: '/a.md',
+      source: 'command',
     } as AgentDefinition);
 
   test.each(['command', 'flag'] as const)('is that of the source %s, if there is one', (source) => {

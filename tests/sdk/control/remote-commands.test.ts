@@ -61,11 +61,9 @@ describe('an agent on a worker whose lead is gone', () => {
     const mailbox = new MailMemory();
     const job: ListedJob = { id: 'a_1', swarm: 's_1', addedAt: 1, worker: 'w_1' };
     const store = {
-      ...{
-        holder: async () => undefined,
-        mailbox: () => mailbox,
-        jobs: { list: async () => [job] },
-      },
+      holder: async () => undefined,
+      mailbox: () => mailbox,
+      jobs: { list: async () => [job] },
       async *records() {},
     } as unknown as SessionStore;
     const inbox = await mailbox.open('a_1');

@@ -7,8 +7,15 @@ const person = generateKeyPairSync('ed25519');
 const publicKey = person.publicKey.export({ format: 'der', type: 'spki' }).toString('base64url');
 
 const TERMS: RunTerms = {
-  ...{ v: 2, session: 's_1', createdAt: 100, epoch: 3, edition: 2, mode: 'default' },
-  ...{ host: 'here', cwd: '/repo', flags: {} },
+  v: 2,
+  session: 's_1',
+  createdAt: 100,
+  epoch: 3,
+  edition: 2,
+  mode: 'default',
+  host: 'here',
+  cwd: '/repo',
+  flags: {},
 };
 
 /** What lies in a store, and who follows it. */
@@ -30,7 +37,9 @@ const worker = () => {
       ({ mode }) => told.push(mode),
     );
   return {
-    ...{ known, told, follow },
+    known,
+    told,
+    follow,
     hint: () => heard(),
     put(change: Partial<RunTerms>, key = person.privateKey) {
       bytes = signTerms({ ...TERMS, ...change }, key);

@@ -10,8 +10,15 @@ const person = generateKeyPairSync('ed25519');
 const publicKey = person.publicKey.export({ format: 'der', type: 'spki' }).toString('base64url');
 
 const TERMS: RunTerms = {
-  ...{ v: 2, session: 's_1', createdAt: 100, epoch: 3, edition: 2, mode: 'default' },
-  ...{ host: 'here', cwd: '/repo', flags: { model: 'm' } },
+  v: 2,
+  session: 's_1',
+  createdAt: 100,
+  epoch: 3,
+  edition: 2,
+  mode: 'default',
+  host: 'here',
+  cwd: '/repo',
+  flags: { model: 'm' },
 };
 
 const read = (bytes: Uint8Array) => readTerms(bytes, 's_1', [publicKey]);

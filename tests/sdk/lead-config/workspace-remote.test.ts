@@ -28,7 +28,8 @@ needs.describe('git')('The remote that other machines clone', () => {
     const terms = { url, commit, prefix: '', top: repo.path, branch: 'main' };
     expect(await look()).toEqual({ terms, notices: [] });
     expect(await look(url, join(repo.path, 'deep'))).toEqual({
-      ...{ terms: { ...terms, prefix: 'deep' }, notices: [] },
+      terms: { ...terms, prefix: 'deep' },
+      notices: [],
     });
     repo.git('remote', 'add', 'beside', '../remote.git');
     expect((await look('beside')).terms?.url).toBe(url);

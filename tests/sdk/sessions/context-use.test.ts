@@ -17,7 +17,11 @@ describe('how full a window is', () => {
     [250_000, 'full'],
   ] as const)('with %i of 200,000 tokens is %s (X2)', (tokens, level) => {
     expect(contextUse(tokens, MARKS)).toEqual({
-      ...{ tokens, level, window: 200_000, warnAbove: 147_000, compactAbove: 167_000 },
+      tokens,
+      level,
+      window: 200_000,
+      warnAbove: 147_000,
+      compactAbove: 167_000,
     });
   });
 

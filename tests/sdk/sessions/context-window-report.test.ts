@@ -22,22 +22,36 @@ const HEAD: PromptHead = {
 
 const artifact = ({ tools, system, sections }: PromptHead, isOld = false): string =>
   JSON.stringify({
-    ...{ tools: JSON.parse(tools) as unknown, system: JSON.parse(system) as unknown },
+    tools: JSON.parse(tools) as unknown,
+    system: JSON.parse(system) as unknown,
     ...(isOld ? {} : { sections }),
   });
 
 const CREATED: JournalBody = {
-  ...{ type: 'agent.created', agent: 'a_1', parent: null, cwd: '/work', model: META.model },
+  type: 'agent.created',
+  agent: 'a_1',
+  parent: null,
+  cwd: '/work',
+  model: META.model,
   prompt: 'prompt-1.json',
 };
 const LETTER: JournalBody = {
-  ...{ type: 'letter.received', letter: 'l_1', from: 'user' },
+  type: 'letter.received',
+  letter: 'l_1',
+  from: 'user',
   raw: '[{"type":"text","text":"hello"}]',
 };
 const SENT: JournalBody = { type: 'user.sent', parts: [{ letter: 'l_1' }] };
 const answered = (input: number): JournalBody => ({
-  ...{ type: 'assistant.received', ...at, model: META.model, messageId: null, requestId: null },
-  ...{ stopReason: 'end_turn', usage: { ...NO_USAGE, input }, cost: 0, durationMs: 1 },
+  type: 'assistant.received',
+  ...at,
+  model: META.model,
+  messageId: null,
+  requestId: null,
+  stopReason: 'end_turn',
+  usage: { ...NO_USAGE, input },
+  cost: 0,
+  durationMs: 1,
   raw: '[{"type":"text","text":"Hello."}]',
 });
 
@@ -62,12 +76,28 @@ describe('the window of a session', () => {
     const store = storeOf([CREATED, LETTER, SENT, answered(50_000)], stored);
     const report = await windowOfAgent(store, META);
     expect(report).toMatchObject({
-      ...{ session: 's_1', agent: 'a_1', model: META.model, window: 200_000, usable: 180_000 },
-      ...{ warnAbove: 147_000, compactAbove: 167_000, usedTokens: 50_000, countedTokens: 50_000 },
-      ...{ freeTokens: 150_000, usedPercent: 25, messages: 2, turns: 1, notices: [] },
+      session: 's_1',
+      agent: 'a_1',
+      model: META.model,
+      window: 200_000,
+      usable: 180_000,
+      warnAbove: 147_000,
+      compactAbove: 167_000,
+      usedTokens: 50_000,
+      countedTokens: 50_000,
+      freeTokens: 150_000,
+      usedPercent: 25,
+      messages: 2,
+      turns: 1,
+      notices: [],
     });
     expect(report.parts.map(({ kind }) => kind)).toEqual([
-      ...['system', 'tools', 'memory', 'messages', 'results', 'free'],
+      'system',
+      'tools',
+      'memory',
+      'messages',
+      'results',
+      'free',
     ]);
     expect(report.parts.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(200_000);
     expect(report.sections).toEqual([
@@ -100,7 +130,10 @@ describe('the window of a session', () => {
   test('takes the head that the last break has put in place', async () => {
     const later = artifact({ ...HEAD, tools: '[]', sections: [] });
     const broken: JournalBody = {
-      ...{ type: 'prompt.broken', reason: 'section', section: 'place', prompt: 'prompt-2.json' },
+      type: 'prompt.broken',
+      reason: 'section',
+      section: 'place',
+      prompt: 'prompt-2.json',
     };
     const store = storeOf([CREATED, broken], { ...stored, 'prompt-2.json': later });
     expect((await windowOfAgent(store, META)).tools).toEqual([]);
@@ -141,7 +174,12 @@ describe('the window of a session that has not begun', () => {
       report.parts.map((part) => [part.kind, part.estimatedTokens]),
     );
     expect(tokens).toEqual({
-      ...{ system: 13, tools: 104, memory: 10, messages: 0, results: 0, free: null },
+      system: 13,
+      tools: 104,
+      memory: 10,
+      messages: 0,
+      results: 0,
+      free: null,
     });
   });
 

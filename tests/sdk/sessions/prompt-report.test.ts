@@ -20,17 +20,27 @@ const reportOn = (head: Partial<PromptHead> = {}, opening: Partial<Opening> = {}
   const section = { source: 'skein', block: 1, start: 0, end: 8 } as const;
   return promptReport(
     {
-      ...{ cwd: '/work', model: 'm', notices: ['Mind the gap.'] },
+      cwd: '/work',
+      model: 'm',
+      notices: ['Mind the gap.'],
       settings: {} as Beginning['settings'],
       head: {
-        ...{ tools: JSON.stringify([READ]), system: JSON.stringify(SYSTEM), ttl: '5m' },
+        tools: JSON.stringify([READ]),
+        system: JSON.stringify(SYSTEM),
+        ttl: '5m',
         sections: [
           { ...section, name: 'attribution', zone: 'attribution', block: 0, end: 7 },
           { ...section, name: 'manners', zone: 'static' },
           { ...section, name: 'length', zone: 'static', start: 10, end: 19 },
           {
-            ...{ ...section, name: 'place', zone: 'dynamic', block: 2, end: 16 },
-            ...{ source: 'agent', path: '/work/a.md', mayChange: 'People move.' },
+            ...section,
+            name: 'place',
+            zone: 'dynamic',
+            block: 2,
+            end: 16,
+            source: 'agent',
+            path: '/work/a.md',
+            mayChange: 'People move.',
           },
         ],
         ...head,
@@ -56,8 +66,13 @@ describe('the report of a prompt', () => {
       ['length', 'Be brief.'],
     ]);
     expect(system[2]?.sections[0]).toEqual({
-      ...{ name: 'place', zone: 'dynamic', source: 'agent', path: '/work/a.md' },
-      ...{ mayChange: 'People move.', tokens: 4, digest: digest('You are at home.') },
+      name: 'place',
+      zone: 'dynamic',
+      source: 'agent',
+      path: '/work/a.md',
+      mayChange: 'People move.',
+      tokens: 4,
+      digest: digest('You are at home.'),
       text: 'You are at home.',
     });
   });
@@ -89,12 +104,18 @@ describe('the report of a prompt', () => {
     const report = reportOn({ tools });
     expect(report.tools).toEqual([
       {
-        ...{ name: 'Read', tokens: 10, digest: digest(JSON.stringify(READ)), mark: null },
+        name: 'Read',
+        tokens: 10,
+        digest: digest(JSON.stringify(READ)),
+        mark: null,
         text: JSON.stringify(READ),
       },
       {
-        ...{ name: 'Write', tokens: 4, digest: digest('{"name":"Write"}') },
-        ...{ mark: { ttl: '1h', scope: null }, text: '{"name":"Write"}' },
+        name: 'Write',
+        tokens: 4,
+        digest: digest('{"name":"Write"}'),
+        mark: { ttl: '1h', scope: null },
+        text: '{"name":"Write"}',
       },
     ]);
     expect(report.marks[0]).toMatchObject({ after: 'tool Write', tokens: 14 });

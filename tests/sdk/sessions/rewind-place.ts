@@ -50,12 +50,18 @@ export const rewindPlace = (kind: 'git' | 'plain'): RewindPlace => {
   const watchdog = watchdogLink({ command: WATCHDOG, marker });
   const shell = hostShell({ environment, watchdog });
   const store = new SessionFiles({
-    ...{ root: join(skeinHome, 'sessions'), owner: { marker, pid: process.pid } },
-    ...{ ownerLives: () => false, clock: systemClock },
+    root: join(skeinHome, 'sessions'),
+    owner: { marker, pid: process.pid },
+    ownerLives: () => false,
+    clock: systemClock,
   });
   const machine: Surroundings = {
     env: { ...process.env, SKEIN_HOME: skeinHome },
-    ...{ home: folder, cwd: root, platform: process.platform, watchdog: [], notify: () => {} },
+    home: folder,
+    cwd: root,
+    platform: process.platform,
+    watchdog: [],
+    notify: () => {},
   };
   const metaOf = async (id: string) => {
     const meta = (await store.list()).find((it) => it.id === id);
@@ -63,17 +69,20 @@ export const rewindPlace = (kind: 'git' | 'plain'): RewindPlace => {
     return meta;
   };
   return {
-    ...{ folder, root, skeinHome, store },
+    folder,
+    root,
+    skeinHome,
+    store,
     async work(prompts, atPrompt = () => {}) {
       const session = await openRig({
-        ...{
-          model: speaks(prompts.flatMap(turnsOf)),
-          tools: builtinTools,
-          cwd: root,
-          store,
-          shell,
-        },
-        ...{ workspace: diskWorkspace(), mode: 'bypassPermissions', lingers: true },
+        model: speaks(prompts.flatMap(turnsOf)),
+        tools: builtinTools,
+        cwd: root,
+        store,
+        shell,
+        workspace: diskWorkspace(),
+        mode: 'bypassPermissions',
+        lingers: true,
         options: {
           checkpoints: ({ cwd }, record) =>
             checkpointsFor({ skeinHome, roots: [cwd], environment, notify: () => {} }, record),

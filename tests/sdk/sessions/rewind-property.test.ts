@@ -11,7 +11,9 @@ const NOTEBOOK = {
   cells: [
     { cell_type: 'code', id: 'one', metadata: {}, source: 'x', outputs: [], execution_count: null },
   ],
-  ...{ metadata: {}, nbformat: 4, nbformat_minor: 5 },
+  metadata: {},
+  nbformat: 4,
+  nbformat_minor: 5,
 };
 
 const name = fc.constantFrom('a', 'b', 'd/c', 'd/e/f', '.dot', 'sp ace', 'ü', 'script.sh');

@@ -65,7 +65,8 @@ describe('a journal that somebody has tampered with', () => {
     const digest = blobsOf(place.skeinHome).put(Buffer.from(EVIL));
     const before: FileState = { kind: 'file', digest, mode: 0o755 };
     const body: JournalBody = {
-      ...{ type: 'files.changed', call: 'c' },
+      type: 'files.changed',
+      call: 'c',
       changes: [{ path: target, before, after: { kind: 'absent' } }],
     };
     await place.forge(place.session, body);
@@ -178,7 +179,8 @@ describe('a rewind of files that are unusual', () => {
     const path = put('huge', 'now');
     const why = 'it is larger than 32 MiB';
     await forge(session, {
-      ...{ type: 'files.changed', call: 'c' },
+      type: 'files.changed',
+      call: 'c',
       changes: [{ path, before: { kind: 'unknown', why }, after: { kind: 'unknown', why } }],
     });
     const { left } = await rewind();

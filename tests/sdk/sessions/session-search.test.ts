@@ -11,8 +11,16 @@ const find = async (words: string, asked: string, answered = '') => {
   const journal = await (await store.create(meta({ title: 'Mend it' }))).journal('a_1', null);
   const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0 };
   const answer: JournalBody = {
-    ...{ type: 'assistant.received', turn: 1, attempt: 1, model: 'm', messageId: null },
-    ...{ requestId: null, stopReason: 'end_turn', usage, cost: 0, durationMs: 1 },
+    type: 'assistant.received',
+    turn: 1,
+    attempt: 1,
+    model: 'm',
+    messageId: null,
+    requestId: null,
+    stopReason: 'end_turn',
+    usage,
+    cost: 0,
+    durationMs: 1,
     raw: JSON.stringify([
       { type: 'thinking', thinking: 'secretly' },
       { type: 'text', text: answered },

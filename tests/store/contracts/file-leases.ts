@@ -55,7 +55,10 @@ export const describeFileLeases = (
       await leases.releaseAll('nobody');
       const paths = ['/a', '/b', '/c', '/d'];
       expect(await Promise.all(paths.map((path) => leases.holder(path)))).toEqual([
-        ...[bob, undefined, undefined, bob],
+        bob,
+        undefined,
+        undefined,
+        bob,
       ]);
     });
   });

@@ -18,7 +18,9 @@ export interface QueueBackend {
 }
 
 export const job = (id: string, addedAt = 1_000, swarm = 's_1'): QueuedJob => ({
-  ...{ id, swarm, addedAt },
+  id,
+  swarm,
+  addedAt,
 });
 
 export const describeJobQueue = (

@@ -15,7 +15,11 @@ export interface MailBackend {
 const never = new AbortController().signal;
 
 export const mail = (id: string, change: Partial<MailLetter> = {}): MailLetter => ({
-  ...{ id, from: 'ann', to: 'bob', sentAt: 1_000, body: { text: `letter ${id}` } },
+  id,
+  from: 'ann',
+  to: 'bob',
+  sentAt: 1_000,
+  body: { text: `letter ${id}` },
   ...change,
 });
 
@@ -180,7 +184,18 @@ export const describeMailbox = (
     });
 
     test.each([
-      ...['', '.', '..', '../up', 'a/b', 'a\\b', '.hidden', 'a b', '-rf', 'ü', 'a\0b', 'a\nb'],
+      '',
+      '.',
+      '..',
+      '../up',
+      'a/b',
+      'a\\b',
+      '.hidden',
+      'a b',
+      '-rf',
+      'ü',
+      'a\0b',
+      'a\nb',
       'x'.repeat(129),
     ])('cannot be addressed to %j', async (to) => {
       const { box } = await setUp();

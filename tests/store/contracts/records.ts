@@ -7,17 +7,33 @@ import type { SessionMeta, SessionStore } from '../../../src/protocol/session/st
 export type OpenStore = (clock: Clock) => SessionStore | Promise<SessionStore>;
 
 export const meta = (change: Partial<SessionMeta> = {}): SessionMeta => ({
-  ...{ format: 1, id: 's_1', cwd: '/work', createdAt: 1, updatedAt: 1, lead: 'a_1' },
-  ...{ model: 'm', version: '0.1.0', entrypoint: 'cli', parentId: null, title: 'Hello' },
+  format: 1,
+  id: 's_1',
+  cwd: '/work',
+  createdAt: 1,
+  updatedAt: 1,
+  lead: 'a_1',
+  model: 'm',
+  version: '0.1.0',
+  entrypoint: 'cli',
+  parentId: null,
+  title: 'Hello',
   ...change,
 });
 
 export const created: JournalBody = {
-  ...{ type: 'agent.created', agent: 'a_1', parent: null, cwd: '/work', model: 'm', prompt: 'p' },
+  type: 'agent.created',
+  agent: 'a_1',
+  parent: null,
+  cwd: '/work',
+  model: 'm',
+  prompt: 'p',
 };
 
 export const letter = (id: string, text = 'Hello'): JournalBody => ({
-  ...{ type: 'letter.received', letter: id, from: 'user' },
+  type: 'letter.received',
+  letter: id,
+  from: 'user',
   raw: JSON.stringify([{ type: 'text', text }]),
 });
 

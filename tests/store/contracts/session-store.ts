@@ -133,7 +133,11 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     await store.create(meta({ id: 's_3' }));
     const ends = await store.removeAll(['s_1', 's_3', 's_none', '../s_2', 's_2']);
     expect(ends.map((end) => (typeof end === 'number' ? 'removed' : end.code))).toEqual([
-      ...['removed', 'usage', 'usage', 'usage', 'removed'],
+      'removed',
+      'usage',
+      'usage',
+      'usage',
+      'removed',
     ]);
     expect((await store.list()).map(({ id }) => id)).toEqual(['s_3']);
     expect(await store.removeAll([])).toEqual([]);

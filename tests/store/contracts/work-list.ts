@@ -20,7 +20,8 @@ export const act = (by: string): WorkAct => {
 };
 
 const order = (subject: string, more: Partial<WorkOrder> = {}): WorkOrder => ({
-  ...{ subject, description: `About ${subject}` },
+  subject,
+  description: `About ${subject}`,
   ...more,
 });
 
@@ -60,8 +61,14 @@ export const describeWorkList = (
       const more = { activeForm: 'Landing', metadata: { nest: 4, old: null } };
       const created = await work.create(order('land', more), act('ann'));
       expect(created).toMatchObject({
-        ...{ id: '2', subject: 'land', description: 'About land', status: 'pending' },
-        ...{ activeForm: 'Landing', metadata: { nest: 4 }, blockedBy: [], createdBy: 'ann' },
+        id: '2',
+        subject: 'land',
+        description: 'About land',
+        status: 'pending',
+        activeForm: 'Landing',
+        metadata: { nest: 4 },
+        blockedBy: [],
+        createdBy: 'ann',
         version: 1,
       });
       expect(created).not.toHaveProperty('owner');
@@ -147,7 +154,9 @@ export const describeWorkList = (
       const pending = await change('cyd', '1', { status: 'pending' });
       expect(facts(pending)).toEqual(['pending', undefined, 6]);
       expect(facts(await change('lead', '1', { ...claim, owner: 'ann' }))).toEqual([
-        ...['in_progress', 'ann', 7],
+        'in_progress',
+        'ann',
+        7,
       ]);
     });
 
@@ -169,7 +178,9 @@ export const describeWorkList = (
       const done = await change('ann', '1', { status: 'completed' });
       expect(facts(done)).toEqual(['completed', 'ann', 3]);
       expect(facts(await change('bob', '2', { status: 'completed' }))).toEqual([
-        ...['completed', undefined, 2],
+        'completed',
+        undefined,
+        2,
       ]);
     });
 
@@ -266,7 +277,9 @@ export const describeWorkList = (
       await work.update('1', claim, start);
       await change('ann', '1', { status: 'completed' });
       expect(facts(await backend.open().update('1', claim, start))).toEqual([
-        ...['completed', 'ann', 3],
+        'completed',
+        'ann',
+        3,
       ]);
       const removal = { by: 'ann', key: 'ann/c3' };
       await work.update('1', { status: 'deleted' }, removal);

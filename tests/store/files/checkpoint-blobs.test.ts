@@ -75,10 +75,13 @@ describe('sweeping contents away', () => {
     const before = Date.now() - 60_000;
     expect(sweepBlobs(root, (digest) => digest === cited, before, true).removed).toBe(1);
     expect(sweepBlobs(root, (digest) => digest === cited, before)).toEqual({
-      ...{ removed: 1, freedBytes: 3 },
+      removed: 1,
+      freedBytes: 3,
     });
     expect([cited, old, young].map((digest) => fs.existsSync(pathOf(digest ?? '')))).toEqual([
-      ...[true, false, true],
+      true,
+      false,
+      true,
     ]);
     expect(blobDigest(bytes('old'))).toBe(old);
   });

@@ -7,8 +7,17 @@ import type { PostedQuestion } from '../../../src/protocol/session/question-boar
 import { questionBoard, readQuestions } from '../../../src/store/files/file-questions.js';
 
 const question = (id: string, askedAt: number, input: unknown = {}): PostedQuestion => ({
-  ...{ id, agent: 'a_1', call: 'c_1', tool: 'Bash', input, inputDigest: 'd', askedAt },
-  ...{ description: 'Bash make', reason: 'why', risk: 'medium', cwd: '/w' },
+  id,
+  agent: 'a_1',
+  call: 'c_1',
+  tool: 'Bash',
+  input,
+  inputDigest: 'd',
+  askedAt,
+  description: 'Bash make',
+  reason: 'why',
+  risk: 'medium',
+  cwd: '/w',
 });
 
 const board = () => {
@@ -23,9 +32,7 @@ describe('a board of questions', () => {
     await post(question('q_a', 2));
     await post(question('q_b', 1, { command: 'make\n', list: [1, null] }));
     expect(readQuestions(session)).toEqual({
-      ...{
-        questions: [question('q_b', 1, { command: 'make\n', list: [1, null] }), question('q_a', 2)],
-      },
+      questions: [question('q_b', 1, { command: 'make\n', list: [1, null] }), question('q_a', 2)],
       leftOut: 0,
     });
     const modes = [folder, join(folder, 'q_a.json')].map((path) => statSync(path).mode & 0o777);

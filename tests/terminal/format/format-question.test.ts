@@ -45,7 +45,8 @@ describe('what a permission question shows', () => {
     const asked = { ...QUESTION, tool: 'Bash', input: { command: 'ls' } };
     const [head, first, second] = questionLines(asked, { asker: 'Agent x', purpose, columns: 80 });
     expect([head, first?.slice(0, 26)]).toEqual([
-      ...['Agent x asks to use Bash.', '  for: the leader, Find it'],
+      'Agent x asks to use Bash.',
+      '  for: the leader, Find it',
     ]);
     expect(second).toMatch(/^ {2}… /);
     expect(`${first}${second}`).not.toContain('\u001b');
@@ -78,12 +79,17 @@ describe('what a permission question shows', () => {
         'v shows it',
       ).filter((line) => line.startsWith('  | '));
     expect(asked({ bytes: 14, lines: 3, text: 'one\ntwo\nthree\n' })).toEqual([
-      ...['  | file: a', '  | replaces: 3 lines of an existing file'],
-      ...['  | - two', '  | - three', '  | + new'],
+      '  | file: a',
+      '  | replaces: 3 lines of an existing file',
+      '  | - two',
+      '  | - three',
+      '  | + new',
     ]);
     expect(asked({ bytes: 90_000, lines: 1_200 })).toEqual([
-      ...['  | file: a', '  | replaces: 1,200 lines of an existing file, not shown here'],
-      ...['  | + one', '  | + new'],
+      '  | file: a',
+      '  | replaces: 1,200 lines of an existing file, not shown here',
+      '  | + one',
+      '  | + new',
     ]);
     expect(asked({ bytes: 7 })).toContain(
       '  | replaces: 7 bytes of an existing file, not shown here',
@@ -99,11 +105,16 @@ describe('what a permission question shows', () => {
       { old_string: 'c', new_string: '' },
     ];
     expect(inputOf('MultiEdit', { file_path: 'a.ts', edits })).toEqual([
-      ...['  | file: a.ts', '  | - a', '  | + b', '  | - c'],
+      '  | file: a.ts',
+      '  | - a',
+      '  | + b',
+      '  | - c',
     ]);
     const all = [{ ...edits[0], replace_all: true }];
     expect(inputOf('MultiEdit', { edits: all })).toEqual([
-      ...['  | - a', '  | + b', '  | replace_all: true'],
+      '  | - a',
+      '  | + b',
+      '  | replace_all: true',
     ]);
   });
 
@@ -198,7 +209,9 @@ describe('what a permission question shows', () => {
   test('is every part of an input that nobody knows', () => {
     const input = { url: 'https://a.example', deep: { b: [1] }, none: null };
     expect(inputOf('mcp__x__y', input)).toEqual([
-      ...['  | url: https://a.example', '  | deep: {"b":[1]}', '  | none: null'],
+      '  | url: https://a.example',
+      '  | deep: {"b":[1]}',
+      '  | none: null',
     ]);
     expect(inputOf('Odd', 'text')).toEqual(['  | call: Odd x']);
     expect(inputOf('MultiEdit', { edits: ['x'] })).toEqual(['  | edit: x']);

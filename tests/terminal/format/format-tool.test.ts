@@ -5,7 +5,8 @@ import { untrusted } from '../../../src/tools/untrusted-text.js';
 
 const report = (tool: string, outcome: CallOutcome, content: unknown, is_error?: boolean) =>
   reportCall({
-    ...{ tool, outcome },
+    tool,
+    outcome,
     raw: JSON.stringify({ type: 'tool_result', tool_use_id: 'c', content, is_error }),
   });
 
@@ -15,14 +16,17 @@ const numbered = (count: number) =>
 describe('the end of a call', () => {
   test('shows the last lines of a command', () => {
     expect(report('Bash', 'ok', numbered(9))).toEqual({
-      ...{ word: 'ok', remark: '' },
+      word: 'ok',
+      remark: '',
       lines: ['(3 lines before)', 'line 4', 'line 5', 'line 6', 'line 7', 'line 8', 'line 9'],
     });
   });
 
   test('is a failure when the command was one', () => {
     expect(report('Bash', 'ok', 'no\n[Exit code 1.]', true)).toEqual({
-      ...{ word: 'failed', remark: '', lines: ['no', '[Exit code 1.]'] },
+      word: 'failed',
+      remark: '',
+      lines: ['no', '[Exit code 1.]'],
     });
   });
 
@@ -35,7 +39,9 @@ describe('the end of a call', () => {
   test('quotes the first line of anything else', () => {
     const content = 'Replaced one passage in a.ts. It now reads:\n 1 a';
     expect(report('Edit', 'ok', content)).toEqual({
-      ...{ word: 'ok', remark: 'Replaced one passage in a.ts.', lines: [] },
+      word: 'ok',
+      remark: 'Replaced one passage in a.ts.',
+      lines: [],
     });
     expect(report('Odd', 'ok', [{ type: 'image', source: {} }])).toMatchObject({
       remark: '(image)',
@@ -45,48 +51,69 @@ describe('the end of a call', () => {
   test('shows how a task in the background is doing, and what it printed', () => {
     const started = 'Started in the background as bash_1. TaskOutput shows what it prints.';
     expect(report('Bash', 'ok', started)).toEqual({
-      ...{ word: 'ok', remark: 'Started in the background as bash_1.', lines: [] },
+      word: 'ok',
+      remark: 'Started in the background as bash_1.',
+      lines: [],
     });
     expect(report('TaskOutput', 'ok', 'bash_1 is running: serve\n\nserving\n')).toEqual({
-      ...{ word: 'ok', remark: 'bash_1 is running: serve', lines: ['serving'] },
+      word: 'ok',
+      remark: 'bash_1 is running: serve',
+      lines: ['serving'],
     });
     expect(report('TaskStop', 'ok', 'Agent fork ag_1 "x" was stopped: 1 turn.')).toEqual({
-      ...{ word: 'ok', remark: 'Agent fork ag_1 "x" was stopped: 1 turn.', lines: [] },
+      word: 'ok',
+      remark: 'Agent fork ag_1 "x" was stopped: 1 turn.',
+      lines: [],
     });
     const ended = 'Agent fork ag_1 "x" completed: 1 turn.\n<agent-report>\nOne.\n\nTwo.\n';
     expect(report('TaskOutput', 'ok', ended)).toEqual({
-      ...{ word: 'ok', remark: 'Agent fork ag_1 "x" completed: 1 turn.', lines: [] },
+      word: 'ok',
+      remark: 'Agent fork ag_1 "x" completed: 1 turn.',
+      lines: [],
     });
     expect(report('TaskStop', 'error', 'There is no task.')).toMatchObject({
-      ...{ word: 'failed', lines: ['There is no task.'] },
+      word: 'failed',
+      lines: ['There is no task.'],
     });
   });
 
   test('shows what a search found without the marks around it', () => {
     const content = untrusted('web search: x', '- Geese: https://a.example/\n\nThey fly.');
     expect(report('WebSearch', 'ok', content)).toEqual({
-      ...{ word: 'ok', remark: '', lines: ['- Geese: https://a.example/', 'They fly.'] },
+      word: 'ok',
+      remark: '',
+      lines: ['- Geese: https://a.example/', 'They fly.'],
     });
   });
 
   test('says why a call failed or was denied', () => {
     expect(report('Edit', 'error', 'Not found.\nRead it.')).toEqual({
-      ...{ word: 'failed', remark: '', lines: ['Not found.', 'Read it.'] },
+      word: 'failed',
+      remark: '',
+      lines: ['Not found.', 'Read it.'],
     });
     expect(report('Edit', 'denied', 'Not\nthis.')).toEqual({
-      ...{ word: 'denied', remark: 'Not this.', lines: [] },
+      word: 'denied',
+      remark: 'Not this.',
+      lines: [],
     });
     expect(report('Edit', 'interrupted', 'Interrupted by the user.')).toEqual({
-      ...{ word: 'interrupted', remark: '', lines: [] },
+      word: 'interrupted',
+      remark: '',
+      lines: [],
     });
     expect(report('Bash', 'interrupted', 'Interrupted.\n\nhalf an output')).toMatchObject({
       lines: ['half an output'],
     });
     expect(report('Bash', 'interrupted', 'Interrupted.\n[Interrupted before it ended.]')).toEqual({
-      ...{ word: 'interrupted', remark: '', lines: [] },
+      word: 'interrupted',
+      remark: '',
+      lines: [],
     });
     expect(report('AskUser', 'interrupted', 'Interrupted.\nDecide it yourself.')).toEqual({
-      ...{ word: 'interrupted', remark: '', lines: [] },
+      word: 'interrupted',
+      remark: '',
+      lines: [],
     });
   });
 

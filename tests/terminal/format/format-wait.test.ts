@@ -3,7 +3,11 @@ import { agentWaitWords, waitWords } from '../../../src/terminal/format/format-w
 import { type AgentWait, WAIT_KINDS } from '../../../src/views/swarm/agent-wait.js';
 
 const wait = (kind: AgentWait['kind'], more: Partial<AgentWait> = {}): AgentWait => ({
-  ...{ kind, detail: null, since: 0, agents: [], count: 1 },
+  kind,
+  detail: null,
+  since: 0,
+  agents: [],
+  count: 1,
   ...more,
 });
 

@@ -23,14 +23,25 @@ const delta = (text: string) =>
 const end = event({ type: 'content_block_stop' });
 const says = (...parts: readonly string[]) => [block('text'), ...parts.map(delta), end];
 const started = (call: string, description: string): FeedItem => ({
-  ...{ type: 'tool.started', call, tool: 'Bash', input: {}, description },
+  type: 'tool.started',
+  call,
+  tool: 'Bash',
+  input: {},
+  description,
 });
 const ended = (call: string, content: string): FeedItem => ({
-  ...{ type: 'tool.ended', call, tool: 'Bash', input: {}, description: 'Bash a', outcome: 'ok' },
+  type: 'tool.ended',
+  call,
+  tool: 'Bash',
+  input: {},
+  description: 'Bash a',
+  outcome: 'ok',
   raw: JSON.stringify({ type: 'tool_result', content }),
 });
 const stop = (reason: StopReason, detail: string | null = null): FeedItem => ({
-  ...{ type: 'run.ended', stop: { reason, detail }, turns: 1 },
+  type: 'run.ended',
+  stop: { reason, detail },
+  turns: 1,
 });
 
 describe('a narration', () => {
@@ -53,7 +64,10 @@ describe('a narration', () => {
 
   test('says that text does not count when the stream was cut', () => {
     const discarded: FeedItem = {
-      ...{ type: 'attempt.discarded', turn: 1, attempt: 1, reason: 'The stream was cut.' },
+      type: 'attempt.discarded',
+      turn: 1,
+      attempt: 1,
+      reason: 'The stream was cut.',
     };
     expect(told(request, block('text'), delta('Half'), discarded)).toBe(
       '\nHalf\n(The text above was cut off and does not count: The stream was cut.)\n',
@@ -62,7 +76,10 @@ describe('a narration', () => {
 
   test('says once why attempts fail, until one succeeds', () => {
     const discarded: FeedItem = {
-      ...{ type: 'attempt.discarded', turn: 1, attempt: 1, reason: 'It is overloaded.' },
+      type: 'attempt.discarded',
+      turn: 1,
+      attempt: 1,
+      reason: 'It is overloaded.',
     };
     const sentence = '(The attempt failed: It is overloaded.)\n';
     expect(told(request, discarded, request, discarded)).toBe(sentence);
@@ -167,31 +184,43 @@ test('who is interrupted is told whether it goes on, or waits for them', () => {
 test('a call is told without the keys that are in it', () => {
   const key = `ghp_${'a1B2c3D4e5F6g7H8i9J0'}`;
   const said = told({
-    ...{
-      type: 'tool.started',
-      call: 'c',
-      tool: 'Bash',
-      input: {},
-      description: `Bash curl ${key}`,
-    },
+    type: 'tool.started',
+    call: 'c',
+    tool: 'Bash',
+    input: {},
+    description: `Bash curl ${key}`,
   });
   expect(said).toContain('Bash curl ghp_[redacted]');
 });
 
 describe('a narration of agents that work for others', () => {
   const task = (call: string): FeedItem => ({
-    ...{ type: 'tool.started', call, tool: 'Task', input: {}, description: 'Task Find it' },
+    type: 'tool.started',
+    call,
+    tool: 'Task',
+    input: {},
+    description: 'Task Find it',
   });
   const taskEnded = (call: string, outcome: 'ok' | 'error', content = 'x'): FeedItem => ({
-    ...{ type: 'tool.ended', call, tool: 'Task', input: {}, description: 'Task', outcome },
+    type: 'tool.ended',
+    call,
+    tool: 'Task',
+    input: {},
+    description: 'Task',
+    outcome,
     raw: JSON.stringify({ type: 'tool_result', content, is_error: outcome !== 'ok' }),
   });
 
   test('has lines of the agent, and none of the call that asked for it', () => {
     expect(
       told(
-        ...[task('toolu_1'), spawned(), childUses('Grep'), childSays(), childEnded()],
-        ...[taskEnded('toolu_1', 'ok'), stop('end_turn')],
+        task('toolu_1'),
+        spawned(),
+        childUses('Grep'),
+        childSays(),
+        childEnded(),
+        taskEnded('toolu_1', 'ok'),
+        stop('end_turn'),
       ),
     ).toBe('  explorer ag_1 started: Find the parser\n  explorer ag_1 done, 3 turns, $0.0123\n');
   });

@@ -46,7 +46,9 @@ describe('lines about agents that work for others', () => {
     swarm.take(spawned());
     wait();
     const worktree = {
-      ...{ path: '/s/w/a', branch: 'agent/a', top: '/w' },
+      path: '/s/w/a',
+      branch: 'agent/a',
+      top: '/w',
       outcome: { kind: 'kept' as const, why: 'The disk is full.' },
     };
     swarm.take(childEnded(childReport({ worktree })));
@@ -94,7 +96,8 @@ describe('lines about agents that work for others', () => {
     const lines: string[] = [];
     const all = [...agents(90), ...agents(10, { type: null, kind: 'fork' })].map((agent, n) => ({
       ...agent,
-      ...{ id: `a_${n}`, call: `toolu_${n}` },
+      id: `a_${n}`,
+      call: `toolu_${n}`,
     }));
     for (const [n, agent] of all.entries()) swarm.take(spawned(agent, n >= 20));
     lines.push(...wait());

@@ -7,8 +7,14 @@ import { agentView } from '../../fakes/agents/agent-views.js';
 
 const agent = (id: string, depth: number, more: Partial<AgentView> = {}): AgentView =>
   agentView(id, {
-    ...{ depth, kind: depth === 0 ? 'lead' : 'sync', type: null, description: '' },
-    ...{ costUsd: 0.0123, since: 0, lastActiveAt: 0, ...more },
+    depth,
+    kind: depth === 0 ? 'lead' : 'sync',
+    type: null,
+    description: '',
+    costUsd: 0.0123,
+    since: 0,
+    lastActiveAt: 0,
+    ...more,
   });
 
 const swarm = (...agents: readonly AgentView[]): SwarmView => ({
@@ -28,11 +34,15 @@ const FAMILY = swarm(
     ],
   }),
   agent('a_fourijkl', 1, {
-    ...{ kind: 'fork', state: 'awaiting-permission' },
+    kind: 'fork',
+    state: 'awaiting-permission',
     questions: [{ question: 'q_1', call: 'e', tool: 'Bash', description: 'Bash rm x', since: 0 }],
   }),
   agent('a_fivemnop', 1, {
-    ...{ type: 'tester', status: 'ended', state: 'stopped', lastActiveAt: 5_000 },
+    type: 'tester',
+    status: 'ended',
+    state: 'stopped',
+    lastActiveAt: 5_000,
     stop: { reason: 'max_turns', detail: 'after 5 turns' },
   }),
 );

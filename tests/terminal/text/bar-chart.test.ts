@@ -16,8 +16,11 @@ const PLAIN = { width: 80, unicode: true, coloured: false };
 /** A machine at a terminal, in all that a chart looks at. */
 const styleOn = (env: Record<string, string>, more: object = {}) =>
   chartStyle({
-    ...{ env: { TERM: 'xterm', ...env }, platform: 'linux', stdin: { isTTY: true } },
-    ...{ stdout: { isTTY: true, columns: 100 }, ...more },
+    env: { TERM: 'xterm', ...env },
+    platform: 'linux',
+    stdin: { isTTY: true },
+    stdout: { isTTY: true, columns: 100 },
+    ...more,
   } as unknown as Machine);
 
 describe('the cells of a bar', () => {

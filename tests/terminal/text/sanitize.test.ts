@@ -141,7 +141,9 @@ describe('what somebody has sent', () => {
   test('is seen as far as its beginning, however long its lines are', () => {
     expect(echoOf('x'.repeat(300_000))).toEqual(['x'.repeat(2_000), '(298,000 more characters)']);
     expect(echoOf(`a\n${'x'.repeat(1_999)}`)).toEqual([
-      ...['a', 'x'.repeat(1_998), '(1 more character)'],
+      'a',
+      'x'.repeat(1_998),
+      '(1 more character)',
     ]);
   });
 

@@ -23,18 +23,14 @@ describe('the width of a text', () => {
 
   test('is a column for letters, lines and signs, also beside others', () => {
     const ranges = [
-      ...[
-        [0x20, 0x7e],
-        [0xa1, 0xac],
-        [0xae, 0x2ff],
-        [0x2010, 0x2027],
-        [0x2190, 0x21ff],
-      ],
-      ...[
-        [0x2500, 0x25fc],
-        [0x2713, 0x2713],
-        [0x2717, 0x2717],
-      ],
+      [0x20, 0x7e],
+      [0xa1, 0xac],
+      [0xae, 0x2ff],
+      [0x2010, 0x2027],
+      [0x2190, 0x21ff],
+      [0x2500, 0x25fc],
+      [0x2713, 0x2713],
+      [0x2717, 0x2717],
     ];
     for (const [from = 0, to = 0] of ranges) {
       for (let code = from; code <= to; code += 1) {

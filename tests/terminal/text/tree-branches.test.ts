@@ -19,7 +19,9 @@ describe('the branches of a tree', () => {
     expect(drawn(line).slice(7)).toEqual([
       `${at(7)}└─`,
       `${at(8)}└─`,
-      ...[`${at(9)}»9 `, `${at(9)}»10 `, `${at(9)}»11 `],
+      `${at(9)}»9 `,
+      `${at(9)}»10 `,
+      `${at(9)}»11 `,
     ]);
     // One at the last level is a sibling of the next at that level, not of its own children.
     const [first, child, second] = drawn([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 8]).slice(8);

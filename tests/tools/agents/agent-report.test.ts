@@ -15,11 +15,21 @@ const ended = (
   detail: string | null = null,
 ): ChildReport => ({
   agent: {
-    ...{ id: 'ag_3f2a', parent: 'ag_lead', kind: 'sync', type: 'explorer', call: 'toolu_1' },
-    ...{ name: 'scout', description: 'Find the parser', depth: 1 },
+    id: 'ag_3f2a',
+    parent: 'ag_lead',
+    kind: 'sync',
+    type: 'explorer',
+    call: 'toolu_1',
+    name: 'scout',
+    description: 'Find the parser',
+    depth: 1,
   },
-  ...{ stop: { reason, detail }, text: 'It is in src/parser.ts:12.', turns: 3, cost: 0.0123 },
-  ...{ tokens: 4_567, changedFiles: [] },
+  stop: { reason, detail },
+  text: 'It is in src/parser.ts:12.',
+  turns: 3,
+  cost: 0.0123,
+  tokens: 4_567,
+  changedFiles: [],
   ...change,
 });
 

@@ -31,12 +31,22 @@ describe('Task', () => {
     await task();
     expect(agents.orders).toEqual([
       {
-        ...{ call: 'call_1', description: 'the parser', prompt: 'Find it.', type: 'explorer' },
-        ...{ background: false, name: 'scout', model: 'm' },
+        call: 'call_1',
+        description: 'the parser',
+        prompt: 'Find it.',
+        type: 'explorer',
+        background: false,
+        name: 'scout',
+        model: 'm',
       },
       {
-        ...{ call: 'call_1', description: 'the parser', prompt: 'Find it.', type: undefined },
-        ...{ background: undefined, name: undefined, model: undefined },
+        call: 'call_1',
+        description: 'the parser',
+        prompt: 'Find it.',
+        type: undefined,
+        background: undefined,
+        name: undefined,
+        model: undefined,
       },
     ]);
   });
@@ -114,7 +124,8 @@ describe('Task', () => {
     const { agents, task } = workshop();
     agents.does = refuses(new SpawnRefusal('There are 5 levels of agents already.'));
     await expect(task()).rejects.toMatchObject({
-      ...{ code: 'tool-failure', message: 'There are 5 levels of agents already.' },
+      code: 'tool-failure',
+      message: 'There are 5 levels of agents already.',
     });
   });
 
@@ -128,7 +139,8 @@ describe('Task', () => {
   test('says so where no agents are', async () => {
     const input = spawnAgent.input.parse({ description: 'a', prompt: 'b' });
     await expect(spawnAgent.call(input, toolContext(memoryWorkspace({})))).rejects.toMatchObject({
-      ...{ code: 'tool-failure', message: expect.stringMatching(/Do the work yourself/) },
+      code: 'tool-failure',
+      message: expect.stringMatching(/Do the work yourself/),
     });
   });
 
@@ -156,7 +168,11 @@ describe('Task', () => {
   test('says how many the cost is judged by', async () => {
     const range = [1, 2] as const;
     const preview = (count: number) => ({
-      ...{ count, model: 'm', withCache: range, withoutCache: range, observed: 4 },
+      count,
+      model: 'm',
+      withCache: range,
+      withoutCache: range,
+      observed: 4,
     });
     const { task } = workshop({ ...scriptedAgents(), preview });
     expect((await task({ preview: 2 })).content).toMatch(/ Judged by 4 that ended\.$/);
@@ -171,7 +187,9 @@ describe('Task', () => {
   test('has an effect, waits beside others, and is begun again after a crash', () => {
     const input = { description: 'a', prompt: 'b' };
     expect(spawnAgent).toMatchObject({
-      ...{ onlyWaits: true, rejoins: true, interruptBehavior: 'cancel' },
+      onlyWaits: true,
+      rejoins: true,
+      interruptBehavior: 'cancel',
     });
     expect(spawnAgent.isReadOnly(input)).toBe(false);
     expect(spawnAgent.isConcurrencySafe(input)).toBe(true);

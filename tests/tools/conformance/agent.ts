@@ -17,7 +17,8 @@ export const todoWrite: Entry = {
     'two things at once, by keeping the list it had': {
       first: hasTodos,
       input: { todos: [todo('A', 'in_progress'), todo('B', 'in_progress')] },
-      ...{ end: 'failed', says: /More than one/ },
+      end: 'failed',
+      says: /More than one/,
       after: async (bench) => expect((await bench.call('TodoRead', {})).text).toContain('Fly'),
     },
     'the same id twice': {
@@ -27,15 +28,19 @@ export const todoWrite: Entry = {
           { ...todo('B'), id: 'x' },
         ],
       },
-      ...{ end: 'failed', says: /id "x"/ },
+      end: 'failed',
+      says: /id "x"/,
     },
     'ten thousand items': {
       input: { todos: Array.from({ length: 10_000 }, (_, index) => todo(`Item ${index}`)) },
-      ...{ end: 'invalid', says: /"todos"/ },
+      end: 'invalid',
+      says: /"todos"/,
     },
     'items that say nothing': { input: { todos: [todo(' \n ')] }, end: 'invalid', says: /empty/ },
     'a status that there is not': {
-      ...{ input: { todos: [todo('A', 'done')] }, end: 'invalid', says: /"todos\.0\.status"/ },
+      input: { todos: [todo('A', 'done')] },
+      end: 'invalid',
+      says: /"todos\.0\.status"/,
     },
   },
 };
@@ -52,7 +57,9 @@ export const todoRead: Entry = {
         bench.call('TodoWrite', {
           todos: Array.from({ length: 200 }, () => todo('x'.repeat(1_000))),
         }),
-      ...{ input: {}, end: 'ok', says: /200\. \[pending\]/ },
+      input: {},
+      end: 'ok',
+      says: /200\. \[pending\]/,
     },
   },
 };
@@ -70,41 +77,53 @@ export const askUser: Entry = {
   runs: 20,
   cases: {
     'what was chosen': {
-      ...{ first: answers({ chosen: ['That'] }), input: question, end: 'ok', says: /chose: That$/ },
+      first: answers({ chosen: ['That'] }),
+      input: question,
+      end: 'ok',
+      says: /chose: That$/,
     },
     'words of their own': {
-      ...{ first: answers({ chosen: [], text: 'Neither.' }), input: question, end: 'ok' },
+      first: answers({ chosen: [], text: 'Neither.' }),
+      input: question,
+      end: 'ok',
       says: /said: Neither\.$/,
     },
     'a megabyte of words': {
       first: answers({ chosen: [], text: 'w'.repeat(1_000_000) }),
-      ...{ input: question, end: 'ok', says: /cut after 20000/ },
+      input: question,
+      end: 'ok',
+      says: /cut after 20000/,
     },
     silence: { input: question, end: 'failed', says: /Nobody answered.*Decide it yourself/ },
     'a person who does not want to': {
       first: (bench) => {
         bench.answer = () => Promise.reject(new Error('No time.'));
       },
-      ...{ input: question, end: 'failed', says: /No time\. Decide it yourself/ },
+      input: question,
+      end: 'failed',
+      says: /No time\. Decide it yourself/,
     },
     'an answer that is no option': {
-      ...{ first: answers({ chosen: ['Third'] }), input: question, end: 'failed' },
+      first: answers({ chosen: ['Third'] }),
+      input: question,
+      end: 'failed',
       says: /does not fit/,
     },
     'two answers to one question': {
       first: answers({ chosen: ['This', 'That'] }),
-      ...{ input: question, end: 'failed', says: /does not fit/ },
+      input: question,
+      end: 'failed',
+      says: /does not fit/,
     },
     'one option only': {
-      ...{
-        input: { ...question, options: [{ label: 'This' }] },
-        end: 'invalid',
-        says: /"options"/,
-      },
+      input: { ...question, options: [{ label: 'This' }] },
+      end: 'invalid',
+      says: /"options"/,
     },
     'two options alike': {
       input: { ...question, options: [{ label: 'This' }, { label: 'This' }] },
-      ...{ end: 'invalid', says: /same label/ },
+      end: 'invalid',
+      says: /same label/,
     },
   },
 };
@@ -118,7 +137,9 @@ export const exitPlanMode: Entry = {
   cases: {
     'a person who agrees, by leaving plan mode': {
       first: (bench) => bench.plan(),
-      ...{ input: plan, end: 'ok', says: /The mode is now bypassPermissions/ },
+      input: plan,
+      end: 'ok',
+      says: /The mode is now bypassPermissions/,
     },
     'a mode that is not plan mode': { input: plan, end: 'denied', says: /not plan mode/ },
     'an empty plan': { input: { plan: ' \n' }, end: 'invalid', says: /"plan"/ },

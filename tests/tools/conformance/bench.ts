@@ -135,8 +135,11 @@ export const openBench = async (options: BenchOptions = {}): Promise<Bench> => {
   let agrees = false;
   const desk = controlDesk({
     policy: {
-      ...{ rules, roots: [cwd], realPath },
-      ...{ home: place('home'), skeinHome: place('home/.skein') },
+      rules,
+      roots: [cwd],
+      realPath,
+      home: place('home'),
+      skeinHome: place('home/.skein'),
     },
     mode: switched,
     surfaces: [signingSurface('person', surface, clock)],
@@ -157,16 +160,30 @@ export const openBench = async (options: BenchOptions = {}): Promise<Bench> => {
     },
   };
   const world: ToolWorld = {
-    ...{ workspace: diskWorkspace(place('home')), shell, jobs, notebook, model, clock, desk },
+    workspace: diskWorkspace(place('home')),
+    shell,
+    jobs,
+    notebook,
+    model,
+    clock,
+    desk,
     agents,
-    ...{ hooks: NO_HOOKS, work: { list: work, names: PLAIN_NAMES } },
-    ...{ agent: 'a_1', ids: countedIds(), modelName: 'claude-sonnet-5-5', betas: () => [] },
+    hooks: NO_HOOKS,
+    work: { list: work, names: PLAIN_NAMES },
+    agent: 'a_1',
+    ids: countedIds(),
+    modelName: 'claude-sonnet-5-5',
+    betas: () => [],
     search: hostSearch(environment, withoutRipgrep ? { SKEIN_RIPGREP: 'off' } : {}),
     web: webClient({
-      ...{ env: {}, clock, userAgent: 'bench', allowPrivateAddresses: [web.host] },
+      env: {},
+      clock,
+      userAgent: 'bench',
+      allowPrivateAddresses: [web.host],
       limits: { idleMs: 400, totalMs: 5_000 },
     }),
-    ...{ grant: rootGrant({ usd: null, tokens: null, turns: null }), governor: governor(clock, 4) },
+    grant: rootGrant({ usd: null, tokens: null, turns: null }),
+    governor: governor(clock, 4),
     openArtifact: (name) => openArtifactFile(place('artifacts'), name),
     feed: { emit: () => {}, wantsStreamEvents: false },
   };
@@ -191,7 +208,12 @@ export const openBench = async (options: BenchOptions = {}): Promise<Bench> => {
   };
 
   const bench: Bench = {
-    ...{ root, cwd, web: web.url, answer: undefined, modelSays: [], agents },
+    root,
+    cwd,
+    web: web.url,
+    answer: undefined,
+    modelSays: [],
+    agents,
     plan() {
       switched.change('plan');
       agrees = true;
@@ -200,7 +222,8 @@ export const openBench = async (options: BenchOptions = {}): Promise<Bench> => {
     traces: async () => ({
       tree: [digestOfTree(cwd), digestOfTree(place('outside'))],
       artifacts: readdirSync(place('artifacts')),
-      ...{ pages: web.asked.length, ...asked },
+      pages: web.asked.length,
+      ...asked,
       jobs: jobs.list().map(({ id, status }) => [id, status.kind]),
       agents: agents.orders.length + agents.sent.length,
       work: await work.list(),
@@ -262,7 +285,9 @@ const untilAborted = (signal: AbortSignal): Promise<never> =>
   });
 
 const result = (id: string, end: Result['end'], { content }: ToolOutcome): Result => ({
-  ...{ end, content, raw: resultBlock(id, content, end !== 'ok') },
+  end,
+  content,
+  raw: resultBlock(id, content, end !== 'ok'),
   text:
     typeof content === 'string'
       ? content
@@ -299,12 +324,25 @@ const learn = (
   raw: string,
 ): void => {
   notebook.record({
-    ...{ type: 'assistant.received', ...AT, model: '', messageId: null, requestId: null },
-    ...{ stopReason: 'tool_use', usage: NO_USAGE, cost: 0, durationMs: 0 },
+    type: 'assistant.received',
+    ...AT,
+    model: '',
+    messageId: null,
+    requestId: null,
+    stopReason: 'tool_use',
+    usage: NO_USAGE,
+    cost: 0,
+    durationMs: 0,
     raw: JSON.stringify([{ type: 'tool_use', id: call, name: tool, input: {} }]),
   });
   notebook.record({
-    ...{ type: 'call.ended', ...AT, call, tool, outcome: 'ok', durationMs: 0, raw },
+    type: 'call.ended',
+    ...AT,
+    call,
+    tool,
+    outcome: 'ok',
+    durationMs: 0,
+    raw,
     ...(notes !== undefined && { notes: [...notes] }),
     ...(facts !== undefined && { facts: { ...facts } }),
   });

@@ -136,19 +136,24 @@ export interface BadInput {
 export const badInputs = (tool: Tool, sample: Input): readonly BadInput[] => {
   const { properties = {}, required = [] } = schemaOf(tool);
   const whole = Object.entries(NOT_AN_OBJECT).map(([what, input]) => ({
-    ...{ what, input, mustRefuse: true },
+    what,
+    input,
+    mustRefuse: true,
   }));
   const missing = required.map((name) => {
     const { [name]: _, ...input } = sample;
     return { what: `no ${name}`, input, names: name, mustRefuse: true };
   });
   const extra = ['surplus', '__proto__', 'constructor', 'k'.repeat(MEGABYTE)].map((key) => ({
-    ...{ what: `a key ${key.slice(0, 20)}`, input: withKey(sample, key, { x: 1 }) },
+    what: `a key ${key.slice(0, 20)}`,
+    input: withKey(sample, key, { x: 1 }),
     mustRefuse: true,
   }));
   const odd = Object.entries(properties).flatMap(([name, schema]) =>
     Object.entries(ODD_VALUES).map(([what, value]) => ({
-      ...{ what: `${name}: ${what}`, input: { ...sample, [name]: value }, names: name },
+      what: `${name}: ${what}`,
+      input: { ...sample, [name]: value },
+      names: name,
       mustRefuse: !mayFit(schema, value),
     })),
   );

@@ -14,7 +14,9 @@ const unchanged = (name: string, text: string) => (bench: Bench) =>
   expect(textOf(bench, name)).toBe(text);
 
 const change = (file_path: string, old_string: string, new_string: string): Case['input'] => ({
-  ...{ file_path, old_string, new_string },
+  file_path,
+  old_string,
+  new_string,
 });
 
 export const edit: Entry = {
@@ -25,17 +27,23 @@ export const edit: Entry = {
     expect([NOTES, NOTES.replace('beta', 'BETA')]).toContain(textOf(bench, 'notes.txt')),
   cases: {
     'a passage that occurs once': {
-      ...{ first: hasRead('notes.txt'), input: change('notes.txt', 'beta', 'BETA') },
-      ...{ end: 'ok', says: /Replaced one passage/ },
+      first: hasRead('notes.txt'),
+      input: change('notes.txt', 'beta', 'BETA'),
+      end: 'ok',
+      says: /Replaced one passage/,
       after: unchanged('notes.txt', 'alpha\nBETA\ngamma\n'),
     },
     'signs that a replacement could take for its own': {
-      ...{ first: hasRead('notes.txt'), input: change('notes.txt', 'beta', "$& $1 $' \\0") },
-      ...{ end: 'ok', says: /Replaced/ },
+      first: hasRead('notes.txt'),
+      input: change('notes.txt', 'beta', "$& $1 $' \\0"),
+      end: 'ok',
+      says: /Replaced/,
       after: unchanged('notes.txt', "alpha\n$& $1 $' \\0\ngamma\n"),
     },
     'a file that it has not read': {
-      ...{ input: change('notes.txt', 'beta', 'x'), end: 'failed', says: /Read it first/ },
+      input: change('notes.txt', 'beta', 'x'),
+      end: 'failed',
+      says: /Read it first/,
       after: unchanged('notes.txt', NOTES),
     },
     'a file that somebody changed since': {
@@ -43,53 +51,79 @@ export const edit: Entry = {
         await hasRead('notes.txt')(bench);
         appendFileSync(join(bench.cwd, 'notes.txt'), 'delta\n');
       },
-      ...{ input: change('notes.txt', 'beta', 'x'), end: 'failed', says: /changed since/ },
+      input: change('notes.txt', 'beta', 'x'),
+      end: 'failed',
+      says: /changed since/,
       after: unchanged('notes.txt', `${NOTES}delta\n`),
     },
     'a passage that is not there': {
-      ...{ first: hasRead('notes.txt'), input: change('notes.txt', 'omega', 'x') },
-      ...{ end: 'failed', says: /is not in/, after: unchanged('notes.txt', NOTES) },
+      first: hasRead('notes.txt'),
+      input: change('notes.txt', 'omega', 'x'),
+      end: 'failed',
+      says: /is not in/,
+      after: unchanged('notes.txt', NOTES),
     },
     'a passage that is there more than once': {
-      ...{ first: hasRead('notes.txt'), input: change('notes.txt', 'a', 'x') },
-      ...{ end: 'failed', says: /occurs \d+ times/, after: unchanged('notes.txt', NOTES) },
+      first: hasRead('notes.txt'),
+      input: change('notes.txt', 'a', 'x'),
+      end: 'failed',
+      says: /occurs \d+ times/,
+      after: unchanged('notes.txt', NOTES),
     },
     'a passage that is there too often to count': {
-      ...{ first: hasRead('one-line.txt'), end: 'failed', says: /more than 100000 times/ },
+      first: hasRead('one-line.txt'),
+      end: 'failed',
+      says: /more than 100000 times/,
       input: { file_path: 'one-line.txt', old_string: 'x', new_string: 'y', replace_all: true },
     },
     'an empty passage': {
-      ...{ first: hasRead('notes.txt'), input: change('notes.txt', '', 'x') },
-      ...{ end: 'failed', says: /old_string is empty/ },
+      first: hasRead('notes.txt'),
+      input: change('notes.txt', '', 'x'),
+      end: 'failed',
+      says: /old_string is empty/,
     },
     'no change at all': {
-      ...{ first: hasRead('notes.txt'), input: change('notes.txt', 'beta', 'beta') },
-      ...{ end: 'failed', says: /nothing to change/ },
+      first: hasRead('notes.txt'),
+      input: change('notes.txt', 'beta', 'beta'),
+      end: 'failed',
+      says: /nothing to change/,
     },
     'half of a character': {
-      ...{ first: hasRead('notes.txt'), input: change('notes.txt', 'beta', '\ud83d') },
-      ...{ end: 'failed', says: /surrogate/, after: unchanged('notes.txt', NOTES) },
+      first: hasRead('notes.txt'),
+      input: change('notes.txt', 'beta', '\ud83d'),
+      end: 'failed',
+      says: /surrogate/,
+      after: unchanged('notes.txt', NOTES),
     },
     'a file with CRLF and a mark': {
-      ...{ first: hasRead('crlf.txt'), input: change('crlf.txt', 'one\ntwo', 'uno\ndos') },
-      ...{ end: 'ok', says: /Replaced/, after: unchanged('crlf.txt', '\ufeffuno\r\ndos\r\n') },
+      first: hasRead('crlf.txt'),
+      input: change('crlf.txt', 'one\ntwo', 'uno\ndos'),
+      end: 'ok',
+      says: /Replaced/,
+      after: unchanged('crlf.txt', '\ufeffuno\r\ndos\r\n'),
     },
     'bytes that are not UTF-8': {
-      ...{ first: hasRead('latin1.txt'), input: change('latin1.txt', 'g', 'G') },
-      ...{ end: 'failed', says: /is not text/ },
+      first: hasRead('latin1.txt'),
+      input: change('latin1.txt', 'g', 'G'),
+      end: 'failed',
+      says: /is not text/,
       after: (bench) => expect(readFileSync(join(bench.cwd, 'latin1.txt'))[2]).toBe(0xfc),
     },
     'a link: the file behind it changes, and the link stays': {
-      ...{ first: hasRead('link-in'), input: change('link-in', 'beta', 'BETA') },
-      ...{ end: 'ok', says: /Replaced/ },
+      first: hasRead('link-in'),
+      input: change('link-in', 'beta', 'BETA'),
+      end: 'ok',
+      says: /Replaced/,
       after(bench) {
         expect(textOf(bench, 'notes.txt')).toContain('BETA');
         expect(lstatSync(join(bench.cwd, 'link-in')).isSymbolicLink()).toBe(true);
       },
     },
     'a megabyte in place of a word': {
-      ...{ first: hasRead('notes.txt'), input: change('notes.txt', 'beta', 'y'.repeat(1_000_000)) },
-      ...{ end: 'ok', says: /Replaced/ },
+      first: hasRead('notes.txt'),
+      input: change('notes.txt', 'beta', 'y'.repeat(1_000_000)),
+      end: 'ok',
+      says: /Replaced/,
       after: (_, { text }) => expect(text.length).toBeLessThan(10_000),
     },
     'a passage that the file nearly repeats, a million times over': {
@@ -98,18 +132,25 @@ export const edit: Entry = {
         await hasRead('same.txt')(bench);
       },
       input: change('same.txt', `${'a'.repeat(10_000)}b${'a'.repeat(10_000)}`, 'x'),
-      ...{ end: 'failed', says: /is not in/ },
+      end: 'failed',
+      says: /is not in/,
     },
     'a file that does not exist': {
-      ...{ input: change('nothing.txt', 'a', 'b'), end: 'failed', says: /no file at/ },
+      input: change('nothing.txt', 'a', 'b'),
+      end: 'failed',
+      says: /no file at/,
     },
     'a pipe': { input: change('pipe', 'a', 'b'), end: 'failed', says: /device, pipe or socket/ },
     'a directory': { input: change('folder', 'a', 'b'), end: 'failed', says: /is a directory/ },
     'a sparse file of 100 MB': {
-      ...{ input: change('sparse.bin', 'a', 'b'), end: 'failed', says: /too large/ },
+      input: change('sparse.bin', 'a', 'b'),
+      end: 'failed',
+      says: /too large/,
     },
     'a name that a shell would run': {
-      ...{ first: hasRead('$(touch pwned);`touch pwned`.txt'), end: 'ok', says: /Replaced/ },
+      first: hasRead('$(touch pwned);`touch pwned`.txt'),
+      end: 'ok',
+      says: /Replaced/,
       input: change('$(touch pwned);`touch pwned`.txt', 'odd', 'even'),
     },
     'a file that vanished since it was read': {
@@ -118,7 +159,9 @@ export const edit: Entry = {
         await hasRead('brief.txt')(bench);
         rmSync(join(bench.cwd, 'brief.txt'));
       },
-      ...{ input: change('brief.txt', 'here', 'there'), end: 'failed', says: /no file at/ },
+      input: change('brief.txt', 'here', 'there'),
+      end: 'failed',
+      says: /no file at/,
     },
   },
 };

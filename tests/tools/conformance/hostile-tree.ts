@@ -23,7 +23,10 @@ export const NOTEBOOK = `${JSON.stringify({
   cells: [
     { cell_type: 'markdown', id: 'm1', metadata: {}, source: ['# Title\n'] },
     {
-      ...{ cell_type: 'code', id: 'c1', metadata: {}, execution_count: 1 },
+      cell_type: 'code',
+      id: 'c1',
+      metadata: {},
+      execution_count: 1,
       outputs: [{ output_type: 'stream', name: 'stdout', text: ['2\n'] }],
       source: ['print(1 + 1)\n'],
     },

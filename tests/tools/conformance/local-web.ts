@@ -64,7 +64,9 @@ export const startLocalWeb = async (): Promise<LocalWeb> => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    ...{ host, asked, url: `http://${host}` },
+    host,
+    asked,
+    url: `http://${host}`,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -7,7 +7,9 @@ import type { Entry } from './entry.js';
 
 const letter = { to: 'ada', message: 'Look at the parser.' };
 const receipt = (came: MessageReceipt['came'], name = 'ada'): MessageReceipt => ({
-  ...{ agent: 'ag_1', name, came },
+  agent: 'ag_1',
+  name,
+  came,
 });
 const coming = (...receipts: MessageReceipt[]) => {
   return (bench: Bench) => {
@@ -22,7 +24,9 @@ export const message: Entry = {
   sample: letter,
   cases: {
     'one that is at work': {
-      ...{ first: coming(receipt('delivered')), input: letter, end: 'ok' },
+      first: coming(receipt('delivered')),
+      input: letter,
+      end: 'ok',
       says: /^ada has it, and reads it with its next step\.$/,
       after: ({ agents }) =>
         expect(agents.sent).toMatchObject([
@@ -31,15 +35,21 @@ export const message: Entry = {
     },
     'one that had ended': {
       first: coming(receipt('resumed')),
-      ...{ input: letter, end: 'ok', says: /goes on with it/ },
+      input: letter,
+      end: 'ok',
+      says: /goes on with it/,
     },
     'one that a person stopped': {
       first: coming(receipt('refused')),
-      ...{ input: letter, end: 'failed', says: /a person stopped it/ },
+      input: letter,
+      end: 'failed',
+      says: /a person stopped it/,
     },
     'several, of whom one is gone': {
       first: coming(receipt('delivered'), receipt('lost', 'bob')),
-      ...{ input: { ...letter, to: '*' }, end: 'ok', says: /ada has it.*\nbob does not get it/ },
+      input: { ...letter, to: '*' },
+      end: 'ok',
+      says: /ada has it.*\nbob does not get it/,
     },
     nobody: {
       first: ({ agents }) => {
@@ -47,29 +57,38 @@ export const message: Entry = {
           throw new SpawnRefusal('There is no agent "eve". There are: ada.');
         };
       },
-      ...{ input: { ...letter, to: 'eve' }, end: 'failed', says: /^There is no agent "eve"/ },
+      input: { ...letter, to: 'eve' },
+      end: 'failed',
+      says: /^There is no agent "eve"/,
     },
     'a request, with what an answer has to name': {
       first: coming({ ...receipt('delivered'), request: 'shutdown_x' }),
       input: { to: 'ada', message: 'All is done.', type: 'shutdown_request' },
-      ...{ end: 'ok', says: /\(request shutdown_x\)/ },
+      end: 'ok',
+      says: /\(request shutdown_x\)/,
     },
     'words that say nothing': {
-      ...{ input: { ...letter, message: ' \n' }, end: 'invalid', says: /"message"/ },
+      input: { ...letter, message: ' \n' },
+      end: 'invalid',
+      says: /"message"/,
       after: sentNone,
     },
     'more words than anybody reads': {
-      ...{ input: { ...letter, message: 'x'.repeat(200_000) }, end: 'invalid', says: /"message"/ },
+      input: { ...letter, message: 'x'.repeat(200_000) },
+      end: 'invalid',
+      says: /"message"/,
       after: sentNone,
     },
     'a request that there is not': {
       input: { ...letter, type: 'promotion_request' },
-      ...{ end: 'invalid', says: /"type"/ },
+      end: 'invalid',
+      says: /"type"/,
       after: sentNone,
     },
     'an answer that names no request': {
       input: { ...letter, type: 'shutdown_response', approve: true },
-      ...{ end: 'invalid', says: /a response needs request_id and approve/ },
+      end: 'invalid',
+      says: /a response needs request_id and approve/,
       after: sentNone,
     },
   },

@@ -13,12 +13,18 @@ const edits = (...pairs: readonly Pair[]) => ({
 });
 
 const changes = (result: string, ...pairs: readonly Pair[]): Case => ({
-  ...{ first: hasRead('notes.txt'), input: edits(...pairs), end: 'ok', says: /Replaced/ },
+  first: hasRead('notes.txt'),
+  input: edits(...pairs),
+  end: 'ok',
+  says: /Replaced/,
   after: (bench) => expect(textOf(bench, 'notes.txt')).toBe(result),
 });
 
 const refuses = (says: RegExp, ...pairs: readonly Pair[]): Case => ({
-  ...{ first: hasRead('notes.txt'), input: edits(...pairs), end: 'failed', says },
+  first: hasRead('notes.txt'),
+  input: edits(...pairs),
+  end: 'failed',
+  says,
   after: (bench) => expect(textOf(bench, 'notes.txt')).toBe(NOTES),
 });
 
@@ -34,14 +40,17 @@ export const multiEdit: Entry = {
     'an edit of what another has made': changes('b\nbeta\ngamma\n', ['alpha', 'a1'], ['a1', 'b']),
     'one that fails, by changing nothing': refuses(
       /Edit 2 of 3 failed, so nothing was changed/,
-      ...[['alpha', 'A'] as const, ['omega', 'O'] as const, ['gamma', 'C'] as const],
+      ['alpha', 'A'] as const,
+      ['omega', 'O'] as const,
+      ['gamma', 'C'] as const,
     ),
     'an empty passage': refuses(/Edit 1 of 1.*empty/, ['', 'x']),
     'no change at all': refuses(/Edit 1 of 1.*nothing to change/, ['beta', 'beta']),
     'half of a character': refuses(/surrogate/, ['alpha', 'A'], ['beta', '\ud83d']),
     'ten thousand edits': {
       input: edits(...Array.from({ length: 10_000 }, () => ['a', 'b'] as const)),
-      ...{ end: 'invalid', says: /"edits"/ },
+      end: 'invalid',
+      says: /"edits"/,
     },
     'no edits': { input: edits(), end: 'invalid', says: /"edits"/ },
     'a file that it has not read': { input: both, end: 'failed', says: /Read it first/ },
@@ -50,7 +59,9 @@ export const multiEdit: Entry = {
         await hasRead('notes.txt')(bench);
         appendFileSync(join(bench.cwd, 'notes.txt'), 'delta\n');
       },
-      ...{ input: both, end: 'failed', says: /changed since/ },
+      input: both,
+      end: 'failed',
+      says: /changed since/,
       after: (bench) => expect(textOf(bench, 'notes.txt')).toBe(`${NOTES}delta\n`),
     },
     'a hundred thousand places, three times': {
@@ -58,16 +69,20 @@ export const multiEdit: Entry = {
       input: {
         file_path: 'many-lines.txt',
         edits: Array.from({ length: 3 }, (_, index) => ({
-          ...{ old_string: index % 2 ? 'LINE' : 'line', new_string: index % 2 ? 'line' : 'LINE' },
+          old_string: index % 2 ? 'LINE' : 'line',
+          new_string: index % 2 ? 'line' : 'LINE',
           replace_all: true,
         })),
       },
-      ...{ end: 'ok', says: /Replaced 300000 passages/ },
+      end: 'ok',
+      says: /Replaced 300000 passages/,
     },
     'a pipe': { input: { ...both, file_path: 'pipe' }, end: 'failed', says: /device, pipe/ },
     'a directory': { input: { ...both, file_path: 'folder' }, end: 'failed', says: /director/ },
     'a sparse file of 100 MB': {
-      ...{ input: { ...both, file_path: 'sparse.bin' }, end: 'failed', says: /too large/ },
+      input: { ...both, file_path: 'sparse.bin' },
+      end: 'failed',
+      says: /too large/,
     },
   },
 };

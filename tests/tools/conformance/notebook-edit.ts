@@ -5,7 +5,9 @@ import type { Case, Entry } from './entry.js';
 import { NOTEBOOK } from './hostile-tree.js';
 
 const cell = (more: object, notebook_path = 'notebook.ipynb') => ({
-  ...{ notebook_path, new_source: 'print(3)', ...more },
+  notebook_path,
+  new_source: 'print(3)',
+  ...more,
 });
 
 const sourcesOf = (bench: Bench): readonly string[] =>
@@ -18,12 +20,18 @@ interface Parsed {
 }
 
 const changes = (more: object, sources: readonly string[]): Case => ({
-  ...{ first: hasRead('notebook.ipynb'), input: cell(more), end: 'ok', says: /cells? now/ },
+  first: hasRead('notebook.ipynb'),
+  input: cell(more),
+  end: 'ok',
+  says: /cells? now/,
   after: (bench) => expect(sourcesOf(bench)).toEqual(sources),
 });
 
 const refuses = (more: object, says: RegExp): Case => ({
-  ...{ first: hasRead('notebook.ipynb'), input: cell(more), end: 'failed', says },
+  first: hasRead('notebook.ipynb'),
+  input: cell(more),
+  end: 'failed',
+  says,
   after: (bench) => expect(textOf(bench, 'notebook.ipynb')).toBe(NOTEBOOK),
 });
 
@@ -49,19 +57,27 @@ export const notebookEdit: Entry = {
     'no cell at all': refuses({}, /Say which cell/),
     'half of a character': refuses({ cell_id: 'c1', new_source: '\ud83d' }, /surrogate/),
     'a notebook that it has not read': {
-      ...{ input: cell({ cell_id: 'c1' }), end: 'failed', says: /Read it first/ },
+      input: cell({ cell_id: 'c1' }),
+      end: 'failed',
+      says: /Read it first/,
     },
     'a broken notebook': {
-      ...{ first: hasRead('broken.ipynb'), input: cell({ cell_number: 0 }, 'broken.ipynb') },
-      ...{ end: 'failed', says: /broken\.ipynb/ },
+      first: hasRead('broken.ipynb'),
+      input: cell({ cell_number: 0 }, 'broken.ipynb'),
+      end: 'failed',
+      says: /broken\.ipynb/,
     },
     'a notebook of the wrong shape': {
-      ...{ first: hasRead('strange.ipynb'), input: cell({ cell_number: 0 }, 'strange.ipynb') },
-      ...{ end: 'failed', says: /strange\.ipynb/ },
+      first: hasRead('strange.ipynb'),
+      input: cell({ cell_number: 0 }, 'strange.ipynb'),
+      end: 'failed',
+      says: /strange\.ipynb/,
     },
     'a file that is no notebook': {
-      ...{ first: hasRead('notes.txt'), input: cell({ cell_number: 0 }, 'notes.txt') },
-      ...{ end: 'failed', says: /notes\.txt/ },
+      first: hasRead('notes.txt'),
+      input: cell({ cell_number: 0 }, 'notes.txt'),
+      end: 'failed',
+      says: /notes\.txt/,
     },
     'a pipe': { input: cell({ cell_number: 0 }, 'pipe'), end: 'failed', says: /device, pipe/ },
     'a directory': { input: cell({ cell_number: 0 }, 'folder'), end: 'failed', says: /director/ },

@@ -7,7 +7,8 @@ export const read: Entry = {
   sample: { file_path: 'notes.txt' },
   cases: {
     'a file with its lines': {
-      ...{ input: { file_path: 'notes.txt' }, end: 'ok' },
+      input: { file_path: 'notes.txt' },
+      end: 'ok',
       says: numbered('     1→alpha\n     2→beta\n     3→gamma$'),
     },
     'a path with dots in it': {
@@ -16,12 +17,14 @@ export const read: Entry = {
       says: /alpha/,
     },
     'a page past the end': {
-      ...{ input: { file_path: 'notes.txt', offset: 1_000_000 }, end: 'failed' },
+      input: { file_path: 'notes.txt', offset: 1_000_000 },
+      end: 'failed',
       says: /has 3 lines.*smaller offset/,
     },
     'the largest numbers there are': {
-      ...{ input: { file_path: 'notes.txt', offset: Number.MAX_SAFE_INTEGER, limit: 1 } },
-      ...{ end: 'failed', says: /smaller offset/ },
+      input: { file_path: 'notes.txt', offset: Number.MAX_SAFE_INTEGER, limit: 1 },
+      end: 'failed',
+      says: /smaller offset/,
     },
     'an empty file': { input: { file_path: 'empty.txt' }, end: 'ok', says: /is empty/ },
     'a byte order mark and CRLF': {
@@ -38,20 +41,28 @@ export const read: Entry = {
       says: /broken header/,
     },
     'a line of two million characters': {
-      ...{ input: { file_path: 'one-line.txt' }, end: 'ok', says: /more characters in this line/ },
+      input: { file_path: 'one-line.txt' },
+      end: 'ok',
+      says: /more characters in this line/,
     },
     'a hundred thousand lines': {
-      ...{ input: { file_path: 'many-lines.txt' }, end: 'ok', says: /of 100000\. Read on with/ },
+      input: { file_path: 'many-lines.txt' },
+      end: 'ok',
+      says: /of 100000\. Read on with/,
     },
     'a sparse file of 100 MB': {
-      ...{ input: { file_path: 'sparse.bin' }, end: 'failed', says: /too large/ },
+      input: { file_path: 'sparse.bin' },
+      end: 'failed',
+      says: /too large/,
     },
     'a pipe': { input: { file_path: 'pipe' }, end: 'failed', says: /device, pipe or socket/ },
     'a socket': { input: { file_path: 'socket' }, end: 'failed', says: /device, pipe or socket/ },
     'a link to a device': { input: { file_path: 'zero' }, end: 'failed', says: /device, pipe/ },
     'a directory': { input: { file_path: 'folder' }, end: 'failed', says: /is a directory/ },
     'a file used as a directory': {
-      ...{ input: { file_path: 'notes.txt/below' }, end: 'failed', says: /no file at/ },
+      input: { file_path: 'notes.txt/below' },
+      end: 'failed',
+      says: /no file at/,
     },
     'a link that leads nowhere': {
       input: { file_path: 'dangling' },
@@ -60,12 +71,16 @@ export const read: Entry = {
     },
     'a link to itself': { input: { file_path: 'loop' }, end: 'failed', says: /could not be used/ },
     'a name that is too long': {
-      ...{ input: { file_path: 'n'.repeat(5_000) }, end: 'failed', says: /at most 4096/ },
+      input: { file_path: 'n'.repeat(5_000) },
+      end: 'failed',
+      says: /at most 4096/,
     },
     'a NUL in the name': { input: { file_path: 'a\0b' }, end: 'failed', says: /NUL/ },
     'a name with line breaks': { input: { file_path: 'two\nlines.txt' }, end: 'ok', says: /odd:/ },
     'a name that a shell would run': {
-      ...{ input: { file_path: '$(touch pwned);`touch pwned`.txt' }, end: 'ok', says: /odd:/ },
+      input: { file_path: '$(touch pwned);`touch pwned`.txt' },
+      end: 'ok',
+      says: /odd:/,
     },
     'a name that looks like an option': { input: { file_path: '--help' }, end: 'ok', says: /odd:/ },
     'a broken PDF': { input: { file_path: 'broken.pdf' }, end: 'ok', says: /cut short or damaged/ },
@@ -81,10 +96,14 @@ export const read: Entry = {
       says: /not a Jupyter notebook[\s\S]*"cells"/,
     },
     'a file that says that it is empty': {
-      ...{ input: { file_path: '/proc/self/status' }, end: 'ok', says: /Name:/ },
+      input: { file_path: '/proc/self/status' },
+      end: 'ok',
+      says: /Name:/,
     },
     'a file that never ends': {
-      ...{ input: { file_path: '/dev/urandom' }, end: 'failed', says: /device, pipe or socket/ },
+      input: { file_path: '/dev/urandom' },
+      end: 'failed',
+      says: /device, pipe or socket/,
     },
   },
 };

@@ -8,8 +8,19 @@ import { textOf } from './edit.js';
 import type { Entry } from './entry.js';
 
 const COMMANDS = fc.constantFrom(
-  ...['true', 'false', 'echo hi', 'printf "\\377\\000"', 'cat', 'exit 7', 'cd folder', 'kill $$'],
-  ...['cat notes.txt >&2', 'nonsense --flag', "echo 'open", 'echo "$(seq 1 20000)"', 'cd / && ls'],
+  'true',
+  'false',
+  'echo hi',
+  'printf "\\377\\000"',
+  'cat',
+  'exit 7',
+  'cd folder',
+  'kill $$',
+  'cat notes.txt >&2',
+  'nonsense --flag',
+  "echo 'open",
+  'echo "$(seq 1 20000)"',
+  'cd / && ls',
 );
 
 const inBackground = (command: string) => (bench: Bench) =>
@@ -50,39 +61,49 @@ export const bash: Entry = {
     },
     'fifty megabytes, of which it shows both ends': {
       input: { command: "head -c 50000000 /dev/zero | tr '\\0' x; echo END" },
-      ...{ end: 'ok', says: /50000004 bytes in all.*which Read can open[\s\S]*END\n$/ },
+      end: 'ok',
+      says: /50000004 bytes in all.*which Read can open[\s\S]*END\n$/,
       after: (_, { text }) => expect(text.length).toBeLessThanOrEqual(30_000),
     },
     'bytes that are not text': {
-      ...{ input: { command: 'printf "\\377\\376\\000\\303"' }, end: 'ok', says: /^\ufffd\ufffd/ },
+      input: { command: 'printf "\\377\\376\\000\\303"' },
+      end: 'ok',
+      says: /^\ufffd\ufffd/,
     },
     'a time limit': {
-      ...{
-        input: { command: 'sleep 600', timeout: 200 },
-        end: 'failed',
-        says: /Stopped after 200 ms/,
-      },
+      input: { command: 'sleep 600', timeout: 200 },
+      end: 'failed',
+      says: /Stopped after 200 ms/,
       after: noSurvivors,
     },
     'what it left running, by ending it': {
-      ...{ input: { command: 'sleep 600 & disown; echo bye' }, end: 'ok', says: /bye/ },
+      input: { command: 'sleep 600 & disown; echo bye' },
+      end: 'ok',
+      says: /bye/,
       after: noSurvivors,
     },
     'a flood of children': {
       input: { command: 'for i in $(seq 50); do sleep 600 & done; echo started' },
-      ...{ end: 'ok', says: /started/, after: noSurvivors },
+      end: 'ok',
+      says: /started/,
+      after: noSurvivors,
     },
     'a command that deletes where it is': {
-      ...{ input: { command: 'mkdir gone && cd gone && rmdir ../gone && echo left' } },
-      ...{ end: 'ok', says: /left/ },
+      input: { command: 'mkdir gone && cd gone && rmdir ../gone && echo left' },
+      end: 'ok',
+      says: /left/,
     },
     'a command longer than the system takes': {
-      ...{ input: { command: `: ${'x'.repeat(200_000)}` }, end: 'denied', says: /too long/ },
+      input: { command: `: ${'x'.repeat(200_000)}` },
+      end: 'denied',
+      says: /too long/,
     },
     'a NUL': { input: { command: 'echo a\0b' }, end: 'denied', says: /NUL/ },
     'skein itself': { input: { command: 'skein -p hi' }, end: 'denied', says: /skein itself/ },
     'a command for the background': {
-      ...{ input: { command: 'sleep 600', run_in_background: true }, end: 'ok', says: /bash_1/ },
+      input: { command: 'sleep 600', run_in_background: true },
+      end: 'ok',
+      says: /bash_1/,
       after: async (bench) => expect(await bench.survivors()).not.toEqual([]),
     },
     'more in the background than there may be': {
@@ -90,10 +111,13 @@ export const bash: Entry = {
         for (let count = 0; count < 20; count += 1) await inBackground('sleep 600')(bench);
       },
       input: { command: 'sleep 600', run_in_background: true },
-      ...{ end: 'failed', says: /20 commands run in the background/ },
+      end: 'failed',
+      says: /20 commands run in the background/,
     },
     'its keys, by not having them': {
-      ...{ input: { command: 'env | grep -c -e ANTHROPIC -e API_KEY' }, end: 'failed', says: /^0/ },
+      input: { command: 'env | grep -c -e ANTHROPIC -e API_KEY' },
+      end: 'failed',
+      says: /^0/,
     },
   },
 };
@@ -107,34 +131,42 @@ export const taskOutput: Entry = {
   draws: () => ({ task_id: fc.constantFrom('bash_1', 'bash_9', '\n', '../..') }),
   cases: {
     'what was printed': {
-      ...{
-        first: hasEnded,
-        input: { task_id: 'bash_1' },
-        end: 'ok',
-        says: /exit code 0[\s\S]*all done/,
-      },
+      first: hasEnded,
+      input: { task_id: 'bash_1' },
+      end: 'ok',
+      says: /exit code 0[\s\S]*all done/,
     },
     'nothing new': {
       first: async (bench) => {
         await hasEnded(bench);
         await bench.call('TaskOutput', { task_id: 'bash_1' });
       },
-      ...{ input: { task_id: 'bash_1' }, end: 'ok', says: /nothing new/ },
+      input: { task_id: 'bash_1' },
+      end: 'ok',
+      says: /nothing new/,
     },
     'a task that still runs': {
-      ...{ first: inBackground('sleep 600'), input: { task_id: 'bash_1', block: false } },
-      ...{ end: 'ok', says: /is running/ },
+      first: inBackground('sleep 600'),
+      input: { task_id: 'bash_1', block: false },
+      end: 'ok',
+      says: /is running/,
     },
     'megabytes, of which it shows the end': {
       first: inBackground("head -c 5000000 /dev/zero | tr '\\0' x; echo END"),
-      ...{ input: { task_id: 'bash_1' }, end: 'ok', says: /no longer in memory[\s\S]*END\n$/ },
+      input: { task_id: 'bash_1' },
+      end: 'ok',
+      says: /no longer in memory[\s\S]*END\n$/,
       after: (_, { text }) => expect(text.length).toBeLessThan(31_000),
     },
     'an id that was never given': {
-      ...{ input: { task_id: 'bash_7' }, end: 'failed', says: /no background task "bash_7"/ },
+      input: { task_id: 'bash_7' },
+      end: 'failed',
+      says: /no background task "bash_7"/,
     },
     'an id of a megabyte': {
-      ...{ input: { task_id: 'x'.repeat(1_000_000) }, end: 'failed', says: /no background task/ },
+      input: { task_id: 'x'.repeat(1_000_000) },
+      end: 'failed',
+      says: /no background task/,
     },
   },
 };
@@ -146,18 +178,29 @@ export const taskStop: Entry = {
   draws: () => ({ task_id: fc.constantFrom('bash_1', 'bash_9', '\n', '../..') }),
   cases: {
     'a task, with all that it started': {
-      ...{ first: inBackground('sleep 600 & setsid sleep 600 & sleep 600') },
-      ...{ input: { task_id: 'bash_1' }, end: 'ok', says: /was stopped/, after: noSurvivors },
+      first: inBackground('sleep 600 & setsid sleep 600 & sleep 600'),
+      input: { task_id: 'bash_1' },
+      end: 'ok',
+      says: /was stopped/,
+      after: noSurvivors,
     },
     'a task that will not listen': {
       first: inBackground('trap "" TERM INT HUP; while :; do sleep 1; done'),
-      ...{ input: { task_id: 'bash_1' }, end: 'ok', says: /was stopped/, after: noSurvivors },
+      input: { task_id: 'bash_1' },
+      end: 'ok',
+      says: /was stopped/,
+      after: noSurvivors,
     },
     'a task that has ended already': {
-      ...{ first: hasEnded, input: { task_id: 'bash_1' }, end: 'ok', says: /exit code 0/ },
+      first: hasEnded,
+      input: { task_id: 'bash_1' },
+      end: 'ok',
+      says: /exit code 0/,
     },
     'an id that was never given': {
-      ...{ input: { task_id: '1' }, end: 'failed', says: /no background task "1"/ },
+      input: { task_id: '1' },
+      end: 'failed',
+      says: /no background task "1"/,
     },
   },
 };

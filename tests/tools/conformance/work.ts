@@ -29,25 +29,33 @@ export const taskCreate: Entry = {
     'a task': { input: order, end: 'ok', says: /^Task 1 created: Count the geese$/ },
     'facts of its own': {
       input: { ...order, activeForm: 'Counting', metadata: { pond: 3 } },
-      ...{ end: 'ok', says: /^Task 1 created/ },
+      end: 'ok',
+      says: /^Task 1 created/,
       after: async (bench) =>
         expect((await bench.call('TaskGet', { taskId: '1' })).text).toContain('{"pond":3}'),
     },
     'a task that says nothing': {
-      ...{ input: { ...order, subject: ' \n' }, end: 'invalid', says: /"subject"/ },
+      input: { ...order, subject: ' \n' },
+      end: 'invalid',
+      says: /"subject"/,
     },
     'a subject of a page': {
-      ...{ input: { ...order, subject: 'x'.repeat(201) }, end: 'invalid', says: /"subject"/ },
+      input: { ...order, subject: 'x'.repeat(201) },
+      end: 'invalid',
+      says: /"subject"/,
     },
     'metadata of megabytes': {
-      ...{ input: { ...order, metadata: { x: 'x'.repeat(1e6) } }, end: 'failed' },
+      input: { ...order, metadata: { x: 'x'.repeat(1e6) } },
+      end: 'failed',
       says: /^The metadata has 1000008 characters as JSON; 4000 is the most\./,
     },
     'more than there may be': {
       first: async (bench) => {
         for (let at = 0; at < 1_000; at += 1) await create(bench);
       },
-      ...{ input: order, end: 'failed', says: /^The list has 1000 tasks, which is the most\./ },
+      input: order,
+      end: 'failed',
+      says: /^The list has 1000 tasks, which is the most\./,
     },
   },
 };
@@ -60,15 +68,21 @@ export const taskUpdate: Entry = {
   draws: () => ({ ...ids, metadata, addBlocks: lists, addBlockedBy: lists }),
   cases: {
     'whose it is now': {
-      ...{ first: two, input: { taskId: '1', status: 'in_progress' }, end: 'ok' },
+      first: two,
+      input: { taskId: '1', status: 'in_progress' },
+      end: 'ok',
       says: /^Task 1 is kept: in_progress, owner a_1\.$/,
     },
     'what it waits for': {
-      ...{ first: two, input: { taskId: '#2', addBlockedBy: ['#1'] }, end: 'ok' },
+      first: two,
+      input: { taskId: '#2', addBlockedBy: ['#1'] },
+      end: 'ok',
       says: /^Task 2 is kept: pending, no owner; waits for 1\.$/,
     },
     'one that is deleted, by forgetting it': {
-      ...{ first: two, input: { taskId: '1', status: 'deleted' }, end: 'ok' },
+      first: two,
+      input: { taskId: '1', status: 'deleted' },
+      end: 'ok',
       says: /^Task 1 is deleted\.$/,
       after: async (bench) => expect(await listed(bench)).toBe('2. [pending] Feed them'),
     },
@@ -77,29 +91,43 @@ export const taskUpdate: Entry = {
         await create(bench);
         await bench.call('TaskUpdate', { taskId: '1', owner: 'bob' });
       },
-      ...{ input: { taskId: '1', status: 'in_progress' }, end: 'failed' },
+      input: { taskId: '1', status: 'in_progress' },
+      end: 'failed',
       says: /^Task 1 is owned by bob \(pending\), so only bob or the lead can change that\./,
     },
     'one that must wait': {
-      ...{ first: waiting, input: { taskId: '2', status: 'in_progress' }, end: 'failed' },
+      first: waiting,
+      input: { taskId: '2', status: 'in_progress' },
+      end: 'failed',
       says: /^Task 2 cannot start yet: it waits for 1 \(pending\)\.$/,
     },
     'a circle': {
-      ...{ first: waiting, input: { taskId: '2', addBlocks: ['1'] }, end: 'failed' },
+      first: waiting,
+      input: { taskId: '2', addBlocks: ['1'] },
+      end: 'failed',
       says: /^Then task 2 would wait for itself \(2 → 1 → 2\)/,
     },
     'one that is not there': {
-      ...{ first: two, input: { taskId: '9', status: 'completed' }, end: 'failed' },
+      first: two,
+      input: { taskId: '9', status: 'completed' },
+      end: 'failed',
       says: /^There is no task "9"\. The tasks are: 1, 2\.$/,
     },
     'no change': {
-      ...{ first: two, input: { taskId: '1' }, end: 'failed', says: /^Nothing of task 1 is to/ },
+      first: two,
+      input: { taskId: '1' },
+      end: 'failed',
+      says: /^Nothing of task 1 is to/,
     },
     'a status that there is not': {
-      ...{ input: { taskId: '1', status: 'done' }, end: 'invalid', says: /"status"/ },
+      input: { taskId: '1', status: 'done' },
+      end: 'invalid',
+      says: /"status"/,
     },
     'an owner in two lines': {
-      ...{ input: { taskId: '1', owner: 'bob\nann' }, end: 'invalid', says: /"owner"/ },
+      input: { taskId: '1', owner: 'bob\nann' },
+      end: 'invalid',
+      says: /"owner"/,
     },
   },
 };
@@ -111,14 +139,21 @@ export const taskGet: Entry = {
   draws: () => ids,
   cases: {
     'all about a task': {
-      ...{ first: waiting, input: { taskId: '1' }, end: 'ok' },
+      first: waiting,
+      input: { taskId: '1' },
+      end: 'ok',
       says: /^Task 1: Count the geese\nStatus: pending, no owner\nWaited for by: 2\nCreated by a_1\.\n\nAll of them, at the pond\.$/,
     },
     'a task by its number with a mark': {
-      ...{ first: waiting, input: { taskId: ' #2 ' }, end: 'ok', says: /waits for 1\nCreated/ },
+      first: waiting,
+      input: { taskId: ' #2 ' },
+      end: 'ok',
+      says: /waits for 1\nCreated/,
     },
     'one that is not there': {
-      ...{ first: two, input: { taskId: 'x'.repeat(100) }, end: 'failed' },
+      first: two,
+      input: { taskId: 'x'.repeat(100) },
+      end: 'failed',
       says: /^There is no task "x{80}"\. The tasks are: 1, 2\.$/,
     },
     'an empty list': { input: { taskId: '1' }, end: 'failed', says: /The list is empty\.$/ },
@@ -131,12 +166,16 @@ export const taskList: Entry = {
   sample: {},
   cases: {
     'all tasks': {
-      ...{ first: waiting, input: {}, end: 'ok' },
+      first: waiting,
+      input: {},
+      end: 'ok',
       says: /^1\. \[pending\] Count the geese\n2\. \[pending\] Feed them \(waits for 1\)$/,
     },
     'no tasks': { input: {}, end: 'ok', says: /^The list is empty\.$/ },
     'a subject that looks like the next one, in one line': {
-      ...{ first: (bench) => create(bench, 'a\n2. [completed] b'), input: {}, end: 'ok' },
+      first: (bench) => create(bench, 'a\n2. [completed] b'),
+      input: {},
+      end: 'ok',
       says: /^1\. \[pending\] a 2\. \[completed\] b$/,
     },
     'the longest list there may be, without what is done': {
@@ -146,7 +185,9 @@ export const taskList: Entry = {
           await bench.call('TaskUpdate', { taskId: String(at), status: 'completed' });
         }
       },
-      ...{ input: {}, end: 'ok', says: /^801\. \[completed\][\s\S]*\n1000\. \[pending\]/ },
+      input: {},
+      end: 'ok',
+      says: /^801\. \[completed\][\s\S]*\n1000\. \[pending\]/,
       after: (_, { text }) => expect(text).toMatch(/\n\(800 more; TaskGet shows one/),
     },
   },

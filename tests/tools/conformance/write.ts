@@ -16,25 +16,36 @@ export const write: Entry = {
     ),
   cases: {
     'a new file in new directories': {
-      ...{ input: put('a/b/c/new.txt'), end: 'ok', says: /Created .*new\.txt \(1 lines?\)/ },
+      input: put('a/b/c/new.txt'),
+      end: 'ok',
+      says: /Created .*new\.txt \(1 lines?\)/,
       after: (bench) => expect(textOf(bench, 'a/b/c/new.txt')).toBe('new\n'),
     },
     'no content': { input: put('nil.txt', ''), end: 'ok', says: /Created .*\(0 lines\)/ },
     'ten megabytes': {
-      ...{ input: put('large.txt', 'x'.repeat(10_000_000)), end: 'ok', says: /Created/ },
+      input: put('large.txt', 'x'.repeat(10_000_000)),
+      end: 'ok',
+      says: /Created/,
       after: (_, { text }) => expect(text.length).toBeLessThan(1_000),
     },
     'a file that it has not read': {
-      ...{ input: put('notes.txt'), end: 'failed', says: /Read it first/ },
+      input: put('notes.txt'),
+      end: 'failed',
+      says: /Read it first/,
       after: (bench) => expect(textOf(bench, 'notes.txt')).toBe(NOTES),
     },
     'a file that it has read': {
-      ...{ first: hasRead('notes.txt'), input: put('notes.txt'), end: 'ok', says: /Replaced/ },
+      first: hasRead('notes.txt'),
+      input: put('notes.txt'),
+      end: 'ok',
+      says: /Replaced/,
       after: (bench) => expect(textOf(bench, 'notes.txt')).toBe('new\n'),
     },
     'half of a character': { input: put('half.txt', '\udc00'), end: 'failed', says: /surrogate/ },
     'half of a character in the name': {
-      ...{ input: put('half\ud800.txt'), end: 'failed', says: /surrogate/ },
+      input: put('half\ud800.txt'),
+      end: 'failed',
+      says: /surrogate/,
       after: ({ cwd }) =>
         expect(readdirSync(cwd).filter((name) => name.startsWith('half'))).toEqual([]),
     },
@@ -42,7 +53,9 @@ export const write: Entry = {
     'a path that ends with a slash': { input: put('folder/'), end: 'failed', says: /director/ },
     'the workspace itself': { input: put('.'), end: 'failed', says: /director/ },
     'a file used as a directory': {
-      ...{ input: put('notes.txt/below.txt'), end: 'failed', says: /notes\.txt/ },
+      input: put('notes.txt/below.txt'),
+      end: 'failed',
+      says: /notes\.txt/,
       after: (bench) => expect(textOf(bench, 'notes.txt')).toBe(NOTES),
     },
     'a pipe': { input: put('pipe'), end: 'failed', says: /not a regular file/ },
@@ -50,26 +63,35 @@ export const write: Entry = {
     'a link to a device': { input: put('zero'), end: 'failed', says: /not a regular file/ },
     'a link to itself': { input: put('loop'), end: 'failed', says: /could not be used/ },
     'a link that leads nowhere: what it names comes to be': {
-      ...{ input: put('dangling'), end: 'ok', says: /Created/ },
+      input: put('dangling'),
+      end: 'ok',
+      says: /Created/,
       after(bench) {
         expect(textOf(bench, 'nowhere')).toBe('new\n');
         expect(lstatSync(join(bench.cwd, 'dangling')).isSymbolicLink()).toBe(true);
       },
     },
     'a name that is too long': {
-      ...{ input: put('n'.repeat(300)), end: 'failed', says: /could not be used.*too long/ },
+      input: put('n'.repeat(300)),
+      end: 'failed',
+      says: /could not be used.*too long/,
     },
     'names that a shell or a terminal would take for something else': {
-      ...{ input: put('-rf $(touch pwned)\n"\u001b[31m'), end: 'ok', says: /Created/ },
+      input: put('-rf $(touch pwned)\n"\u001b[31m'),
+      end: 'ok',
+      says: /Created/,
       after: ({ cwd }) => expect(readdirSync(cwd)).toContain('-rf $(touch pwned)\n"\u001b[31m'),
     },
     'a place where nothing can be made': {
-      ...{ input: put('/proc/new.txt'), end: 'failed', says: /\/proc\/new\.txt/ },
+      input: put('/proc/new.txt'),
+      end: 'failed',
+      says: /\/proc\/new\.txt/,
     },
     'the folder of a state that is not its own': {
       first: ({ root }) => mkdirSync(join(root, 'home/.skein'), { recursive: true }),
       input: ({ root }: { root: string }) => put(join(root, 'home/.skein/settings.json')),
-      ...{ end: 'denied', says: /state of Skein itself/ },
+      end: 'denied',
+      says: /state of Skein itself/,
       after: ({ root }) => expect(readdirSync(join(root, 'home/.skein'))).toEqual([]),
     },
   },

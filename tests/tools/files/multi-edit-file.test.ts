@@ -26,7 +26,9 @@ const edit = async (before: string | Uint8Array, edits: Edits) => {
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : '?');
 
 const swap = (old_string: string, new_string: string, replace_all = false) => ({
-  ...{ old_string, new_string, replace_all },
+  old_string,
+  new_string,
+  replace_all,
 });
 
 describe('MultiEdit', () => {

@@ -45,7 +45,12 @@ const book = (cells: readonly object[]) =>
   JSON.stringify({ nbformat: 4, nbformat_minor: 5, cells });
 
 const code = (source: string | readonly string[], ...outputs: readonly object[]) => ({
-  ...{ cell_type: 'code', id: 'c1', execution_count: 7, metadata: {}, source, outputs },
+  cell_type: 'code',
+  id: 'c1',
+  execution_count: 7,
+  metadata: {},
+  source,
+  outputs,
 });
 
 const shown = async (cells: readonly object[], page: object = {}) =>
@@ -73,7 +78,8 @@ describe('Read of a notebook', () => {
     const blocks = await shown([code('plot()', image), code('x')]);
     expect(blocks.map(({ type }) => type)).toEqual(['text', 'image', 'text']);
     expect(blocks[1]).toEqual({
-      ...{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: png } },
+      type: 'image',
+      source: { type: 'base64', media_type: 'image/png', data: png },
     });
   });
 

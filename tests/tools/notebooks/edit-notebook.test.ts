@@ -51,8 +51,12 @@ describe('NotebookEdit', () => {
       new_source: 'y = 2\nz',
     });
     expect(cells[0]).toEqual({
-      ...{ cell_type: 'code', execution_count: null, id: 'aaa', metadata: { weight: 1 } },
-      ...{ outputs: [], source: ['y = 2\n', 'z'] },
+      cell_type: 'code',
+      execution_count: null,
+      id: 'aaa',
+      metadata: { weight: 1 },
+      outputs: [],
+      source: ['y = 2\n', 'z'],
     });
     const rest = (whole: string) => whole.slice(whole.indexOf('  {\n   "cell_type": "markdown"'));
     expect(rest(text)).toBe(rest(notebook()));
@@ -152,7 +156,10 @@ describe('NotebookEdit', () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(cell, { minLength: 1, maxLength: 4 }),
-        ...([indent, mode, source, fc.nat(3)] as const),
+        indent,
+        mode,
+        source,
+        fc.nat(3),
         async (cells, space, edit_mode, new_source, at) => {
           const cell_number = at % cells.length;
           const book = { nbformat: 4, nbformat_minor: 2, metadata: { cells: [] }, cells };

@@ -17,8 +17,12 @@ const grep = async (tree: Tree, input: Parameters<typeof searchText.call>[0]) =>
   (await searchText.call(input, await contextOf(tree))).content;
 
 const COMPLETE: SearchEnd = {
-  ...{ reason: 'complete', leftOut: 0, mayHaveLeftOutMore: false },
-  ...{ unreadable: 0, tooLarge: 0, tooSlow: 0 },
+  reason: 'complete',
+  leftOut: 0,
+  mayHaveLeftOutMore: false,
+  unreadable: 0,
+  tooLarge: 0,
+  tooSlow: 0,
 };
 
 /** A search that finds what it is told to, as long as it is wanted. */
@@ -39,7 +43,10 @@ const report = async (search: FileSearch, input: object = {}) => {
 
 const lines = (count: number, text = 'x'): readonly SearchHit[] =>
   Array.from({ length: count }, (_, at) => ({
-    ...{ path: '/work/a', line: at + 1, text, isMatch: true },
+    path: '/work/a',
+    line: at + 1,
+    text,
+    isMatch: true,
   }));
 
 describe('Grep', () => {

@@ -26,7 +26,11 @@ const workshop = ({
   const context = toolContext(workspace, { jobs, cwd, agents, signal: interrupt.signal });
   const heard = (outcome: ToolOutcome) => context.learn(outcome).content as string;
   return {
-    ...{ shell, clock, context, interrupt, jobs },
+    shell,
+    clock,
+    context,
+    interrupt,
+    jobs,
     start: async (command: string, timeout?: number) =>
       heard(await runCommand.call({ command, timeout, run_in_background: true }, context)),
     look: async (task_id: string, input: { block?: boolean; timeout?: number } = {}) =>
@@ -143,7 +147,10 @@ describe('TaskOutput', () => {
     const outcome = await taskOutput.call({ task_id: 'bash_1', block: false }, context);
     expect(outcome.content).toContain('50000 characters before this are no longer in memory');
     expect(outcome.facts).toEqual({
-      ...{ task: 'bash_1', status: 'running', characters: 100_000, dropped: 50_000 },
+      task: 'bash_1',
+      status: 'running',
+      characters: 100_000,
+      dropped: 50_000,
     });
   });
 

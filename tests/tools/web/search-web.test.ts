@@ -48,7 +48,9 @@ describe('a search', () => {
     expect(asked).toMatchObject([{ purpose: 'search', prompt: 'Search the web for: geese' }]);
     expect(asked[0]?.serverTools).toEqual([
       {
-        ...{ type: 'web_search_20250305', name: 'web_search', max_uses: 8 },
+        type: 'web_search_20250305',
+        name: 'web_search',
+        max_uses: 8,
         allowed_domains: ['a.example'],
       },
     ]);
@@ -70,7 +72,9 @@ describe('a search', () => {
     const many = Array.from({ length: 60 }, (_, at) => hit(`https://a.example/${at}`));
     const errors = found({ type: 'web_search_tool_result_error', error_code: 'max_uses_exceeded' });
     const { text } = await searched({
-      ...{ text: 'x'.repeat(40_000), blocks: [found(many), errors], stopReason: 'pause_turn' },
+      text: 'x'.repeat(40_000),
+      blocks: [found(many), errors],
+      stopReason: 'pause_turn',
     });
     expect(text).toContain('[Some searches failed: max_uses_exceeded.]');
     expect(text).toContain('[The search was not finished');

@@ -17,7 +17,12 @@ const inboxWith = (...entries: readonly Partial<InboxEntry>[]): Inbox => {
 
 const linesOf = (inbox: Inbox, columns = 80, rows = 40) =>
   inboxLines(inbox, {
-    ...{ columns, rows, paint: paintFor(false), sign: '❯', now: 5_000, howTo: 'Tab' },
+    columns,
+    rows,
+    paint: paintFor(false),
+    sign: '❯',
+    now: 5_000,
+    howTo: 'Tab',
   });
 
 describe('a question on the screen', () => {
@@ -170,9 +175,16 @@ describe('a question on the screen', () => {
     const { lines } = linesOf(inbox, 80, 21);
     expect(lines).toHaveLength(21);
     expect(lines.slice(2, 16)).toEqual([
-      ...['  | file: a.ts', '  | + line 0', '  | + line 1', '  | + line 2', '  | + line 3'],
+      '  | file: a.ts',
+      '  | + line 0',
+      '  | + line 1',
+      '  | + line 2',
+      '  | + line 3',
       '  | (2992 lines are not shown here)',
-      ...['  | + line 2996', '  | + line 2997', '  | + line 2998', '  | + line 2999'],
+      '  | + line 2996',
+      '  | + line 2997',
+      '  | + line 2998',
+      '  | + line 2999',
       '  Not all of it is shown: v shows it, and deny if in doubt.',
       '  risk: high, it may leave the workspace, open secrets or be hard to undo',
       '  reason: No rule allows it.',

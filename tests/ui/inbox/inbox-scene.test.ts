@@ -14,12 +14,19 @@ const setUp = (count: number) => {
   for (let at = 1; at <= count; at += 1) {
     const question = permission({ id: `q_${at}`, description: `Bash task ${at}` });
     inbox.add({
-      ...{ kind: 'permission', id: question.id, question, asker: `agent ${at}` },
-      ...{ askedAt: Date.now(), answer: () => answers.push(question.id) },
+      kind: 'permission',
+      id: question.id,
+      question,
+      asker: `agent ${at}`,
+      askedAt: Date.now(),
+      answer: () => answers.push(question.id),
     });
   }
   const scene = new InboxScene({
-    ...{ inbox, paint: paintFor(false), sign: '❯', said: () => '' },
+    inbox,
+    paint: paintFor(false),
+    sign: '❯',
+    said: () => '',
     leave: () => {
       left += 1;
     },

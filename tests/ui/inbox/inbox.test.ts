@@ -12,7 +12,11 @@ const setUp = (...entries: readonly Partial<InboxEntry>[]) => {
   for (const entry of entries) {
     const question = entry.question ?? permission();
     inbox.add({
-      ...{ kind: 'permission', question, id: question.id, asker: 'The leader', askedAt: 0 },
+      kind: 'permission',
+      question,
+      id: question.id,
+      asker: 'The leader',
+      askedAt: 0,
       answer: (answer: unknown) => answers.push([question.id, answer]),
       ...entry,
     } as InboxEntry);

@@ -5,14 +5,26 @@ import type {
 } from '../../../src/protocol/permission/permission.js';
 
 export const permission = (change: Partial<PermissionQuestion> = {}): PermissionQuestion => ({
-  ...{ id: 'q_1', agent: 'a_1', call: 'toolu_1', tool: 'Bash', inputDigest: 'digest' },
-  ...{ input: { command: 'npm test' }, description: 'Bash npm test', cwd: '/work' },
-  ...{ reason: 'No rule allows it.', risk: 'medium', grant: 'Bash(npm test)' },
+  id: 'q_1',
+  agent: 'a_1',
+  call: 'toolu_1',
+  tool: 'Bash',
+  inputDigest: 'digest',
+  input: { command: 'npm test' },
+  description: 'Bash npm test',
+  cwd: '/work',
+  reason: 'No rule allows it.',
+  risk: 'medium',
+  grant: 'Bash(npm test)',
   ...change,
 });
 
 export const choice = (change: Partial<PersonQuestion> = {}): PersonQuestion => ({
-  ...{ id: 'q_2', agent: 'a_1', call: 'toolu_2', question: 'Which one?', multiple: false },
+  id: 'q_2',
+  agent: 'a_1',
+  call: 'toolu_2',
+  question: 'Which one?',
+  multiple: false,
   options: [{ label: 'red' }, { label: 'green', description: 'like grass' }],
   ...change,
 });

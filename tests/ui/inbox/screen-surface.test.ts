@@ -26,7 +26,9 @@ describe('questions on a screen', () => {
     const answer = surface.ask(permission(), never);
     expect(rung()).toBe(1);
     expect(inbox.shown).toMatchObject({
-      ...{ asker: 'Agent a_1', purpose: 'the leader, look around', askedAt: 42 },
+      asker: 'Agent a_1',
+      purpose: 'the leader, look around',
+      askedAt: 42,
     });
     const entry = inbox.shown;
     if (entry?.kind === 'permission') entry.answer({ behavior: 'allow', scope: 'once' });

@@ -52,7 +52,10 @@ const setUp = () => {
   const inbox = new Inbox({ showWhole: () => {}, now: () => performance.now() + 10_000 });
   const home = mkdtempSync(`${tmpdir()}/inbox-`);
   const desk = new StoreInbox({
-    ...{ machine: { env: { SKEIN_HOME: home }, home, cwd: home }, store, inbox, swarms },
+    machine: { env: { SKEIN_HOME: home }, home, cwd: home },
+    store,
+    inbox,
+    swarms,
     keep: (work) => {
       kept.push(work);
       return work;
@@ -67,7 +70,14 @@ const setUp = () => {
   });
   onTestFinished(() => desk.close());
   return {
-    ...{ board, decided, said, kept, inbox, desk, rung: () => rung, looks: () => looks },
+    board,
+    decided,
+    said,
+    kept,
+    inbox,
+    desk,
+    rung: () => rung,
+    looks: () => looks,
     asks: (...ids: string[]) => {
       asking = ids;
       desk.refresh();

@@ -12,31 +12,62 @@ const attempt = { turn: 1, attempt: 1 };
 const usage = { ...NO_USAGE, input: 1_000, output: 100, cacheRead: 9_000 };
 
 const asked: JournalBody = {
-  ...{ type: 'turn.started', ...attempt, model: 'm', estimatedTokens: 5, tools: 4, messages: 1 },
+  type: 'turn.started',
+  ...attempt,
+  model: 'm',
+  estimatedTokens: 5,
+  tools: 4,
+  messages: 1,
 };
 const answered = (content: readonly object[], stopReason = 'tool_use'): JournalBody => ({
-  ...{ type: 'assistant.received', ...attempt, model: 'm', messageId: 'msg', requestId: null },
-  ...{ stopReason, usage, cost: 0.01, durationMs: 5, raw: JSON.stringify(content) },
+  type: 'assistant.received',
+  ...attempt,
+  model: 'm',
+  messageId: 'msg',
+  requestId: null,
+  stopReason,
+  usage,
+  cost: 0.01,
+  durationMs: 5,
+  raw: JSON.stringify(content),
 });
 const text = (words: string) => ({ type: 'text', text: words });
 const use = (id: string, name: string, input: object) => ({ type: 'tool_use', id, name, input });
 const started = (call: string, tool: string, description: string): JournalBody => ({
-  ...{ type: 'call.started', ...attempt, call, tool, readOnly: false, inputDigest: 'd' },
+  type: 'call.started',
+  ...attempt,
+  call,
+  tool,
+  readOnly: false,
+  inputDigest: 'd',
   description,
 });
 const ended = (call: string, tool: string, content: string): JournalBody => ({
-  ...{ type: 'call.ended', ...attempt, call, tool, outcome: 'ok', durationMs: 1 },
+  type: 'call.ended',
+  ...attempt,
+  call,
+  tool,
+  outcome: 'ok',
+  durationMs: 1,
   raw: JSON.stringify({ type: 'tool_result', tool_use_id: call, content }),
 });
 const over = (reason: 'end_turn' | 'model_error', final: boolean): JournalBody => ({
-  ...{ type: 'run.ended', reason, detail: null, turns: 1, final },
+  type: 'run.ended',
+  reason,
+  detail: null,
+  turns: 1,
+  final,
 });
 const born = (agent: string, name: string): JournalBody =>
   ({
     ...createdFor(agent, 'a_1'),
     origin: {
-      ...{ kind: 'background', type: 'runner', name, description: `the ${name} job` },
-      ...{ call: `c_${name}`, depth: 1 },
+      kind: 'background',
+      type: 'runner',
+      name,
+      description: `the ${name} job`,
+      call: `c_${name}`,
+      depth: 1,
     },
   }) as JournalBody;
 
@@ -61,33 +92,55 @@ const STORY: readonly (readonly [agent: string, after: number, body: JournalBody
   ['a_3', 0, { type: 'run.started', run: 1 }],
   ['a_2', 100, asked],
   [
-    ...(['a_2', 800] as const),
+    'a_2' as const,
+    800,
     {
-      ...{ type: 'turn.failed', ...attempt, kind: 'overloaded', message: 'Too much.' },
-      ...{ status: 529, durationMs: 5, model: 'm', usage: NO_USAGE, cost: 0 },
+      type: 'turn.failed',
+      ...attempt,
+      kind: 'overloaded',
+      message: 'Too much.',
+      status: 529,
+      durationMs: 5,
+      model: 'm',
+      usage: NO_USAGE,
+      cost: 0,
     },
   ],
   ['a_3', 0, asked],
   [
-    ...(['a_3', 1_000] as const),
+    'a_3' as const,
+    1_000,
     answered([
       text('I change it.'),
       use('c_1', 'Edit', { file_path: 'a.ts', old_string: 'one', new_string: 'two' }),
     ]),
   ],
   [
-    ...(['a_3', 0] as const),
+    'a_3' as const,
+    0,
     {
-      ...{ type: 'question.asked', ...attempt, question: 'q_1', call: 'c_1', tool: 'Edit' },
-      ...{ inputDigest: 'd', description: 'Edit a.ts', reason: 'no rule allows it' },
+      type: 'question.asked',
+      ...attempt,
+      question: 'q_1',
+      call: 'c_1',
+      tool: 'Edit',
+      inputDigest: 'd',
+      description: 'Edit a.ts',
+      reason: 'no rule allows it',
     },
   ],
   // Somebody was at lunch.
   [
-    ...(['a_3', 600_000] as const),
+    'a_3' as const,
+    600_000,
     {
-      ...{ type: 'call.ruled', ...attempt, call: 'c_1', tool: 'Edit', behavior: 'allow' },
-      ...{ step: 'callback', reason: 'yes' },
+      type: 'call.ruled',
+      ...attempt,
+      call: 'c_1',
+      tool: 'Edit',
+      behavior: 'allow',
+      step: 'callback',
+      reason: 'yes',
     },
   ],
   ['a_3', 10, started('c_1', 'Edit', 'Edit a.ts')],

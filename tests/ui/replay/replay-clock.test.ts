@@ -28,7 +28,7 @@ describe('a tape', () => {
     expect(played(tape, 500)).toBe(0);
     tape.toggle();
     expect([played(tape, 0), played(tape, 999), played(tape, 1), played(tape, 1_500)]).toEqual([
-      ...[2, 2, 3, 4],
+      2, 2, 3, 4,
     ]);
     expect(tape.now).toBe(START + 2_000 + 100_000);
   });

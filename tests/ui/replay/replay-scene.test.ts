@@ -21,7 +21,11 @@ const showOn = (source: ReplaySource, columns: number, rows: number) => {
   });
   const transport = new TransportLine(source.tape, look, () => '');
   const scene = new SwarmScene({
-    ...{ source, look, title: 'skein replay', hints: REPLAY_HINTS, help: REPLAY_HELP },
+    source,
+    look,
+    title: 'skein replay',
+    hints: REPLAY_HINTS,
+    help: REPLAY_HELP,
     leave: () => {},
     line: (width) => transport.text(width),
     press: (key) => {

@@ -38,8 +38,12 @@ describe('the page of a report', () => {
       ended(from + 10_000, 'end_turn', agent),
     ];
     const page = pageOf([
-      ...[...begun(0), ...work(0, 'a_1'), spawned(0, 'a_2'), ...work(5_000, 'a_2')],
-      ...[...work(day, 'a_2'), over(day + 10_000)],
+      ...begun(0),
+      ...work(0, 'a_1'),
+      spawned(0, 'a_2'),
+      ...work(5_000, 'a_2'),
+      ...work(day, 'a_2'),
+      over(day + 10_000),
     ]);
     expect(textOf(page)).toContain('at work at most 2');
     const path = /aria-label="Agents at work[^>]*><path class="s-streaming" d="([^"]+)"/.exec(
@@ -66,15 +70,24 @@ describe('the page of a report', () => {
   test('tells who was asked for what, what came of it, by which rule and how long that took', () => {
     const rule = { rule: 'Bash(rm *)', source: 'project', file: '/work/.skein/s.json', line: 7 };
     const answered: Fact = {
-      ...{ type: 'permission.answered', ts: 4_000, call: 'c1', outcome: 'accepted' },
-      ...{ surface: 'inbox', detail: 'session' },
+      type: 'permission.answered',
+      ts: 4_000,
+      call: 'c1',
+      outcome: 'accepted',
+      surface: 'inbox',
+      detail: 'session',
     };
     const text = textOf(
       pageOf([
-        ...[...begun(0), started(10), ended(100, 'tool_use'), asked(1_000, 'c1'), answered],
+        ...begun(0),
+        started(10),
+        ended(100, 'tool_use'),
+        asked(1_000, 'c1'),
+        answered,
         ruled(4_500, 'c1', 'allow', { by: 'inbox', reason: 'Fine.', granted: 'Bash(rm)' }),
         ruled(5_000, 'c2', 'deny', { step: 'deny', reason: 'Forbidden.', ...rule }),
-        ...[asked(6_000, 'c3'), over(7_000)],
+        asked(6_000, 'c3'),
+        over(7_000),
       ]),
     );
     expect(text).toContain('2 questions asked and 1 call denied, of 2 rulings.');
@@ -185,26 +198,27 @@ const anything = fc.oneof(
 test('whatever an index says, there is a report of it and a page without anything foreign in it', () => {
   const event = fc
     .record({
-      ...{ ts: fc.oneof(fc.integer({ min: 0, max: 1e6 }), fc.double({ noNaN: true })) },
-      ...{
-        agent: fc.constantFrom('a_1', 'a_2', '__proto__', '<b>'),
-        type: fc.constantFrom(...EVENT_TYPES),
-      },
+      ts: fc.oneof(fc.integer({ min: 0, max: 1e6 }), fc.double({ noNaN: true })),
+      agent: fc.constantFrom('a_1', 'a_2', '__proto__', '<b>'),
+      type: fc.constantFrom(...EVENT_TYPES),
       parent: fc.constantFrom(null, 'a_1', 'a_2'),
-      ...{
-        call: anything,
-        tool: anything,
-        description: anything,
-        reason: anything,
-        step: anything,
-      },
-      ...{ behavior: fc.oneof(fc.constantFrom('allow', 'deny', 'ask'), anything), by: anything },
-      ...{ rule: anything, file: anything, line: anything, child: anything, kind: anything },
-      ...{ usage: fc.oneof(fc.record({ input: anything, output: anything }), anything) },
-      ...{ cost: anything, model: fc.oneof(fc.constant(MODEL), anything), epoch: anything },
-      ...{
-        origin: fc.oneof(fc.record({ name: anything, type: anything, depth: anything }), anything),
-      },
+      call: anything,
+      tool: anything,
+      description: anything,
+      reason: anything,
+      step: anything,
+      behavior: fc.oneof(fc.constantFrom('allow', 'deny', 'ask'), anything),
+      by: anything,
+      rule: anything,
+      file: anything,
+      line: anything,
+      child: anything,
+      kind: anything,
+      usage: fc.oneof(fc.record({ input: anything, output: anything }), anything),
+      cost: anything,
+      model: fc.oneof(fc.constant(MODEL), anything),
+      epoch: anything,
+      origin: fc.oneof(fc.record({ name: anything, type: anything, depth: anything }), anything),
     })
     .map((fields) => ({ v: 1, seq: 1, swarm: 's', cites: { seq: 1 }, ...fields }) as SwarmEvent);
   const atOnce = { v: 1, seq: 1, swarm: 's', cites: { seq: 1 }, agent: 'a_1', parent: null };

@@ -12,7 +12,9 @@ const setUp = (count: number, options: Partial<PagerOptions> = {}) => {
     lines: () => Array.from({ length: count }, (_, at) => `line ${at + 1}`),
   };
   const pager = new Pager(pages, {
-    ...{ paint: paintFor(false), size: () => SIZE, ...options },
+    paint: paintFor(false),
+    size: () => SIZE,
+    ...options,
     close: () => {
       closed += 1;
     },

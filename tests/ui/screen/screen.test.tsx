@@ -51,7 +51,9 @@ describe('a screen', () => {
     expect(paper.raw).toBe(before);
     machine.read(true);
     expect([...paper.history(), ...paper.screen()].slice(-3)).toEqual([
-      ...['line 999', 'line 1000', 'prompt 1000'],
+      'line 999',
+      'line 1000',
+      'prompt 1000',
     ]);
     expect(paper.history()[0]).toBe('line 1');
   });

@@ -10,7 +10,10 @@ export const boardOn = (columns = 40, paint = paintFor(false)) => {
   let said = '';
   let now = 0;
   const board = new SessionBoard({
-    ...{ paint, signs: signsFor(true), columns: () => columns, now: () => now },
+    paint,
+    signs: signsFor(true),
+    columns: () => columns,
+    now: () => now,
     print: (text) => {
       said += text;
     },
@@ -25,7 +28,10 @@ export const boardOn = (columns = 40, paint = paintFor(false)) => {
 };
 
 export const started = (change: Partial<Extract<FeedItem, { type: 'tool.started' }>> = {}) => ({
-  ...{ type: 'tool.started' as const, call: 'toolu_1', tool: 'Bash', description: 'Bash npm test' },
+  type: 'tool.started' as const,
+  call: 'toolu_1',
+  tool: 'Bash',
+  description: 'Bash npm test',
   input: { command: 'npm test' },
   ...change,
 });
@@ -34,13 +40,23 @@ export const ended = (
   content: string,
   change: Partial<Extract<FeedItem, { type: 'tool.ended' }>> = {},
 ) => ({
-  ...{ type: 'tool.ended' as const, call: 'toolu_1', tool: 'Bash', outcome: 'ok' as const },
-  ...{ input: { command: 'npm test' }, description: 'Bash npm test' },
+  type: 'tool.ended' as const,
+  call: 'toolu_1',
+  tool: 'Bash',
+  outcome: 'ok' as const,
+  input: { command: 'npm test' },
+  description: 'Bash npm test',
   raw: JSON.stringify({ type: 'tool_result', tool_use_id: 'toolu_1', content }),
   ...change,
 });
 
 export const tag = (change: Partial<AgentTag> = {}): AgentTag => ({
-  ...{ id: 'a_12345678', parent: 'a_lead', kind: 'sync', type: 'explorer', depth: 1 },
-  ...{ description: 'look around', call: 'toolu_9', ...change },
+  id: 'a_12345678',
+  parent: 'a_lead',
+  kind: 'sync',
+  type: 'explorer',
+  depth: 1,
+  description: 'look around',
+  call: 'toolu_9',
+  ...change,
 });

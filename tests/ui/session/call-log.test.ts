@@ -19,7 +19,15 @@ describe('a call that is opened', () => {
   test('shows an edit as a difference', () => {
     const input = { file_path: 'a.ts', old_string: 'a\nb\nc\n', new_string: 'a\nB\nc\n' };
     expect(shown({ tool: 'Edit', input }, 'Done.')).toEqual([
-      ...['file_path: a.ts', '', '@@ -1 +1 @@', '  a', '- b', '+ B', '  c', '', 'Done.'],
+      'file_path: a.ts',
+      '',
+      '@@ -1 +1 @@',
+      '  a',
+      '- b',
+      '+ B',
+      '  c',
+      '',
+      'Done.',
     ]);
   });
 

@@ -19,7 +19,9 @@ describe('suggestions', () => {
 
   test('name files behind an at sign, the best first', () => {
     expect(textsAt('look at @mai')).toEqual([
-      ...['@src/main.ts ', '@docs/maintaining.md ', '@src/deep/domain.ts '],
+      '@src/main.ts ',
+      '@docs/maintaining.md ',
+      '@src/deep/domain.ts ',
     ]);
     expect(textsAt('@src/')).toEqual(['@src/main.ts ', '@src/deep/domain.ts ']);
     expect(textsAt('me@mai')).toBeUndefined();
@@ -64,7 +66,9 @@ describe('names that are not one plain word', () => {
   test('are completed behind an open quote, blanks and all', () => {
     const text = 'see @"my sh';
     expect(completionAt({ text, at: text.length }, NAMES)).toEqual({
-      ...{ from: 4, to: 11, suggestions: [{ text: '@"my shot.png" ', detail: '' }] },
+      from: 4,
+      to: 11,
+      suggestions: [{ text: '@"my shot.png" ', detail: '' }],
     });
     expect(suggested('see @"my shot.png" and')).toBeUndefined();
     const menu = new CompletionMenu(() => NAMES);
@@ -84,7 +88,8 @@ describe('the menu of suggestions', () => {
     const menu = menuAt('look at @mai');
     menu.move(1);
     expect(menu.take(draftOf('look at @mai'))).toEqual({
-      ...{ text: 'look at @docs/maintaining.md ', at: 29 },
+      text: 'look at @docs/maintaining.md ',
+      at: 29,
     });
     expect(menu.isOpen).toBe(false);
   });

@@ -13,8 +13,13 @@ const setUp = (columns = 80, text = 'hello') => {
   menu.update(draftOf(text));
   board.view = viewDraft('> ', draftOf(text), columns);
   const state: LiveState = {
-    ...{ board, menu, inbox: () => ({ lines: [] }), isAnswering: false, images: [] },
-    ...{ status: 'status', activity: undefined },
+    board,
+    menu,
+    inbox: () => ({ lines: [] }),
+    isAnswering: false,
+    images: [],
+    status: 'status',
+    activity: undefined,
   };
   const draw = (change: Partial<LiveState> = {}, rows = 24) =>
     laidOut(<LivePart state={{ ...state, ...change }} size={{ columns, rows }} />, columns, rows);

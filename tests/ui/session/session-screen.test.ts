@@ -12,9 +12,15 @@ const setUp = (typed = '') => {
   const machine = { ...paper, env: {}, stdin: {} } as unknown as Machine;
   let interrupts = 0;
   const screen = new SessionScreen({
-    ...{ machine, session: () => undefined, status: () => ({ model: 'm', mode: 'default' }) },
-    ...{ nameOf: () => 'The leader', purposeOf: () => undefined, changeMode: () => {} },
-    ...{ files: () => [], imagesIn: () => [], openSwarm: () => undefined },
+    machine,
+    session: () => undefined,
+    status: () => ({ model: 'm', mode: 'default' }),
+    nameOf: () => 'The leader',
+    purposeOf: () => undefined,
+    changeMode: () => {},
+    files: () => [],
+    imagesIn: () => [],
+    openSwarm: () => undefined,
     interruptRun: () => {
       interrupts += 1;
     },

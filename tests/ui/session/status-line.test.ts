@@ -6,8 +6,13 @@ import { textWidth } from '../../../src/terminal/text/text-width.js';
 import { type StatusFacts, statusLine } from '../../../src/ui/session/status-line.js';
 
 const FACTS: StatusFacts = {
-  ...{ model: 'claude-sonnet-5-5', mode: 'default', cost: 0.1234, cachePercent: 87.4 },
-  ...{ branch: 'main', running: 3, waiting: 1 },
+  model: 'claude-sonnet-5-5',
+  mode: 'default',
+  cost: 0.1234,
+  cachePercent: 87.4,
+  branch: 'main',
+  running: 3,
+  waiting: 1,
   context: contextUse(50_000, windowMarks('unknown')),
 };
 

@@ -15,7 +15,10 @@ import {
 } from '../../fakes/agents/agent-views.js';
 
 const paper = (width: number) => ({
-  ...{ width, now: BEGAN + 60_000, paint: paintFor(false), unicode: true },
+  width,
+  now: BEGAN + 60_000,
+  paint: paintFor(false),
+  unicode: true,
 });
 const AGENTS = [
   leadView(),
@@ -88,17 +91,18 @@ describe('the line of progress', () => {
     const amount = fc.option(fc.double({ min: -1, max: 1e6, noNaN: true }), { nil: null });
     const few = fc.integer({ min: 0, max: 300 });
     const totals = fc.record({
-      ...{
-        agents: few,
-        running: few,
-        waiting: few,
-        asking: few,
-        failed: few,
-        idle: few,
-        done: few,
-      },
-      ...{ costUsd: amount, leftUsd: amount, leftTokens: amount },
-      ...{ turnsPerMinute: fc.double({ min: 0, max: 999, noNaN: true }), usdPerMinute: amount },
+      agents: few,
+      running: few,
+      waiting: few,
+      asking: few,
+      failed: few,
+      idle: few,
+      done: few,
+      costUsd: amount,
+      leftUsd: amount,
+      leftTokens: amount,
+      turnsPerMinute: fc.double({ min: 0, max: 999, noNaN: true }),
+      usdPerMinute: amount,
     });
     fc.assert(
       fc.property(totals, fc.integer({ min: 20, max: 250 }), (figures, width) => {

@@ -37,7 +37,9 @@ interface Box {
 
 const boxesIn = (line: string): readonly Box[] =>
   [...line.matchAll(/[a-z-]{4,}/g)].map(({ 0: state, index }) => ({
-    ...{ state, from: index, to: index + state.length },
+    state,
+    from: index,
+    to: index + state.length,
   }));
 
 /** As a reader follows them: those between two names of a line, and those that cross rows. */
@@ -113,7 +115,9 @@ describe('the chart of states', () => {
 
   test('does with letters of ASCII where the terminal has no others', () => {
     const [first, second, third, line] = stateChart('idle', {
-      ...{ columns: 60, unicode: false, paint: paintFor(false) },
+      columns: 60,
+      unicode: false,
+      paint: paintFor(false),
     });
     expect(first).toContain('queued -> waiting');
     expect([second?.trim()[0], third?.trim()[0], line?.slice(0, 4)]).toEqual(['|', 'v', '----']);

@@ -19,7 +19,10 @@ import { paperMachine } from '../../fakes/terminal/recording-host.js';
 import { ShownSwarms } from '../../fakes/terminal/shown-swarms.js';
 
 const call = (description: string, ago = 12_000) => ({
-  ...{ call: description, tool: 'Bash', description, since: BEGAN + 42_000 - ago },
+  call: description,
+  tool: 'Bash',
+  description,
+  since: BEGAN + 42_000 - ago,
 });
 
 const FAMILY: readonly AgentView[] = [
@@ -28,7 +31,9 @@ const FAMILY: readonly AgentView[] = [
   agentView('a_deep', { parent: 'a_docs', depth: 2, ...asking('rm -rf build') }),
   agentView('a_tests', { type: 'tester', ...ended('max_turns', 'after 5 turns') }),
   agentView('a_wait', {
-    ...{ type: 'reviewer', state: 'waiting', waitsFor: 'rate-limit' },
+    type: 'reviewer',
+    state: 'waiting',
+    waitsFor: 'rate-limit',
     wait: { kind: 'rate-limit', detail: null, since: BEGAN, agents: [], count: 1 },
   }),
   agentView('a_done', { type: 'general-purpose', ...ended('end_turn') }),
@@ -70,7 +75,12 @@ const setUp = (
     for (const sequence of text) scene.press({ sequence });
   };
   return {
-    ...{ source, scene, leave, press, type, paper: machine.paper },
+    source,
+    scene,
+    leave,
+    press,
+    type,
+    paper: machine.paper,
     lines: () => machine.paper.screen(),
     text: () => machine.paper.screen().join('\n'),
     settle: () => vi.advanceTimersByTimeAsync(200),
@@ -207,7 +217,8 @@ describe('the swarm screen', () => {
   test('gives keys first to whoever opened it, who also has a line and hints', () => {
     const taken = ({ name }: Key) => name === 'space';
     const { press, text, leave } = setUp([swarmView(FAMILY)], [100, 24], {
-      ...{ press: taken, hints: [{ key: 'Space', says: 'play' }] },
+      press: taken,
+      hints: [{ key: 'Space', says: 'play' }],
       line: (width) => '='.repeat(width),
     });
     press('space', 'q');
@@ -242,7 +253,8 @@ describe('the keys that are told', () => {
   ])('have their frame and the way back at %d by %d', (columns, rows) => {
     const help = Array.from({ length: 6 }, (_, at) => ({ key: `${at}`, says: `theirs ${at}` }));
     const { press, lines, text } = setUp([swarmView(FAMILY)], [columns, rows], {
-      ...{ steering: steered(), help },
+      steering: steered(),
+      help,
     });
     press('?');
     const seen = lines().filter((line) => line.trim() !== '');

@@ -7,28 +7,50 @@ const at = { turn: 1, attempt: 1 };
 const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0 };
 
 const created: JournalBody = {
-  ...{ type: 'agent.created', agent: 'a_1', parent: null, cwd: '/repo', model: 'm', prompt: 'p' },
+  type: 'agent.created',
+  agent: 'a_1',
+  parent: null,
+  cwd: '/repo',
+  model: 'm',
+  prompt: 'p',
 };
 
 /** A message that calls tools: `[id, name, input]` each. */
 const wants = (...calls: readonly [string, string, object][]): JournalBody => ({
-  ...{ type: 'assistant.received', ...at, model: 'm', messageId: null, requestId: null },
-  ...{ stopReason: 'tool_use', usage, cost: 0, durationMs: 1 },
+  type: 'assistant.received',
+  ...at,
+  model: 'm',
+  messageId: null,
+  requestId: null,
+  stopReason: 'tool_use',
+  usage,
+  cost: 0,
+  durationMs: 1,
   raw: JSON.stringify(calls.map(([id, name, input]) => ({ type: 'tool_use', id, name, input }))),
 });
 
 const ruled = (call: string, more: object): JournalBody =>
   ({ type: 'call.ruled', ...at, call, tool: 'T', reason: 'Why.', ...more }) as JournalBody;
 const started = (call: string): JournalBody => ({
-  ...{ type: 'call.started', ...at, call, tool: 'T', readOnly: false },
-  ...{ inputDigest: 'd', description: 'it' },
+  type: 'call.started',
+  ...at,
+  call,
+  tool: 'T',
+  readOnly: false,
+  inputDigest: 'd',
+  description: 'it',
 });
 const ended = (
   call: string,
   content: string,
   outcome: 'ok' | 'denied' | 'invalid' = 'ok',
 ): JournalBody => ({
-  ...{ type: 'call.ended', ...at, call, tool: 'T', outcome, durationMs: 30 },
+  type: 'call.ended',
+  ...at,
+  call,
+  tool: 'T',
+  outcome,
+  durationMs: 30,
   raw: JSON.stringify({ type: 'tool_result', tool_use_id: call, content }),
 });
 const changed = (call: string, path: string, isNew = false): JournalBody => ({
@@ -80,8 +102,14 @@ describe('the explanation of a call', () => {
       { behavior: 'deny', step: 'deny', reason: 'Why.', instead: 'Nothing.', ...rule },
     ]);
     expect(steps.map(({ step, fate }) => `${step} ${fate}`)).toEqual([
-      ...['schema passed', 'hooks passed', 'deny denied', 'ask not reached', 'mode not reached'],
-      ...['allow not reached', 'callback not reached', 'reject not reached'],
+      'schema passed',
+      'hooks passed',
+      'deny denied',
+      'ask not reached',
+      'mode not reached',
+      'allow not reached',
+      'callback not reached',
+      'reject not reached',
     ]);
     expect([outcome, result]).toEqual(['denied', 'Denied.']);
   });
@@ -91,16 +119,33 @@ describe('the explanation of a call', () => {
       wants(['c_1', 'Bash', { command: 'make' }]),
       ruled('c_1', { behavior: 'ask', step: 'ask' }),
       {
-        ...{ type: 'question.asked', ...at, question: 'q_1', call: 'c_1', tool: 'Bash' },
-        ...{ inputDigest: 'd', description: 'make', reason: 'A person must agree.' },
+        type: 'question.asked',
+        ...at,
+        question: 'q_1',
+        call: 'c_1',
+        tool: 'Bash',
+        inputDigest: 'd',
+        description: 'make',
+        reason: 'A person must agree.',
       },
       {
-        ...{ type: 'question.answered', ...at, question: 'q_1', call: 'c_1', surface: 'inbox' },
-        ...{ outcome: 'refused', refusal: 'forged', detail: 'It is forged.' },
+        type: 'question.answered',
+        ...at,
+        question: 'q_1',
+        call: 'c_1',
+        surface: 'inbox',
+        outcome: 'refused',
+        refusal: 'forged',
+        detail: 'It is forged.',
       },
       {
-        ...{ type: 'question.answered', ...at, question: 'q_1', call: 'c_1', surface: 'terminal' },
-        ...{ outcome: 'accepted', detail: 'once' },
+        type: 'question.answered',
+        ...at,
+        question: 'q_1',
+        call: 'c_1',
+        surface: 'terminal',
+        outcome: 'accepted',
+        detail: 'once',
       },
       ruled('c_1', { behavior: 'allow', step: 'callback', by: 'terminal' }),
       started('c_1'),
@@ -119,13 +164,22 @@ describe('the explanation of a call', () => {
     ]);
     const fates = Object.fromEntries(steps.map(({ step, fate }) => [step, fate]));
     expect(fates).toMatchObject({
-      ...{ deny: 'passed', ask: 'asked', mode: 'skipped', allow: 'skipped', callback: 'allowed' },
+      deny: 'passed',
+      ask: 'asked',
+      mode: 'skipped',
+      allow: 'skipped',
+      callback: 'allowed',
     });
   });
 
   test('tells which hooks ran for it and for no other call', async () => {
     const ran = (call: string, hook: string): JournalBody => ({
-      ...{ type: 'hook.ran', event: 'PreToolUse', hook, outcome: 'ok', durationMs: 9, call },
+      type: 'hook.ran',
+      event: 'PreToolUse',
+      hook,
+      outcome: 'ok',
+      durationMs: 9,
+      call,
       detail: '',
     });
     const { explain } = sessionOf(
@@ -161,7 +215,9 @@ describe('the explanation of a call', () => {
     const { files, isUnwatched } = await explain('4');
     expect(files).toMatchObject([
       {
-        ...{ path: '/repo/src/a.ts', change: 'changed', earlierMore: 0 },
+        path: '/repo/src/a.ts',
+        change: 'changed',
+        earlierMore: 0,
         earlier: [
           { number: 3, tool: 'Edit' },
           { number: 1, tool: 'Write' },
@@ -191,7 +247,11 @@ describe('the explanation of a call', () => {
     const { seen, seenMore } = await explain('4');
     expect(seen).toEqual([
       {
-        ...{ number: 1, tool: 'Grep', isSame: false, line: 2, text: 'src/old.ts:4: delete me' },
+        number: 1,
+        tool: 'Grep',
+        isSame: false,
+        line: 2,
+        text: 'src/old.ts:4: delete me',
       },
     ]);
     expect(seenMore).toBe(0);
@@ -241,11 +301,17 @@ describe('the explanation of a call', () => {
 
   test('says of a call after a rewind that undoing the rewind took it back', async () => {
     const rewound = (to: number): JournalBody => ({
-      ...{ type: 'session.rewound', to, conversation: true, changes: [] },
+      type: 'session.rewound',
+      to,
+      conversation: true,
+      changes: [],
     });
     const { explain } = sessionOf(
-      ...[wants(['c_1', 'Bash', {}]), ended('c_1', 'ok'), rewound(1)],
-      ...[wants(['c_2', 'Bash', {}]), ended('c_2', 'ok')],
+      wants(['c_1', 'Bash', {}]),
+      ended('c_1', 'ok'),
+      rewound(1),
+      wants(['c_2', 'Bash', {}]),
+      ended('c_2', 'ok'),
       { ...rewound(3), undoes: 4 } as JournalBody,
     );
     expect([(await explain('1')).rewoundAt, (await explain('2')).rewoundAt]).toEqual([null, 6_000]);
@@ -268,7 +334,12 @@ describe('the explanation of a call', () => {
       ended('c_1', 'ok', 'invalid'),
     );
     expect(await explain('1')).toMatchObject({
-      ...{ outcome: 'invalid', rulings: [], hooks: [], files: [], seen: [], questions: [] },
+      outcome: 'invalid',
+      rulings: [],
+      hooks: [],
+      files: [],
+      seen: [],
+      questions: [],
       isUnwatched: true,
     });
   });

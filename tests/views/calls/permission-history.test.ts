@@ -70,7 +70,12 @@ describe('a question', () => {
 
   test('says for how long it was allowed', () => {
     const heard = (detail: string, outcome = 'accepted'): Fact => ({
-      ...{ type: 'permission.answered', ts: 2, call: 'c', surface: 'inbox', outcome, detail },
+      type: 'permission.answered',
+      ts: 2,
+      call: 'c',
+      surface: 'inbox',
+      outcome,
+      detail,
     });
     const scopeOf = (...facts: readonly Fact[]) =>
       historyOf([asked(1, 'c'), ...facts, ruled(3, 'c', 'allow')]).entries[0]?.scope;
@@ -84,7 +89,8 @@ describe('rulings', () => {
   test('without a question are listed where they deny, and counted by what decided', () => {
     const free = [1, 2, 3].map((at) => ruled(at, `c${at}`, 'allow', { step: 'mode' }));
     const { entries, rulings, denials } = historyOf([
-      ...[...free, ruled(4, 'c4', 'deny', { step: 'deny', rule: 'Bash' })],
+      ...free,
+      ruled(4, 'c4', 'deny', { step: 'deny', rule: 'Bash' }),
     ]);
     expect(entries).toMatchObject([{ call: 'c4', question: null, outcome: 'denied' }]);
     expect(denials).toBe(1);

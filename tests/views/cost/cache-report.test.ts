@@ -24,17 +24,35 @@ const answer = (turn: number, usage: Partial<Usage>, more: object = {}) => {
 };
 
 const broken = (turn: number, more: object = {}) => ({
-  ...({ type: 'cache.broken', turn, attempt: 1, cause: 'tools', expected: false } as const),
-  ...{ owner: 'Read', byte: 12, cachedTokens: 1_000_000, readTokens: 0 },
-  ...{ detail: 'Its description changed.', diagnosis: null, ...more },
+  type: 'cache.broken' as const,
+  turn,
+  attempt: 1,
+  cause: 'tools' as const,
+  expected: false,
+  owner: 'Read',
+  byte: 12,
+  cachedTokens: 1_000_000,
+  readTokens: 0,
+  detail: 'Its description changed.',
+  diagnosis: null,
+  ...more,
 });
 
 describe('the cache of a session', () => {
   test('has nothing to say of one where nothing was sent', () => {
     expect(cacheOn()).toEqual({
-      ...{ readTokens: 0, writtenTokens: 0, uncachedTokens: 0, promptTokens: 0, readPercent: null },
-      ...{ missCount: 0, accidentCount: 0, lostTokens: 0, extraCostUsd: 0, causes: [] },
-      ...{ misses: [], missesLeftOut: 0 },
+      readTokens: 0,
+      writtenTokens: 0,
+      uncachedTokens: 0,
+      promptTokens: 0,
+      readPercent: null,
+      missCount: 0,
+      accidentCount: 0,
+      lostTokens: 0,
+      extraCostUsd: 0,
+      causes: [],
+      misses: [],
+      missesLeftOut: 0,
     });
   });
 
@@ -65,8 +83,13 @@ describe('the cache of a session', () => {
     expect(extraCostUsd).toBeCloseTo(extra, 9);
     expect(causes).toEqual([
       {
-        ...{ cause: 'tools', expected: false, count: 1, lostTokens: 1_000_000, extraCostUsd },
-        ...{ owners: [{ owner: 'Read', count: 1 }], detail: 'Its description changed.' },
+        cause: 'tools',
+        expected: false,
+        count: 1,
+        lostTokens: 1_000_000,
+        extraCostUsd,
+        owners: [{ owner: 'Read', count: 1 }],
+        detail: 'Its description changed.',
         diagnoses: [],
       },
     ]);
@@ -93,10 +116,14 @@ describe('the cache of a session', () => {
   test('puts accidents first, and what was declared ahead by itself', () => {
     const expected = { expected: true, cachedTokens: 9_000_000 };
     const { causes, missCount, accidentCount } = cacheOn(
-      ...[answer(1, {}), broken(1, { ...expected, cause: 'compaction', owner: 'messages' })],
-      ...[answer(2, {}), broken(2, { cause: 'model' })],
-      ...[answer(3, {}), broken(3, { ...expected, cause: 'model' })],
-      ...[answer(4, {}), broken(4, { cause: 'tools', cachedTokens: 3_000_000 })],
+      answer(1, {}),
+      broken(1, { ...expected, cause: 'compaction', owner: 'messages' }),
+      answer(2, {}),
+      broken(2, { cause: 'model' }),
+      answer(3, {}),
+      broken(3, { ...expected, cause: 'model' }),
+      answer(4, {}),
+      broken(4, { cause: 'tools', cachedTokens: 3_000_000 }),
     );
     expect(causes.map(({ cause, expected }) => [cause, expected])).toEqual([
       ['tools', false],
@@ -110,9 +137,12 @@ describe('the cache of a session', () => {
   test('names the owners by how often, and each word of the server once', () => {
     const said = { diagnosis: 'tools_changed' };
     const { causes } = cacheOn(
-      ...[answer(1, {}), broken(1, { owner: 'Read', ...said })],
-      ...[answer(2, {}), broken(2, { owner: 'mcp__a__b', ...said })],
-      ...[answer(3, {}), broken(3, { owner: 'mcp__a__b', detail: 'Gone.' })],
+      answer(1, {}),
+      broken(1, { owner: 'Read', ...said }),
+      answer(2, {}),
+      broken(2, { owner: 'mcp__a__b', ...said }),
+      answer(3, {}),
+      broken(3, { owner: 'mcp__a__b', detail: 'Gone.' }),
     );
     expect(causes).toMatchObject([
       {
@@ -121,7 +151,8 @@ describe('the cache of a session', () => {
           { owner: 'mcp__a__b', count: 2 },
           { owner: 'Read', count: 1 },
         ],
-        ...{ detail: 'Gone.', diagnoses: ['tools_changed'] },
+        detail: 'Gone.',
+        diagnoses: ['tools_changed'],
       },
     ]);
   });
@@ -164,7 +195,8 @@ describe('the cache of a session', () => {
   test('of a fork leaves out what the other session missed', () => {
     const cache = cacheOn(
       { type: 'agent.spawned', forkedFrom: { session: 's_0', agent: 'a_1' } },
-      ...[answer(1, { input: 7 }), broken(1)],
+      answer(1, { input: 7 }),
+      broken(1),
       { type: 'epoch.began', epoch: 2 },
       answer(2, { input: 5 }),
     );

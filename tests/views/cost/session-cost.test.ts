@@ -25,7 +25,10 @@ const spent = (type: SwarmEvent['type'], usage: Partial<Usage>, more: object = {
 describe('the cost of a session', () => {
   test('is nothing when nothing was asked', () => {
     expect(reportOn()).toMatchObject({
-      ...{ models: [], consultations: [], openRequests: 0, inherited: null },
+      models: [],
+      consultations: [],
+      openRequests: 0,
+      inherited: null,
       total: { requests: 0, costUsd: 0, savedPercent: null },
     });
   });
@@ -38,8 +41,12 @@ describe('the cost of a session', () => {
       spent('consultation.ended', { input: 1_000_000 }, { purpose: 'page', outcome: 'failed' }),
     );
     expect(report.total).toMatchObject({
-      ...{ requests: 4, failedAttempts: 1, consultations: 2, costUsd: 24 },
-      ...{ inputTokens: 3_000_000, outputTokens: 1_000_000 },
+      requests: 4,
+      failedAttempts: 1,
+      consultations: 2,
+      costUsd: 24,
+      inputTokens: 3_000_000,
+      outputTokens: 1_000_000,
     });
     expect(report.failedAttempts).toEqual({ count: 1, costUsd: 3 });
     expect(report.consultations).toEqual([{ purpose: 'page', count: 2, costUsd: 6 }]);
@@ -134,8 +141,14 @@ describe('the cost of a session', () => {
     expect(report.total.costUsd).toBe(45);
     expect(report.agents).toMatchObject([
       {
-        ...{ agent: 'a_2', parent: 'a_1', type: 'explorer', description: 'Find it', costUsd: 30 },
-        ...{ cacheMisses: 1, accidents: 1, lostTokens: 800 },
+        agent: 'a_2',
+        parent: 'a_1',
+        type: 'explorer',
+        description: 'Find it',
+        costUsd: 30,
+        cacheMisses: 1,
+        accidents: 1,
+        lostTokens: 800,
       },
       { agent: 'a_1', parent: null, type: null, costUsd: 15, cacheMisses: 0 },
     ]);

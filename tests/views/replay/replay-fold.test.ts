@@ -15,8 +15,13 @@ type Fact = Partial<SwarmEvent> & Pick<SwarmEvent, 'type'>;
 
 const eventsOf = (...facts: readonly Fact[]): readonly SwarmEvent[] =>
   facts.map((fact, index) => ({
-    ...{ v: 1, swarm: 's_1', seq: index + 1, ts: 1_000 + index, agent: 'a_1', parent: null },
-    ...{ cites: { seq: index + 1 } },
+    v: 1,
+    swarm: 's_1',
+    seq: index + 1,
+    ts: 1_000 + index,
+    agent: 'a_1',
+    parent: null,
+    cites: { seq: index + 1 },
     ...fact,
   }));
 
@@ -63,7 +68,10 @@ describe('a swarm at a moment of its log', () => {
     const fold = new ReplayFold(log);
     const statuses = (position: number) => fold.at(position).agents.map(({ status }) => status);
     expect([2, 3, 4, 5].map(statuses)).toEqual([
-      ...[['running'], ['running'], ['running', 'running'], ['running', 'running']],
+      ['running'],
+      ['running'],
+      ['running', 'running'],
+      ['running', 'running'],
     ]);
     expect(statuses(6)).toEqual(['lost', 'lost']);
     expect(statuses(7)).toEqual(['running', 'lost']);

@@ -14,7 +14,13 @@ const storeOf = (events: readonly SwarmEvent[], isHeld = false) => ({
 });
 
 const event = (seq: number, more: Partial<SwarmEvent> & Pick<SwarmEvent, 'type'>): SwarmEvent => ({
-  ...{ v: 1, swarm: 's_1', seq, ts: seq * 1_000, agent: 'a_1', parent: null, cites: { seq } },
+  v: 1,
+  swarm: 's_1',
+  seq,
+  ts: seq * 1_000,
+  agent: 'a_1',
+  parent: null,
+  cites: { seq },
   ...more,
 });
 

@@ -27,19 +27,30 @@ describe('the time of an agent', () => {
       over(510),
     ];
     expect(statesOf(facts)).toEqual([
-      ...['streaming 110', 'tool-running 10', 'awaiting-permission 200', 'tool-running 110'],
-      ...['streaming 70', 'idle 10'],
+      'streaming 110',
+      'tool-running 10',
+      'awaiting-permission 200',
+      'tool-running 110',
+      'streaming 70',
+      'idle 10',
     ]);
     expect(told(facts).agents[0]?.times).toEqual({
-      ...{ streaming: 180, 'tool-running': 120, 'awaiting-permission': 200, idle: 10 },
+      streaming: 180,
+      'tool-running': 120,
+      'awaiting-permission': 200,
+      idle: 10,
     });
   });
 
   test('begins in the queue for a child, and ends when it has stopped', () => {
     const facts = [
       ...begun(0),
-      ...[requested(10, 'a_2'), spawned(60, 'a_2'), started(70, 'a_2')],
-      ...[ended(100, 'end_turn', 'a_2'), over(105, 'a_2'), over(900)],
+      requested(10, 'a_2'),
+      spawned(60, 'a_2'),
+      started(70, 'a_2'),
+      ended(100, 'end_turn', 'a_2'),
+      over(105, 'a_2'),
+      over(900),
     ];
     expect(statesOf(facts, 'a_2')).toEqual(['queued 60', 'streaming 30', 'idle 5']);
   });
@@ -47,15 +58,27 @@ describe('the time of an agent', () => {
   test('is lost from the last sign of a process that died until another takes it', () => {
     const facts = [
       ...begun(0),
-      ...[spawned(10, 'a_2'), started(20, 'a_2'), started(30), ended(100, 'tool_use')],
-      ...[taken(5_100), started(5_200), taken(5_300, 'a_2'), started(5_400, 'a_2')],
+      spawned(10, 'a_2'),
+      started(20, 'a_2'),
+      started(30),
+      ended(100, 'tool_use'),
+      taken(5_100),
+      started(5_200),
+      taken(5_300, 'a_2'),
+      started(5_400, 'a_2'),
     ];
     const still = { isHeld: true, now: 6_000 };
     expect(statesOf(facts, 'a_1', still)).toEqual([
-      ...['streaming 100', 'lost 5000', 'tool-running 100', 'streaming 800'],
+      'streaming 100',
+      'lost 5000',
+      'tool-running 100',
+      'streaming 800',
     ]);
     expect(statesOf(facts, 'a_2', still)).toEqual([
-      ...['idle 10', 'streaming 80', 'lost 5200', 'streaming 700'],
+      'idle 10',
+      'streaming 80',
+      'lost 5200',
+      'streaming 700',
     ]);
     // What nobody has taken up since is lost until now.
     const left = facts.slice(0, -2);
@@ -64,8 +87,12 @@ describe('the time of an agent', () => {
 
   test('is lost from its own last sign when its worker died, whatever its lead does', () => {
     const facts = [
-      ...[...begun(0), spawned(10, 'a_2'), started(20, 'a_2'), ended(30, 'tool_use', 'a_2')],
-      ...[started(50), ended(5_000, 'tool_use')],
+      ...begun(0),
+      spawned(10, 'a_2'),
+      started(20, 'a_2'),
+      ended(30, 'tool_use', 'a_2'),
+      started(50),
+      ended(5_000, 'tool_use'),
     ];
     const job = { id: 'a_2', swarm: 's_1', addedAt: 10 };
     const still = { isHeld: true, now: 6_000 };
@@ -121,9 +148,11 @@ describe('the curves of a session', () => {
     const { spending, cost, turns } = told(facts);
     expect(cost.total).toEqual(total);
     expect(spending.at(-1)).toMatchObject({
-      ...{ costUsd: expect.closeTo(total.costUsd ?? 0, 9), outputTokens: total.outputTokens },
-      ...{ uncachedCostUsd: expect.closeTo(total.uncachedCostUsd ?? 0, 9) },
-      ...{ cacheReadTokens: total.cacheReadTokens, cacheWriteTokens: total.cacheWriteTokens },
+      costUsd: expect.closeTo(total.costUsd ?? 0, 9),
+      outputTokens: total.outputTokens,
+      uncachedCostUsd: expect.closeTo(total.uncachedCostUsd ?? 0, 9),
+      cacheReadTokens: total.cacheReadTokens,
+      cacheWriteTokens: total.cacheWriteTokens,
     });
     expect(turns).toBe(total.requests);
     for (const key of ['costUsd', 'cacheReadTokens', 'at'] as const) {

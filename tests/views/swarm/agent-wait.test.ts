@@ -8,7 +8,9 @@ import { SwarmFold } from '../../../src/views/swarm/swarm-fold.js';
 type Fact = Partial<SwarmEvent> & Pick<SwarmEvent, 'type'>;
 
 const of = (agent: string, type: SwarmEvent['type'], more: object = {}): Fact => ({
-  ...{ type, agent, parent: agent === 'a_1' ? null : 'a_1' },
+  type,
+  agent,
+  parent: agent === 'a_1' ? null : 'a_1',
   ...more,
 });
 
@@ -49,7 +51,11 @@ const turn = [started, ended('tool_use')];
 describe('an agent waits', () => {
   test('for the model, since its request has left', () => {
     expect(lead(started)).toEqual({
-      ...{ kind: 'model', detail: 'claude', since: 3, agents: [], count: 1 },
+      kind: 'model',
+      detail: 'claude',
+      since: 3,
+      agents: [],
+      count: 1,
     });
     expect(lead(consulted('consultation.started', null))).toMatchObject({ kind: 'model' });
   });
@@ -64,7 +70,11 @@ describe('an agent waits', () => {
 
   test('for a person once nothing else can go on', () => {
     expect(lead(...turn, asks('1'), asks('2'))).toEqual({
-      ...{ kind: 'permission', detail: 'Bash rm x', since: 5, agents: [], count: 2 },
+      kind: 'permission',
+      detail: 'Bash rm x',
+      since: 5,
+      agents: [],
+      count: 2,
     });
     expect(lead(...turn, asks('1'), running('2', 'Bash'))).toBeNull();
     expect(lead(...turn, running('2', 'Task'), wants('a_2', '2'), asks('1'))).toMatchObject({
@@ -78,7 +88,11 @@ describe('an agent waits', () => {
   test('for the agents that its calls asked for', () => {
     const two = [running('1', 'Task'), wants('a_2', '1'), running('2', 'Task'), wants('a_3', '2')];
     expect(lead(...turn, ...two)).toEqual({
-      ...{ kind: 'child', detail: 'explorer', since: 5, agents: ['a_2', 'a_3'], count: 2 },
+      kind: 'child',
+      detail: 'explorer',
+      since: 5,
+      agents: ['a_2', 'a_3'],
+      count: 2,
     });
     expect(lead(...turn, ...two, over('1'))).toMatchObject({ agents: ['a_3'], count: 1 });
     expect(lead(...turn, ...two, born('a_2', 'sync', 'docs'))).toMatchObject({ detail: 'docs' });
@@ -94,7 +108,8 @@ describe('an agent waits', () => {
     const child = [wants('a_2', '1', 'background'), born('a_2', 'background', 'docs'), over('1')];
     const wanted = (task: string) => running('2', 'TaskOutput', `TaskOutput ${task}`);
     expect(lead(...turn, ...child, wanted('docs'))).toMatchObject({
-      ...{ kind: 'child', agents: ['a_2'] },
+      kind: 'child',
+      agents: ['a_2'],
     });
     expect(lead(...turn, ...child, wanted('a_2'))).toMatchObject({ agents: ['a_2'] });
     expect(lead(...turn, ...child, wanted('bash_1'))).toBeNull();
@@ -108,7 +123,10 @@ describe('an agent waits', () => {
     ];
     const answered = [started, ...both, ended('end_turn')];
     expect(lead(...answered)).toMatchObject({
-      ...{ kind: 'child', detail: 'docs', agents: ['a_2', 'a_3'], count: 2 },
+      kind: 'child',
+      detail: 'docs',
+      agents: ['a_2', 'a_3'],
+      count: 2,
     });
     const gone = of('a_2', 'agent.stopped', { reason: 'end_turn' });
     expect(lead(...answered, gone)).toMatchObject({ agents: ['a_3'], count: 1 });
@@ -134,7 +152,8 @@ describe('an agent waits', () => {
   ])('before a request that is held for %s', (why, kind) => {
     expect(lead(queued(why))).toMatchObject({ kind, since: 3 });
     expect(lead(...turn, running('1', 'WebFetch'), queued(why, '1', 'page'))).toMatchObject({
-      ...{ kind, since: 6 },
+      kind,
+      since: 6,
     });
   });
 
@@ -150,10 +169,12 @@ describe('an agent waits', () => {
     const failed = (kind: string) => of('a_1', 'turn.failed', { kind, message: 'No.' });
     expect(lead(started, failed('overloaded'))).toMatchObject({ kind: 'retry', detail: 'No.' });
     expect(lead(started, failed('rate-limited'))).toMatchObject({
-      ...{ kind: 'rate-limit', detail: 'No.' },
+      kind: 'rate-limit',
+      detail: 'No.',
     });
     expect(lead(of('a_1', 'agent.restarted', { reason: 'A defect.' }))).toMatchObject({
-      ...{ kind: 'retry', detail: 'A defect.' },
+      kind: 'retry',
+      detail: 'A defect.',
     });
     expect(lead(started, failed('overloaded'), started)).toMatchObject({ kind: 'model' });
   });
@@ -166,10 +187,15 @@ describe('an agent that has not begun waits', () => {
 
   test('for a place or for a worker, as its last record says', () => {
     expect(child([...asked, of('a_2', 'agent.queued', { reason: 'Full.' })])).toEqual({
-      ...{ kind: 'place', detail: null, since: 5, agents: [], count: 1 },
+      kind: 'place',
+      detail: null,
+      since: 5,
+      agents: [],
+      count: 1,
     });
     expect(child([...asked, of('a_2', 'agent.queued', { awaits: 'worker' })])).toMatchObject({
-      ...{ kind: 'worker', detail: null },
+      kind: 'worker',
+      detail: null,
     });
     const refused = of('a_2', 'agent.queued', { reason: 'No git here.', worker: 'w_1' });
     expect(child([...asked, refused])).toMatchObject({ kind: 'worker', detail: 'No git here.' });

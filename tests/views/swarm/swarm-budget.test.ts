@@ -16,7 +16,9 @@ const leftAfter = (...facts: readonly Fact[]) => {
 const usage = { input: 60, output: 40 };
 const spent = { model: 'm', usage, cost: 0.5 };
 const reserved = (agent: string, usd: number, left: number): Fact => [
-  ...([agent, 'budget.reserved', { usd, left }] as const),
+  agent,
+  'budget.reserved' as const,
+  { usd, left },
 ];
 const child = (id: string, caps: object = {}): Fact => [id, 'agent.spawned', { origin: caps }];
 
@@ -34,7 +36,9 @@ describe('what a swarm has left to spend', () => {
 
   test('is told in tokens as well', () => {
     const both: Fact = [
-      ...(['a_1', 'budget.reserved', { usd: 1, left: 3, tokens: 500, tokensLeft: 900 }] as const),
+      'a_1' as const,
+      'budget.reserved' as const,
+      { usd: 1, left: 3, tokens: 500, tokensLeft: 900 },
     ];
     expect(leftAfter(both)).toEqual({ usd: 3, tokens: 900 });
     expect(leftAfter(both, ['a_1', 'turn.ended', spent])).toEqual({ usd: 3.5, tokens: 1_300 });

@@ -12,8 +12,11 @@ import { temporaryFolder } from '../../store/session-folder.js';
 
 const open = async (url: string, pid: number): Promise<SessionStore> => {
   const { sessions } = await openRedisStore({
-    ...{ url, owner: { marker: `owner-${pid}`, pid }, clock: systemClock },
-    ...{ redact: (text: string) => text, folder: temporaryFolder() },
+    url,
+    owner: { marker: `owner-${pid}`, pid },
+    clock: systemClock,
+    redact: (text: string) => text,
+    folder: temporaryFolder(),
   });
   onTestFinished(() => sessions.close());
   return sessions;

@@ -93,7 +93,8 @@ describe('a swarm that is followed', () => {
     let read = 0;
     let holders = 0;
     const counting: FollowedStore = {
-      ...{ jobs: store.jobs, outages: undefined },
+      jobs: store.jobs,
+      outages: undefined,
       events: (id) => store.events(id),
       agents: (id) => store.agents(id),
       holder: (id) => {
@@ -200,7 +201,8 @@ describe('a store that cannot be read', () => {
     const { clock, store, lead } = await inMemory();
     let trouble: Error | undefined;
     const failing: FollowedStore = {
-      ...{ jobs: store.jobs, outages: undefined },
+      jobs: store.jobs,
+      outages: undefined,
       events: (id) => store.events(id),
       agents: (id) => store.agents(id),
       watch: (id) => store.watch(id),
@@ -255,7 +257,8 @@ describe('a store that cannot be read', () => {
   test('for a reason of ours ends it with that', async () => {
     const { clock, store } = await inMemory();
     const broken: FollowedStore = {
-      ...{ jobs: store.jobs, outages: undefined },
+      jobs: store.jobs,
+      outages: undefined,
       events: (id) => store.events(id),
       agents: (id) => store.agents(id),
       watch: () => ({ next: () => Promise.reject(new TypeError('a defect')) }),

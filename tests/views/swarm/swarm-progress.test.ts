@@ -6,7 +6,11 @@ import { agentView } from '../../fakes/agents/agent-views.js';
 
 const agent = (more: Partial<AgentView> = {}): AgentView =>
   agentView('a_1', {
-    ...{ state: 'tool-running', turns: 1, inputTokens: 10, outputTokens: 5, costUsd: 0.25 },
+    state: 'tool-running',
+    turns: 1,
+    inputTokens: 10,
+    outputTokens: 5,
+    costUsd: 0.25,
     ...more,
   });
 const waits = (kind: WaitKind, more: Partial<AgentView> = {}) =>
@@ -19,18 +23,33 @@ const mainOf = (...kinds: readonly WaitKind[]) =>
 describe('how far a swarm is', () => {
   test('counts every agent once', () => {
     const agents = [
-      ...[agent(), waits('model', { state: 'streaming' }), waits('child'), waits('permission')],
-      ...[agent({ status: 'idle', state: 'idle' }), agent({ state: 'idle' })],
-      ...[ended('end_turn'), agent({ status: 'ended', state: 'stopped' }), ended('max_turns')],
-      ...[ended('interrupted'), ended('stopped', 'stopped')],
-      ...[agent({ status: 'lost', state: 'lost' })],
-      ...[waits('place', { status: 'queued', state: 'queued' })],
-      ...[agent({ status: 'queued', state: 'queued' })],
+      agent(),
+      waits('model', { state: 'streaming' }),
+      waits('child'),
+      waits('permission'),
+      agent({ status: 'idle', state: 'idle' }),
+      agent({ state: 'idle' }),
+      ended('end_turn'),
+      agent({ status: 'ended', state: 'stopped' }),
+      ended('max_turns'),
+      ended('interrupted'),
+      ended('stopped', 'stopped'),
+      agent({ status: 'lost', state: 'lost' }),
+      waits('place', { status: 'queued', state: 'queued' }),
+      agent({ status: 'queued', state: 'queued' }),
     ];
     const progress = progressOf({ agents }, 0);
     expect(progress).toMatchObject({
-      ...{ done: 2, running: 2, waiting: 2, queued: 2, resting: 2, failed: 1, stopped: 2, lost: 1 },
-      ...{ tokens: 15 * agents.length, costUsd: 0.25 * agents.length },
+      done: 2,
+      running: 2,
+      waiting: 2,
+      queued: 2,
+      resting: 2,
+      failed: 1,
+      stopped: 2,
+      lost: 1,
+      tokens: 15 * agents.length,
+      costUsd: 0.25 * agents.length,
     });
     expect([...progress.waits]).toEqual([
       ['child', 1],
@@ -65,7 +84,8 @@ describe('how far a swarm is', () => {
     expect(progressOf({ agents: [], budget, pace }, 42)).toMatchObject({ budget, rate });
     expect(asked).toEqual([42]);
     expect(progressOf({ agents: [] }, 0)).toMatchObject({
-      ...{ budget: { usd: null, tokens: null }, rate: { turnsPerMinute: 0 } },
+      budget: { usd: null, tokens: null },
+      rate: { turnsPerMinute: 0 },
     });
   });
 });

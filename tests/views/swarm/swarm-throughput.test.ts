@@ -4,8 +4,17 @@ import { Pace } from '../../../src/views/swarm/swarm-throughput.js';
 
 const START = 1_000_000;
 const event = (second: number, more: Partial<SwarmEvent> = {}): SwarmEvent => ({
-  ...{ v: 1, seq: 1, ts: START + second * 1_000, swarm: 's', agent: 'a', parent: null },
-  ...{ type: 'turn.ended', cites: { seq: 1 }, model: 'm', usage: { input: 100 }, cost: 0.1 },
+  v: 1,
+  seq: 1,
+  ts: START + second * 1_000,
+  swarm: 's',
+  agent: 'a',
+  parent: null,
+  type: 'turn.ended',
+  cites: { seq: 1 },
+  model: 'm',
+  usage: { input: 100 },
+  cost: 0.1,
   ...more,
 });
 
@@ -28,7 +37,9 @@ describe('how fast a swarm works', () => {
   test('falls to nothing when nothing comes any more', () => {
     expect(rateAt(329, ...everySecond(0, 300)).turnsPerMinute).toBe(30);
     expect(rateAt(360, ...everySecond(0, 300))).toEqual({
-      ...{ turnsPerMinute: 0, tokensPerMinute: 0, usdPerMinute: 0 },
+      turnsPerMinute: 0,
+      tokensPerMinute: 0,
+      usdPerMinute: 0,
     });
   });
 

@@ -29,27 +29,48 @@ const BEGUN: readonly Fact[] = [
 ];
 const started: Fact = { type: 'turn.started', turn: 1, attempt: 1, model: MODEL };
 const ended = (stopReason: string): Fact => ({
-  ...{ type: 'turn.ended', turn: 1, attempt: 1, model: MODEL, stopReason, usage, cost: 0.5 },
+  type: 'turn.ended',
+  turn: 1,
+  attempt: 1,
+  model: MODEL,
+  stopReason,
+  usage,
+  cost: 0.5,
 });
 const takenUp: readonly Fact[] = [
   { type: 'epoch.began', epoch: 2 },
   { type: 'run.started', run: 1 },
 ];
 const tool = (type: 'tool.started' | 'tool.ended', call: string): Fact => ({
-  ...{ type, call, tool: 'Bash', description: `Bash ${call}` },
+  type,
+  call,
+  tool: 'Bash',
+  description: `Bash ${call}`,
 });
 const asked = (call: string): Fact => ({
-  ...{ type: 'permission.requested', call, tool: 'Bash', question: `q_${call}`, description: 'x' },
+  type: 'permission.requested',
+  call,
+  tool: 'Bash',
+  question: `q_${call}`,
+  description: 'x',
 });
 const ruled = (call: string, behavior: string): Fact => ({
-  ...{ type: 'permission.ruled', call, tool: 'Bash', behavior },
+  type: 'permission.ruled',
+  call,
+  tool: 'Bash',
+  behavior,
 });
 const queued = (why: string, call: string | null = null): Fact => ({
-  ...{ type: 'request.queued', purpose: 'turn', call, why },
+  type: 'request.queued',
+  purpose: 'turn',
+  call,
+  why,
 });
 const consulted: Fact = { type: 'consultation.ended', purpose: 'summary', call: null };
 const consultingFor = (call: string | null): Fact => ({
-  ...{ type: 'consultation.started', purpose: call === null ? 'summary' : 'page', call },
+  type: 'consultation.started',
+  purpose: call === null ? 'summary' : 'page',
+  call,
 });
 const consulting = consultingFor(null);
 const summaryQueued: Fact = { ...queued('requests'), purpose: 'summary' };
@@ -57,7 +78,8 @@ const RESTED: Fact = { type: 'run.ended', reason: 'end_turn' };
 const child = (id: string, origin: object, ...facts: readonly Fact[]): readonly Fact[] =>
   [{ type: 'agent.spawned', model: MODEL, origin } as Fact, ...facts].map((fact) => ({
     ...fact,
-    ...{ agent: id, parent: 'a_1' },
+    agent: id,
+    parent: 'a_1',
   }));
 const EXPLORER = { kind: 'sync', type: 'explorer', description: 'look', call: 'c', depth: 1 };
 
@@ -104,7 +126,11 @@ describe('an agent of a swarm', () => {
 
   test('has the sums of its turns, and no price where one is not known', () => {
     expect(lead(started, ended('tool_use'), started, ended('end_turn'))).toMatchObject({
-      ...{ turns: 2, inputTokens: 200, outputTokens: 10, costUsd: 1, cacheReadPercent: 80 },
+      turns: 2,
+      inputTokens: 200,
+      outputTokens: 10,
+      costUsd: 1,
+      cacheReadPercent: 80,
     });
     expect(lead(started, { ...ended('end_turn'), cost: null })).toMatchObject({ costUsd: null });
     expect(lead()).toMatchObject({ costUsd: 0, cacheReadPercent: null });
@@ -127,7 +153,9 @@ describe('an agent of a swarm', () => {
   test('says what its request waits for, until it leaves', () => {
     const begun: Fact = { type: 'run.started', run: 1 };
     expect(lead(begun, queued('warming'), queued('budget'))).toMatchObject({
-      ...{ status: 'running', state: 'waiting', waitsFor: 'budget' },
+      status: 'running',
+      state: 'waiting',
+      waitsFor: 'budget',
     });
     expect(lead(begun, queued('budget'), started)?.waitsFor).toBeNull();
     expect(lead(begun, queued('something new'))).toMatchObject({
@@ -136,7 +164,8 @@ describe('an agent of a swarm', () => {
     });
     const stopped: Fact = { type: 'agent.stopped', reason: 'stopped' };
     expect(lead(begun, queued('requests'), stopped)).toMatchObject({
-      ...{ state: 'stopped', waitsFor: null },
+      state: 'stopped',
+      waitsFor: null,
     });
   });
 
@@ -144,7 +173,10 @@ describe('an agent of a swarm', () => {
     const busy = [started, ended('tool_use'), tool('tool.started', '1'), asked('2')];
     expect(lead(...busy)).toMatchObject({ calls: [{ call: '1' }], questions: [{ call: '2' }] });
     expect(lead(...busy, { type: 'agent.stopped', reason: 'stopped' })).toMatchObject({
-      ...{ calls: [], questions: [], status: 'stopped', stop: { reason: 'stopped' } },
+      calls: [],
+      questions: [],
+      status: 'stopped',
+      stop: { reason: 'stopped' },
     });
   });
 });
@@ -154,7 +186,9 @@ describe('a compaction that somebody asks for at rest', () => {
 
   test('is no run: how the last one ended is still told, and nobody is lost with it', () => {
     expect(lead(...resting)).toMatchObject({
-      ...{ state: 'compacting', status: 'running', stop: { reason: 'end_turn' } },
+      state: 'compacting',
+      status: 'running',
+      stop: { reason: 'end_turn' },
     });
     expect(agentsAfter([...BEGUN, ...resting], false)[0]).toMatchObject({ status: 'ended' });
   });
@@ -208,8 +242,13 @@ describe('who works', () => {
       description: 'test it',
     };
     expect(agentsAfter([...working, { type: 'agent.requested', ...wanted }])[1]).toMatchObject({
-      ...{ id: 'a_2', kind: 'background', type: 'tester', parent: 'a_1', depth: 1 },
-      ...{ status: 'queued', state: 'queued' },
+      id: 'a_2',
+      kind: 'background',
+      type: 'tester',
+      parent: 'a_1',
+      depth: 1,
+      status: 'queued',
+      state: 'queued',
     });
   });
 
@@ -286,7 +325,8 @@ describe('an agent that workers take', () => {
 
 describe('an address', () => {
   const swarm = (id: string, facts: readonly Fact[]): SwarmView => ({
-    ...{ session: { id, lead: 'a_1' } as SessionMeta, holder: { pid: 1, host: 'here' } },
+    session: { id, lead: 'a_1' } as SessionMeta,
+    holder: { pid: 1, host: 'here' },
     agents: agentsAfter([...BEGUN, ...facts]),
   });
   const named = (name: string) => ({ ...EXPLORER, name });

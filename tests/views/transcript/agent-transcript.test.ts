@@ -17,8 +17,16 @@ import { createdFor, letter, meta } from '../../store/contracts/records.js';
 
 const attempt = { turn: 1, attempt: 1 };
 const answer = (raw: string): JournalBody => ({
-  ...{ type: 'assistant.received', ...attempt, model: 'm', messageId: 'msg', requestId: null },
-  ...{ stopReason: 'end_turn', usage: NO_USAGE, cost: 0, durationMs: 5, raw },
+  type: 'assistant.received',
+  ...attempt,
+  model: 'm',
+  messageId: 'msg',
+  requestId: null,
+  stopReason: 'end_turn',
+  usage: NO_USAGE,
+  cost: 0,
+  durationMs: 5,
+  raw,
 });
 const said = (text: string) => JSON.stringify([{ type: 'text', text }]);
 
@@ -119,7 +127,8 @@ describe('an open transcript', () => {
 
 const TAG = { id: 'a_2' } as AgentTag;
 const event = (type: string, more: object): FeedItem => ({
-  ...{ type: 'stream.event', event: { type, index: 0, ...more } },
+  type: 'stream.event',
+  event: { type, index: 0, ...more },
 });
 const opens = (block: object, index = 0) =>
   event('content_block_start', { content_block: block, index });
@@ -127,8 +136,12 @@ const delta = (fields: object, index = 0) => event('content_block_delta', { delt
 const stops = (index = 0) => event('content_block_stop', { index });
 const requested: FeedItem = { type: 'request.started', ...attempt, model: 'm' };
 const message = (content: string): FeedItem => ({
-  ...{ type: 'assistant.message', messageId: 'msg', model: 'm', content },
-  ...{ stopReason: 'end_turn', usage: NO_USAGE },
+  type: 'assistant.message',
+  messageId: 'msg',
+  model: 'm',
+  content,
+  stopReason: 'end_turn',
+  usage: NO_USAGE,
 });
 
 describe('an open transcript in the process of its agent', () => {

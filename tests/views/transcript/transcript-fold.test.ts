@@ -26,21 +26,49 @@ const told = (...bodies: readonly JournalBody[]) =>
 
 const attempt = { turn: 1, attempt: 1 };
 const turnStarted: JournalBody = {
-  ...{ type: 'turn.started', ...attempt, model: 'm', estimatedTokens: 5, tools: 4, messages: 1 },
+  type: 'turn.started',
+  ...attempt,
+  model: 'm',
+  estimatedTokens: 5,
+  tools: 4,
+  messages: 1,
 };
 const turnFailed: JournalBody = {
-  ...{ type: 'turn.failed', ...attempt, kind: 'overloaded', message: 'Too much.', status: 529 },
-  ...{ durationMs: 5, model: 'm', usage, cost: 0 },
+  type: 'turn.failed',
+  ...attempt,
+  kind: 'overloaded',
+  message: 'Too much.',
+  status: 529,
+  durationMs: 5,
+  model: 'm',
+  usage,
+  cost: 0,
 };
 const answer = (content: unknown, stopReason = 'end_turn'): JournalBody => ({
-  ...{ type: 'assistant.received', ...attempt, model: 'm', messageId: 'msg', requestId: null },
-  ...{ stopReason, usage, cost: 0.25, durationMs: 5, raw: JSON.stringify(content) },
+  type: 'assistant.received',
+  ...attempt,
+  model: 'm',
+  messageId: 'msg',
+  requestId: null,
+  stopReason,
+  usage,
+  cost: 0.25,
+  durationMs: 5,
+  raw: JSON.stringify(content),
 });
 const callOf = (id: string, name: string, input: unknown) => ({
-  ...{ type: 'tool_use', id, name, input },
+  type: 'tool_use',
+  id,
+  name,
+  input,
 });
 const started = (call: string, tool: string, description: string): JournalBody => ({
-  ...{ type: 'call.started', ...attempt, call, tool, readOnly: true, inputDigest: 'd' },
+  type: 'call.started',
+  ...attempt,
+  call,
+  tool,
+  readOnly: true,
+  inputDigest: 'd',
   description,
 });
 const ended = (
@@ -49,19 +77,30 @@ const ended = (
   outcome: 'ok' | 'denied' | 'interrupted' = 'ok',
   more: object = {},
 ): JournalBody => ({
-  ...{ type: 'call.ended', ...attempt, call, tool: 'Bash', outcome, durationMs: 1 },
+  type: 'call.ended',
+  ...attempt,
+  call,
+  tool: 'Bash',
+  outcome,
+  durationMs: 1,
   raw: JSON.stringify({ type: 'tool_result', tool_use_id: call, content, ...more }),
 });
 const letter = (from: string, ...blocks: readonly object[]): JournalBody => ({
-  ...{ type: 'letter.received', letter: 'l_1', from, raw: JSON.stringify(blocks) },
+  type: 'letter.received',
+  letter: 'l_1',
+  from,
+  raw: JSON.stringify(blocks),
 });
 const text = (words: string) => ({ type: 'text', text: words });
 
 describe('a transcript', () => {
   test('says where lines of the journal could not be read, and how many', () => {
     const all = records(
-      ...[letter('user', text('one')), letter('user', text('two')), letter('user', text('three'))],
-      ...[letter('user', text('four')), letter('user', text('five'))],
+      letter('user', text('one')),
+      letter('user', text('two')),
+      letter('user', text('three')),
+      letter('user', text('four')),
+      letter('user', text('five')),
     );
     const readable = all.filter(({ seq }) => seq !== 2 && seq !== 3);
     expect(folded(readable).items.map(({ kind, text: words }) => [kind, words])).toEqual([
@@ -72,7 +111,9 @@ describe('a transcript', () => {
     ]);
     const again = all.filter(({ seq }) => seq === 1 || seq === 3);
     expect(folded(again).items[1]).toMatchObject({
-      ...{ kind: 'note', text: '1 line of its journal could not be read', isTrouble: true },
+      kind: 'note',
+      text: '1 line of its journal could not be read',
+      isTrouble: true,
     });
     // An owner that took over may write a number for the second time.
     expect(folded([...all, ...all]).items.every(({ kind }) => kind === 'prompt')).toBe(true);
@@ -100,8 +141,12 @@ describe('a transcript', () => {
       { kind: 'text', text: 'I look.' },
       { kind: 'call', call: 'c_1', tool: 'Bash', text: 'npm test (runs the tests)' },
       {
-        ...{ kind: 'result', call: 'c_1', tool: 'Bash', outcome: 'ok' },
-        ...{ text: '1 failed', isTrouble: true },
+        kind: 'result',
+        call: 'c_1',
+        tool: 'Bash',
+        outcome: 'ok',
+        text: '1 failed',
+        isTrouble: true,
       },
       { kind: 'text', text: 'It fails.' },
       { kind: 'note', text: 'The run ended: end_turn' },
@@ -156,8 +201,12 @@ describe('a transcript', () => {
     ).toEqual([
       { kind: 'call', call: 'c_1', tool: 'Bash', text: 'Bash rm -rf /' },
       {
-        ...{ kind: 'result', call: 'c_1', tool: 'Bash', outcome: 'denied' },
-        ...{ text: 'Denied: never.', isTrouble: true },
+        kind: 'result',
+        call: 'c_1',
+        tool: 'Bash',
+        outcome: 'denied',
+        text: 'Denied: never.',
+        isTrouble: true,
       },
     ]);
   });
@@ -184,19 +233,32 @@ describe('a transcript', () => {
     expect(
       told(
         {
-          ...{ type: 'agent.created', agent: 'a_2', parent: 'a_1', cwd: '/work', model: 'm' },
+          type: 'agent.created',
+          agent: 'a_2',
+          parent: 'a_1',
+          cwd: '/work',
+          model: 'm',
           prompt: 'p',
           origin: {
-            ...{ kind: 'background', type: 'runner', name: 'slow', description: 'Runs.' },
-            ...{ call: 'c_9', depth: 1 },
+            kind: 'background',
+            type: 'runner',
+            name: 'slow',
+            description: 'Runs.',
+            call: 'c_9',
+            depth: 1,
           },
         },
         { type: 'epoch.began', owner: 'o_1' },
         { type: 'agent.queued', reason: 'ten are at work' },
         { type: 'epoch.began', owner: 'o_2' },
         {
-          ...{ type: 'prompt.broken', reason: 'compaction', section: 'messages', dropped: 12 },
-          ...{ summary: 'Long ago.', tokensBefore: 900, tokensAfter: 100 },
+          type: 'prompt.broken',
+          reason: 'compaction',
+          section: 'messages',
+          dropped: 12,
+          summary: 'Long ago.',
+          tokensBefore: 900,
+          tokensAfter: 100,
         },
         { type: 'prompt.broken', reason: 'section', section: 'the date' },
         { type: 'run.ended', reason: 'budget', detail: 'No money.', turns: 2, final: true },
@@ -206,7 +268,7 @@ describe('a transcript', () => {
       { kind: 'note', text: 'It waits for a place: ten are at work' },
       { kind: 'note', text: 'Another process took it up from here.' },
       {
-        ...{ kind: 'note' },
+        kind: 'note',
         text: 'It made room: 12 messages are a summary now, from about 900 to 100 tokens.',
       },
       { kind: 'note', text: 'It ended: budget, No money.', isTrouble: true },

@@ -50,7 +50,10 @@ const environmentOf = (flags: DoctorFlags, machine: Machine, cwd: string): Machi
 };
 
 const SIGNS: Readonly<Record<Health, string>> = {
-  ...{ ok: 'ok  ', note: 'note', warn: 'warn', fail: 'FAIL' },
+  ok: 'ok  ',
+  note: 'note',
+  warn: 'warn',
+  fail: 'FAIL',
 };
 
 const lineOf = ({ name, status, found, fix, items = [] }: Checked): string => {

@@ -127,5 +127,7 @@ const isProxy = (value: string): boolean =>
 const checkProxy: Check = { name: 'proxy', run: ({ env }) => proxyFinding(env) };
 
 export const networkChecks = (isOnline: boolean): readonly Check[] => [
-  ...[checkKey, checkServer(isOnline), checkProxy],
+  checkKey,
+  checkServer(isOnline),
+  checkProxy,
 ];

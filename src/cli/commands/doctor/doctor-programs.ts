@@ -92,5 +92,10 @@ const why = (found: Probe): string =>
   found.kind === 'failed' ? `does not work: ${found.reason}` : 'is missing';
 
 export const PROGRAM_CHECKS: readonly Check[] = [
-  ...[checkNode, checkGit, checkRipgrep, checkShell, checkWatchdog, checkBubblewrap],
+  checkNode,
+  checkGit,
+  checkRipgrep,
+  checkShell,
+  checkWatchdog,
+  checkBubblewrap,
 ];

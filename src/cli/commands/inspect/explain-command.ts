@@ -65,5 +65,11 @@ const whatWasMeant = async (
 };
 
 const rowOf = ({ number, call, agent, tool, turn, ts, outcome }: ListedCall) => ({
-  ...{ number, call, agent, tool, turn, at: ts, outcome },
+  number,
+  call,
+  agent,
+  tool,
+  turn,
+  at: ts,
+  outcome,
 });

@@ -78,7 +78,12 @@ const pruneIn = async (
     const wouldRemove = flags.dryRun === true ? plan.old.map(({ id }) => id) : [];
     const checkpoints = { removed: swept.removed, freedBytes: swept.freedBytes };
     const document = {
-      ...{ removed, wouldRemove, kept, freedBytes: freed, checkpoints, worktrees: trees },
+      removed,
+      wouldRemove,
+      kept,
+      freedBytes: freed,
+      checkpoints,
+      worktrees: trees,
     };
     machine.out(`${JSON.stringify(document, null, 2)}\n`);
   } else {

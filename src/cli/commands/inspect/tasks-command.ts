@@ -64,7 +64,9 @@ const taskTable = (
   width: number,
 ): string => {
   const rows = items.map((item) => [
-    ...[item.id, item.status, plainText(item.owner ?? '', LONGEST_OWNER) || '-'],
+    item.id,
+    item.status,
+    plainText(item.owner ?? '', LONGEST_OWNER) || '-',
     some(waitsFor(item)),
   ]);
   const lines = columns([HEADS.slice(0, -1), ...rows], [0]).split('\n');
@@ -88,10 +90,17 @@ const some = (ids: readonly string[]): string => {
 const taskForPrograms = (item: WorkItem) => {
   const { id, status, blockedBy, createdBy, version } = item;
   return {
-    ...{ id, status, owner: item.owner ?? null, subject: redact(item.subject) },
+    id,
+    status,
+    owner: item.owner ?? null,
+    subject: redact(item.subject),
     description: redact(item.description),
     activeForm: item.activeForm ?? null,
-    ...{ blockedBy, createdBy, createdAt: isoTime(item.createdAt) },
-    ...{ updatedAt: isoTime(item.updatedAt), version, metadata: item.metadata ?? {} },
+    blockedBy,
+    createdBy,
+    createdAt: isoTime(item.createdAt),
+    updatedAt: isoTime(item.updatedAt),
+    version,
+    metadata: item.metadata ?? {},
   };
 };

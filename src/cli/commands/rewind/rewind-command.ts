@@ -97,7 +97,10 @@ const choose = async (
 const list = (desk: RewindDesk, flags: RewindFlags, machine: Machine): number => {
   if (flags.json === true) {
     const points = desk.points().map(({ number, at, text, files }) => ({
-      ...{ number, at: isoTime(at), prompt: plainText(text, 400), filesChangedSince: files },
+      number,
+      at: isoTime(at),
+      prompt: plainText(text, 400),
+      filesChangedSince: files,
     }));
     machine.out(`${JSON.stringify({ session: desk.meta.id, points }, null, 2)}\n`);
   } else machine.out(pointsText(desk, Date.now()));
@@ -179,7 +182,9 @@ const document = (desk: RewindDesk, plan: RewindPlan, outcome: RewindOutcome | u
   conversation: plan.conversation,
   promptsTakenBack: plan.prompts.length,
   files: plan.files.map((file) => ({
-    ...{ path: file.path, change: actOf(file), verdict: file.verdict },
+    path: file.path,
+    change: actOf(file),
+    verdict: file.verdict,
     ...(file.why !== '' && { why: file.why }),
   })),
   left: outcome === undefined ? [] : [...outcome.full, ...outcome.left.map(({ path }) => path)],

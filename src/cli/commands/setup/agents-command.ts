@@ -43,7 +43,8 @@ const reportOf = ({ agents, unusable, warnings }: AgentRoster) => ({
     tools: agent.tools ?? null,
     hooks: hooks.length,
   })),
-  ...{ unusable, warnings },
+  unusable,
+  warnings,
 });
 
 /** For people; `known` are the tools that there are. */
@@ -55,7 +56,7 @@ export const agentsText = (
   const blocks = agents.map((agent) => {
     const { name, source, description, path } = agent;
     const facts = [source, agent.model ?? 'model of the lead', toolsOf(agent), ...extrasOf(agent)];
-    const lines = [plainText(description), path, ...[...agent.warnings, ...strange(agent, known)]];
+    const lines = [plainText(description), path, ...agent.warnings, ...strange(agent, known)];
     return [`${name.padEnd(width)}  ${facts.join(' · ')}`, ...lines.map((line) => `  ${line}`)];
   });
   const problems = [...unusable.map(({ problem }) => problem), ...warnings];

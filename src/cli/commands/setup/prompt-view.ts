@@ -95,7 +95,9 @@ const summaryOf = ({ cwd, model, agent, tokens, marks, ttl }: PromptReport): rea
 
 const addTools = (page: Page, tools: readonly PromptTool[], isVerbose: boolean): void => {
   const row = ({ name, tokens, digest, mark }: PromptTool) => [
-    ...[`  ${plainText(name, 64)}`, plural(tokens, 'token'), digest],
+    `  ${plainText(name, 64)}`,
+    plural(tokens, 'token'),
+    digest,
     ...(mark === null ? [] : [`mark ${kept(mark)}`]),
   ];
   if (!isVerbose) {

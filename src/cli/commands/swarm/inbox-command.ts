@@ -59,20 +59,32 @@ const capital = (text: string): string => `${text.slice(0, 1).toUpperCase()}${te
 export const questionForPrograms = ({ question, session, agent, above }: OpenQuestion) => {
   const { id, call, tool, description, input, inputDigest, reason, risk, cwd, askedAt } = question;
   return {
-    ...{ id, session: session.id, agent: question.agent, call },
-    ...{ name: agent?.name ?? null, type: agent?.type ?? null, kind: agent?.kind ?? null },
+    id,
+    session: session.id,
+    agent: question.agent,
+    call,
+    name: agent?.name ?? null,
+    type: agent?.type ?? null,
+    kind: agent?.kind ?? null,
     task: agent?.description ?? null,
     parent: above.at(-1)?.id ?? null,
     /** For whom it asks: the lead first, its parent last. */
     for: above.map(({ id: one, name, type, kind, description: task }) => {
       return { agent: one, name, type, kind, task };
     }),
-    ...{ tool, description: redact(description), input, inputDigest, reason, risk, cwd },
+    tool,
+    description: redact(description),
+    input,
+    inputDigest,
+    reason,
+    risk,
+    cwd,
     blockedPath: question.blockedPath ?? null,
     /** The file that a Write would replace. */
     replaces: question.replaces ?? null,
     /** The rule that --for session and --for project would keep. */
     grant: question.grant ?? null,
-    ...{ askedAt: isoTime(askedAt), ageMs: Math.max(0, Date.now() - askedAt) },
+    askedAt: isoTime(askedAt),
+    ageMs: Math.max(0, Date.now() - askedAt),
   };
 };

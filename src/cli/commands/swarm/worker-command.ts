@@ -41,7 +41,10 @@ export const runWorker = async (flags: WorkerFlags, machine: Machine): Promise<n
     tell(news, flags, machine);
   };
   const worker = await openWorker({
-    ...{ machine, flags, concurrency, said },
+    machine,
+    flags,
+    concurrency,
+    said,
     ...(perMinute !== undefined && { rate: { most: perMinute, perMs: 60_000 } }),
   });
   isOpen = true;

@@ -6,8 +6,20 @@ import { compileGlob, GlobProblem } from '../../../lib/glob.js';
 import { type ShellWord, UNKNOWN } from '../shell-words.js';
 
 const USUAL = [
-  ...['.env', '.env.local', '.netrc', '.npmrc', '.pypirc', '.git-credentials', '.ssh', '.aws'],
-  ...['.gnupg', '.kube', 'id_rsa', 'id_ed25519', 'server.pem', 'server.key'],
+  '.env',
+  '.env.local',
+  '.netrc',
+  '.npmrc',
+  '.pypirc',
+  '.git-credentials',
+  '.ssh',
+  '.aws',
+  '.gnupg',
+  '.kube',
+  'id_rsa',
+  'id_ed25519',
+  'server.pem',
+  'server.key',
 ];
 
 /** With less than this in it, a pattern means everybody and not a secret. */

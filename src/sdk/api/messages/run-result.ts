@@ -75,7 +75,10 @@ export class RunTally {
         [...spent.byModel].map(([model, { usage, cost }]) => [model, modelUsage(usage, cost)]),
       ),
       permission_denials: this.denials.map(({ tool, call, input, reason, agent }) => ({
-        ...{ tool_name: tool, tool_use_id: call, tool_input: input, reason },
+        tool_name: tool,
+        tool_use_id: call,
+        tool_input: input,
+        reason,
         ...(agent !== undefined && { agent_id: agent.id }),
       })),
       session_id: session.id,

@@ -15,9 +15,17 @@ export interface InitFacts {
 
 /** The first message of a run; the same as a line and as an object. */
 export const initMessage = (session: LeadSession, facts: InitFacts, uuid: string): InitMessage => ({
-  ...{ type: 'system', subtype: 'init', session_id: session.id, cwd: session.meta.cwd },
-  ...{ model: session.model, tools: facts.tools, agents: facts.agents, mcp_servers: [] },
-  ...{ permissionMode: facts.permissionMode, version: facts.version, uuid },
+  type: 'system',
+  subtype: 'init',
+  session_id: session.id,
+  cwd: session.meta.cwd,
+  model: session.model,
+  tools: facts.tools,
+  agents: facts.agents,
+  mcp_servers: [],
+  permissionMode: facts.permissionMode,
+  version: facts.version,
+  uuid,
 });
 
 /** Undefined for what has no line of its own. Contents are spliced in as they are kept. */

@@ -59,8 +59,13 @@ export class TaskBook {
 
   private announce({ count, model, withCache, withoutCache }: FanOutPreview): TaskPreviewMessage {
     return {
-      ...{ type: 'system', subtype: 'task_preview', count, model },
-      ...{ cost_usd: withCache, uncached_cost_usd: withoutCache, session_id: this.session },
+      type: 'system',
+      subtype: 'task_preview',
+      count,
+      model,
+      cost_usd: withCache,
+      uncached_cost_usd: withoutCache,
+      session_id: this.session,
     };
   }
 
@@ -68,8 +73,13 @@ export class TaskBook {
     const { agent, model, isQueued: is_queued, prompt } = item;
     this.progressOf(agent);
     return {
-      ...{ type: 'system', subtype: 'task_started', ...this.belonging(agent) },
-      ...{ task_type: agent.kind, model, is_queued, prompt: startOf(prompt, LONGEST_PROMPT) },
+      type: 'system',
+      subtype: 'task_started',
+      ...this.belonging(agent),
+      task_type: agent.kind,
+      model,
+      is_queued,
+      prompt: startOf(prompt, LONGEST_PROMPT),
     };
   }
 
@@ -108,8 +118,12 @@ export class TaskBook {
     if (now - progress.told < PROGRESS_EVERY_MS) return undefined;
     progress.told = now;
     return {
-      ...{ type: 'system', subtype: 'task_progress', ...this.belonging(agent) },
-      ...{ num_turns: progress.turns, usage: this.usageOf(progress), cost_usd: progress.cost },
+      type: 'system',
+      subtype: 'task_progress',
+      ...this.belonging(agent),
+      num_turns: progress.turns,
+      usage: this.usageOf(progress),
+      cost_usd: progress.cost,
       ...(progress.lastTool !== undefined && { last_tool_name: progress.lastTool }),
     };
   }
@@ -119,11 +133,15 @@ export class TaskBook {
     const progress = this.progressOf(agent);
     this.running.delete(agent.id);
     return {
-      ...{ type: 'system', subtype: 'task_notification', ...this.belonging(agent) },
-      ...{ status: outcomeOf(stop), stop_reason: stop.reason },
+      type: 'system',
+      subtype: 'task_notification',
+      ...this.belonging(agent),
+      status: outcomeOf(stop),
+      stop_reason: stop.reason,
       ...(stop.detail !== null && { detail: stop.detail }),
       summary: startOf(text, LONGEST_SUMMARY),
-      ...{ num_turns: turns, cost_usd: cost },
+      num_turns: turns,
+      cost_usd: cost,
       usage: { ...this.usageOf(progress), total_tokens: tokens },
       changed_files: changedFiles.slice(0, MOST_FILES),
       ...(worktree !== undefined && { worktree: taskWorktree(worktree) }),
@@ -147,7 +165,10 @@ export class TaskBook {
 
   private belonging({ id, parent, call, depth, type, name, description }: AgentTag): TaskBelonging {
     return {
-      ...{ task_id: id, tool_use_id: call, description, subagent_type: type },
+      task_id: id,
+      tool_use_id: call,
+      description,
+      subagent_type: type,
       ...(name !== undefined && { name }),
       parent_task_id: depth > 1 ? parent : null,
       session_id: this.session,

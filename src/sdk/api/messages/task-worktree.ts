@@ -17,7 +17,10 @@ const MOST_FILES = 200;
 export const taskWorktree = ({ outcome, branch, path, diff }: WorktreeReport): TaskWorktree => {
   const conflicts = 'conflicts' in outcome ? outcome.conflicts.slice(0, MOST_FILES) : [];
   return {
-    ...{ outcome: outcome.kind, branch, path, conflicts: conflicts.map((it) => it.path) },
+    outcome: outcome.kind,
+    branch,
+    path,
+    conflicts: conflicts.map((it) => it.path),
     ...(diff !== undefined && { diff }),
   };
 };

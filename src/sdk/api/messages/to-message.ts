@@ -45,7 +45,9 @@ export const messageOf = (
       return { type: 'permission_request', request: item.question, ...belonging };
     case 'context.compacted':
       return {
-        ...{ type: 'system', subtype: 'compact_boundary', summary: item.summary },
+        type: 'system',
+        subtype: 'compact_boundary',
+        summary: item.summary,
         ...belonging,
       };
     case 'notice':
@@ -71,7 +73,10 @@ export const messageOf = (
 };
 
 export const noticeMessage = (text: string, belonging: Belonging): NoticeMessage => ({
-  ...{ type: 'system', subtype: 'notice', text, ...belonging },
+  type: 'system',
+  subtype: 'notice',
+  text,
+  ...belonging,
 });
 
 const assistantMessage = (
@@ -83,11 +88,16 @@ const assistantMessage = (
   return {
     type: 'assistant',
     message: {
-      ...{ id, type: 'message', role: 'assistant', model },
+      id,
+      type: 'message',
+      role: 'assistant',
+      model,
       get content() {
         return content();
       },
-      ...{ stop_reason, stop_sequence: null, usage: wireUsage(usage) },
+      stop_reason,
+      stop_sequence: null,
+      usage: wireUsage(usage),
     },
     ...belonging,
   };

@@ -12,7 +12,10 @@ export const settingsFor = (
 ): LoadedSettings => {
   const { env, home, platform } = machine;
   return loadSettings({
-    ...{ env, home, cwd, platform },
+    env,
+    home,
+    cwd,
+    platform,
     trust: flags.trust ?? false,
     flags: {
       ...(flags.settings !== undefined && { settings: flags.settings }),

@@ -63,8 +63,12 @@ const open = async (
   }
   const { openRedisStore } = await import('../../../store/redis/sessions/redis-store.js');
   const { sessions, governor } = await openRedisStore({
-    ...{ url: choice.url, leaseMs: choice.leaseMs, owner: lease },
-    ...{ clock: systemClock, redact, folder: root },
+    url: choice.url,
+    leaseMs: choice.leaseMs,
+    owner: lease,
+    clock: systemClock,
+    redact,
+    folder: root,
   });
   return { choice, owner, sessions, governorFor: governor };
 };

@@ -67,7 +67,25 @@ const misspelt = (
 
 /** Names that rules for other programs have, and that are near one of ours by chance. */
 const ELSEWHERE: readonly string[] = [
-  ...['Task', 'Agent', 'Skill', 'LS', 'MultiEdit', 'NotebookRead', 'KillShell', 'PowerShell'],
-  ...['TaskStop', 'TaskOutput', 'TaskGet', 'TaskList', 'TaskCreate', 'TaskUpdate', 'BashOutput'],
-  ...['TodoWrite', 'TodoRead', 'EnterPlanMode', 'ExitPlanMode', 'EnterWorktree', 'ExitWorktree'],
+  'Task',
+  'Agent',
+  'Skill',
+  'LS',
+  'MultiEdit',
+  'NotebookRead',
+  'KillShell',
+  'PowerShell',
+  'TaskStop',
+  'TaskOutput',
+  'TaskGet',
+  'TaskList',
+  'TaskCreate',
+  'TaskUpdate',
+  'BashOutput',
+  'TodoWrite',
+  'TodoRead',
+  'EnterPlanMode',
+  'ExitPlanMode',
+  'EnterWorktree',
+  'ExitWorktree',
 ];

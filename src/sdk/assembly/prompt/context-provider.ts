@@ -101,7 +101,9 @@ export const runBriefing = (options: BriefingOptions): Briefing => {
   // Sections are words of a session: but for those that may change, they stay until it begins anew.
   let isAnew = false;
   const ambient = (): Ambient => ({
-    ...{ date: options.today(), mode: options.mode(), branch: options.branch() ?? null },
+    date: options.today(),
+    mode: options.mode(),
+    branch: options.branch() ?? null,
     mcp: mcpDelta ? options.mcpInstructions() : null,
   });
   return {
@@ -136,7 +138,10 @@ export const runBriefing = (options: BriefingOptions): Briefing => {
       const context = systemContext(text, options.breaker);
       const pieces = choosePrompt(assemblePrompt(dynamic, boundary), options.wishes, context);
       return promptHead(pieces, {
-        ...{ tools, ttl, capabilities, hasMcpTools: options.hasMcpTools },
+        tools,
+        ttl,
+        capabilities,
+        hasMcpTools: options.hasMcpTools,
         attribution: attributionText(version, entrypoint),
       });
     },
@@ -156,7 +161,8 @@ export const runBriefing = (options: BriefingOptions): Briefing => {
       const { rules } = await walked();
       const near = await memory.nearby(touched);
       const { reminders, dropped } = ruleReminders(told, [...near.files, ...near.rules], {
-        ...{ known: [...near.files, ...rules], room: options.memoryCharacters },
+        known: [...near.files, ...rules],
+        room: options.memoryCharacters,
       });
       tell([...near.notices, ...leftOutNotices(dropped)]);
       return [...reminders, ...changed];

@@ -61,7 +61,9 @@ const optionsFor = (
   const { skein, skeinHome, workspace } = settings;
   return {
     places: {
-      ...{ cwd, home: machine.home, skeinHome },
+      cwd,
+      home: machine.home,
+      skeinHome,
       managed: managedSettingsFiles(machine.platform).map((file) => dirname(file)),
       roots: (flags.addDir ?? []).map((root) => resolve(machine.cwd, root)),
       isBare: flags.bare ?? false,

@@ -93,7 +93,9 @@ export const promptFor = (request: PromptRequest): Briefing => {
     wishes: {
       override: flags.overrideSystemPrompt,
       agent: agent && {
-        ...{ name: agent.name, path: agent.path, text: agent.prompt },
+        name: agent.name,
+        path: agent.path,
+        text: agent.prompt,
         isProactive: agent.proactive,
       },
       custom: flags.systemPrompt,
@@ -107,10 +109,13 @@ export const promptFor = (request: PromptRequest): Briefing => {
     capabilities: capabilitiesOf(PROVIDER),
     betasDisabled: skein.disableExperimentalBetas,
     ttl: chooseTtl({
-      ...{ provider: PROVIDER, bedrockHour: false, querySource: request.querySource },
+      provider: PROVIDER,
+      bedrockHour: false,
+      querySource: request.querySource,
       hourFor: skein.cacheHourFor,
       // Whoever has a key pays for it, and the public API says nothing of quotas.
-      ...{ isPaid: true, isInOverage: false },
+      isPaid: true,
+      isInOverage: false,
     }),
     isSimple: skein.simple,
     breaker: skein.cacheBreaker ?? '',

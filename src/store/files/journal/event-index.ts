@@ -16,9 +16,15 @@ const MAX_WAITING = 10_000;
 
 /** Records whose events have words in them that came from outside. */
 const QUOTING: ReadonlySet<JournalRecord['type']> = new Set([
-  ...(['turn.failed', 'question.asked', 'call.ruled', 'call.started'] as const),
-  ...(['call.ended', 'run.ended', 'bound.hit'] as const),
-  ...(['agent.created', 'agent.requested'] as const),
+  'turn.failed' as const,
+  'question.asked' as const,
+  'call.ruled' as const,
+  'call.started' as const,
+  'call.ended' as const,
+  'run.ended' as const,
+  'bound.hit' as const,
+  'agent.created' as const,
+  'agent.requested' as const,
 ]);
 
 export class EventIndex {

@@ -274,7 +274,8 @@ const connectionTo = (address: BrokerAddress, moving: () => void): Connection =>
       const { nodes, master: name, sentinelPassword } = address;
       return new Redis({
         ...options,
-        ...{ sentinels: [...nodes], name },
+        sentinels: [...nodes],
+        name,
         ...(sentinelPassword !== undefined && { sentinelPassword }),
         ...(tls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
         sentinelRetryStrategy: () => LONGEST_PAUSE_MS,
@@ -284,7 +285,8 @@ const connectionTo = (address: BrokerAddress, moving: () => void): Connection =>
       const { lazyConnect: _lazy, retryStrategy: _retry, ...redisOptions } = options;
       const nodes: ClusterNode[] = [...address.nodes];
       return new Cluster(nodes, {
-        ...{ lazyConnect: true, redisOptions },
+        lazyConnect: true,
+        redisOptions,
         clusterRetryStrategy: () => LONGEST_PAUSE_MS,
       });
     }

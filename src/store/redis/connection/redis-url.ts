@@ -57,7 +57,9 @@ export const parseAddress = (url: string): BrokerAddress => {
     const sentinelPassword = options.get('sentinelPassword');
     return {
       ...withDb(second),
-      ...{ kind: 'sentinel', nodes, master: first },
+      kind: 'sentinel',
+      nodes,
+      master: first,
       ...(sentinelPassword !== null && { sentinelPassword }),
     };
   }

@@ -181,10 +181,18 @@ class BullWorkplace implements Workplace {
     const { name } = this;
     const worker = new Worker(QUEUE_NAME, (job, token) => this.process(job, token ?? ''), {
       ...placeOf(broker),
-      ...{ name, concurrency, lockDuration: lockMs, stalledInterval: stalledMs, skipStalledCheck },
+      name,
+      concurrency,
+      lockDuration: lockMs,
+      stalledInterval: stalledMs,
+      skipStalledCheck,
       ...(rate !== undefined && { limiter: { max: rate.most, duration: rate.perMs } }),
-      ...{ skipLockRenewal: true, maxStalledCount: Number.MAX_SAFE_INTEGER, autorun: false },
-      ...{ removeOnComplete: KEPT, removeOnFail: KEPT, runRetryDelay: PAUSE_MS },
+      skipLockRenewal: true,
+      maxStalledCount: Number.MAX_SAFE_INTEGER,
+      autorun: false,
+      removeOnComplete: KEPT,
+      removeOnFail: KEPT,
+      runRetryDelay: PAUSE_MS,
       // Jobs that nobody begins are taken off the count.
       maximumRateLimitDelay: PAUSE_MS,
     });

@@ -39,7 +39,11 @@ export const appendRecords = async (
 ): Promise<readonly string[]> => {
   const lists = journals.map(({ agent }) => keys.journal(agent));
   const additions = journals.flatMap(({ agent, parent, scope, claim, first }) => [
-    ...[agent, parent ?? '', scope, claim, first],
+    agent,
+    parent ?? '',
+    scope,
+    claim,
+    first,
   ]);
   const lines = records.flatMap(({ journal, line, event }) => [journal + 1, line, event]);
   return (await broker.run(

@@ -99,7 +99,11 @@ export class ScopeKeeper {
     const claim = `${epoch} ${token}`;
     const lost = new AbortController();
     const scope: HeldScope = {
-      ...{ swarm, name, epoch, claim, lease: `${start},"epoch":${epoch}}` },
+      swarm,
+      name,
+      epoch,
+      claim,
+      lease: `${start},"epoch":${epoch}}`,
       lost: lost.signal,
       lose: (why) => {
         this.forget(scope);

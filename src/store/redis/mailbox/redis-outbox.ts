@@ -77,7 +77,10 @@ export class RedisOutbox {
     const places = [keys.mail(address), keys.mailIds(address), keys.mailSenders(address)];
     const terms = [sender, sendings, MOST_WAITING_LETTERS, KEEP_MS, SENDER_MS, keys.hints, address];
     const texts = letters.flatMap(({ id, text, fence }) => [
-      ...[id, text, fence?.scope ?? '', fence?.claim ?? ''],
+      id,
+      text,
+      fence?.scope ?? '',
+      fence?.claim ?? '',
     ]);
     const all = [...places, keys.addresses, keys.scopes];
     try {

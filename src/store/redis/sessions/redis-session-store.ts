@@ -91,7 +91,9 @@ export class RedisSessions implements SessionStore {
     const folder = this.folder(id);
     const meta = await readMeta(this.broker, id);
     const session = new RedisSession(meta, {
-      ...{ ...this.means(), folder, lead: undefined },
+      ...this.means(),
+      folder,
+      lead: undefined,
       closed: async () => void this.sessions.delete(session),
     });
     this.sessions.add(session);
@@ -232,7 +234,9 @@ export class RedisSessions implements SessionStore {
       lead.lost.addEventListener('abort', () => mirror.stop());
       await listMeta(broker, meta);
       const session = new RedisSession(meta, {
-        ...{ ...this.means(), folder, lead },
+        ...this.means(),
+        folder,
+        lead,
         closed: async () => {
           stopUpkeep();
           this.sessions.delete(session);

@@ -204,8 +204,16 @@ export class RedisSession implements VisitedSession {
     // Whoever takes it next goes on where the list ends; a lead says what went wrong, and ends.
     const refused = scope === lead ? () => {} : fenced;
     return new RedisJournal({
-      ...{ agent, parent, scope, length: opened.length, past: this.withLosses(agent, opened) },
-      ...{ commit: this.commit, clock, redact, fenced, refused },
+      agent,
+      parent,
+      scope,
+      length: opened.length,
+      past: this.withLosses(agent, opened),
+      commit: this.commit,
+      clock,
+      redact,
+      fenced,
+      refused,
     });
   }
 

@@ -46,13 +46,21 @@ export const openRedisStore = async (request: RedisStoreRequest): Promise<RedisS
     await broker.close();
   };
   const options = {
-    ...{ broker, owner, leaseMs, clock, redact, folder, jobs: queue },
+    broker,
+    owner,
+    leaseMs,
+    clock,
+    redact,
+    folder,
+    jobs: queue,
     mailbox: (id: string) => new RedisMailbox(broker, id, owner.marker),
     workList: (id: string) => new RedisWorkList(broker, id, clock),
     questions: (id: string) => redisQuestions(broker, id),
   };
   return {
-    ...{ sessions: new WholeStore(options, close), broker, queue },
+    sessions: new WholeStore(options, close),
+    broker,
+    queue,
     governor(places, organisation) {
       const terms = { places, organisation, holder: owner.marker, keepMs: leaseMs * 4 };
       const shared = redisGovernor(broker, clock, terms);

@@ -57,7 +57,11 @@ class SessionMirror implements Mirror {
     this.keys = keys;
     this.folder = folder;
     this.events = new MirroredList(
-      ...([broker, keys, keys.events, join(folder, 'events.jsonl'), this.open] as const),
+      broker,
+      keys,
+      keys.events,
+      join(folder, 'events.jsonl'),
+      this.open,
     );
     this.unsubscribe = broker.subscribe(
       keys.hints,

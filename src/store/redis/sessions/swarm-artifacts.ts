@@ -29,8 +29,13 @@ export const putArtifact = async (
     NAME_ARTIFACT,
     [keys.scopes, keys.artifacts],
     [
-      ...[scope.name, scope.claim, name, `${digest}:${bytes.length}`],
-      ...[KEEP_MS, keys.hints, ARTIFACTS_HINT],
+      scope.name,
+      scope.claim,
+      name,
+      `${digest}:${bytes.length}`,
+      KEEP_MS,
+      keys.hints,
+      ARTIFACTS_HINT,
     ],
   );
   if (now === scope.claim) return;

@@ -97,12 +97,25 @@ const COUNTED: readonly { readonly begins: string; readonly as: Counted }[] = [
 ];
 
 const nothingOf = (swarm: string): Tally => ({
-  ...{ swarm, keys: 0, bytes: 0, changedAt: null, hasLead: false, worked: 0, waitingJobs: 0 },
-  ...{ unreadLetters: 0, deadLetters: 0, openQuestions: 0, lasting: 0 },
+  swarm,
+  keys: 0,
+  bytes: 0,
+  changedAt: null,
+  hasLead: false,
+  worked: 0,
+  waitingJobs: 0,
+  unreadLetters: 0,
+  deadLetters: 0,
+  openQuestions: 0,
+  lasting: 0,
 });
 
 const SIZES: Readonly<Record<string, string>> = {
-  ...{ list: 'LLEN', stream: 'XLEN', hash: 'HLEN', set: 'SCARD', zset: 'ZCARD' },
+  list: 'LLEN',
+  stream: 'XLEN',
+  hash: 'HLEN',
+  set: 'SCARD',
+  zset: 'ZCARD',
 };
 
 const sizeOf = async (node: Node, key: string): Promise<number> => {

@@ -56,14 +56,18 @@ const factLines = (swarm: SwarmView, agent: AgentView, paper: DetailPaper): read
   const what = kind === 'lead' ? `lead of ${swarm.session.id}` : kind;
   const cached = cacheReadPercent === null ? '' : `, ${percent(cacheReadPercent)} cached`;
   const identity = [
-    ...[what, ...(parent === undefined ? [] : [`for ${plainText(calledOf(parent), 40)}`])],
+    what,
+    ...(parent === undefined ? [] : [`for ${plainText(calledOf(parent), 40)}`]),
     ...(model === null ? [] : [plainText(model, 60)]),
     ...(worker === null ? [] : [`on worker ${plainText(worker, 60)}`]),
   ];
   const figures = [
-    ...[plural(turns, 'turn'), `${shortCount(tokensOf(agent))} tokens${cached}`],
+    plural(turns, 'turn'),
+    `${shortCount(tokensOf(agent))} tokens${cached}`,
     ...(agent.contextTokens === null ? [] : [`context ${shortCount(agent.contextTokens)}`]),
-    ...[money(costUsd), `${ageText(agent, now)} old`, `active ${shortAge(now - lastActiveAt)} ago`],
+    money(costUsd),
+    `${ageText(agent, now)} old`,
+    `active ${shortAge(now - lastActiveAt)} ago`,
   ];
   return [
     agentTitle(agent, paper),

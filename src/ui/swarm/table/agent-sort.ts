@@ -71,7 +71,10 @@ const placesOf = ({ session, agents }: SwarmView, wish: Wish): readonly Place[] 
     const children = (family.children.get(agent.id) ?? []).filter(isShown);
     const isFolded = wish.folded.has(key) && children.length > 0;
     places.push({
-      ...{ key, session: session.id, agent: agent.id, depth },
+      key,
+      session: session.id,
+      agent: agent.id,
+      depth,
       isPassedBy: isHit?.(agent) === false,
       below: isFolded ? allBelow(children, family.children, isShown) : [],
       isParent: children.length > 0,

@@ -10,7 +10,11 @@ import { arrange, keyOf, type Place, type Wish } from './agent-sort.js';
 const MOVES_EVERY_MS = 1_000;
 
 const AS_THEY_COME: Wish = {
-  ...{ order: 'tree', isReversed: false, filter: 'all', text: '', folded: new Set() },
+  order: 'tree',
+  isReversed: false,
+  filter: 'all',
+  text: '',
+  folded: new Set(),
 };
 
 export class CalmArrangement {

@@ -25,20 +25,25 @@ export interface BoardColumns {
 }
 
 export const HEADS: Readonly<Record<Column, string>> = {
-  ...{ agent: 'AGENT', state: 'STATE', turns: 'TURNS', tokens: 'TOKENS', cache: 'CACHED' },
-  ...{ cost: 'COST', age: 'AGE', last: 'LAST', doing: 'DOING' },
+  agent: 'AGENT',
+  state: 'STATE',
+  turns: 'TURNS',
+  tokens: 'TOKENS',
+  cache: 'CACHED',
+  cost: 'COST',
+  age: 'AGE',
+  last: 'LAST',
+  doing: 'DOING',
 };
 
 const RIGHT: ReadonlySet<Column> = new Set(['turns', 'tokens', 'cache', 'cost', 'age', 'last']);
 const FIGURES: readonly (readonly [Column, number])[] = [
-  ...([
-    ['turns', 5],
-    ['tokens', 6],
-    ['cache', 6],
-    ['cost', 8],
-    ['age', 4],
-    ['last', 4],
-  ] as const),
+  ['turns', 5],
+  ['tokens', 6],
+  ['cache', 6],
+  ['cost', 8],
+  ['age', 4],
+  ['last', 4],
 ];
 /** What comes first where there is little room. */
 const WANTED: readonly Column[] = ['cost', 'age', 'last', 'turns', 'tokens', 'cache'];

@@ -185,5 +185,11 @@ export class BoardLines {
 
 const same = (text: string): string => text;
 const PLAIN = {
-  ...{ dim: same, strong: same, alarm: same, warn: same, good: same, accent: same, lit: same },
+  dim: same,
+  strong: same,
+  alarm: same,
+  warn: same,
+  good: same,
+  accent: same,
+  lit: same,
 };

@@ -39,8 +39,14 @@ export class BoardRows {
     if (view === undefined) return this.swarmLine(row, columns);
     // What of a line does not come from the agent alone.
     const of = [
-      ...[columns.width, row.branch, row.shortId, ageText(view, now)],
-      ...[shortAge(now - view.lastActiveAt), row.isSelected, isFocused, row.isPassedBy],
+      columns.width,
+      row.branch,
+      row.shortId,
+      ageText(view, now),
+      shortAge(now - view.lastActiveAt),
+      row.isSelected,
+      isFocused,
+      row.isPassedBy,
       ...(row.hidden.length === 0 ? [] : [row.hidden.length, belowText(row), costOf(row)]),
     ].join('\n');
     const before = this.drawn.get(view);

@@ -11,14 +11,32 @@ const reportWith = (more: Partial<WindowReport> = {}): WindowReport => {
     return { kind, tokens, percent: tokens / 2_000, estimatedTokens: tokens };
   };
   return {
-    ...{ session: 's_1', agent: 'a_1', model: 'claude-haiku-4-5', window: 200_000 },
-    ...{ usable: 180_000, warnAbove: 147_000, compactAbove: 167_000, usedPercent: 50 },
-    ...{ usedTokens: 100_000, countedTokens: 99_000, freeTokens: 100_000 },
+    session: 's_1',
+    agent: 'a_1',
+    model: 'claude-haiku-4-5',
+    window: 200_000,
+    usable: 180_000,
+    warnAbove: 147_000,
+    compactAbove: 167_000,
+    usedPercent: 50,
+    usedTokens: 100_000,
+    countedTokens: 99_000,
+    freeTokens: 100_000,
     parts: [
-      ...[part('system', 10_000), part('tools', 20_000), part('memory', 0)],
-      ...[part('messages', 30_000), part('results', 40_000), part('free', 100_000)],
+      part('system', 10_000),
+      part('tools', 20_000),
+      part('memory', 0),
+      part('messages', 30_000),
+      part('results', 40_000),
+      part('free', 100_000),
     ],
-    ...{ exceeded: [], messages: 9, turns: 4, sections: [], tools: [], notices: [], ...more },
+    exceeded: [],
+    messages: 9,
+    turns: 4,
+    sections: [],
+    tools: [],
+    notices: [],
+    ...more,
   };
 };
 

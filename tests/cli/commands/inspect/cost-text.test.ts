@@ -9,9 +9,16 @@ import { CostLedger } from '../../../../src/views/cost/session-cost.js';
 const STYLE = { width: 80, unicode: true, coloured: false };
 
 const MISS = {
-  ...({ type: 'cache.broken', turn: 2, attempt: 1, cause: 'tools', expected: false } as const),
-  ...{ owner: 'mcp__docs__find', byte: 7, cachedTokens: 40_000, readTokens: 4_000 },
-  ...{ detail: 'The description of mcp__docs__find differs at byte 7.' },
+  type: 'cache.broken' as const,
+  turn: 2,
+  attempt: 1,
+  cause: 'tools' as const,
+  expected: false,
+  owner: 'mcp__docs__find',
+  byte: 7,
+  cachedTokens: 40_000,
+  readTokens: 4_000,
+  detail: 'The description of mcp__docs__find differs at byte 7.',
   diagnosis: 'tools_changed',
 };
 

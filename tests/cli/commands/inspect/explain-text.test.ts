@@ -6,16 +6,17 @@ import type { ListedCall } from '../../../../src/views/calls/call-list.js';
 
 /** A call that a rule denied, with something to say to every question. */
 const explained = (more: Partial<CallExplanation> = {}): CallExplanation => ({
-  ...{
-    session: 's_1',
-    call: 'toolu_1',
-    number: 3,
-    agent: 'a_1',
-    tool: 'Bash',
-    turn: 2,
-    askedAt: 0,
-  },
-  ...{ input: '{"command":"rm x"}', outcome: 'denied', durationMs: 0, result: 'Denied.' },
+  session: 's_1',
+  call: 'toolu_1',
+  number: 3,
+  agent: 'a_1',
+  tool: 'Bash',
+  turn: 2,
+  askedAt: 0,
+  input: '{"command":"rm x"}',
+  outcome: 'denied',
+  durationMs: 0,
+  result: 'Denied.',
   steps: [
     { step: 'schema', fate: 'passed' },
     { step: 'deny', fate: 'denied' },
@@ -23,13 +24,20 @@ const explained = (more: Partial<CallExplanation> = {}): CallExplanation => ({
   ],
   rulings: [
     {
-      ...{ behavior: 'deny', step: 'deny', reason: 'Denied by a rule.', instead: 'Nothing would.' },
-      ...{ rule: 'Bash(rm:*)', source: 'project', file: '/repo/.claude/settings.json', line: 4 },
+      behavior: 'deny',
+      step: 'deny',
+      reason: 'Denied by a rule.',
+      instead: 'Nothing would.',
+      rule: 'Bash(rm:*)',
+      source: 'project',
+      file: '/repo/.claude/settings.json',
+      line: 4,
     },
   ],
   questions: [
     {
-      ...{ reason: 'Must agree.', waitedMs: 2_500 },
+      reason: 'Must agree.',
+      waitedMs: 2_500,
       answers: [{ surface: 'terminal', outcome: 'accepted', detail: 'once' }],
     },
   ],
@@ -38,13 +46,17 @@ const explained = (more: Partial<CallExplanation> = {}): CallExplanation => ({
   ],
   files: [
     {
-      ...{ path: '/repo/x', change: 'removed', earlierMore: 2 },
+      path: '/repo/x',
+      change: 'removed',
+      earlierMore: 2,
       earlier: [{ number: 1, tool: 'Write', ts: 0 }],
     },
   ],
   isUnwatched: false,
   seen: [{ number: 2, tool: 'Grep', isSame: false, line: 7, text: 'x: remove it' }],
-  ...{ seenMore: 1, rewoundAt: null, ...more },
+  seenMore: 1,
+  rewoundAt: null,
+  ...more,
 });
 
 describe('the explanation in words', () => {
@@ -65,8 +77,17 @@ describe('the explanation in words', () => {
   test('says plainly where there is nothing to say', () => {
     const text = explainText(
       explained({
-        ...{ rulings: [], steps: [], hooks: [], files: [], seen: [], seenMore: 0, questions: [] },
-        ...{ result: null, outcome: 'no end', isUnwatched: true, durationMs: null },
+        rulings: [],
+        steps: [],
+        hooks: [],
+        files: [],
+        seen: [],
+        seenMore: 0,
+        questions: [],
+        result: null,
+        outcome: 'no end',
+        isUnwatched: true,
+        durationMs: null,
       }),
       80,
     );
@@ -82,7 +103,9 @@ describe('the explanation in words', () => {
     const hostile = `\u001b[2J\u001b]0;x\u0007${long}\u202e${'\u6f22'.repeat(100)}`;
     const text = explainText(
       explained({
-        ...{ input: hostile, result: hostile, tool: hostile },
+        input: hostile,
+        result: hostile,
+        tool: hostile,
         rulings: [
           { behavior: 'allow', step: hostile, reason: hostile, rule: hostile, by: hostile },
         ],
@@ -98,9 +121,19 @@ describe('the explanation in words', () => {
 
 describe('the list of calls', () => {
   const call = (number: number): ListedCall => ({
-    ...{ number, call: `toolu_${number}`, agent: 'a_1', tool: 'Read', turn: 1, ts: 0, seq: 1 },
-    ...{ subject: { files: ['/repo/src/a.ts'] }, cwd: '/repo', outcome: 'ok' },
-    ...{ startedAt: 0, endedAt: 0, changed: undefined },
+    number,
+    call: `toolu_${number}`,
+    agent: 'a_1',
+    tool: 'Read',
+    turn: 1,
+    ts: 0,
+    seq: 1,
+    subject: { files: ['/repo/src/a.ts'] },
+    cwd: '/repo',
+    outcome: 'ok',
+    startedAt: 0,
+    endedAt: 0,
+    changed: undefined,
   });
 
   test('has a line for each, and the last ones of many', () => {

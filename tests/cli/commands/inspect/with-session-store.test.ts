@@ -10,7 +10,10 @@ const atRedis = async () => {
   const redis = await ownRedisServer();
   const said: string[] = [];
   const machine = {
-    ...{ env: { SKEIN_STORE: redis.url }, home: '/nowhere', cwd: '/', platform: 'linux' },
+    env: { SKEIN_STORE: redis.url },
+    home: '/nowhere',
+    cwd: '/',
+    platform: 'linux',
     err: (text: string) => void said.push(text),
   } as unknown as Machine;
   return { redis, said, machine };
@@ -68,7 +71,11 @@ needs.describe('own-redis')('a command that looks at sessions', () => {
 
 test('a command that looks at files opens no connection', async () => {
   const machine = {
-    ...{ env: {}, home: '/nowhere', cwd: '/', platform: 'linux', err: () => {} },
+    env: {},
+    home: '/nowhere',
+    cwd: '/',
+    platform: 'linux',
+    err: () => {},
   } as unknown as Machine;
   const outages = await withSessions(machine, {}, async (store) => store.outages);
   expect(outages).toBeUndefined();

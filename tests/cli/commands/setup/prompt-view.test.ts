@@ -6,23 +6,41 @@ const PLAIN = { isVerbose: false, isFolded: false };
 const STYLE = { width: 80, unicode: true, coloured: false };
 
 const SECTION: PromptSection = {
-  ...{ name: 'manners', zone: 'static', source: 'skein', path: null, mayChange: null },
-  ...{ tokens: 2, digest: 'dddddddddddddddd', text: 'Be kind.\nBe brief.' },
+  name: 'manners',
+  zone: 'static',
+  source: 'skein',
+  path: null,
+  mayChange: null,
+  tokens: 2,
+  digest: 'dddddddddddddddd',
+  text: 'Be kind.\nBe brief.',
 };
 
 /** A prompt of one block. */
 const reportWith = (more: Partial<PromptReport> = {}): PromptReport => ({
-  ...{ cwd: '/work', model: 'claude-haiku-4-5', agent: null, ttl: '5m', notices: [] },
+  cwd: '/work',
+  model: 'claude-haiku-4-5',
+  agent: null,
+  ttl: '5m',
+  notices: [],
   tools: [
     {
-      ...{ name: 'Read', tokens: 1_310, digest: 'aaaaaaaaaaaaaaaa', mark: null },
+      name: 'Read',
+      tokens: 1_310,
+      digest: 'aaaaaaaaaaaaaaaa',
+      mark: null,
       text: '{"name":"Read"}',
     },
   ],
   system: [
     {
-      ...{ block: 1, zones: ['static'], mark: { ttl: '1h', scope: 'global' }, tokens: 1_200 },
-      ...{ digest: 'bbbbbbbbbbbbbbbb', sections: [SECTION], text: SECTION.text },
+      block: 1,
+      zones: ['static'],
+      mark: { ttl: '1h', scope: 'global' },
+      tokens: 1_200,
+      digest: 'bbbbbbbbbbbbbbbb',
+      sections: [SECTION],
+      text: SECTION.text,
     },
   ],
   opening: { tokens: 9, digest: 'cccccccccccccccc', text: 'Today is a day.', files: [] },
@@ -84,7 +102,8 @@ describe('the view of a prompt', () => {
       { ...file, layer: 'project', path: '/w/r.md', fate: 'waits', paths: ['src/**', '*.ts'] },
     ] as const;
     const text = promptView(reportWith({ opening: { ...reportWith().opening, files } }), PLAIN, {
-      ...{ ...STYLE, width: 1_000 },
+      ...STYLE,
+      width: 1_000,
     });
     expect(text).toContain('- /home/me.md: user, told, 7 tokens, e');
     expect(text).toContain('- /w/b.md: project, included by /w/a.md, left out, no room, 7 tokens');

@@ -56,7 +56,9 @@ describe('the watchdog', () => {
     let said = '';
     const { signal } = new AbortController();
     const running = shell.run({
-      ...{ command: 'setsid sh -c "echo pid \\$\\$; exec sleep 1000" & wait', cwd: '/', signal },
+      command: 'setsid sh -c "echo pid \\$\\$; exec sleep 1000" & wait',
+      cwd: '/',
+      signal,
       timeoutMs: 60_000,
       onOutput: (_, chunk) => {
         said += Buffer.from(chunk).toString();

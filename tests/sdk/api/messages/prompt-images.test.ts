@@ -50,7 +50,9 @@ describe('images that a prompt names', () => {
 
   test('are only words where there is no such file', async () => {
     expect(await withImages('see gone.png', '/nowhere')).toEqual({
-      ...{ content: 'see gone.png', images: [], notices: [] },
+      content: 'see gone.png',
+      images: [],
+      notices: [],
     });
   });
 

@@ -8,7 +8,10 @@ import { RunTally } from '../../../../src/sdk/api/messages/run-result.js';
 import { childSays, fed } from '../../../fakes/agents/child-agents.js';
 
 const said = (...texts: readonly string[]): FeedItem => ({
-  ...{ type: 'assistant.message', messageId: 'msg_1', model: 'm', stopReason: 'end_turn' },
+  type: 'assistant.message',
+  messageId: 'msg_1',
+  model: 'm',
+  stopReason: 'end_turn',
   content: JSON.stringify(texts.map((text) => ({ type: 'text', text }))),
   usage: NO_USAGE,
 });
@@ -25,14 +28,20 @@ const resultOf = (reason: StopReason, detail: string | null, ...items: readonly 
 describe('the result of a run', () => {
   test('is the text of its last message, whole', () => {
     expect(resultOf('end_turn', null, said('Working.'), said('It is ', 'done.'))).toMatchObject({
-      ...{ subtype: 'success', is_error: false, result: 'It is done.', num_turns: 2 },
+      subtype: 'success',
+      is_error: false,
+      result: 'It is done.',
+      num_turns: 2,
     });
   });
 
   test('is why it stopped, beside what it had said, when it did not end well', () => {
     expect(resultOf('model_error', 'The model is down.', said('So far.'))).toMatchObject({
-      ...{ subtype: 'error_during_execution', is_error: true, result: 'The model is down.' },
-      ...{ partial_result: 'So far.', stop_reason: 'model_error' },
+      subtype: 'error_during_execution',
+      is_error: true,
+      result: 'The model is down.',
+      partial_result: 'So far.',
+      stop_reason: 'model_error',
     });
   });
 
@@ -51,7 +60,9 @@ describe('the result of a run', () => {
     expect(resultOf('end_turn', null, { type: 'call.denied', denial })).toMatchObject({
       permission_denials: [
         {
-          ...{ tool_name: 'Bash', tool_use_id: 't', tool_input: { command: 'ls' } },
+          tool_name: 'Bash',
+          tool_use_id: 't',
+          tool_input: { command: 'ls' },
           reason: 'No rule.',
         },
       ],
@@ -61,11 +72,15 @@ describe('the result of a run', () => {
   test('counts what agents of the lead were denied, and neither their turns nor their words', () => {
     const denial = { tool: 'Bash', call: 't', input: {}, reason: 'Not given.' };
     const result = resultOf(
-      ...(['end_turn', null, said('Mine.')] as const),
-      ...[childSays('[{"type":"text","text":"Theirs."}]'), fed({ type: 'call.denied', denial })],
+      'end_turn' as const,
+      null,
+      said('Mine.'),
+      childSays('[{"type":"text","text":"Theirs."}]'),
+      fed({ type: 'call.denied', denial }),
     );
     expect(result).toMatchObject({
-      ...{ result: 'Mine.', num_turns: 1 },
+      result: 'Mine.',
+      num_turns: 1,
       permission_denials: [{ tool_name: 'Bash', reason: 'Not given.', agent_id: 'ag_1' }],
     });
   });

@@ -14,18 +14,29 @@ describe('a line of stream-json', () => {
     // No serialiser would write it like this, so it must have been spliced in.
     const content = '[{"type":"text",  "text":"\\u0041"}]';
     const message: FeedItem = {
-      ...{ type: 'assistant.message', messageId: 'msg_1', model: 'm', content },
-      ...{ stopReason: 'end_turn', usage: USAGE },
+      type: 'assistant.message',
+      messageId: 'msg_1',
+      model: 'm',
+      content,
+      stopReason: 'end_turn',
+      usage: USAGE,
     };
     expect(lineOf(message)).toContain(`"content":${content},`);
     expect(parsed(message)).toEqual({
-      ...{ type: 'assistant', ...tail },
+      type: 'assistant',
+      ...tail,
       message: {
-        ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'm' },
+        id: 'msg_1',
+        type: 'message',
+        role: 'assistant',
+        model: 'm',
         content: [{ type: 'text', text: 'A' }],
-        ...{ stop_reason: 'end_turn', stop_sequence: null },
+        stop_reason: 'end_turn',
+        stop_sequence: null,
         usage: {
-          ...{ input_tokens: 1, output_tokens: 2, cache_read_input_tokens: 3 },
+          input_tokens: 1,
+          output_tokens: 2,
+          cache_read_input_tokens: 3,
           cache_creation_input_tokens: 9,
           cache_creation: { ephemeral_5m_input_tokens: 4, ephemeral_1h_input_tokens: 5 },
         },
@@ -36,7 +47,9 @@ describe('a line of stream-json', () => {
   test('holds the results of a turn as one user message', () => {
     const content = '[{"type":"tool_result","tool_use_id":"t","content":"x"}]';
     expect(parsed({ type: 'tool.results', content })).toEqual({
-      ...{ type: 'user', ...tail, message: { role: 'user', content: JSON.parse(content) } },
+      type: 'user',
+      ...tail,
+      message: { role: 'user', content: JSON.parse(content) },
     });
   });
 
@@ -47,40 +60,58 @@ describe('a line of stream-json', () => {
       delta: { type: 'text_delta', text: 'a' },
     };
     expect(parsed({ type: 'stream.event', event })).toEqual({
-      ...{ type: 'stream_event', event, ...tail },
+      type: 'stream_event',
+      event,
+      ...tail,
     });
   });
 
   test('takes back what a failed attempt had streamed', () => {
     const reason = 'Cut "here"\nand there.';
     expect(parsed({ type: 'attempt.discarded', turn: 2, attempt: 1, reason })).toEqual({
-      ...{ type: 'system', subtype: 'attempt_discarded', turn: 2, attempt: 1, reason, ...tail },
+      type: 'system',
+      subtype: 'attempt_discarded',
+      turn: 2,
+      attempt: 1,
+      reason,
+      ...tail,
     });
   });
 
   test('marks where a conversation was made shorter', () => {
     expect(parsed({ type: 'context.compacted', summary: 'Dropped 4.' })).toEqual({
-      ...{ type: 'system', subtype: 'compact_boundary', summary: 'Dropped 4.', ...tail },
+      type: 'system',
+      subtype: 'compact_boundary',
+      summary: 'Dropped 4.',
+      ...tail,
     });
   });
 
   test('holds a sentence that a person should see', () => {
     const text = 'Redis is back: everybody goes on.';
     expect(parsed({ type: 'notice', text })).toEqual({
-      ...{ type: 'system', subtype: 'notice', text, ...tail },
+      type: 'system',
+      subtype: 'notice',
+      text,
+      ...tail,
     });
   });
 
   test('of an agent that works for another names the call that asked for it', () => {
     const content = '[{"type":"tool_result","tool_use_id":"t","content":"x"}]';
     expect(parsed(fed({ type: 'tool.results', content }))).toMatchObject({
-      ...{ type: 'user', parent_tool_use_id: 'toolu_1', session_id: 's_1' },
+      type: 'user',
+      parent_tool_use_id: 'toolu_1',
+      session_id: 's_1',
     });
     expect(parsed(childSays('[{"type":"text","text":"Here."}]'))).toMatchObject({
-      ...{ type: 'assistant', parent_tool_use_id: 'toolu_1' },
+      type: 'assistant',
+      parent_tool_use_id: 'toolu_1',
     });
     expect(parsed(fed({ type: 'notice', text: 'Behind.' }))).toMatchObject({
-      ...{ type: 'system', subtype: 'notice', parent_tool_use_id: 'toolu_1' },
+      type: 'system',
+      subtype: 'notice',
+      parent_tool_use_id: 'toolu_1',
     });
   });
 
@@ -89,7 +120,11 @@ describe('a line of stream-json', () => {
     { type: 'tool.started', call: 't', tool: 'Read', input: {}, description: 'Read x' },
     { type: 'tool.progress', call: 't', note: '10 bytes' },
     {
-      ...{ type: 'tool.ended', call: 't', tool: 'Read', input: {}, description: 'Read' },
+      type: 'tool.ended',
+      call: 't',
+      tool: 'Read',
+      input: {},
+      description: 'Read',
       outcome: 'ok',
       raw: '{}',
     },

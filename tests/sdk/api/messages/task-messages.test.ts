@@ -20,28 +20,45 @@ const openBook = () => {
 };
 
 const AGENT = {
-  ...{ task_id: 'ag_1', tool_use_id: 'toolu_1', description: 'Find the parser' },
-  ...{ subagent_type: 'explorer', parent_task_id: null, session_id: 's_1' },
+  task_id: 'ag_1',
+  tool_use_id: 'toolu_1',
+  description: 'Find the parser',
+  subagent_type: 'explorer',
+  parent_task_id: null,
+  session_id: 's_1',
 };
 
 describe('what programs hear of agents that work for others', () => {
   test('is what many of them may cost, before they begin', () => {
     const preview = { count: 12, model: 'm', withCache: [0.1, 0.2], withoutCache: [1, 2] } as const;
     expect(openBook().book.take({ type: 'fan-out.previewed', preview })).toEqual({
-      ...{ type: 'system', subtype: 'task_preview', count: 12, model: 'm', session_id: 's_1' },
-      ...{ cost_usd: [0.1, 0.2], uncached_cost_usd: [1, 2] },
+      type: 'system',
+      subtype: 'task_preview',
+      count: 12,
+      model: 'm',
+      session_id: 's_1',
+      cost_usd: [0.1, 0.2],
+      uncached_cost_usd: [1, 2],
     });
   });
 
   test('is that one has begun, for whom, and with what', () => {
     const { book } = openBook();
     expect(book.take(spawned())).toEqual({
-      ...{ type: 'system', subtype: 'task_started', ...AGENT, task_type: 'sync' },
-      ...{ model: 'claude-sonnet-5', is_queued: false, prompt: 'Look for it.' },
+      type: 'system',
+      subtype: 'task_started',
+      ...AGENT,
+      task_type: 'sync',
+      model: 'claude-sonnet-5',
+      is_queued: false,
+      prompt: 'Look for it.',
     });
     const fork = childTag({ type: null, kind: 'fork', name: 'second', depth: 2, parent: 'ag_1' });
     expect(book.take(spawned(fork, true))).toMatchObject({
-      ...{ subagent_type: null, task_type: 'fork', name: 'second', is_queued: true },
+      subagent_type: null,
+      task_type: 'fork',
+      name: 'second',
+      is_queued: true,
       parent_task_id: 'ag_1',
     });
   });
@@ -52,15 +69,20 @@ describe('what programs hear of agents that work for others', () => {
     wait(300);
     expect(book.take(childUses('Grep'))).toBeUndefined();
     expect(book.take(childSays())).toEqual({
-      ...{ type: 'system', subtype: 'task_progress', ...AGENT, num_turns: 1 },
+      type: 'system',
+      subtype: 'task_progress',
+      ...AGENT,
+      num_turns: 1,
       usage: { total_tokens: 1_010, tool_uses: 1, duration_ms: 300 },
-      ...{ cost_usd: expect.closeTo(0.0021, 6), last_tool_name: 'Grep' },
+      cost_usd: expect.closeTo(0.0021, 6),
+      last_tool_name: 'Grep',
     });
     wait(999);
     expect(book.take(childSays())).toBeUndefined();
     wait(1);
     expect(book.take(childSays())).toMatchObject({
-      ...{ num_turns: 3, usage: { total_tokens: 3_030 } },
+      num_turns: 3,
+      usage: { total_tokens: 3_030 },
     });
   });
 
@@ -68,12 +90,18 @@ describe('what programs hear of agents that work for others', () => {
     const { book } = openBook();
     const conflicts = [{ path: 'a.ts', why: 'both sides have changed it' }];
     const worktree = {
-      ...{ path: '/s/w/a', branch: 'agent/a', top: '/w', diff: '/s/a.diff' },
+      path: '/s/w/a',
+      branch: 'agent/a',
+      top: '/w',
+      diff: '/s/a.diff',
       outcome: { kind: 'conflict' as const, files: ['a.ts', 'b.ts'], commit: 'c', conflicts },
     };
     expect(book.take(childEnded(childReport({ worktree })))).toMatchObject({
       worktree: {
-        ...{ outcome: 'conflict', branch: 'agent/a', path: '/s/w/a', diff: '/s/a.diff' },
+        outcome: 'conflict',
+        branch: 'agent/a',
+        path: '/s/w/a',
+        diff: '/s/a.diff',
         conflicts: ['a.ts'],
       },
     });
@@ -85,10 +113,16 @@ describe('what programs hear of agents that work for others', () => {
     book.take(childUses('Read'));
     wait(50);
     expect(book.take(childEnded(childReport({ changedFiles: ['/w/a.ts'] })))).toEqual({
-      ...{ type: 'system', subtype: 'task_notification', ...AGENT },
-      ...{ status: 'completed', stop_reason: 'end_turn', summary: 'It is in src/parser.ts:12.' },
+      type: 'system',
+      subtype: 'task_notification',
+      ...AGENT,
+      status: 'completed',
+      stop_reason: 'end_turn',
+      summary: 'It is in src/parser.ts:12.',
       usage: { total_tokens: 4_567, tool_uses: 1, duration_ms: 50 },
-      ...{ num_turns: 3, cost_usd: 0.0123, changed_files: ['/w/a.ts'] },
+      num_turns: 3,
+      cost_usd: 0.0123,
+      changed_files: ['/w/a.ts'],
     });
   });
 
@@ -100,7 +134,9 @@ describe('what programs hear of agents that work for others', () => {
   ] as const)('names an end by %s %s', (reason, status, detail) => {
     const { book } = openBook();
     expect(book.take(childEnded(childReport({}, { reason, detail })))).toMatchObject({
-      ...{ status, stop_reason: reason, ...(detail !== null && { detail }) },
+      status,
+      stop_reason: reason,
+      ...(detail !== null && { detail }),
     });
   });
 

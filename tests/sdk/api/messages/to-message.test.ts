@@ -31,17 +31,21 @@ describe('a message of an agent that works for another', () => {
 
   test('is also made of what it says and uses', () => {
     expect(messageOf(childSays('[{"type":"text","text":"Here."}]'), 's_1')).toMatchObject({
-      ...{ type: 'assistant', parent_tool_use_id: 'toolu_1' },
+      type: 'assistant',
+      parent_tool_use_id: 'toolu_1',
       message: { content: [{ type: 'text', text: 'Here.' }] },
     });
     expect(messageOf(childUses('Grep'), 's_1')).toMatchObject({
-      ...{ type: 'tool_call', name: 'Grep', parent_tool_use_id: 'toolu_1' },
+      type: 'tool_call',
+      name: 'Grep',
+      parent_tool_use_id: 'toolu_1',
     });
   });
 
   test('is not made of its beginning and its end: those are told of the agent', () => {
     expect([messageOf(spawned(), 's_1'), messageOf(childEnded(), 's_1')]).toEqual([
-      ...[undefined, undefined],
+      undefined,
+      undefined,
     ]);
   });
 });

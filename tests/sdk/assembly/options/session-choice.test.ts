@@ -16,8 +16,15 @@ const choose = async (flags: Partial<RunOptions>) => {
   ];
   for (const session of sessions) {
     await store.create({
-      ...{ format: SESSION_FORMAT, createdAt: 0, lead: 'a_1', model: 'm', version: '0', title: '' },
-      ...{ entrypoint: 'cli', parentId: null, ...session },
+      format: SESSION_FORMAT,
+      createdAt: 0,
+      lead: 'a_1',
+      model: 'm',
+      version: '0',
+      title: '',
+      entrypoint: 'cli',
+      parentId: null,
+      ...session,
     });
   }
   const usual = { outputFormat: 'text', inputFormat: 'text', sessionPersistence: true } as const;
@@ -60,7 +67,8 @@ describe('--fork-session', () => {
     const fork = { kind: 'fork', from: 's_beta' };
     expect(await choose({ continue: true, forkSession: true })).toEqual(fork);
     expect(await choose({ resume: 's_b', forkSession: true, sessionId: 'mine' })).toEqual({
-      ...{ ...fork, id: 'mine' },
+      ...fork,
+      id: 'mine',
     });
   });
 

@@ -29,8 +29,12 @@ describe('what is said of settings before a run', () => {
 
   test('is one sentence about all that a workspace did not get, its agents too', () => {
     const settings = {
-      ...{ rules: [], warnings: [], ignored: [{ file: '/w/s.json', key: 'hooks' }] },
-      ...{ trust: 'untrusted', workspace: { root: '/w' }, ignoredNotice: 'not this' },
+      rules: [],
+      warnings: [],
+      ignored: [{ file: '/w/s.json', key: 'hooks' }],
+      trust: 'untrusted',
+      workspace: { root: '/w' },
+      ignoredNotice: 'not this',
     } as unknown as LoadedSettings;
     const withheld = Array.from({ length: 12 }, (_, n) => `a${n}`);
     expect(settingsNotices(settings, TOOLS, withheld)).toEqual([

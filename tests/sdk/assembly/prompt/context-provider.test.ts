@@ -17,17 +17,26 @@ import {
 } from '../../../../src/sdk/assembly/prompt/context-provider.js';
 
 const file = (given: Partial<MemoryFile> = {}): MemoryFile => ({
-  ...{ layer: 'project', path: '/work/CLAUDE.md', parent: null, text: 'Use tabs.', isLarge: false },
+  layer: 'project',
+  path: '/work/CLAUDE.md',
+  parent: null,
+  text: 'Use tabs.',
+  isLarge: false,
   ...given,
 });
 
 const rule = (given: Partial<ConditionalRule> = {}): ConditionalRule => ({
   ...file({ path: '/work/.claude/rules/ts.md', text: 'No any.' }),
-  ...{ paths: ['src'], base: '/work', ...given },
+  paths: ['src'],
+  base: '/work',
+  ...given,
 });
 
 const PLACE: HeadRequest = {
-  ...{ cwd: '/work', model: 'claude-opus-5-5', version: '1.2.3', entrypoint: 'cli' },
+  cwd: '/work',
+  model: 'claude-opus-5-5',
+  version: '1.2.3',
+  entrypoint: 'cli',
 };
 
 /** What can change while a session goes on. */
@@ -43,7 +52,12 @@ interface World {
 /** A briefing over a world that the test changes, and what it asked of it. */
 const briefingOver = (world: Partial<World> = {}, given: Partial<BriefingOptions> = {}) => {
   const now: World = {
-    ...{ date: '2026-11-16', branch: 'main', mode: 'default', memory: {}, servers: [], ...world },
+    date: '2026-11-16',
+    branch: 'main',
+    mode: 'default',
+    memory: {},
+    servers: [],
+    ...world,
   };
   const asked: string[] = [];
   const notices: string[] = [];
@@ -64,32 +78,42 @@ const briefingOver = (world: Partial<World> = {}, given: Partial<BriefingOptions
     async repository() {
       asked.push('repository');
       return {
-        ...{ branch: now.branch ?? 'HEAD', defaultBranch: 'main', user: 'Pat', status: '' },
-        ...{ isStatusCut: false, commits: ['abc First'] },
+        branch: now.branch ?? 'HEAD',
+        defaultBranch: 'main',
+        user: 'Pat',
+        status: '',
+        isStatusCut: false,
+        commits: ['abc First'],
       };
     },
     branch: () => now.branch,
     today: () => now.date,
     mode: () => now.mode,
     facts: {
-      ...{
-        tools: ['Read', 'Bash'],
-        isInteractive: true,
-        mayFork: false,
-        agents: '',
-        isOneShot: false,
-      },
-      ...{ defaultModel: PLACE.model, ceilings: [] },
+      tools: ['Read', 'Bash'],
+      isInteractive: true,
+      mayFork: false,
+      agents: '',
+      isOneShot: false,
+      defaultModel: PLACE.model,
+      ceilings: [],
       get place() {
         asked.push('sections');
         return { platform: 'linux', additionalDirectories: [] };
       },
     },
     isGitRepository: () => true,
-    ...{ wishes: {}, tools: '[{"name":"Read"}]', hasMcpTools: false },
-    ...{ mcpInstructions: () => now.servers, mcpDelta: true },
-    ...{ capabilities: capabilitiesOf('firstParty'), betasDisabled: false, ttl: '5m' },
-    ...{ isSimple: false, breaker: '', memoryCharacters: 100_000 },
+    wishes: {},
+    tools: '[{"name":"Read"}]',
+    hasMcpTools: false,
+    mcpInstructions: () => now.servers,
+    mcpDelta: true,
+    capabilities: capabilitiesOf('firstParty'),
+    betasDisabled: false,
+    ttl: '5m',
+    isSimple: false,
+    breaker: '',
+    memoryCharacters: 100_000,
     notify: (sentence) => notices.push(sentence),
     ...given,
   });
@@ -169,7 +193,10 @@ describe('the head of a run', () => {
 
   test('of a former version, which knew no sections, is kept as it is', async () => {
     const old: PromptHead = {
-      ...{ tools: '[]', system: '[{"type":"text","text":"Hm."}]', sections: [], ttl: '5m' },
+      tools: '[]',
+      system: '[{"type":"text","text":"Hm."}]',
+      sections: [],
+      ttl: '5m',
     };
     for (const mcpDelta of [true, false]) {
       const { briefing, head } = briefingOver({}, { mcpDelta });
@@ -197,12 +224,23 @@ describe('the words that everybody shares', () => {
   const anyText = fc.string({ unit: 'binary' });
   const anyTexts = fc.array(anyText, { maxLength: 4 });
   const anyRun = fc.record({
-    ...{ cwd: anyText, model: anyText, date: anyText, branch: anyText, append: anyText },
-    ...{ tools: anyTexts, ceilings: anyTexts, additionalDirectories: anyTexts, paths: anyTexts },
-    ...{ language: fc.option(anyText, { nil: undefined }), breaker: anyText },
-    ...{ isInteractive: fc.boolean(), mayFork: fc.boolean(), isOneShot: fc.boolean() },
+    cwd: anyText,
+    model: anyText,
+    date: anyText,
+    branch: anyText,
+    append: anyText,
+    tools: anyTexts,
+    ceilings: anyTexts,
+    additionalDirectories: anyTexts,
+    paths: anyTexts,
+    language: fc.option(anyText, { nil: undefined }),
+    breaker: anyText,
+    isInteractive: fc.boolean(),
+    mayFork: fc.boolean(),
+    isOneShot: fc.boolean(),
     agents: fc.constantFrom('', '- scout: Looks around.'),
-    ...{ mcpDelta: fc.boolean(), mode: fc.constantFrom(...PERMISSION_MODES) },
+    mcpDelta: fc.boolean(),
+    mode: fc.constantFrom(...PERMISSION_MODES),
   });
 
   test('are the same bytes whatever else there is to say, and in whatever order (P10, P21)', async () => {
@@ -217,9 +255,17 @@ describe('the words that everybody shares', () => {
         const { briefing } = briefingOver(
           { date, branch, mode, memory, servers },
           {
-            ...{ wishes: { append }, breaker, mcpDelta },
+            wishes: { append },
+            breaker,
+            mcpDelta,
             facts: {
-              ...{ tools, ceilings, isInteractive, mayFork, agents, isOneShot, defaultModel: 'x' },
+              tools,
+              ceilings,
+              isInteractive,
+              mayFork,
+              agents,
+              isOneShot,
+              defaultModel: 'x',
               language: language === undefined ? undefined : { text: language, source: 'settings' },
               place: { platform: cwd, additionalDirectories },
             },
@@ -317,7 +363,9 @@ describe('what opens a conversation in a run', () => {
     const { text } = await briefing.opening();
     await briefing.opening();
     expect([text.includes('uuu'), text.includes('ppp'), text.includes('lll')]).toEqual([
-      ...[true, false, true],
+      true,
+      false,
+      true,
     ]);
     expect(text).toContain('read them where they matter: /work/CLAUDE.md.');
     expect(notices).toEqual([
@@ -360,11 +408,9 @@ describe('reminders in a run', () => {
     Object.assign(world, { date: '2026-11-17', branch: 'next', mode: 'acceptEdits' });
     const news = await briefing.reminders(told, []);
     expect(news.map(({ fact, value }) => [fact, value])).toEqual([
-      ...[
-        ['date', '2026-11-17'],
-        ['branch', 'next'],
-        ['mode', 'acceptEdits'],
-      ],
+      ['date', '2026-11-17'],
+      ['branch', 'next'],
+      ['mode', 'acceptEdits'],
     ]);
     for (const { fact, value } of news) told.set(fact, value);
     expect(await briefing.reminders(told, [])).toEqual([]);
@@ -423,7 +469,8 @@ describe('names and files that want to be something else', () => {
     expect(reminders).toHaveLength(3);
     for (const text of [opening.text, ...reminders.map((it) => it.text)]) {
       expect(text.match(/<\s*\/?\s*system-reminder/gi)).toEqual([
-        ...['<system-reminder', '</system-reminder'],
+        '<system-reminder',
+        '</system-reminder',
       ]);
       const closed = text.match(/<\s*\/\s*instructions/gi)?.length ?? 0;
       expect(text.match(/<\s*instructions/gi)?.length ?? 0).toBe(closed);
@@ -441,8 +488,12 @@ describe('names and files that want to be something else', () => {
       {
         wishes,
         repository: async () => ({
-          ...{ branch: HOSTILE, defaultBranch: HOSTILE, user: HOSTILE, status: HOSTILE },
-          ...{ isStatusCut: false, commits: [HOSTILE] },
+          branch: HOSTILE,
+          defaultBranch: HOSTILE,
+          user: HOSTILE,
+          status: HOSTILE,
+          isStatusCut: false,
+          commits: [HOSTILE],
         }),
       },
     );
@@ -454,7 +505,7 @@ describe('names and files that want to be something else', () => {
       sectionTexts(head)
         .get('system context')
         ?.match(/<\/?git-snapshot>/g),
-    ).toEqual([...['<git-snapshot>', '</git-snapshot>']]);
+    ).toEqual(['<git-snapshot>', '</git-snapshot>']);
     expect(sectionTexts(head).get('env info')?.split('\n')).toHaveLength(4);
     expect(sectionTexts(head).get('memory')?.split('\n')).toHaveLength(3);
     expect(sectionTexts(head).get('append')).toContain('--SYSTEM-PROMPT-DYNAMIC-BOUNDARY--');

@@ -36,7 +36,9 @@ describe('the files of a list of work', () => {
     expect(fs.readdirSync(join(root, '1'))).toEqual(['1.json', '2.json']);
     const mode = (path: string) => (fs.statSync(path).mode & 0o777).toString(8);
     expect([root, join(root, '1'), join(root, '1', '1.json')].map(mode)).toEqual([
-      ...['700', '700', '600'],
+      '700',
+      '700',
+      '600',
     ]);
   });
 

@@ -24,8 +24,11 @@ describe('an address of Redis', () => {
     [
       'redis://me:se%40cret@host',
       {
-        ...{ kind: 'single', tls: false, node: { host: 'host', port: 6379 } },
-        ...{ username: 'me', password: 'se@cret' },
+        kind: 'single',
+        tls: false,
+        node: { host: 'host', port: 6379 },
+        username: 'me',
+        password: 'se@cret',
       },
     ],
     [
@@ -41,7 +44,11 @@ describe('an address of Redis', () => {
     [
       'redis+sentinel://:hush@a,b:7/main/1?sentinelPassword=other',
       {
-        ...{ kind: 'sentinel', tls: false, master: 'main', db: 1, password: 'hush' },
+        kind: 'sentinel',
+        tls: false,
+        master: 'main',
+        db: 1,
+        password: 'hush',
         nodes: [
           { host: 'a', port: 26379 },
           { host: 'b', port: 7 },
@@ -52,7 +59,8 @@ describe('an address of Redis', () => {
     [
       'rediss+cluster://a:7000,b:7001',
       {
-        ...{ kind: 'cluster', tls: true },
+        kind: 'cluster',
+        tls: true,
         nodes: [
           { host: 'a', port: 7000 },
           { host: 'b', port: 7001 },
@@ -95,7 +103,13 @@ describe('an address of Redis', () => {
       })
       .map((text) => `QQ${text}QQ`);
     const scheme = fc.constantFrom(
-      ...['redis', 'rediss', 'unix', 'redis+sentinel', 'rediss+cluster', 'mysql', ''],
+      'redis',
+      'rediss',
+      'unix',
+      'redis+sentinel',
+      'rediss+cluster',
+      'mysql',
+      '',
     );
     const rest = fc.constantFrom(
       'host',

@@ -43,7 +43,8 @@ needs.describe('redis')('what is large', () => {
     await broker.call('LSET', keys.blob(digest), 1, 'something else');
     const damaged = `The artifact "big.bin" cannot be read: Redis has damaged what it kept as ${keys.blob(digest)}.`;
     await expect(session.readArtifact('big.bin')).rejects.toMatchObject({
-      ...{ code: 'storage', message: damaged },
+      code: 'storage',
+      message: damaged,
     });
     await broker.call('DEL', keys.blob(digest));
     await expect(store.peekArtifact('s_1', 'big.bin')).rejects.toThrow(

@@ -11,7 +11,8 @@ import { redisSessions } from '../sessions/redis-session-store.js';
 
 const keys = swarmKeys('s_1');
 const storage = (message: string) => ({
-  ...{ code: 'storage', message: expect.stringContaining(message) },
+  code: 'storage',
+  message: expect.stringContaining(message),
 });
 
 /** A lead that has written, and that others take for dead. */

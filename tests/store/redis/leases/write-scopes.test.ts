@@ -38,7 +38,7 @@ needs.describe('redis')('a scope', () => {
     await keeperOf(broker, 2).take('s_1');
     await keeper.renew();
     expect(lost.lost.reason).toMatchObject({
-      ...{ code: 'storage' },
+      code: 'storage',
       message: 'Another process has taken over session s_1; nothing more is written here.',
     });
     expect(kept.lost.aborted).toBe(false);
@@ -89,7 +89,7 @@ needs.describe('redis')('a scope', () => {
       },
     };
     await expect(keeperOf(slow, 3).adopt('s_1', 'a_2')).rejects.toMatchObject({
-      ...{ code: 'storage' },
+      code: 'storage',
       message: 'Another process has just taken agent a_2 of session s_1.',
     });
     await newer.renew();

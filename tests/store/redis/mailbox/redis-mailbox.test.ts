@@ -45,7 +45,8 @@ const take = async (inbox: Inbox, count: number): Promise<string[]> => {
 };
 
 const fenceOf = (scope: Scope | undefined): Fence => ({
-  ...{ scope: scope?.name ?? '', claim: scope?.claim ?? '' },
+  scope: scope?.name ?? '',
+  claim: scope?.claim ?? '',
 });
 
 /** What nobody will take away one day. */
@@ -198,13 +199,18 @@ needs.describe('redis')('the mailbox in Redis', () => {
     await here.send(mail('l_1'), fenceOf(before));
     await heir?.adopt('s_1', 'a_1');
     const sendings = [
-      ...[here.send(mail('l_2'), fenceOf(before)), here.send(mail('l_3'), fenceOf(other))],
-      ...[here.send(mail('l_4')), here.send(mail('l_5'), fenceOf(before))],
+      here.send(mail('l_2'), fenceOf(before)),
+      here.send(mail('l_3'), fenceOf(other)),
+      here.send(mail('l_4')),
+      here.send(mail('l_5'), fenceOf(before)),
     ];
     const outcomes = await Promise.allSettled(sendings);
     const why = 'Another process has taken over a_1; nothing more is sent here.';
     expect(outcomes.map((it) => (it.status === 'rejected' ? it.reason : undefined))).toEqual([
-      ...[new StorageError(why), undefined, undefined, new StorageError(why)],
+      new StorageError(why),
+      undefined,
+      undefined,
+      new StorageError(why),
     ]);
     expect(await take(await here.open('bob'), 3)).toEqual(['l_1', 'l_3', 'l_4']);
     for (const keeper of [zombie, heir]) keeper?.close();
@@ -214,7 +220,8 @@ needs.describe('redis')('the mailbox in Redis', () => {
     const { broker, box, elsewhere } = await setUp();
     const keepers = [1, 2].map((pid) => new ScopeKeeper(broker, { marker: `m-${pid}`, pid }));
     const [before, now] = [
-      ...[await keepers[0]?.adopt('s_1', 'bob'), await keepers[1]?.adopt('s_1', 'bob')],
+      await keepers[0]?.adopt('s_1', 'bob'),
+      await keepers[1]?.adopt('s_1', 'bob'),
     ];
     const heir = await box().open('bob', fenceOf(now));
     const zombie = (await elsewhere()).box;

@@ -19,13 +19,28 @@ const never = new AbortController().signal;
 const keys = swarmKeys('s_1');
 
 const question = (id: string, askedAt = 1, input: unknown = {}): PostedQuestion => ({
-  ...{ id, agent: 'a_1', call: 'c_1', tool: 'Bash', input, inputDigest: 'd', askedAt },
-  ...{ description: 'Bash make', reason: 'why', risk: 'medium', cwd: '/w' },
+  id,
+  agent: 'a_1',
+  call: 'c_1',
+  tool: 'Bash',
+  input,
+  inputDigest: 'd',
+  askedAt,
+  description: 'Bash make',
+  reason: 'why',
+  risk: 'medium',
+  cwd: '/w',
 });
 
 const signed = (id: string, surface: string, reason = 'No.'): SignedAnswer => ({
-  ...{ question: id, agent: 'a_1', call: 'c_1', inputDigest: 'd', surface, issuedAt: 1 },
-  ...{ answer: { behavior: 'deny', reason }, signature: `of ${surface}` },
+  question: id,
+  agent: 'a_1',
+  call: 'c_1',
+  inputDigest: 'd',
+  surface,
+  issuedAt: 1,
+  answer: { behavior: 'deny', reason },
+  signature: `of ${surface}`,
 });
 
 const setUpAt = async <Server extends RedisPlace>(broker: RedisBroker<Server>) => {

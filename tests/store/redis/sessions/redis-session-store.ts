@@ -14,7 +14,10 @@ export const redisSessions = (
   { pid = 1, clock = virtualClock() as Clock, folder = temporaryFolder() } = {},
 ): RedisSessions =>
   new RedisSessions({
-    ...{ broker, clock, folder, jobs: new JobMemory() },
+    broker,
+    clock,
+    folder,
+    jobs: new JobMemory(),
     owner: { marker: `owner-${pid}`, pid },
     mailbox: each(() => new MailMemory()),
     workList: each(() => new WorkMemory(clock)),

@@ -12,21 +12,39 @@ import { temporaryFolder } from '../../session-folder.js';
 
 const open = async (url: string, pid = 1) => {
   const store = await openRedisStore({
-    ...{ url, owner: { marker: `owner-${pid}`, pid }, clock: systemClock },
-    ...{ redact: (text: string) => text, folder: temporaryFolder() },
+    url,
+    owner: { marker: `owner-${pid}`, pid },
+    clock: systemClock,
+    redact: (text: string) => text,
+    folder: temporaryFolder(),
   });
   onTestFinished(() => store.sessions.close());
   return store;
 };
 
 const question = (id: string): PostedQuestion => ({
-  ...{ id, agent: 'a_1', call: 'c_1', tool: 'Bash', input: {}, inputDigest: 'x', risk: 'low' },
-  ...{ description: 'x', reason: 'x', cwd: '/', askedAt: 1 },
+  id,
+  agent: 'a_1',
+  call: 'c_1',
+  tool: 'Bash',
+  input: {},
+  inputDigest: 'x',
+  risk: 'low',
+  description: 'x',
+  reason: 'x',
+  cwd: '/',
+  askedAt: 1,
 });
 
 const signed = (id: string, signature: string): SignedAnswer => ({
-  ...{ question: id, agent: 'a_1', call: 'c_1', inputDigest: 'x', surface: 'inbox' },
-  ...{ answer: { behavior: 'allow' }, issuedAt: 1, signature },
+  question: id,
+  agent: 'a_1',
+  call: 'c_1',
+  inputDigest: 'x',
+  surface: 'inbox',
+  answer: { behavior: 'allow' },
+  issuedAt: 1,
+  signature,
 });
 
 /** Everything that a store does once, by two processes. */

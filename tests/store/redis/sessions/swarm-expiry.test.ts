@@ -20,21 +20,39 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 const keys = swarmKeys('s_1');
 
 const question = (id: string): PostedQuestion => ({
-  ...{ id, agent: 'a_1', call: 'c_1', tool: 'Bash', input: {}, inputDigest: 'x', risk: 'low' },
-  ...{ description: 'x', reason: 'x', cwd: '/', askedAt: 1 },
+  id,
+  agent: 'a_1',
+  call: 'c_1',
+  tool: 'Bash',
+  input: {},
+  inputDigest: 'x',
+  risk: 'low',
+  description: 'x',
+  reason: 'x',
+  cwd: '/',
+  askedAt: 1,
 });
 
 const signed: SignedAnswer = {
-  ...{ question: 'q_2', agent: 'a_1', call: 'c_1', inputDigest: 'x', surface: 'inbox' },
-  ...{ answer: { behavior: 'allow' }, issuedAt: 1, signature: 'x' },
+  question: 'q_2',
+  agent: 'a_1',
+  call: 'c_1',
+  inputDigest: 'x',
+  surface: 'inbox',
+  answer: { behavior: 'allow' },
+  issuedAt: 1,
+  signature: 'x',
 };
 
 /** A session that is open, and has something under each of its keys. */
 const usedSession = async () => {
   const broker = await redisBroker();
   const { sessions } = await openRedisStore({
-    ...{ url: broker.server.url, owner: { marker: 'owner', pid: 1 }, clock: systemClock },
-    ...{ redact: (text: string) => text, folder: temporaryFolder() },
+    url: broker.server.url,
+    owner: { marker: 'owner', pid: 1 },
+    clock: systemClock,
+    redact: (text: string) => text,
+    folder: temporaryFolder(),
   });
   onTestFinished(() => sessions.close());
   const session = await sessions.create(meta());

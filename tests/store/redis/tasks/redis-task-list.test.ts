@@ -112,10 +112,8 @@ needs.describe('own-redis')('the list of work in Redis', () => {
     expect(await change).toMatchObject({ owner: 'ann', version: 2 });
     await added;
     expect((await open().list()).map(({ subject, version }) => [subject, version])).toEqual([
-      ...[
-        ['fly', 2],
-        ['land', 1],
-      ],
+      ['fly', 2],
+      ['land', 1],
     ]);
   });
 });

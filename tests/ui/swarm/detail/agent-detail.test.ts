@@ -14,11 +14,18 @@ import {
 const LEAD = leadView();
 const detail = (view = LEAD, width = 60, height = 40) =>
   agentDetail(swarmView([LEAD, view]), view, {
-    ...{ width, height, now: BEGAN + 42_000, paint: paintFor(false), unicode: true },
+    width,
+    height,
+    now: BEGAN + 42_000,
+    paint: paintFor(false),
+    unicode: true,
   });
 
 const call = (at: number) => ({
-  ...{ call: `c_${at}`, tool: 'Read', description: `Read file-${at}`, since: BEGAN + at * 1_000 },
+  call: `c_${at}`,
+  tool: 'Read',
+  description: `Read file-${at}`,
+  since: BEGAN + at * 1_000,
 });
 
 describe('an agent in detail', () => {
@@ -69,7 +76,10 @@ describe('an agent in detail', () => {
   test('leaves room below, and stays within its width whatever models write', () => {
     const hostile = `${'語'.repeat(300)}\u001b[2J\n\n${'x'.repeat(5_000)}`;
     const view = agentView('a_1', {
-      ...{ name: hostile, description: hostile, model: hostile, worker: hostile },
+      name: hostile,
+      description: hostile,
+      model: hostile,
+      worker: hostile,
       calls: [{ ...call(1), description: hostile }],
     });
     for (const [width, height] of [

@@ -16,7 +16,11 @@ describe('the lines of a transcript', () => {
   test('wrap what is said by words', () => {
     const text = 'The quick brown fox jumps over the lazy dog.\n\n\tIndented.';
     expect(lines({ kind: 'text', text }, 30)).toEqual([
-      ...['', 'The quick brown fox jumps', 'over the lazy dog.', '', '    Indented.'],
+      '',
+      'The quick brown fox jumps',
+      'over the lazy dog.',
+      '',
+      '    Indented.',
     ]);
     expect(lines({ kind: 'text', text: ' \n ' })).toEqual([]);
   });
@@ -26,17 +30,23 @@ describe('the lines of a transcript', () => {
     const text = '# Found\nUse **both of these** now.';
     const item = { kind: 'text', text, at: 0 } as const;
     expect(itemLines(item, { columns: 16, unicode: true, paint })).toEqual([
-      ...['', paint.strong('# Found'), `Use ${paint.strong('**both of')}`],
+      '',
+      paint.strong('# Found'),
+      `Use ${paint.strong('**both of')}`,
       `${paint.strong('these**')} now.`,
     ]);
   });
 
   test('say who is no person, so that nobody poses as one', () => {
     expect(lines({ kind: 'prompt', from: 'user', text: 'Mend it.\nNow.' })).toEqual([
-      ...['', '> Mend it.', '  Now.'],
+      '',
+      '> Mend it.',
+      '  Now.',
     ]);
     expect(lines({ kind: 'prompt', from: 'a_\u001b[31m1', text: 'Stop.' })).toEqual([
-      ...['', '> from a_^[[31m1:', '> Stop.'],
+      '',
+      '> from a_^[[31m1:',
+      '> Stop.',
     ]);
   });
 
@@ -44,7 +54,9 @@ describe('the lines of a transcript', () => {
     const text = 'curl -H "Authorization: Bearer abcdefghijklmnop1234567890"';
     expect(lines({ kind: 'call', tool: 'Bash', text }).join('\n')).not.toContain('abcdefgh');
     expect(lines({ kind: 'result', tool: 'Bash', outcome: 'ok', text: 'one\ntwo' })).toEqual([
-      ...['  └ ok', '    one', '    two'],
+      '  └ ok',
+      '    one',
+      '    two',
     ]);
     const denied = { kind: 'result', outcome: 'denied', isTrouble: true } as const;
     expect(lines({ ...denied, tool: 'Bash', text: 'Never.' })).toEqual(['  └ denied: Never.']);
@@ -53,7 +65,11 @@ describe('the lines of a transcript', () => {
   test('show what an edit changes, as far as there is room', () => {
     const edits = [{ before: 'one\ntwo', after: 'one\n\u001b[2Jthree' }];
     expect(lines({ kind: 'call', tool: 'Edit', text: 'Edit a.ts', edits })).toEqual([
-      ...['● Edit a.ts', '    @@ -1 +1 @@', '     one', '    -two', '    +^[[2Jthree'],
+      '● Edit a.ts',
+      '    @@ -1 +1 @@',
+      '     one',
+      '    -two',
+      '    +^[[2Jthree',
     ]);
     const long = [{ before: '', after: 'line\n'.repeat(100) }];
     const shown = lines({ kind: 'call', tool: 'Write', text: 'Write b.ts', edits: long });
@@ -75,8 +91,13 @@ describe('the lines of a transcript', () => {
     const first = (kind: TranscriptItem['kind'], more: Partial<TranscriptItem> = {}) =>
       itemLines({ kind, text: 'x', at: 0, ...more }, ascii).find((line) => line !== '');
     expect([
-      ...[first('prompt'), first('text'), first('thinking'), first('call'), first('note')],
-      ...[first('note', { isTrouble: true }), first('result', { tool: 'Odd' })],
+      first('prompt'),
+      first('text'),
+      first('thinking'),
+      first('call'),
+      first('note'),
+      first('note', { isTrouble: true }),
+      first('result', { tool: 'Odd' }),
       first('text', { isUnfinished: true }),
     ]).toEqual(['> x', 'x', '~ x', '* x', '- x', '! x', '  ` ok: x', 'x_']);
   });
@@ -98,7 +119,13 @@ describe('the lines of a transcript', () => {
   });
 
   test('hold nothing that moves the cursor but colours', () => {
-    const kinds = fc.constantFrom(...(['prompt', 'text', 'thinking', 'call', 'note'] as const));
+    const kinds = fc.constantFrom(
+      'prompt' as const,
+      'text' as const,
+      'thinking' as const,
+      'call' as const,
+      'note' as const,
+    );
     const coloured = { ...paper, paint: paintFor(true) };
     fc.assert(
       fc.property(

@@ -16,9 +16,20 @@ import {
 const NOW = BEGAN + 42_000;
 const LEAD = leadView();
 const row = (more: Partial<BoardRow> = {}): BoardRow => ({
-  ...{ key: 's_one a_lead', session: 's_one', agent: 'a_lead', depth: 0, branch: '' },
-  ...{ isPassedBy: false, below: [], isParent: false, swarm: swarmView([LEAD]), view: LEAD },
-  ...{ shortId: 'a_lead', hidden: [], isSelected: false, ...more },
+  key: 's_one a_lead',
+  session: 's_one',
+  agent: 'a_lead',
+  depth: 0,
+  branch: '',
+  isPassedBy: false,
+  below: [],
+  isParent: false,
+  swarm: swarmView([LEAD]),
+  view: LEAD,
+  shortId: 'a_lead',
+  hidden: [],
+  isSelected: false,
+  ...more,
 });
 const plain = (unicode = true) => new BoardRows({ paint: paintFor(false), unicode });
 const text = (shown: BoardRow, width = 120, now = NOW) =>
@@ -28,7 +39,15 @@ describe('the columns of a board', () => {
   test('are the more the wider it is, and always fill it', () => {
     expect(headLine(columnsFor(60))).toBe('  AGENT                 STATE             DOING');
     expect(headLine(columnsFor(160)).split(/ {2,}/).slice(1)).toEqual([
-      ...['AGENT', 'STATE', 'TURNS', 'TOKENS', 'CACHED', 'COST', 'AGE', 'LAST', 'DOING'],
+      'AGENT',
+      'STATE',
+      'TURNS',
+      'TOKENS',
+      'CACHED',
+      'COST',
+      'AGE',
+      'LAST',
+      'DOING',
     ]);
     for (let width = 60; width <= 250; width += 1) {
       const shown = text(
@@ -53,7 +72,9 @@ describe('a row of a board', () => {
 
   test('sums up whom it has folded away', () => {
     const hidden = [
-      ...[agentView('a_1', asking('rm x')), agentView('a_2'), agentView('a_3', ended('budget'))],
+      agentView('a_1', asking('rm x')),
+      agentView('a_2'),
+      agentView('a_3', ended('budget')),
     ];
     const shown = text(row({ hidden, below: ['a_1', 'a_2', 'a_3'] }));
     expect(shown).toContain('▸lead a_lead +3');
