@@ -8,7 +8,7 @@ import { systemClock } from '../src/protocol/clock.js';
 import { randomIds } from '../src/protocol/ids.js';
 import type { JournalBody } from '../src/protocol/session/journal.js';
 import { type Journal, SESSION_FORMAT } from '../src/protocol/session/store.js';
-import { SessionFiles } from '../src/store/files/file-session-store.js';
+import { FileSessionStore } from '../src/store/files/file-session-store.js';
 import { say } from './peers.js';
 
 const [root = '', id = '', many = '500', perSecond = '10'] = process.argv.slice(2);
@@ -17,7 +17,7 @@ const MODEL = 'claude-sonnet-4-5';
 const TYPES = ['explorer', 'reviewer', 'tester', 'general-purpose'];
 
 const marker = ownerMarker(randomIds('owner'));
-const store = new SessionFiles({
+const store = new FileSessionStore({
   root,
   owner: { marker, pid: process.pid },
   ownerLives,

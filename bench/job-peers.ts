@@ -82,13 +82,13 @@ const answer = async (): Promise<void> => {
   }
   const { sessions, queue } = await store();
   if (kind === 'queue') {
-    await queue.employ('bench', { concurrency: CONCURRENCY }, async () => 'done');
+    await queue.consume('bench', { concurrency: CONCURRENCY }, async () => 'done');
     return;
   }
-  let visiting: ReturnType<typeof sessions.visit> | undefined;
+  let visiting: ReturnType<typeof sessions.openAsWorker> | undefined;
   const mailbox = sessions.mailbox(runId);
-  await queue.employ('bench', { concurrency: CONCURRENCY }, async ({ id }) => {
-    visiting ??= sessions.visit(runId);
+  await queue.consume('bench', { concurrency: CONCURRENCY }, async ({ id }) => {
+    visiting ??= sessions.openAsWorker(runId);
     const session = await visiting;
     const adoption = await session.adopt(id);
     const journal = await session.journal(id, LEAD);

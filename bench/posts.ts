@@ -1,6 +1,6 @@
 /** Letters between two processes, by our mailbox and by bare streams. */
 import { Redis } from 'ioredis';
-import { openBroker } from '../src/store/redis/connection/redis-connections.js';
+import { connectRedis } from '../src/store/redis/connection/redis-connections.js';
 import { RedisMailbox } from '../src/store/redis/mailbox/redis-mailbox.js';
 
 export interface Post {
@@ -17,7 +17,7 @@ export const openPost = (kind: string, socket: string): Promise<Post> =>
 
 const ourPost = async (socket: string): Promise<Post> => {
   const consumer = `bench-${process.pid}`;
-  const mailbox = new RedisMailbox(await openBroker(`unix://${socket}`), 's_bench', consumer);
+  const mailbox = new RedisMailbox(await connectRedis(`unix://${socket}`), 's_bench', consumer);
   return {
     send: (to, id, body) => mailbox.send({ id, from: consumer, to, sentAt: Date.now(), body }),
     async receive(address, taken) {

@@ -1,7 +1,7 @@
 /** The commands beside a run, each with its flags and an example. Their work is loaded when called. */
 import { Argument, type Command } from 'commander';
 import { VERSION } from '../sdk/version.js';
-import type { Machine } from '../terminal/terminal-host.js';
+import type { TerminalHost } from '../terminal/terminal-host.js';
 import type { DoctorFlags } from './commands/doctor/doctor-command.js';
 import type { ContextFlags } from './commands/inspect/context-command.js';
 import type { CostFlags } from './commands/inspect/cost-command.js';
@@ -19,7 +19,11 @@ import { type RunFlags, wholeNumber } from './run/run-flags.js';
 import { addSwarmCommands } from './swarm-commands.js';
 
 /** Adds them to the program; `end` is told the exit code. */
-export const addCommands = (program: Command, machine: Machine, end: (code: number) => void) => {
+export const addCommands = (
+  program: Command,
+  machine: TerminalHost,
+  end: (code: number) => void,
+) => {
   const child = (parent: Command, name: string, description: string, example: string) =>
     parent
       .command(name)

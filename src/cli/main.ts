@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { keysIn, redactorOf } from '../policy/redaction/redaction.js';
 import { interrupts, signals } from '../terminal/input/interrupts.js';
 import { lastWords, outputPace } from '../terminal/output/output-backpressure.js';
-import type { Machine } from '../terminal/terminal-host.js';
-import { harmless, noticeText } from '../terminal/text/sanitize.js';
+import type { TerminalHost } from '../terminal/terminal-host.js';
+import { noticeText, sanitize } from '../terminal/text/sanitize.js';
 import { report, runCommandLine } from './program.js';
 import { EXIT } from './run/exit-code.js';
 
@@ -45,7 +45,7 @@ const takeBack = () => {
 };
 process.once('exit', takeBack);
 
-const machine: Machine = {
+const machine: TerminalHost = {
   env: process.env,
   home: resolve(process.env.HOME || userInfo().homedir),
   cwd: workingDirectory(),
@@ -56,7 +56,7 @@ const machine: Machine = {
   out: writer(process.stdout),
   pace: outputPace(process.stdout),
   isOutputClosed: () => !process.stdout.writable,
-  err: (text) => toStderr(harmless(redact(text))),
+  err: (text) => toStderr(sanitize(redact(text))),
   notify: (sentence) => machine.err(noticeText(sentence)),
   watchdog: [process.execPath, fileURLToPath(new URL('./watchdog.js', import.meta.url))],
   onInterrupt: interrupts(process, () => process.exit(EXIT.interrupted)),

@@ -2,7 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { nearest } from '../config/json/did-you-mean.js';
 import { SkeinError, UsageError } from '../protocol/errors.js';
-import type { Machine } from '../terminal/terminal-host.js';
+import type { TerminalHost } from '../terminal/terminal-host.js';
 import { addCommands } from './command-table.js';
 import { HELP_TEXT } from './help-text.js';
 import { EXIT } from './run/exit-code.js';
@@ -14,7 +14,7 @@ const WIDEST = 100;
 
 export const runCommandLine = async (
   args: readonly string[],
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<number> => {
   let exitCode: number = EXIT.done;
   const program = buildProgram(machine, (code) => {
@@ -39,7 +39,7 @@ export const runCommandLine = async (
 };
 
 /** The tree of commands; `end` is told the exit code. */
-export const buildProgram = (machine: Machine, end: (code: number) => void): Command => {
+export const buildProgram = (machine: TerminalHost, end: (code: number) => void): Command => {
   const program = new Command('skein')
     .description('Runs swarms of coding agents whose every byte and effect is accounted for.')
     .argument('[prompt]', 'what to do')
@@ -92,7 +92,7 @@ const inOurWords = (text: string): string =>
     );
 
 /** One sentence that says what to do; a stack only when it was asked for. */
-export const report = (error: unknown, verbose: boolean, { err }: Machine): number => {
+export const report = (error: unknown, verbose: boolean, { err }: TerminalHost): number => {
   if (error instanceof CommanderError) {
     // Commander has said it already: help and version are no errors.
     return error.exitCode === 0 ? EXIT.done : EXIT.usage;

@@ -1,14 +1,14 @@
 /** A run as the command line asks for it: a session to type at, or one that is printed. */
 import { UsageError } from '../protocol/errors.js';
 import type { Provider } from '../sdk/assembly/options/provider.js';
-import type { Machine } from '../terminal/terminal-host.js';
+import type { TerminalHost } from '../terminal/terminal-host.js';
 import type { RunFlags } from './run/run-flags.js';
 
 /** `end` is told the exit code. */
 export const runAgent = async (
   prompt: string | undefined,
   flags: RunFlags,
-  machine: Machine,
+  machine: TerminalHost,
   end: (code: number) => void,
 ): Promise<void> => {
   const isInteractive = talksToAPerson(flags, machine);
@@ -25,7 +25,7 @@ export const runAgent = async (
 };
 
 /** Throws a UsageError where it cannot be told, or makes no sense. */
-const talksToAPerson = (flags: RunFlags, { stdin }: Machine): boolean => {
+const talksToAPerson = (flags: RunFlags, { stdin }: TerminalHost): boolean => {
   const { print = false, plain = false, inputFormat, outputFormat } = flags;
   if (plain && print) throw new UsageError('--plain is an interactive session: leave out -p.');
   if (print || inputFormat !== 'text') return false;

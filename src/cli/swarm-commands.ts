@@ -1,6 +1,6 @@
 /** The commands that watch and steer running swarms, from any terminal of this machine. */
 import { type Command, Option } from 'commander';
-import type { Machine } from '../terminal/terminal-host.js';
+import type { TerminalHost } from '../terminal/terminal-host.js';
 import type { TasksFlags } from './commands/inspect/tasks-command.js';
 import type { ApproveFlags, DenyFlags } from './commands/swarm/approve-command.js';
 import type { InboxFlags } from './commands/swarm/inbox-command.js';
@@ -19,7 +19,7 @@ const QUESTION = 'its id or the beginning of it; skein inbox lists them';
 /** `end` is told the exit code. */
 export const addSwarmCommands = (
   add: AddCommand,
-  machine: Machine,
+  machine: TerminalHost,
   end: (code: number) => void,
 ): void => {
   add('ps', 'the running swarms of this machine, as trees of agents', 'skein ps --all')

@@ -6,7 +6,7 @@ export interface Waiting {
   readonly call: () => void;
 }
 
-export class WaitingLine {
+export class FifoQueue {
   /** Before the first and after the last: the line is a ring. */
   private readonly door: Waiting;
 

@@ -1,5 +1,5 @@
 /** One at a time for each key: two that took up the same agent at once would be two agents with one journal. */
-export class InTurn {
+export class KeyedMutex {
   private readonly last = new Map<string, Promise<unknown>>();
 
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {

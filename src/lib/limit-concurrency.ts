@@ -1,5 +1,5 @@
 /** Lets only so many pieces of work run at once; the others wait for their turn, in order. */
-export const fewAtOnce = (most: number) => {
+export const limitConcurrency = (most: number) => {
   const waiting: (() => void)[] = [];
   let running = 0;
   return async <Result>(work: () => Promise<Result>): Promise<Result> => {

@@ -1,8 +1,8 @@
 /** Lets those who wait know that there may be something new. */
-export class Doorbell {
+export class Wakeup {
   private readonly waiting = new Set<() => void>();
 
-  ring(): void {
+  notify(): void {
     const woken = [...this.waiting];
     this.waiting.clear();
     for (const wake of woken) wake();

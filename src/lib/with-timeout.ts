@@ -1,5 +1,8 @@
 /** Rejects when the work takes longer; nobody waits for it then. */
-export const inTime = async <Result>(work: Promise<Result>, limitMs: number): Promise<Result> => {
+export const withTimeout = async <Result>(
+  work: Promise<Result>,
+  limitMs: number,
+): Promise<Result> => {
   let limit: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     limit = setTimeout(() => reject(new Error('no answer in time')), limitMs);

@@ -5,7 +5,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 const LONGEST_MS = 10;
 
 /** Called once for each piece of work; it pauses only now and then. */
-export const breather = (): (() => Promise<void> | undefined) => {
+export const yieldToEventLoop = (): (() => Promise<void> | undefined) => {
   let since = performance.now();
   return () => {
     if (performance.now() - since < LONGEST_MS) return undefined;

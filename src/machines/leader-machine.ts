@@ -13,15 +13,15 @@ import { assign, sendTo, setup } from 'xstate';
 import type {
   LeaderContext,
   LeaderEvent,
-  NurseryOrder,
   Refusal,
+  SchedulerOrder,
   SwarmLimits,
 } from '../protocol/agent/leader.js';
 import { slot } from './slot.js';
 
 export const leaderMachine = setup({
   types: {} as { input: SwarmLimits; context: LeaderContext; events: LeaderEvent },
-  actors: { nursery: slot<NurseryOrder, undefined>('nursery') },
+  actors: { nursery: slot<SchedulerOrder, undefined>('nursery') },
   guards: {
     // One that is taken up again was asked for when it might.
     isTooDeep: ({ context }, { depth, isNew }: { depth: number; isNew: boolean }) =>

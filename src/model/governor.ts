@@ -3,7 +3,7 @@
  * limit, holds all new ones back until it has passed.
  */
 
-import { WaitingLine } from '../lib/fifo-queue.js';
+import { FifoQueue } from '../lib/fifo-queue.js';
 import type { Clock } from '../protocol/clock.js';
 import { UsageError } from '../protocol/errors.js';
 import type { Governor } from '../protocol/model/governor.js';
@@ -13,7 +13,7 @@ const NO_PLACE = 'No request may be sent: skein.maxConcurrentRequests is 0. Set 
 /** Throws a UsageError when there is no place at all. */
 export const governor = (clock: Clock, maxConcurrent: number): Governor => {
   if (maxConcurrent < 1) throw new UsageError(NO_PLACE);
-  const line = new WaitingLine();
+  const line = new FifoQueue();
   let inFlight = 0;
   let heldUntil = 0;
   let wake: (() => void) | undefined;

@@ -9,7 +9,7 @@ import {
   type OfferedTool,
 } from '../protocol/agent/agent-definition.js';
 import type { PermissionRequest, PermissionRule } from '../protocol/permission/permission.js';
-import type { JudgedCall } from './analysed-call.js';
+import type { AnalysedCall } from './analysed-call.js';
 import type { PathWorld } from './paths/path-policy.js';
 import { type Folders, policyFacts, type Toolset } from './policy-facts.js';
 import { type Because, nameCall } from './reasons.js';
@@ -26,7 +26,7 @@ export const toolsetOf = (definition: Gifts, shown: readonly OfferedTool[]): Too
 };
 
 /** Why an agent may not make a call, or undefined when its definition does not mind. */
-export type BoundsCheck = (call: JudgedCall) => Because | undefined;
+export type BoundsCheck = (call: AnalysedCall) => Because | undefined;
 
 /** Paths in its rules begin at the workspace, wherever the definition stands. */
 export const boundsCheck = (

@@ -9,7 +9,7 @@ import type { HookOpinion, PermissionRequest } from '../protocol/permission/perm
 import type { SafetyFinding } from '../protocol/tools/tool.js';
 import { placesOfTarget, placesOfWord } from './paths/path-policy.js';
 import { isMcpTool } from './rules/rule-grammar.js';
-import { baits } from './shell/judgement/glob-candidates.js';
+import { sensitiveGlobMatches } from './shell/judgement/glob-candidates.js';
 import { shellFinding } from './shell/judgement/shell-finding.js';
 import { isReadOnly, isReadOnlyPart, isSink, readsFrom } from './shell/judgement/shell-readonly.js';
 import { isMove } from './shell/shell-cwd.js';
@@ -17,7 +17,7 @@ import type { ShellPart, ShellReading, ShellWorld } from './shell/shell-part.js'
 import { readShell } from './shell/shell-reading.js';
 import { type ShellWord, UNKNOWN } from './shell/shell-words.js';
 
-export interface JudgedCall {
+export interface AnalysedCall {
   /** Of a command line it says `readOnly` when that is proven. */
   readonly request: PermissionRequest;
   /** The tool's own safety check, or that of the shell. */
@@ -31,11 +31,11 @@ export interface JudgedCall {
   /** The command leaves the agent in another directory, so it is not to be repeated. */
   readonly moves?: boolean;
   /** The parts of a shell command. */
-  readonly command?: readonly JudgedPart[] | undefined;
+  readonly command?: readonly AnalysedCommand[] | undefined;
 }
 
 /** One program of a command line. */
-export interface JudgedPart {
+export interface AnalysedCommand {
   readonly part: ShellPart;
   /** The places it reads, when it is proven to do nothing else; undefined when it is not. */
   readonly reads: readonly string[] | undefined;
@@ -48,9 +48,9 @@ export interface JudgedPart {
 
 export const judgedCall = (
   request: PermissionRequest,
-  { finding, hook }: Pick<JudgedCall, 'finding' | 'hook'>,
+  { finding, hook }: Pick<AnalysedCall, 'finding' | 'hook'>,
   world: ShellWorld,
-): JudgedCall => {
+): AnalysedCall => {
   if (!runsCommand(request)) {
     const { cwd, subject } = request;
     const places = touchesFile(request) ? placesOfTarget(subject.target, cwd, world) : [];
@@ -77,7 +77,7 @@ export const touchesFile = ({ tool, subject }: PermissionRequest): boolean =>
 export const runsCommand = ({ tool, subject }: PermissionRequest): boolean =>
   !isMcpTool(tool) && subject.action === 'execute';
 
-const judgedPart = (part: ShellPart, world: ShellWorld): JudgedPart => {
+const judgedPart = (part: ShellPart, world: ShellWorld): AnalysedCommand => {
   const words = isReadOnlyPart(part, world) ? readsFrom(part) : undefined;
   const reads = words?.map((word) => placesIn(word, part, world));
   return {
@@ -118,7 +118,9 @@ const namedBy = ({ parts }: ShellReading, world: ShellWorld): readonly (readonly
   for (const { words, redirects, dirs, assigned } of parts) {
     const targets = redirects.map(({ target }) => target);
     const all = [...words, ...targets, ...assigned.map(({ value }) => value)];
-    for (const text of new Set(all.flatMap((word) => [...pathsInWord(word), ...baits(word)]))) {
+    for (const text of new Set(
+      all.flatMap((word) => [...pathsInWord(word), ...sensitiveGlobMatches(word)]),
+    )) {
       for (const dir of text.startsWith('/') ? ['/'] : dirs) {
         const key = `${dir}\0${text}`;
         if (named.size < MOST_NAMES && !named.has(key))

@@ -1,6 +1,6 @@
 /** What a permission mode allows on its own, without any rule. */
 
-import { type JudgedCall, runsCommand, touchesFile } from './analysed-call.js';
+import { type AnalysedCall, runsCommand, touchesFile } from './analysed-call.js';
 import { holdsSecrets } from './paths/sensitive-files.js';
 import type { PolicyFacts } from './policy-facts.js';
 import type { Because } from './reasons.js';
@@ -8,7 +8,7 @@ import * as because from './reasons.js';
 import { isMcpTool } from './rules/rule-grammar.js';
 
 /** Why this call may pass without a rule, or undefined when it may not. */
-export const freeByMode = (call: JudgedCall, facts: PolicyFacts): Because | undefined => {
+export const freeByMode = (call: AnalysedCall, facts: PolicyFacts): Because | undefined => {
   if (touchesNothing(call)) {
     return because.freeAnyway('It touches nothing but what belongs to the agent itself.');
   }
@@ -29,15 +29,15 @@ export const freeByMode = (call: JudgedCall, facts: PolicyFacts): Because | unde
 };
 
 /** What a server says of its own tool is not enough. */
-const touchesNothing = ({ request }: JudgedCall) =>
+const touchesNothing = ({ request }: AnalysedCall) =>
   !isMcpTool(request.tool) && request.subject.action === 'none';
 
 /** Plan mode is for looking and thinking: whatever has effects on the world has to wait. */
-export const refusedByPlan = (call: JudgedCall, { mode }: PolicyFacts): boolean =>
+export const refusedByPlan = (call: AnalysedCall, { mode }: PolicyFacts): boolean =>
   mode === 'plan' && !call.request.readOnly && !touchesNothing(call);
 
 /** A file tool, or a command that only reads and whose output goes to files. */
-const isEdit = (call: JudgedCall, facts: PolicyFacts) =>
+const isEdit = (call: AnalysedCall, facts: PolicyFacts) =>
   touchesFile(call.request)
     ? call.request.subject.action === 'write' && call.places.every(facts.isInWorkspace)
     : runsCommand(call.request) && facts.isFreeCommand(call);
@@ -46,7 +46,7 @@ const isEdit = (call: JudgedCall, facts: PolicyFacts) =>
  * A server's word that its tool only reads, and an address on the network, are not enough: the
  * place that is read must be known, and be inside.
  */
-const isFreeRead = (call: JudgedCall, facts: PolicyFacts): boolean => {
+const isFreeRead = (call: AnalysedCall, facts: PolicyFacts): boolean => {
   const { request } = call;
   if (!request.readOnly) return false;
   const isReadable = (place: string) => facts.isInWorkspace(place) || facts.isArtifact(place);

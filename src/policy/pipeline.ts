@@ -11,7 +11,7 @@
  * a tool (an installation) and the words of a command are not asked; the rest still is.
  */
 import type { PermissionRule, PipelineStep, Ruling } from '../protocol/permission/permission.js';
-import type { JudgedCall } from './analysed-call.js';
+import type { AnalysedCall } from './analysed-call.js';
 import { freeByMode, refusedByPlan } from './mode.js';
 import { holdsSecrets, steersSkein } from './paths/sensitive-files.js';
 import type { PolicyFacts } from './policy-facts.js';
@@ -23,12 +23,12 @@ type Decision = Omit<Ruling, 'risk' | 'readOnly'>;
 
 export interface Step {
   readonly name: PipelineStep;
-  readonly judge: (call: JudgedCall, facts: PolicyFacts) => Decision | undefined;
+  readonly judge: (call: AnalysedCall, facts: PolicyFacts) => Decision | undefined;
 }
 
 export const judge = (
   pipeline: readonly Step[],
-  call: JudgedCall,
+  call: AnalysedCall,
   facts: PolicyFacts,
 ): Ruling | undefined => {
   for (const step of pipeline) {
@@ -139,7 +139,7 @@ interface Cause {
 
 /** An ask match on its way to the callback, where an answer for the session may already wait. */
 const putToPerson = (
-  call: JudgedCall,
+  call: AnalysedCall,
   facts: PolicyFacts,
   why: Because,
   cause: Cause = {},
@@ -156,7 +156,7 @@ const putToPerson = (
 };
 
 const guardedPlace = (
-  call: JudgedCall,
+  call: AnalysedCall,
   { mode }: PolicyFacts,
 ): { readonly why: Because; readonly place: string } | undefined => {
   const { readOnly, subject } = call.request;
@@ -172,11 +172,11 @@ const guardedPlace = (
     : { why: because.steers(lever, isGuess(lever)), place: lever };
 };
 
-const isGrave = ({ finding }: JudgedCall): boolean =>
+const isGrave = ({ finding }: AnalysedCall): boolean =>
   finding?.behavior === 'ask' && finding.mild !== true;
 
 /** An installation may be named by a rule or left to the mode; anything worse may not. */
-const isDoubtful = (call: JudgedCall, facts: PolicyFacts): boolean => {
+const isDoubtful = (call: AnalysedCall, facts: PolicyFacts): boolean => {
   if (isGrave(call)) return true;
   if (call.finding?.behavior !== 'ask') return false;
   return facts.mode !== 'bypassPermissions' && !facts.isNamedByRule(call);

@@ -6,12 +6,12 @@ import type {
   PermissionRule,
   RuleBehavior,
 } from '../protocol/permission/permission.js';
-import type { JudgedCall } from './analysed-call.js';
+import type { AnalysedCall } from './analysed-call.js';
 import { isInside, type PathWorld, placesOf } from './paths/path-policy.js';
-import { type OwnTree, strayPlace } from './paths/worktree-mapping.js';
-import { grantFor } from './rules/exact-rule.js';
+import { pathOutside, type WorktreeMapping } from './paths/worktree-mapping.js';
+import { exactRuleFor } from './rules/exact-rule.js';
 import type { CompiledRule, Rulebook } from './rules/rule-matcher.js';
-import { leaveFor } from './shell/judgement/command-allowance.js';
+import { commandAllowance } from './shell/judgement/command-allowance.js';
 
 /** The tools of an agent that is shown more than it may use. */
 export interface Toolset {
@@ -30,22 +30,22 @@ export interface PolicyFacts {
   readonly canAsk: boolean;
   /** Undefined when it may use whatever it is shown. */
   readonly tools: Toolset | undefined;
-  firstMatch(behavior: RuleBehavior, call: JudgedCall): PermissionRule | undefined;
+  firstMatch(behavior: RuleBehavior, call: AnalysedCall): PermissionRule | undefined;
   /** A command line that only reads, and writes only what the mode lets it. */
-  isFreeCommand(call: JudgedCall): boolean;
+  isFreeCommand(call: AnalysedCall): boolean;
   /** An allow rule speaks of this very thing, not of every call of a tool. */
-  isNamedByRule(call: JudgedCall): boolean;
+  isNamedByRule(call: AnalysedCall): boolean;
   /** The answer for the session that a person gave to exactly this call. */
   rememberedAnswer(request: PermissionRequest): PermissionRule | undefined;
   grantFor(request: PermissionRequest): string;
   readonly isInWorkspace: (place: string) => boolean;
   /** Large outputs of this session, which its agents may read though they lie in SKEIN_HOME. */
   readonly isArtifact: (place: string) => boolean;
-  isForbidden(place: string, call: JudgedCall): boolean;
+  isForbidden(place: string, call: AnalysedCall): boolean;
   /** A place outside of its own tree that an agent which has one would write; undefined for any other call. */
-  strayPlace(call: JudgedCall): string | undefined;
+  strayPlace(call: AnalysedCall): string | undefined;
   /** The tree of its own that an agent works in. */
-  readonly tree: OwnTree | undefined;
+  readonly tree: WorktreeMapping | undefined;
 }
 
 export interface Folders {
@@ -53,7 +53,7 @@ export interface Folders {
   readonly skeinHome: string;
   readonly artifacts?: readonly string[] | undefined;
   /** Of the agent's own: the one that it works in, and those that this one came from. */
-  readonly trees?: readonly OwnTree[] | undefined;
+  readonly trees?: readonly WorktreeMapping[] | undefined;
 }
 
 export const policyFacts = (
@@ -78,15 +78,15 @@ export const policyFacts = (
     own.filter((root) => isWorktree(root) && !isInside(root, join(folders.skeinHome, 'worktrees'))),
   );
   const isArtifact = within(folders.artifacts ?? [], false);
-  const grant = (request: PermissionRequest) => grantFor(request, world);
+  const grant = (request: PermissionRequest) => exactRuleFor(request, world);
   const allowing = book.rules.filter(({ rule }) => rule.behavior === 'allow');
   const isInWorkspace = within(folders.roots, false);
   const leave = {
     isReadable: (place: string) => isInWorkspace(place) || isArtifact(place),
     isWritable: (place: string) => mode === 'acceptEdits' && isInWorkspace(place),
   };
-  const byParts = (rules: readonly CompiledRule[], call: JudgedCall) => {
-    const found = leaveFor(call, rules, leave);
+  const byParts = (rules: readonly CompiledRule[], call: AnalysedCall) => {
+    const found = commandAllowance(call, rules, leave);
     return found === 'free' ? undefined : found;
   };
   return {
@@ -101,7 +101,7 @@ export const policyFacts = (
     firstMatch: (behavior, call) =>
       book.rules.find(({ rule, matches }) => rule.behavior === behavior && matches(call))?.rule ??
       (behavior === 'allow' ? byParts(allowing, call) : undefined),
-    isFreeCommand: (call) => leaveFor(call, [], leave) === 'free',
+    isFreeCommand: (call) => commandAllowance(call, [], leave) === 'free',
     rememberedAnswer(request) {
       const text = grant(request);
       return book.rules.find(({ rule }) => isAnswer(rule) && rule.text === text)?.rule;
@@ -111,7 +111,7 @@ export const policyFacts = (
     isArtifact,
     isForbidden: (place, { request }) =>
       isState(place) && !isOwnWorktree(place) && !(request.readOnly && isArtifact(place)),
-    strayPlace: (call) => strayPlace(call, folders.trees ?? []),
+    strayPlace: (call) => pathOutside(call, folders.trees ?? []),
   };
 };
 

@@ -13,7 +13,7 @@ import type {
 import type { SafetyFinding } from '../protocol/tools/tool.js';
 import { boundsCheck } from './agent-toolset.js';
 import { judgedCall } from './analysed-call.js';
-import { homeIn, type OwnTree, rootsIn } from './paths/worktree-mapping.js';
+import { rootsIn, toParentTree, type WorktreeMapping } from './paths/worktree-mapping.js';
 import { judge, PIPELINE, type Step } from './pipeline.js';
 import { policyFacts, type Toolset } from './policy-facts.js';
 import { compileRules, type RuleProblem } from './rules/rule-matcher.js';
@@ -42,7 +42,7 @@ export interface PolicyOptions {
    * Of an agent that works in a tree of its own: that one, and those that it came from. Rules hold for its
    * files as for those that they stand for, and it writes nowhere else.
    */
-  readonly trees?: readonly OwnTree[] | undefined;
+  readonly trees?: readonly WorktreeMapping[] | undefined;
 }
 
 /** What others say of a call before the pipeline rules. */
@@ -66,7 +66,7 @@ export const createPolicy = (
 ): Policy => {
   const { mode, surface, home, realPath, ignoreCase = false, trees = [] } = options;
   const roots = rootsIn(trees, options.roots);
-  const homeOf = trees.length === 0 ? undefined : homeIn(trees);
+  const homeOf = trees.length === 0 ? undefined : toParentTree(trees);
   const world: ShellWorld = { home, realPath, ignoreCase, roots, homeOf, keptAt: options.keptAt };
   const book = compileRules(options.rules, options.roots[0], world);
   const folders = { ...options, roots };

@@ -10,7 +10,7 @@ import type {
 } from '../protocol/permission/permission.js';
 import type { SafetyFinding } from '../protocol/tools/tool.js';
 import { touchesFile } from './analysed-call.js';
-import { type OwnTree, standIn } from './paths/worktree-mapping.js';
+import { toWorktree, type WorktreeMapping } from './paths/worktree-mapping.js';
 
 export interface Because {
   readonly reason: string;
@@ -87,8 +87,8 @@ export const insideState = (place: string): Because => ({
 });
 
 /** Of an agent in a worktree: what it changes there is brought back, so there is nothing to do elsewhere. */
-export const outsideTree = (place: string, tree: OwnTree): Because => {
-  const same = standIn(tree, place);
+export const outsideTree = (place: string, tree: WorktreeMapping): Because => {
+  const same = toWorktree(tree, place);
   const there = same === undefined ? '' : ` (here: ${same})`;
   return {
     reason: `${place} is outside of the worktree that this agent works in: it may write in ${tree.path} only.`,

@@ -1,9 +1,9 @@
 /** The world around the command, passed in so that every command can be run in a test. */
-import type { Surroundings } from '../sdk/assembly/options/host-environment.js';
+import type { HostEnvironment } from '../sdk/assembly/options/host-environment.js';
 import type { EndSignal } from './input/interrupts.js';
 import type { OutputPace } from './output/output-backpressure.js';
 
-export interface Machine extends Surroundings {
+export interface TerminalHost extends HostEnvironment {
   readonly stdin: NodeJS.ReadStream & { readonly fd: number };
   /** What stdout is connected to; it is written with `out`. */
   readonly stdout: { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };

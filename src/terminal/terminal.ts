@@ -1,5 +1,5 @@
 /** Both ways to talk to a person in lines: keys on a capable terminal, whole lines on any other. */
-import type { Machine } from './terminal-host.js';
+import type { TerminalHost } from './terminal-host.js';
 
 /** An answer to a question that was put with `ask`. */
 export type Reply =
@@ -72,21 +72,21 @@ export const paintFor = (isColoured: boolean): Paint => ({
 });
 
 /** Whether the cursor can be moved: without that, lines are all there is. */
-export const isCapableTerminal = ({ env, stdin, stdout }: Machine): boolean => {
+export const isCapableTerminal = ({ env, stdin, stdout }: TerminalHost): boolean => {
   const { TERM = '' } = env;
   return stdin.isTTY === true && stdout.isTTY === true && TERM !== '' && TERM !== 'dumb';
 };
 
 /** Somebody hears what is written: nothing is drawn again, and nothing moves. */
-export const isForScreenReader = ({ env }: Pick<Machine, 'env'>): boolean =>
+export const isForScreenReader = ({ env }: Pick<TerminalHost, 'env'>): boolean =>
   /^(?:1|true)$/.test(env.SKEIN_SCREEN_READER ?? '');
 
 /** Somebody should look. A file or another program has nothing to ring. */
-export const ringOn = ({ stdout, out }: Pick<Machine, 'stdout' | 'out'>): void => {
+export const ringOn = ({ stdout, out }: Pick<TerminalHost, 'stdout' | 'out'>): void => {
   if (stdout.isTTY === true) out('\u0007');
 };
 
-export const wantsColour = (machine: Machine): boolean =>
+export const wantsColour = (machine: TerminalHost): boolean =>
   isCapableTerminal(machine) && (machine.env.NO_COLOR ?? '') === '';
 
 /** Keys that come this soon after a question were meant for something else. */

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SwarmEvent } from '../../src/protocol/session/events.js';
 import type { JournalRecord } from '../../src/protocol/session/journal.js';
-import type { Broker } from '../../src/store/redis/connection/redis-connections.js';
+import type { RedisConnections } from '../../src/store/redis/connection/redis-connections.js';
 import {
   ALL_KEYS,
   isShared,
@@ -79,10 +79,10 @@ export const shownAgents = async ({ scene, env }: StormySwarm): Promise<Map<stri
 
 const textOf = (path: string): string => (existsSync(path) ? readFileSync(path, 'utf8') : '');
 
-const linesOf = async (broker: Broker, key: string): Promise<readonly string[]> =>
+const linesOf = async (broker: RedisConnections, key: string): Promise<readonly string[]> =>
   (await broker.call('LRANGE', key, 0, -1)) as string[];
 
-const mailIn = async (broker: Broker): Promise<Remains['mail']> => {
+const mailIn = async (broker: RedisConnections): Promise<Remains['mail']> => {
   const keys = swarmKeys(SESSION);
   const addresses = (await broker.call('SMEMBERS', keys.addresses)) as string[];
   const mail = new Map<string, { readonly waiting: number; readonly dead: readonly string[] }>();
@@ -93,7 +93,7 @@ const mailIn = async (broker: Broker): Promise<Remains['mail']> => {
   return mail;
 };
 
-const jobsIn = async (broker: Broker): Promise<Remains['jobs']> => {
+const jobsIn = async (broker: RedisConnections): Promise<Remains['jobs']> => {
   const jobs = new Map<string, number>();
   for (const list of ['wait', 'active']) {
     jobs.set(list, Number(await broker.call('LLEN', queueKey(list))));
@@ -105,7 +105,7 @@ const jobsIn = async (broker: Broker): Promise<Remains['jobs']> => {
 };
 
 /** What BullMQ keeps it removes itself. */
-const lastingKeys = async (broker: Broker): Promise<readonly string[]> => {
+const lastingKeys = async (broker: RedisConnections): Promise<readonly string[]> => {
   const lasting: string[] = [];
   let cursor = '0';
   do {

@@ -5,7 +5,10 @@
 import { lstatSync } from 'node:fs';
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type Broker, openBroker } from '../../src/store/redis/connection/redis-connections.js';
+import {
+  connectRedis,
+  type RedisConnections,
+} from '../../src/store/redis/connection/redis-connections.js';
 import { queueKey, swarmKeys } from '../../src/store/redis/connection/redis-keys.js';
 import { openRedis, type RedisServer } from '../fakes/redis/own-redis-server.js';
 import {
@@ -47,7 +50,7 @@ interface Started {
 export class StormySwarm {
   readonly scene: Scene & { close(): Promise<void> };
   readonly redis: RedisServer;
-  readonly broker: Broker;
+  readonly broker: RedisConnections;
   readonly env: Record<string, string>;
   /** Everything that was started, in order. */
   private readonly started: Started[] = [];
@@ -55,7 +58,7 @@ export class StormySwarm {
   lead: Running;
   private isOver = false;
 
-  private constructor(scene: StormySwarm['scene'], redis: RedisServer, broker: Broker) {
+  private constructor(scene: StormySwarm['scene'], redis: RedisServer, broker: RedisConnections) {
     this.scene = scene;
     this.redis = redis;
     this.broker = broker;
@@ -68,7 +71,7 @@ export class StormySwarm {
     const scene = await openScene(rules);
     await writeFile(join(scene.workspace, NOTES), 'Nothing but one line.\n');
     const redis = await openRedis();
-    return new StormySwarm(scene, redis, await openBroker(redis.url));
+    return new StormySwarm(scene, redis, await connectRedis(redis.url));
   }
 
   /** It ends by itself only where it comes up while Redis is away, and then another one comes. */

@@ -7,10 +7,10 @@ import {
 } from '../../src/cli/commands/doctor/doctor-network.js';
 import { nodeFinding } from '../../src/cli/commands/doctor/doctor-programs.js';
 import { diskFinding, terminalFinding } from '../../src/cli/commands/doctor/doctor-state.js';
-import type { Machine } from '../../src/terminal/terminal-host.js';
+import type { TerminalHost } from '../../src/terminal/terminal-host.js';
 
 const check = (name: string, run: Check['run']): Check => ({ name, run });
-const runAll = (...checks: Check[]) => runChecks(checks, {} as Machine, 20);
+const runAll = (...checks: Check[]) => runChecks(checks, {} as TerminalHost, 20);
 
 describe('the checks of the doctor', () => {
   test('are told in their order, whichever ends first', async () => {

@@ -1,7 +1,7 @@
 /** A session in this process: real machine, crew, policy and journal; the rest is handed in. */
 
 import { modeSwitch } from '../../src/actors/permissions/mode-switch.js';
-import { controlDesk } from '../../src/actors/permissions/permission-manager.js';
+import { permissionManager } from '../../src/actors/permissions/permission-manager.js';
 import { signingSurface } from '../../src/actors/permissions/signing-surface.js';
 import {
   type LeadSession,
@@ -23,7 +23,7 @@ import type {
 import type { SessionStore } from '../../src/protocol/session/store.js';
 import type { FileSearch } from '../../src/protocol/tools/search.js';
 import type { Shell, Tool, Workspace } from '../../src/protocol/tools/tool.js';
-import { SessionMemory } from '../../src/store/memory/memory-session-store.js';
+import { MemorySessionStore } from '../../src/store/memory/memory-session-store.js';
 import { toolbox } from '../../src/tools/toolbox.js';
 import { plainBriefing } from '../fakes/agents/plain-context.js';
 import { swarmSetup } from '../fakes/agents/swarm-setup.js';
@@ -55,7 +55,7 @@ const nowhere = () => {
 };
 
 export const openRig = (wanted: Wanted): Promise<LeadSession> => {
-  const { model, tools, clock = systemClock, store = new SessionMemory(clock) } = wanted;
+  const { model, tools, clock = systemClock, store = new MemorySessionStore(clock) } = wanted;
   const box = toolbox(tools);
   const cwd = wanted.cwd ?? process.cwd();
   return openSession({
@@ -100,7 +100,7 @@ export const openRig = (wanted: Wanted): Promise<LeadSession> => {
       windowOf: (name) => windowMarks(name),
       search: wanted.search ?? { list: nowhere, find: nowhere, grep: nowhere },
       openArtifact: (name) => ({ path: `/${name}`, write: () => {}, close: async () => {} }),
-      desk: controlDesk({
+      desk: permissionManager({
         policy: {
           rules: wanted.rules ?? [],
           roots: [cwd],

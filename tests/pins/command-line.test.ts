@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { buildProgram } from '../../src/cli/program.js';
-import type { Machine } from '../../src/terminal/terminal-host.js';
+import type { TerminalHost } from '../../src/terminal/terminal-host.js';
 
-const program = buildProgram({} as Machine, () => {});
+const program = buildProgram({} as TerminalHost, () => {});
 
 const shapeOf = (command: Command): string[] => [
   ...command.registeredArguments.map((it) => (it.required ? `<${it.name()}>` : `[${it.name()}]`)),

@@ -1,7 +1,7 @@
 /** Which Redis the tests get, by what the machine has and what they are told. */
 import { resolve } from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { openBroker } from '../../src/store/redis/connection/redis-connections.js';
+import { connectRedis } from '../../src/store/redis/connection/redis-connections.js';
 import { ownRedisServer } from '../fakes/redis/own-redis-server.js';
 import { redisBroker, redisServer } from '../fakes/redis/redis-server.js';
 import { needs } from '../setup/needs.js';
@@ -55,7 +55,7 @@ describe('tests that can do with any Redis', () => {
 needs.describe('own-redis')('tests that can do with any Redis', () => {
   test('have an empty database for each of their processes on a server that they are told of', async () => {
     const { url } = await ownRedisServer();
-    const databases = await Promise.all([0, 1, 2, 3].map((db) => openBroker(`${url}?db=${db}`)));
+    const databases = await Promise.all([0, 1, 2, 3].map((db) => connectRedis(`${url}?db=${db}`)));
     onTestFinished(async () => {
       for (const broker of databases) await broker.close();
     });

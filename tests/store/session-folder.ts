@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../src/protocol/clock.js';
-import { SessionFiles } from '../../src/store/files/file-session-store.js';
+import { FileSessionStore } from '../../src/store/files/file-session-store.js';
 import { virtualClock } from '../fakes/virtual-clock.js';
 
 export { created, letter, meta } from './contracts/records.js';
@@ -19,8 +19,8 @@ export const temporaryFolder = (): string => {
 export const sessionFiles = (
   root: string,
   { pid = 1, alive = [] as readonly string[], clock = virtualClock() as Clock } = {},
-): SessionFiles =>
-  new SessionFiles({
+): FileSessionStore =>
+  new FileSessionStore({
     root,
     clock,
     owner: { marker: `owner-${pid}`, pid },

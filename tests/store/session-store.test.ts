@@ -1,12 +1,12 @@
 import type { Clock } from '../../src/protocol/clock.js';
-import { SessionMemory } from '../../src/store/memory/memory-session-store.js';
+import { MemorySessionStore } from '../../src/store/memory/memory-session-store.js';
 import { describeEventIndex } from './contracts/event-index.js';
 import { describeFencing, describeJournals } from './contracts/journals.js';
 import { describeSessionStore } from './contracts/session-store.js';
 import { sessionFiles, temporaryFolder } from './session-folder.js';
 
 const inFiles = (clock: Clock) => sessionFiles(temporaryFolder(), { alive: ['owner-1'], clock });
-const inMemory = (clock: Clock) => new SessionMemory(clock);
+const inMemory = (clock: Clock) => new MemorySessionStore(clock);
 
 for (const describePort of [describeSessionStore, describeJournals, describeEventIndex]) {
   describePort('in files', inFiles);

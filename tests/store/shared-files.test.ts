@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ownerLives } from '../../src/host/process/ownership/owner-marker.js';
 import { systemClock } from '../../src/protocol/clock.js';
-import { JobFiles } from '../../src/store/files/jobs/file-job-queue.js';
-import { MailFolder } from '../../src/store/files/mailbox/file-mailbox.js';
+import { FileJobQueue } from '../../src/store/files/jobs/file-job-queue.js';
+import { FileMailbox } from '../../src/store/files/mailbox/file-mailbox.js';
 import { bundled, numbers, startWorker, type Worker } from './child-program.js';
 import { job } from './contracts/job-queue.js';
 import { nextOf, testSharedMailbox } from './contracts/shared-mailbox.js';
@@ -17,7 +17,7 @@ describe('processes that share jobs', () => {
   test('each get other ones, and those of a dead one when it is dead and not before', async () => {
     const root = temporaryFolder();
     fs.mkdirSync(join(root, 's_1'));
-    const queue = new JobFiles(root, ownerLives);
+    const queue = new FileJobQueue(root, ownerLives);
     const ids = numbers(40).map((age) => `a_${age}`);
     for (const [index, id] of ids.entries()) await queue.add(job(id, index + 1));
     const program = await bundled('take-jobs');
@@ -45,7 +45,7 @@ describe('processes that share jobs', () => {
 describe('processes that share a mailbox', () => {
   const mailOf = async () => {
     const folder = temporaryFolder();
-    const box = new MailFolder(folder, systemClock);
+    const box = new FileMailbox(folder, systemClock);
     onTestFinished(() => box.close());
     const program = await bundled('exchange-letters');
     const start = async () => {

@@ -1,7 +1,7 @@
 /** Several processes of one machine share a list of work, and some of them are killed. */
 import { describe, test } from 'vitest';
 import { systemClock } from '../../src/protocol/clock.js';
-import { WorkFiles } from '../../src/store/files/tasks/file-task-list.js';
+import { FileTaskList } from '../../src/store/files/tasks/file-task-list.js';
 import {
   addAndDie,
   claimants,
@@ -14,7 +14,7 @@ describe('processes that share a list of work', () => {
   testSharedWorkList(async () => {
     const folder = temporaryFolder();
     const start = await claimants('claim-work', folder);
-    return { work: new WorkFiles(folder, systemClock), start };
+    return { work: new FileTaskList(folder, systemClock), start };
   });
 
   test('lose nothing that one was told it had added, whenever it is killed', async () => {
@@ -23,7 +23,7 @@ describe('processes that share a list of work', () => {
     const told: string[] = [];
     for (const round of [1, 2, 3, 5, 8, 13, 21]) {
       told.push(...(await addAndDie(start, round)));
-      await expectKept(new WorkFiles(folder, systemClock, 4), told);
+      await expectKept(new FileTaskList(folder, systemClock, 4), told);
     }
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { isCapableTerminal, paintFor, ringOn, wantsColour } from '../../src/terminal/terminal.js';
-import type { Machine } from '../../src/terminal/terminal-host.js';
+import type { TerminalHost } from '../../src/terminal/terminal-host.js';
 
 const machineWith = (env: Record<string, string>, stdin = true, stdout = true) =>
-  ({ env, stdin: { isTTY: stdin }, stdout: { isTTY: stdout } }) as unknown as Machine;
+  ({ env, stdin: { isTTY: stdin }, stdout: { isTTY: stdout } }) as unknown as TerminalHost;
 
 describe('a terminal', () => {
   test.each([

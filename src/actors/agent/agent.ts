@@ -14,13 +14,13 @@ import { UsageError } from '../../protocol/errors.js';
 import type { RawJson } from '../../protocol/model/wire.js';
 import type { Checkpoints } from '../../protocol/session/checkpoint.js';
 import { type CrewDeps, crew } from '../calls/crew.js';
-import { hasReview } from '../hooks/stop-hooks.js';
+import { hasStopHooks } from '../hooks/stop-hooks.js';
 import { type AskedCompaction, compactor } from '../turn/compactor.js';
 import { modelTurn, type TurnDeps } from '../turn/model-turn.js';
-import { pause } from '../turn/retry-delay.js';
+import { retryDelay } from '../turn/retry-delay.js';
 import { type AgentActor, agentActor } from './agent-actor.js';
-import type { Notebook } from './journaled-state.js';
-import { RunBook } from './run-lifecycle.js';
+import type { JournaledState } from './journaled-state.js';
+import { RunLifecycle } from './run-lifecycle.js';
 
 export interface AgentDeps extends Omit<CrewDeps, 'attempt' | 'defect'>, Omit<TurnDeps, 'defect'> {
   readonly chance: Chance;
@@ -89,10 +89,10 @@ export const startAgent = (deps: AgentDeps): Agent => {
     crew: crew(given),
     modelTurn: modelTurn(given),
     compactor: compactor(given, takeAsked),
-    pause: pause(deps.clock, deps.chance, feed),
+    pause: retryDelay(deps.clock, deps.chance, feed),
   });
   const goOn = (waiting: number) => actor.send({ type: 'run.begin', waiting });
-  const runs = new RunBook(notebook, feed, goOn, deps.parent === undefined);
+  const runs = new RunLifecycle(notebook, feed, goOn, deps.parent === undefined);
   /** Files that it has changed are anybody's when it does not work. */
   const letGo = () => deps.edits?.release(deps.agent);
   let isCutOff = false;
@@ -210,7 +210,7 @@ export const startAgent = (deps: AgentDeps): Agent => {
   };
 };
 
-const refuseUnlessIdle = (actor: AgentActor, { isResting }: RunBook): void => {
+const refuseUnlessIdle = (actor: AgentActor, { isResting }: RunLifecycle): void => {
   const { value, status } = actor.getSnapshot();
   if (status !== 'active') throw new UsageError(OVER);
   if (value === 'idle' && isResting) return;
@@ -219,7 +219,7 @@ const refuseUnlessIdle = (actor: AgentActor, { isResting }: RunBook): void => {
 
 const OVER = 'The agent has stopped for good; resume its session to go on.';
 
-const hasWork = ({ history }: Notebook): boolean =>
+const hasWork = ({ history }: JournaledState): boolean =>
   history.waiting > 0 || history.calls.size > 0 || history.owesAnswer || history.cutShort;
 
 const attemptOf = ({ turn, attempt }: AgentContext) => ({ turn, attempt });
@@ -233,7 +233,7 @@ const inputOf = (deps: AgentDeps): AgentInput => {
     lingers,
     limits,
     hasFallback: fallbackModel !== undefined,
-    hasReview: hasReview(deps),
+    hasReview: hasStopHooks(deps),
     openCalls: [...history.calls.values()].map(({ id, result }) => {
       return { id, completed: result !== null };
     }),

@@ -9,14 +9,14 @@ import type { JournalBody, JournalRecord } from '../../protocol/session/journal.
 import type { Journal, SyncTime } from '../../protocol/session/store.js';
 
 /** What is known of an agent, without the means to write. */
-export interface Knowledge {
+export interface FoldedState {
   readonly history: History;
   /** What the server has in its cache of it. */
   readonly cache: CacheLog;
 }
 
 /** Folds records; `base` is what the agent inherits from the one that it is a fork of. */
-export const recall = (past: readonly JournalRecord[], base?: Knowledge): Knowledge => {
+export const foldRecords = (past: readonly JournalRecord[], base?: FoldedState): FoldedState => {
   const history = new History();
   const cache = new CacheLog();
   if (base !== undefined) {
@@ -33,7 +33,7 @@ export const recall = (past: readonly JournalRecord[], base?: Knowledge): Knowle
   return { history, cache };
 };
 
-export class Notebook implements Knowledge {
+export class JournaledState implements FoldedState {
   readonly history: History;
   readonly cache: CacheLog;
   private readonly journal: Journal;
@@ -45,10 +45,10 @@ export class Notebook implements Knowledge {
   private readonly wanted = new Map<string, WantedCall>();
 
   /** `past` is all that the journal holds already. */
-  constructor(journal: Journal, past: readonly JournalRecord[], base?: Knowledge) {
+  constructor(journal: Journal, past: readonly JournalRecord[], base?: FoldedState) {
     this.journal = journal;
     this.seq = past.at(-1)?.seq ?? 0;
-    const { history, cache } = recall(past, base);
+    const { history, cache } = foldRecords(past, base);
     this.history = history;
     this.cache = cache;
   }

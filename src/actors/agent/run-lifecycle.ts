@@ -3,13 +3,13 @@ import type { Stop } from '../../protocol/agent/agent.js';
 import { StorageError } from '../../protocol/errors.js';
 import type { Feed } from '../../protocol/session/feed.js';
 import type { JournalBody } from '../../protocol/session/journal.js';
-import type { Notebook } from './journaled-state.js';
+import type { JournaledState } from './journaled-state.js';
 
-export class RunBook {
+export class RunLifecycle {
   isRunning = false;
   /** A person has stopped it: what its agents report waits until a person speaks to it. */
   isHeld = false;
-  private readonly notebook: Notebook;
+  private readonly notebook: JournaledState;
   private readonly feed: Feed;
   /** Tells the machine to go on with the letters that wait. */
   private readonly goOn: (waiting: number) => void;
@@ -20,7 +20,7 @@ export class RunBook {
   private isCalled = false;
 
   constructor(
-    notebook: Notebook,
+    notebook: JournaledState,
     feed: Feed,
     goOn: (waiting: number) => void,
     waitsForDisk: boolean,

@@ -1,17 +1,17 @@
 /** What an agent that works for another may use up: as its first record says, of what its parent has. */
 import { NOTHING_USED, type UsedBefore } from '../../context/budget/ledger.js';
-import type { Grant, Overshoot } from '../../protocol/model/budget.js';
+import type { Budget, Overshoot } from '../../protocol/model/budget.js';
 import type { Origin } from '../../protocol/session/swarm-records.js';
 
 /**
  * What it has of its own is set aside when it first needs some, and not before: those that wait for a place
  * must not hold what others could work with. A run that a process died in goes on with what it had left.
  */
-export const childGrant = (
-  parent: Grant,
+export const childBudget = (
+  parent: Budget,
   { maxTurns, maxBudgetUsd, maxBudgetTokens }: Origin,
   used: UsedBefore = NOTHING_USED,
-): Grant => {
+): Budget => {
   const capsLess = ({ usd, tokens, turns }: UsedBefore) => ({
     usd: left(maxBudgetUsd, usd),
     tokens: left(maxBudgetTokens, tokens),
@@ -19,8 +19,8 @@ export const childGrant = (
   });
   let caps = capsLess(used);
   if (Object.values(caps).every((cap) => cap === null)) return parent.share(caps);
-  let opened: Grant | undefined;
-  const open = (): Grant => {
+  let opened: Budget | undefined;
+  const open = (): Budget => {
     opened ??= parent.share(caps);
     return opened;
   };

@@ -7,23 +7,23 @@
 import { rootGrant, type UsedBefore } from '../../context/budget/ledger.js';
 import type { History } from '../../context/history/history.js';
 import type { Stop } from '../../protocol/agent/agent.js';
-import type { Caps, Grant, Need, Reservation } from '../../protocol/model/budget.js';
-import type { Notebook } from '../agent/journaled-state.js';
-import type { PromptShelf } from '../prompt-cache/prompt-head-manager.js';
-import { runCount } from './run-counter.js';
+import type { Budget, Caps, Need, Reservation } from '../../protocol/model/budget.js';
+import type { JournaledState } from '../agent/journaled-state.js';
+import type { PromptHeadManager } from '../prompt-cache/prompt-head-manager.js';
+import { runCounter } from './run-counter.js';
 
-export interface RunGrant extends Grant {
+export interface RunBudget extends Budget {
   /** Other processes have used up so much of it. */
   carry(used: UsedBefore): void;
 }
 
-export const runGrant = (
+export const runBudget = (
   caps: Caps,
   history: Pick<History, 'runs' | 'prompts'>,
   before: UsedBefore,
-): RunGrant => {
+): RunBudget => {
   const root = rootGrant(caps, before);
-  const runs = runCount(history);
+  const runs = runCounter(history);
   return {
     reserve(need, signal, waits) {
       if (runs.isNew()) root.renew();
@@ -43,8 +43,8 @@ export const runGrant = (
 
 /** What the next request of a conversation may cost. */
 export const needOf = (
-  { history }: Notebook,
-  shelf: PromptShelf,
+  { history }: JournaledState,
+  shelf: PromptHeadManager,
   model: string,
   isTurn: boolean,
 ): Need => ({

@@ -4,12 +4,12 @@
  */
 import type { History } from '../../context/history/history.js';
 
-export interface RunCount {
+export interface RunCounter {
   /** Whether a person has begun a run since this was asked last. */
   isNew(): boolean;
 }
 
-export const runCount = (history: Pick<History, 'runs' | 'prompts'>): RunCount => {
+export const runCounter = (history: Pick<History, 'runs' | 'prompts'>): RunCounter => {
   let { runs, prompts } = history;
   return {
     isNew() {

@@ -6,7 +6,7 @@ import type { PermissionQuestion, Ruling } from '../../protocol/permission/permi
 import type { CallOutcome, CallTrace, JournalBody } from '../../protocol/session/journal.js';
 import type { ToolOutcome } from '../../protocol/tools/tool.js';
 import { inputDigest } from '../permissions/input-digest.js';
-import type { SoundCall } from '../permissions/judge-call.js';
+import type { ValidCall } from '../permissions/judge-call.js';
 
 /** Which attempt of which turn asked for the call. */
 export interface CallPlace {
@@ -63,7 +63,7 @@ export const answeredRecord = (
 export const startedRecord = (
   at: CallPlace,
   call: string,
-  { tool, input, readOnly }: SoundCall,
+  { tool, input, readOnly }: ValidCall,
 ): JournalBody & { readonly type: 'call.started' } => ({
   type: 'call.started',
   turn: at.turn,

@@ -11,16 +11,16 @@ import type { Ids } from '../../protocol/ids.js';
 import type { CallWatch, Checkpoints } from '../../protocol/session/checkpoint.js';
 import type { CallOutcome, JournalBody } from '../../protocol/session/journal.js';
 import type { ResultBlock, ToolOutcome } from '../../protocol/tools/tool.js';
-import { watchedBy } from '../checkpoints/call-reach.js';
+import { writablePathsOf } from '../checkpoints/call-reach.js';
 import { afterCall } from '../hooks/post-tool-hooks.js';
-import { type ReviewDeps, StopReview } from '../hooks/stop-hooks.js';
-import type { SoundCall } from '../permissions/judge-call.js';
+import { StopHooks, type StopHooksDeps } from '../hooks/stop-hooks.js';
+import type { ValidCall } from '../permissions/judge-call.js';
 import { endedRecord, startedRecord } from './call-records.js';
 import { type DenialLimits, Denials } from './denial-limit.js';
 import { type LoopLimits, LoopWatch } from './loop-detector.js';
-import { type CallJob, callJob, endedItem } from './pending-call.js';
-import { Gate, type GateDeps, type Gatekeeper } from './permission-gate.js';
-import { runTool, type ToolWorld } from './run-tool.js';
+import { endedItem, type PendingCall, pendingCall } from './pending-call.js';
+import { type GateListener, PermissionGate, type PermissionGateDeps } from './permission-gate.js';
+import { runTool, type ToolEnvironment } from './run-tool.js';
 import {
   INTERRUPTED,
   isOverBound,
@@ -31,9 +31,9 @@ import {
 } from './tool-result.js';
 
 export interface CrewDeps
-  extends ToolWorld,
-    Pick<ReviewDeps, 'hooks' | 'agentType' | 'teammate'>,
-    Pick<GateDeps, 'toolbox' | 'parent' | 'askers'> {
+  extends ToolEnvironment,
+    Pick<StopHooksDeps, 'hooks' | 'agentType' | 'teammate'>,
+    Pick<PermissionGateDeps, 'toolbox' | 'parent' | 'askers'> {
   readonly agent: string;
   readonly ids: Ids;
   readonly limits: DenialLimits & LoopLimits;
@@ -56,12 +56,12 @@ export const crew =
     return () => members.dismiss();
   };
 
-class Crew implements Gatekeeper {
-  private readonly jobs = new Map<string, CallJob>();
+class Crew implements GateListener {
+  private readonly jobs = new Map<string, PendingCall>();
   private readonly deps: CrewDeps;
   private readonly tell: (event: AgentEvent) => void;
-  private readonly review: StopReview;
-  private readonly gate: Gate;
+  private readonly review: StopHooks;
+  private readonly gate: PermissionGate;
   private readonly denials: Denials;
   private readonly loops: LoopWatch;
   private dismissed = false;
@@ -69,8 +69,8 @@ class Crew implements Gatekeeper {
   constructor(deps: CrewDeps, tell: (event: AgentEvent) => void) {
     this.deps = deps;
     this.tell = tell;
-    this.review = new StopReview(deps, tell);
-    this.gate = new Gate(deps, this);
+    this.review = new StopHooks(deps, tell);
+    this.gate = new PermissionGate(deps, this);
     this.denials = new Denials(deps.limits);
     this.loops = new LoopWatch(deps.agent, deps.notebook.history, deps.limits, deps.failures);
   }
@@ -123,10 +123,10 @@ class Crew implements Gatekeeper {
     this.jobs.clear();
   }
 
-  private employ(id: string): CallJob | undefined {
+  private employ(id: string): PendingCall | undefined {
     const wanted = this.deps.notebook.wantedCall(id);
     if (wanted === undefined) return undefined;
-    const job = callJob(wanted, this.deps.attempt());
+    const job = pendingCall(wanted, this.deps.attempt());
     this.jobs.set(id, job);
     return job;
   }
@@ -136,7 +136,7 @@ class Crew implements Gatekeeper {
     if (job !== undefined) this.gate.judge(job);
   }
 
-  admit({ wanted, call }: CallJob): void {
+  admit({ wanted, call }: PendingCall): void {
     this.tell({ type: 'call.ruled', id: wanted.id, ...classOf(call) });
   }
 
@@ -145,7 +145,7 @@ class Crew implements Gatekeeper {
     return this.dismissed;
   }
 
-  asking({ wanted, call }: CallJob): void {
+  asking({ wanted, call }: PendingCall): void {
     this.tell({ type: 'call.asking', id: wanted.id, ...classOf(call) });
   }
 
@@ -153,7 +153,7 @@ class Crew implements Gatekeeper {
     this.tell({ type: 'agent.interrupt', stop: stops.denied(detail) });
   }
 
-  refuse(job: CallJob, outcome: 'invalid' | 'denied', message: string): void {
+  refuse(job: PendingCall, outcome: 'invalid' | 'denied', message: string): void {
     const { id, tool, input } = job.wanted;
     if (outcome === 'denied') {
       const denial = { tool, call: id, input, reason: message };
@@ -166,7 +166,7 @@ class Crew implements Gatekeeper {
     if (limit !== undefined) this.halt(limit);
   }
 
-  private placeOf({ call, wanted }: CallJob): string {
+  private placeOf({ call, wanted }: PendingCall): string {
     return call === undefined ? wanted.tool : (call.place ?? this.deps.desk.grantFor(call.request));
   }
 
@@ -177,7 +177,7 @@ class Crew implements Gatekeeper {
     if (!this.gate.mayStart(job, call)) return;
     job.stage = 'running';
     const { checkpoints } = this.deps;
-    const watched = checkpoints && watchedBy(call, this.deps);
+    const watched = checkpoints && writablePathsOf(call, this.deps);
     if (watched === undefined) this.begin(job, call, undefined);
     else {
       checkpoints
@@ -191,7 +191,7 @@ class Crew implements Gatekeeper {
     }
   }
 
-  private begin(job: CallJob, call: SoundCall, watch: CallWatch | undefined): void {
+  private begin(job: PendingCall, call: ValidCall, watch: CallWatch | undefined): void {
     const { id } = job.wanted;
     const { tool, input } = call;
     const record = startedRecord(job.at, id, call);
@@ -205,7 +205,11 @@ class Crew implements Gatekeeper {
     );
   }
 
-  private async run(job: CallJob, call: SoundCall, watch: CallWatch | undefined): Promise<void> {
+  private async run(
+    job: PendingCall,
+    call: ValidCall,
+    watch: CallWatch | undefined,
+  ): Promise<void> {
     const { clock, hooks } = this.deps;
     const began = clock.now();
     const { signal } = job.controller;
@@ -231,7 +235,7 @@ class Crew implements Gatekeeper {
     if (halt !== undefined) this.halt(halt);
   }
 
-  private interrupt(job: CallJob): void {
+  private interrupt(job: PendingCall): void {
     if (job.over) return;
     if (job.stage === 'ruling') {
       this.end(job, 'interrupted', INTERRUPTED);
@@ -242,7 +246,7 @@ class Crew implements Gatekeeper {
   }
 
   private end(
-    job: CallJob,
+    job: PendingCall,
     outcome: CallOutcome,
     content: string | readonly ResultBlock[],
     durationMs = 0,
@@ -293,7 +297,7 @@ class Crew implements Gatekeeper {
   }
 }
 
-const classOf = (call: SoundCall | undefined) => ({
+const classOf = (call: ValidCall | undefined) => ({
   readOnly: call?.readOnly ?? false,
   safe: call?.safe ?? false,
   onlyWaits: call?.tool.onlyWaits ?? false,

@@ -6,9 +6,9 @@ import type { Clock } from '../../protocol/clock.js';
 import type { FileHolder, FileLeases } from '../../protocol/session/edit-leases.js';
 import { ToolFailure, type Workspace } from '../../protocol/tools/tool.js';
 import { agentLabel } from '../../tools/agents/agent-report.js';
-import type { Roster } from '../tree/agent-registry.js';
+import type { AgentRegistry } from '../tree/agent-registry.js';
 
-export interface EditDesk {
+export interface EditLeases {
   /** Throws a ToolFailure when another agent holds the file that a call is about to change. */
   refuseIfHeld(agent: string, path: string, workspace: Workspace): Promise<void>;
   /** What is written there its agent holds from then on. */
@@ -17,14 +17,14 @@ export interface EditDesk {
   release(agent: string): void;
 }
 
-export interface EditDeskOptions {
+export interface EditLeasesOptions {
   readonly leases: FileLeases;
   readonly clock: Clock;
   readonly lead: string;
-  readonly roster: () => Pick<Roster, 'get'>;
+  readonly roster: () => Pick<AgentRegistry, 'get'>;
 }
 
-export const editDesk = ({ leases, clock, lead, roster }: EditDeskOptions): EditDesk => {
+export const editLeases = ({ leases, clock, lead, roster }: EditLeasesOptions): EditLeases => {
   /** Those whose calls wait for it: they do nothing meanwhile, so what they hold is its own. */
   const giversTo = (agent: string): readonly string[] => {
     const givers: string[] = [];

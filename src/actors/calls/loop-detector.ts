@@ -6,7 +6,7 @@ import type { AgentLimits, Stop } from '../../protocol/agent/agent.js';
 import type { CallOutcome, CallTrace } from '../../protocol/session/journal.js';
 import type { ResultBlock } from '../../protocol/tools/tool.js';
 import { inputDigest, shortDigest } from '../permissions/input-digest.js';
-import type { CallJob } from './pending-call.js';
+import type { PendingCall } from './pending-call.js';
 
 export type LoopLimits = Pick<AgentLimits, 'roundsBeforeWarning' | 'maxRounds'>;
 
@@ -49,7 +49,7 @@ export class LoopWatch {
     this.failures = failures;
   }
 
-  look({ wanted, call, digest: known }: CallJob, ended: WatchedCall): Looked {
+  look({ wanted, call, digest: known }: PendingCall, ended: WatchedCall): Looked {
     const { outcome, content, gist } = ended;
     // It says nothing of what the call would have come to.
     if (outcome === 'interrupted') return { content, trace: undefined, stop: undefined };

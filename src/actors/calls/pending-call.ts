@@ -4,15 +4,15 @@ import type { RawJson, WantedCall } from '../../protocol/model/wire.js';
 import type { FeedItem } from '../../protocol/session/feed.js';
 import type { CallOutcome } from '../../protocol/session/journal.js';
 import type { Toolbox } from '../../tools/toolbox.js';
-import type { SoundCall } from '../permissions/judge-call.js';
+import type { ValidCall } from '../permissions/judge-call.js';
 import type { CallPlace } from './call-records.js';
 
-export interface CallJob {
+export interface PendingCall {
   readonly wanted: WantedCall;
   readonly at: CallPlace;
   /** Ends what is under way for it: hooks, a question, the tool. */
   controller: AbortController;
-  call: SoundCall | undefined;
+  call: ValidCall | undefined;
   /** Of its input; known once it has started. */
   digest: string | undefined;
   /** Somebody who may has allowed this very call: a person, or a hook in their place. */
@@ -26,7 +26,7 @@ export interface CallJob {
   over: boolean;
 }
 
-export const callJob = (wanted: WantedCall, at: CallPlace): CallJob => ({
+export const pendingCall = (wanted: WantedCall, at: CallPlace): PendingCall => ({
   wanted,
   at,
   controller: new AbortController(),
@@ -41,7 +41,7 @@ export const callJob = (wanted: WantedCall, at: CallPlace): CallJob => ({
 
 /** What listeners hear of its end. Of a call that never started nothing else says what it was. */
 export const endedItem = (
-  { wanted, call }: CallJob,
+  { wanted, call }: PendingCall,
   toolbox: Toolbox,
   outcome: CallOutcome,
   raw: RawJson,

@@ -16,21 +16,21 @@ import type {
 } from '../../protocol/permission/permission.js';
 import type { JournalBody } from '../../protocol/session/journal.js';
 import type { Toolbox } from '../../tools/toolbox.js';
-import { askSurface, questionAbout } from '../permissions/ask-surfaces.js';
-import { RuleWatch } from '../permissions/grant-watcher.js';
+import { askSurfaces, questionAbout } from '../permissions/ask-surfaces.js';
+import { GrantWatcher } from '../permissions/grant-watcher.js';
 import {
   type Judgement,
   judgeCall,
   refusalNow,
-  type SoundCall,
+  type ValidCall,
 } from '../permissions/judge-call.js';
 import { fileReplacedBy } from '../permissions/replaced-file.js';
 import { answeredRecord, askedRecord, ruledRecord } from './call-records.js';
-import type { CallJob } from './pending-call.js';
-import type { ToolWorld } from './run-tool.js';
+import type { PendingCall } from './pending-call.js';
+import type { ToolEnvironment } from './run-tool.js';
 
-export interface GateDeps
-  extends Pick<ToolWorld, 'desk' | 'notebook' | 'feed' | 'clock' | 'agent' | 'workspace'> {
+export interface PermissionGateDeps
+  extends Pick<ToolEnvironment, 'desk' | 'notebook' | 'feed' | 'clock' | 'agent' | 'workspace'> {
   readonly toolbox: Toolbox;
   readonly ids: Ids;
   readonly hooks?: Hooks;
@@ -42,10 +42,10 @@ export interface GateDeps
 }
 
 /** Who keeps the gate: told what becomes of each call. */
-export interface Gatekeeper {
-  admit(job: CallJob): void;
-  refuse(job: CallJob, outcome: 'invalid' | 'denied', message: string): void;
-  asking(job: CallJob): void;
+export interface GateListener {
+  admit(job: PendingCall): void;
+  refuse(job: PendingCall, outcome: 'invalid' | 'denied', message: string): void;
+  asking(job: PendingCall): void;
   /** Nobody is left to write anything for. */
   readonly isDismissed: boolean;
   /** The run is to end here. */
@@ -56,18 +56,18 @@ export interface Gatekeeper {
 
 type Judged = Extract<Judgement, { kind: 'judged' }>;
 
-export class Gate {
-  private readonly deps: GateDeps;
+export class PermissionGate {
+  private readonly deps: PermissionGateDeps;
   private readonly hooks: Hooks;
-  private readonly keeper: Gatekeeper;
+  private readonly keeper: GateListener;
 
-  constructor(deps: GateDeps, keeper: Gatekeeper) {
+  constructor(deps: PermissionGateDeps, keeper: GateListener) {
     this.deps = deps;
     this.hooks = deps.hooks ?? NO_HOOKS;
     this.keeper = keeper;
   }
 
-  judge(job: CallJob): void {
+  judge(job: PendingCall): void {
     const judgement = this.judged(job, job.wanted);
     if (judgement === undefined) return;
     if (this.hooks.has('PreToolUse', job.wanted.tool)) {
@@ -79,7 +79,7 @@ export class Gate {
    * Of a call that had begun when a process died: whether it only joins again what it had begun. It was
    * allowed then, and what it began goes on under rulings of its own.
    */
-  rejoins(job: CallJob): boolean {
+  rejoins(job: PendingCall): boolean {
     const { toolbox, desk, notebook } = this.deps;
     const judgement = judgeCall(job.wanted, toolbox, desk, notebook.history.cwd);
     if (judgement.kind === 'invalid' || judgement.call.tool.rejoins === undefined) return false;
@@ -89,7 +89,7 @@ export class Gate {
   }
 
   /** False when a call that was allowed may not start after all. */
-  mayStart(job: CallJob, call: SoundCall): boolean {
+  mayStart(job: PendingCall, call: ValidCall): boolean {
     if (job.isFresh) return true;
     const { desk, notebook } = this.deps;
     const refusal = refusalNow(call, desk, notebook.history.cwd, job.answered !== 'no');
@@ -99,7 +99,7 @@ export class Gate {
   }
 
   /** Undefined when the input is no good, and the call is refused for it. */
-  private judged(job: CallJob, wanted: WantedCall, hook?: HookOpinion): Judged | undefined {
+  private judged(job: PendingCall, wanted: WantedCall, hook?: HookOpinion): Judged | undefined {
     const { toolbox, desk, notebook } = this.deps;
     const judgement = judgeCall(wanted, toolbox, desk, notebook.history.cwd, hook);
     if (judgement.kind === 'judged') return judgement;
@@ -108,7 +108,7 @@ export class Gate {
   }
 
   /** PreToolUse. Input that a hook changed goes through the schema once more, and to no hook again. */
-  private async hear(job: CallJob, call: SoundCall): Promise<void> {
+  private async hear(job: PendingCall, call: ValidCall): Promise<void> {
     const { id, tool } = job.wanted;
     const facts = { tool_name: tool, tool_input: call.input, tool_use_id: id };
     const verdict = await this.fire('PreToolUse', facts, job);
@@ -122,13 +122,13 @@ export class Gate {
     if (judgement !== undefined) this.settle(job, judgement);
   }
 
-  private fire(event: 'PreToolUse' | 'PermissionRequest', facts: object, job: CallJob) {
+  private fire(event: 'PreToolUse' | 'PermissionRequest', facts: object, job: PendingCall) {
     const { id, tool } = job.wanted;
     const { signal } = job.controller;
     return this.hooks.fire(event, { ...facts }, { subject: tool, call: id, signal });
   }
 
-  private settle(job: CallJob, { call, ruling }: Judged): void {
+  private settle(job: PendingCall, { call, ruling }: Judged): void {
     job.call = call;
     if (!this.record(job, ruling)) return;
     if (ruling.behavior === 'allow') {
@@ -139,7 +139,7 @@ export class Gate {
     else this.ask(job, call, ruling).catch(this.deps.defect);
   }
 
-  private async ask(job: CallJob, call: SoundCall, ruling: Ruling): Promise<void> {
+  private async ask(job: PendingCall, call: ValidCall, ruling: Ruling): Promise<void> {
     const { desk, feed, ids, agent, clock, parent, askers } = this.deps;
     const question = questionAbout(call, ruling, {
       id: ids('question'),
@@ -168,7 +168,7 @@ export class Gate {
       return;
     }
     feed.emit({ type: 'question.asked', question: shown });
-    const answer = await askSurface(desk.surfaces, shown, {
+    const answer = await askSurfaces(desk.surfaces, shown, {
       signal: rules.signal,
       clock,
       timeoutMs: desk.permissionTimeoutMs,
@@ -184,7 +184,7 @@ export class Gate {
 
   private async withReplaced(
     question: PermissionQuestion,
-    call: SoundCall,
+    call: ValidCall,
   ): Promise<PermissionQuestion> {
     const { workspace, desk } = this.deps;
     const replaces = await fileReplacedBy(call, workspace, desk);
@@ -192,22 +192,22 @@ export class Gate {
   }
 
   /** What others are allowed while this one is asked about may cover it. */
-  private watchRules(job: CallJob, { input, hook }: SoundCall): RuleWatch {
+  private watchRules(job: PendingCall, { input, hook }: ValidCall): GrantWatcher {
     const { toolbox, desk, notebook } = this.deps;
     const { id, tool } = job.wanted;
     const judge = () => judgeCall({ id, tool, input }, toolbox, desk, notebook.history.cwd, hook);
-    return new RuleWatch(desk, judge, job.controller.signal);
+    return new GrantWatcher(desk, judge, job.controller.signal);
   }
 
-  private isAlwaysAsked({ tool, input, request, hook }: SoundCall): boolean {
+  private isAlwaysAsked({ tool, input, request, hook }: ValidCall): boolean {
     const { desk } = this.deps;
     const finding = tool.checkPermissions?.(input, desk.mode);
     return !desk.heedsRule(request, { finding, hook });
   }
 
   private async askHooks(
-    job: CallJob,
-    { tool, input }: SoundCall,
+    job: PendingCall,
+    { tool, input }: ValidCall,
     grant: string | undefined,
   ): Promise<PermissionAnswer | undefined> {
     if (!this.hooks.has('PermissionRequest', tool.name)) return undefined;
@@ -225,7 +225,7 @@ export class Gate {
     return answer;
   }
 
-  private takeAnswer(job: CallJob, call: SoundCall, answer: Decision): void {
+  private takeAnswer(job: PendingCall, call: ValidCall, answer: Decision): void {
     const { desk } = this.deps;
     const { by } = answer;
     const { readOnly } = call;
@@ -252,7 +252,7 @@ export class Gate {
   }
 
   /** Input that a person changed goes through schema and policy once more; it is not asked again. */
-  private accept(job: CallJob, input: unknown): boolean {
+  private accept(job: PendingCall, input: unknown): boolean {
     const { id, tool } = job.wanted;
     const judgement = this.judged(job, { id, tool, input });
     if (judgement === undefined) return false;
@@ -263,7 +263,7 @@ export class Gate {
     return false;
   }
 
-  private record(job: CallJob, ruling: Ruling, by?: string, granted?: string): boolean {
+  private record(job: PendingCall, ruling: Ruling, by?: string, granted?: string): boolean {
     return this.keeper.write(ruledRecord(job.at, job.wanted, ruling, by, granted));
   }
 }

@@ -19,14 +19,14 @@ import type { Web } from '../../protocol/tools/web.js';
 import { locate } from '../../tools/files/file-access.js';
 import { withContext } from '../hooks/post-tool-hooks.js';
 import { askPerson } from '../permissions/ask-surfaces.js';
-import { isJudgedPlace, type SoundCall } from '../permissions/judge-call.js';
-import type { ControlDesk } from '../permissions/permission-manager.js';
-import { type ConsultDeps, consultFor } from '../turn/side-request.js';
-import type { EditDesk } from './edit-leases.js';
-import { type WorkDesk, workFor } from './task-list-port.js';
+import { isJudgedPlace, type ValidCall } from '../permissions/judge-call.js';
+import type { PermissionManager } from '../permissions/permission-manager.js';
+import { type SideRequestDeps, sideRequestFor } from '../turn/side-request.js';
+import type { EditLeases } from './edit-leases.js';
+import { type TaskListPort, taskListFor } from './task-list-port.js';
 
 /** All that the tools of one agent may touch. */
-export interface ToolWorld extends ConsultDeps {
+export interface ToolEnvironment extends SideRequestDeps {
   readonly workspace: Workspace;
   readonly shell: Shell;
   readonly search: FileSearch;
@@ -35,13 +35,13 @@ export interface ToolWorld extends ConsultDeps {
   /** Left out where no agent can be asked for. */
   readonly agents?: Agents | undefined;
   /** Left out where no list of work is shared. */
-  readonly work?: WorkDesk | undefined;
+  readonly work?: TaskListPort | undefined;
   readonly hooks: Hooks;
   /** Left out where one agent works alone. */
-  readonly edits?: EditDesk | undefined;
+  readonly edits?: EditLeases | undefined;
   readonly agent: string;
   readonly ids: Ids;
-  readonly desk: ControlDesk;
+  readonly desk: PermissionManager;
   readonly web: Web;
   readonly feed: Feed;
 }
@@ -61,8 +61,8 @@ interface RunOf {
  * and has nothing to show for it says nothing.
  */
 export const runTool = async (
-  call: SoundCall,
-  world: ToolWorld,
+  call: ValidCall,
+  world: ToolEnvironment,
   { id, approved, answered = approved, halt }: RunOf,
   signal: AbortSignal,
 ): Promise<ToolOutcome & { failed: boolean }> => {
@@ -82,7 +82,7 @@ export const runTool = async (
       agents: world.agents,
       work:
         world.work &&
-        workFor(world.work, {
+        taskListFor(world.work, {
           agent: world.agent,
           hooks: world.hooks,
           call: id,
@@ -106,7 +106,7 @@ export const runTool = async (
       mayRead: (path) => maySee(world.desk, tool.name, path),
       readStamp: (path) => history.seen.get(path),
       openArtifact: (name) => openArtifact(`${id}-${name}`),
-      consult: consultFor(world, id),
+      consult: sideRequestFor(world, id),
       askPerson: personFor(world, id, signal),
       leavePlanMode: approved ? () => world.desk.leavePlan() : undefined,
       progress: (note) => feed.emit({ type: 'tool.progress', call: id, note }),
@@ -123,7 +123,7 @@ export const runTool = async (
 };
 
 /** Told before anything is looked at: else a file that has changed meanwhile would be all that is heard of it. */
-const refuseIfHeld = async ({ request }: SoundCall, world: ToolWorld): Promise<void> => {
+const refuseIfHeld = async ({ request }: ValidCall, world: ToolEnvironment): Promise<void> => {
   const { action, target } = request.subject;
   const { edits, agent, workspace, notebook } = world;
   if (action !== 'write' || edits === undefined) return;
@@ -132,7 +132,11 @@ const refuseIfHeld = async ({ request }: SoundCall, world: ToolWorld): Promise<v
 };
 
 /** Undefined when all surfaces can only rule. */
-const personFor = (world: ToolWorld, call: string, signal: AbortSignal): AskPerson | undefined => {
+const personFor = (
+  world: ToolEnvironment,
+  call: string,
+  signal: AbortSignal,
+): AskPerson | undefined => {
   const { desk, agent, ids, feed, clock } = world;
   const { surfaces, permissionTimeoutMs: timeoutMs } = desk;
   const choosers = surfaces.flatMap((surface) => surface.choose?.bind(surface) ?? []);
@@ -151,7 +155,7 @@ const personFor = (world: ToolWorld, call: string, signal: AbortSignal): AskPers
  * The call itself was allowed, by the rules or by a person who saw where it starts. So a file that
  * nothing speaks for or against goes with it; one that is denied or must be asked about does not.
  */
-const maySee = (desk: ToolWorld['desk'], tool: string, path: string): boolean => {
+const maySee = (desk: ToolEnvironment['desk'], tool: string, path: string): boolean => {
   const subject = { action: 'read', target: path } as const;
   const { behavior, step } = desk.rule({ tool, subject, readOnly: true, cwd: '/' }, {});
   return behavior === 'allow' || (behavior === 'ask' && step === 'callback');

@@ -6,31 +6,31 @@
 import { LEAD_NAME } from '../../protocol/agent/team-message.js';
 import type { HookEvent, HookFacts, Hooks, HookVerdict } from '../../protocol/permission/hooks.js';
 import {
-  type Work,
-  type WorkAct,
-  type WorkChange,
-  type WorkItem,
-  type WorkList,
-  type WorkOrder,
-  WorkRefusal,
+  type SharedTask,
+  type SharedTaskList,
+  type TaskAction,
+  type TaskChange,
+  type TaskListView,
+  type TaskOrder,
+  TaskRefusal,
 } from '../../protocol/session/task-list.js';
 import { changedItems, createdItem, type WorkItems } from '../../store/shared/task-rules.js';
 
 /** How the agents of a swarm are called in the list. */
-export interface WorkNames {
+export interface TaskOwnerNames {
   /** What an agent acts under, by its id. */
   nameOf(id: string): string;
   /** The same for whatever somebody calls an agent: its id, its name, or something that nobody has. */
   nameFor(address: string): string;
 }
 
-export interface WorkDesk {
-  readonly list: WorkList;
-  readonly names: WorkNames;
+export interface TaskListPort {
+  readonly list: SharedTaskList;
+  readonly names: TaskOwnerNames;
 }
 
 /** One call of one agent. */
-export interface WorkCall {
+export interface TaskCall {
   readonly agent: string;
   readonly call: string;
   /** Of the agent: a server may use the id of a call again in a later one. */
@@ -42,10 +42,10 @@ export interface WorkCall {
 }
 
 /** Hooks are asked about nothing that the list would refuse anyway. */
-export const workFor = ({ list, names }: WorkDesk, of: WorkCall): Work => {
+export const taskListFor = ({ list, names }: TaskListPort, of: TaskCall): TaskListView => {
   const key = `${of.agent}/${of.turn}/${of.call}`;
   // Only where it is needed: each call of each tool comes by here.
-  const act = (): WorkAct => ({ by: names.nameOf(of.agent), key });
+  const act = (): TaskAction => ({ by: names.nameOf(of.agent), key });
   /** Not once more of a call that is started again after its deed was done. */
   const isDue = async (event: HookEvent) => of.hooks.has(event) && !(await list.wasDone(key));
   return {
@@ -73,10 +73,10 @@ export const workFor = ({ list, names }: WorkDesk, of: WorkCall): Work => {
 };
 
 const askHooks = async (
-  { hooks, call, signal, heard }: WorkCall,
-  { by }: WorkAct,
+  { hooks, call, signal, heard }: TaskCall,
+  { by }: TaskAction,
   event: keyof typeof DEEDS,
-  { subject, description }: Pick<WorkOrder, 'subject' | 'description'>,
+  { subject, description }: Pick<TaskOrder, 'subject' | 'description'>,
   facts: HookFacts = {},
 ): Promise<void> => {
   const verdict = await hooks.fire(
@@ -94,21 +94,21 @@ const askHooks = async (
   heard(verdict);
   const why = verdict.block?.reason ?? verdict.halt;
   if (why === undefined) return;
-  throw new WorkRefusal(`The task was not ${DEEDS[event]}. A hook says: ${why}`);
+  throw new TaskRefusal(`The task was not ${DEEDS[event]}. A hook says: ${why}`);
 };
 
 const DEEDS = { TaskCreated: 'created', TaskCompleted: 'completed' } as const;
 
 /** The item that a change completes, as it will be; undefined when it is completed already. Throws a WorkRefusal. */
 const completedBy = (
-  all: readonly WorkItem[],
+  all: readonly SharedTask[],
   id: string,
-  change: WorkChange,
-  { by }: WorkAct,
-): WorkItem | undefined => {
+  change: TaskChange,
+  { by }: TaskAction,
+): SharedTask | undefined => {
   const items = byId(all);
   if (items.get(id)?.status === 'completed') return undefined;
   return changedItems(items, id, change, { by, now: 0 }).find((item) => item.id === id);
 };
 
-const byId = (all: readonly WorkItem[]): WorkItems => new Map(all.map((item) => [item.id, item]));
+const byId = (all: readonly SharedTask[]): WorkItems => new Map(all.map((item) => [item.id, item]));

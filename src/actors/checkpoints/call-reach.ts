@@ -1,12 +1,12 @@
 /** What a call may change on disk, so that it can be kept before the call begins. */
 import { locate } from '../../tools/files/file-access.js';
-import type { ToolWorld } from '../calls/run-tool.js';
-import type { SoundCall } from '../permissions/judge-call.js';
+import type { ToolEnvironment } from '../calls/run-tool.js';
+import type { ValidCall } from '../permissions/judge-call.js';
 
 /** Undefined when that is nothing. */
-export const watchedBy = (
-  { request, readOnly }: SoundCall,
-  { workspace, notebook }: Pick<ToolWorld, 'workspace' | 'notebook'>,
+export const writablePathsOf = (
+  { request, readOnly }: ValidCall,
+  { workspace, notebook }: Pick<ToolEnvironment, 'workspace' | 'notebook'>,
 ): { readonly paths: readonly string[] | undefined } | undefined => {
   const { action, target } = request.subject;
   if (readOnly || action === 'none' || action === 'network') return undefined;

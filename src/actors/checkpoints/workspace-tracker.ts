@@ -7,7 +7,7 @@ import {
   scanTree,
 } from '../../host/files/workspace-scan.js';
 import { GitIndex } from '../../host/git/git-index.js';
-import { breather } from '../../lib/yield-to-event-loop.js';
+import { yieldToEventLoop } from '../../lib/yield-to-event-loop.js';
 import { StorageError } from '../../protocol/errors.js';
 import type { Blobs, FileChange, FileState } from '../../protocol/session/checkpoint.js';
 import { TOO_MUCH, VersionKeeper } from './file-version-store.js';
@@ -84,7 +84,7 @@ export class TreeWatch {
     const files = new Map<string, Before>();
     const over: string[] = [];
     let left = this.bounds.mostBytes;
-    const rest = breather();
+    const rest = yieldToEventLoop();
     for (const [path, entry] of scan.entries) {
       await rest();
       left -= this.keeper.costOf(path, entry);
@@ -110,7 +110,7 @@ export class TreeWatch {
       if (left < 0) return { kind: 'unknown', why: TOO_MUCH };
       return this.keepIfPossible(path, entry, tracked.get(path));
     };
-    const rest = breather();
+    const rest = yieldToEventLoop();
     for (const [path, was] of before.files) {
       await rest();
       const entry = scan.entries.get(path);

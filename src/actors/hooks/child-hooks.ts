@@ -1,14 +1,14 @@
 /** Which hooks an agent that works for another has: those of everybody, and those of its definition. */
 import type { AgentDefinition } from '../../protocol/agent/agent-definition.js';
 import type { HookSetup } from '../../protocol/permission/hook-setup.js';
-import type { Child, Member } from '../tree/agent-node.js';
-import { definitionOf, type Household } from '../tree/swarm-context.js';
+import type { AgentNode, ChildNode } from '../tree/agent-node.js';
+import { definitionOf, type SwarmContext } from '../tree/swarm-context.js';
 import type { HookEquipment } from './session-hooks.js';
 
-type Placed = Pick<Child, 'origin' | 'parent'>;
+type Placed = Pick<ChildNode, 'origin' | 'parent'>;
 
 /** Of its definition the end of the agent is the end of a run. */
-export const hooksFor = (house: Household, child: Placed): Household['hooks'] => {
+export const hooksFor = (house: SwarmContext, child: Placed): SwarmContext['hooks'] => {
   const { hooks, setup } = house;
   const more = guarding(house, child)?.hooks ?? [];
   if (more.length === 0 || (hooks !== undefined && 'fire' in hooks)) return hooks;
@@ -26,9 +26,9 @@ export const hooksFor = (house: Household, child: Placed): Household['hooks'] =>
 };
 
 /** A fork goes on as its parent, so what guards the nearest above it that has a type guards the fork too. */
-const guarding = (house: Household, { origin, parent }: Placed): AgentDefinition | undefined => {
+const guarding = (house: SwarmContext, { origin, parent }: Placed): AgentDefinition | undefined => {
   if (origin.type !== null) return definitionOf(house, origin.type);
   return isChild(parent) ? guarding(house, parent) : undefined;
 };
 
-const isChild = (member: Member): member is Child => 'parent' in member;
+const isChild = (member: AgentNode): member is ChildNode => 'parent' in member;

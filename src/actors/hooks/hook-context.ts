@@ -3,11 +3,11 @@ import { systemReminder, withoutTags } from '../../prompt/messages/quote-text.js
 import type { Ids } from '../../protocol/ids.js';
 import { rawText } from '../../protocol/model/wire.js';
 import { HOOK_SENDER, type HookEvent, type HookVerdict } from '../../protocol/permission/hooks.js';
-import type { Notebook } from '../agent/journaled-state.js';
+import type { JournaledState } from '../agent/journaled-state.js';
 
 /** Throws a StorageError. */
-export const keepContext = (
-  { notebook, ids }: { readonly notebook: Notebook; readonly ids: Ids },
+export const recordHookContext = (
+  { notebook, ids }: { readonly notebook: JournaledState; readonly ids: Ids },
   event: HookEvent,
   { context }: HookVerdict,
 ): void => {

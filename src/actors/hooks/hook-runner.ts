@@ -17,28 +17,28 @@ import {
   NO_VERDICT,
 } from '../../protocol/permission/hooks.js';
 import type { Feed } from '../../protocol/session/feed.js';
-import type { Notebook } from '../agent/journaled-state.js';
+import type { JournaledState } from '../agent/journaled-state.js';
 import { runHookFunction } from './function-hook.js';
 
 /** What the desks of one session have in common. */
-export class HookMemory {
+export class HookRunState {
   /** Those that run once in a session, and have. */
   readonly spent = new Set<HookSetup>();
   /** What people were told already: a hook that fails at every call says so once. */
   readonly told = new Set<string>();
 }
 
-export interface HookDeskOptions {
+export interface HookRunnerOptions {
   /** In the order of the settings. */
   readonly setups: readonly HookSetup[];
   readonly runCommand: RunHookCommand;
   /** What every hook is told, at this moment: `session_id`, `cwd` and the like. */
   readonly facts: () => HookFacts & { readonly cwd: string };
-  readonly notebook: Pick<Notebook, 'record' | 'fail'>;
+  readonly notebook: Pick<JournaledState, 'record' | 'fail'>;
   readonly feed: Pick<Feed, 'emit'>;
   readonly clock: Clock;
   /** Left out where there is but one desk. */
-  readonly memory?: HookMemory | undefined;
+  readonly memory?: HookRunState | undefined;
 }
 
 /** One hook that is about to run for an event. */
@@ -57,15 +57,15 @@ interface Ran {
 
 const MOST_NOTICES = 1_000;
 
-export class HookDesk implements Hooks {
-  private readonly options: HookDeskOptions;
+export class HookRunner implements Hooks {
+  private readonly options: HookRunnerOptions;
   private readonly byEvent = new Map<HookEvent, readonly HookSetup[]>();
-  private readonly memory: HookMemory;
+  private readonly memory: HookRunState;
   private readonly closing = new AbortController();
 
-  constructor(options: HookDeskOptions) {
+  constructor(options: HookRunnerOptions) {
     this.options = options;
-    this.memory = options.memory ?? new HookMemory();
+    this.memory = options.memory ?? new HookRunState();
     for (const setup of options.setups) {
       this.byEvent.set(setup.event, [...(this.byEvent.get(setup.event) ?? []), setup]);
     }

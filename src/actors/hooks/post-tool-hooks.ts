@@ -2,8 +2,8 @@
 import { withoutTags } from '../../prompt/messages/quote-text.js';
 import type { Hooks } from '../../protocol/permission/hooks.js';
 import type { ResultBlock, ToolOutcome } from '../../protocol/tools/tool.js';
-import type { CallJob } from '../calls/pending-call.js';
-import type { SoundCall } from '../permissions/judge-call.js';
+import type { PendingCall } from '../calls/pending-call.js';
+import type { ValidCall } from '../permissions/judge-call.js';
 
 export interface EndedCall extends ToolOutcome {
   readonly failed: boolean;
@@ -19,8 +19,8 @@ export interface AfterCall {
 
 export const afterCall = async (
   hooks: Hooks,
-  job: CallJob,
-  { tool, input }: SoundCall,
+  job: PendingCall,
+  { tool, input }: ValidCall,
   outcome: EndedCall,
 ): Promise<AfterCall> => {
   const event = outcome.failed || outcome.interrupted ? 'PostToolUseFailure' : 'PostToolUse';

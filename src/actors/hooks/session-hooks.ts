@@ -9,10 +9,10 @@ import type { Feed, FeedItem } from '../../protocol/session/feed.js';
 import type { Session } from '../../protocol/session/store.js';
 import type { Memory, MemoryFile, MemoryLayer, MemoryPorts } from '../../protocol/tools/memory.js';
 import type { FeedHub } from '../agent/feed-hub.js';
-import type { Notebook } from '../agent/journaled-state.js';
+import type { JournaledState } from '../agent/journaled-state.js';
 import type { PromptGate } from '../session/prompt-gate.js';
-import { keepContext } from './hook-context.js';
-import { HookDesk, HookMemory } from './hook-runner.js';
+import { recordHookContext } from './hook-context.js';
+import { HookRunner, HookRunState } from './hook-runner.js';
 
 /** Hooks as they are set up, and what runs them. */
 export interface HookEquipment {
@@ -21,16 +21,16 @@ export interface HookEquipment {
   /** Tells of instruction files that were loaded, also of those from before it was asked. */
   readonly onInstructions?: (hear: MemoryPorts['loaded']) => void;
   /** Of the session, for the desks of all its agents. */
-  readonly memory?: HookMemory;
+  readonly memory?: HookRunState;
 }
 
 /** For the agents of one session: what is to run once runs once for all of them. */
 export const withMemory = <Given extends HookEquipment | Hooks | undefined>(given: Given): Given =>
-  given === undefined || 'fire' in given ? given : { ...given, memory: new HookMemory() };
+  given === undefined || 'fire' in given ? given : { ...given, memory: new HookRunState() };
 
 export interface SessionHookDeps {
   readonly hooks: Hooks;
-  readonly notebook: Notebook;
+  readonly notebook: JournaledState;
   readonly feed: FeedHub;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -69,7 +69,7 @@ export const openDesk = (
     permission_mode: told(mode()),
     ...(child && { agent_id: child.id, agent_type: child.type }),
   });
-  return new HookDesk({ ...given, facts, notebook, feed, clock });
+  return new HookRunner({ ...given, facts, notebook, feed, clock });
 };
 
 /** Scripts know the modes of people; an agent whose questions go up allows by itself what `default` does. */
@@ -83,7 +83,7 @@ export const fireSessionStart = async (
 ): Promise<void> => {
   const facts = { source, model: deps.modelName };
   const verdict = await deps.hooks.fire('SessionStart', facts, { subject: source, signal });
-  if (!signal.aborted) keepContext(deps, 'SessionStart', verdict);
+  if (!signal.aborted) recordHookContext(deps, 'SessionStart', verdict);
 };
 
 export class SessionHooks {

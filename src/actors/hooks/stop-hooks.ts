@@ -7,11 +7,11 @@ import type { Ids } from '../../protocol/ids.js';
 import { rawText } from '../../protocol/model/wire.js';
 import type { Hooks, HookVerdict } from '../../protocol/permission/hooks.js';
 import type { Feed } from '../../protocol/session/feed.js';
-import type { Notebook } from '../agent/journaled-state.js';
+import type { JournaledState } from '../agent/journaled-state.js';
 
-export interface ReviewDeps {
+export interface StopHooksDeps {
   readonly hooks: Hooks;
-  readonly notebook: Notebook;
+  readonly notebook: JournaledState;
   readonly ids: Ids;
   readonly feed: Feed;
   readonly defect: (error: unknown) => void;
@@ -21,10 +21,10 @@ export interface ReviewDeps {
   readonly teammate?: { readonly name: string; readonly team: string } | undefined;
 }
 
-type Reviewed = Pick<ReviewDeps, 'hooks' | 'agentType' | 'teammate'>;
+type Reviewed = Pick<StopHooksDeps, 'hooks' | 'agentType' | 'teammate'>;
 
 /** The end of a sub-agent is another event than that of a lead, and can be chosen by its type. */
-export const hasReview = ({ hooks, agentType, teammate }: Reviewed): boolean =>
+export const hasStopHooks = ({ hooks, agentType, teammate }: Reviewed): boolean =>
   agentType === undefined
     ? hooks.has('Stop')
     : hooks.has(teammate === undefined ? 'SubagentStop' : 'TeammateIdle', agentType);
@@ -33,12 +33,12 @@ type ReviewOrder = CrewOrder & { readonly type: 'run.review' };
 
 const LONGEST_REASON = 30_000;
 
-export class StopReview {
-  private readonly deps: ReviewDeps;
+export class StopHooks {
+  private readonly deps: StopHooksDeps;
   private readonly tell: (event: AgentEvent) => void;
   private controller: AbortController | undefined;
 
-  constructor(deps: ReviewDeps, tell: (event: AgentEvent) => void) {
+  constructor(deps: StopHooksDeps, tell: (event: AgentEvent) => void) {
     this.deps = deps;
     this.tell = tell;
   }

@@ -4,9 +4,9 @@ import { SpawnRefusal } from '../../protocol/agent/swarm.js';
 import { ANSWER } from '../../protocol/agent/team-message.js';
 import { UsageError } from '../../protocol/errors.js';
 import type { JournalBody } from '../../protocol/session/journal.js';
-import type { Notebook } from '../agent/journaled-state.js';
+import type { JournaledState } from '../agent/journaled-state.js';
 import type { Swarm } from '../swarm/swarm.js';
-import { type Entry, isLive } from '../tree/agent-registry.js';
+import { type AgentEntry, isLive } from '../tree/agent-registry.js';
 
 export type Letter = Omit<JournalBody & { readonly type: 'letter.received' }, 'type'>;
 
@@ -18,7 +18,11 @@ export const MOST_WAITING_LETTERS = 1_000;
 export const MOST_WAITING_CHARACTERS = 1_000_000;
 
 /** Once, however often it is sent. Rejects with a StorageError or a SpawnRefusal. */
-export const deliver = async (swarm: Swarm, entry: Entry, letter: Letter): Promise<Delivered> => {
+export const deliver = async (
+  swarm: Swarm,
+  entry: AgentEntry,
+  letter: Letter,
+): Promise<Delivered> => {
   const { from, raw, letter: id } = letter;
   for (;;) {
     await untilOver(swarm, entry, from);
@@ -58,27 +62,27 @@ export const deliver = async (swarm: Swarm, entry: Entry, letter: Letter): Promi
  * What one that is just ending gets it would not read any more: it goes on with it when it has ended.
  * Rejects with a SpawnRefusal where the sender ends with it, and so cannot wait for that.
  */
-export const untilOver = async (swarm: Swarm, entry: Entry, from: string): Promise<void> => {
+export const untilOver = async (swarm: Swarm, entry: AgentEntry, from: string): Promise<void> => {
   while (isGoing(entry)) {
     if (endsToo(swarm, from)) throw new SpawnRefusal('it is just ending, and so are you');
     await new Promise((resolve) => entry.listeners.add(resolve));
   }
 };
 
-const isGoing = ({ child, isEnding, halting }: Entry): boolean =>
+const isGoing = ({ child, isEnding, halting }: AgentEntry): boolean =>
   child !== undefined && (isEnding || halting !== undefined || child.agent?.state === 'stopped');
 
 /** It is going itself, or somebody that it works for is: those wait for it. */
 const endsToo = ({ roster }: Swarm, id: string): boolean => {
   const own = roster.get(id);
-  const isAbove = (entry: Entry) => own !== undefined && roster.isBelow(own, entry.tag.id);
+  const isAbove = (entry: AgentEntry) => own !== undefined && roster.isBelow(own, entry.tag.id);
   return [...roster.all()].some((entry) => isGoing(entry) && (entry === own || isAbove(entry)));
 };
 
 /** People are never refused, nor the one answer to what the agent has asked for itself. */
 const noRoomFor = (
   { letter, from, raw }: Letter,
-  notebook: Notebook,
+  notebook: JournaledState,
   { lead, roster }: Pick<Swarm, 'lead' | 'roster'>,
 ): SpawnRefusal | undefined => {
   const isFromAgent = from === lead.id || roster.get(from) !== undefined;

@@ -19,13 +19,13 @@ import { rawText } from '../../protocol/model/wire.js';
 import { agentLabel } from '../../tools/agents/agent-report.js';
 import { messageText, type Sender, shownName } from '../../tools/agents/message-text.js';
 import type { Swarm } from '../swarm/swarm.js';
-import type { Child, Member } from '../tree/agent-node.js';
-import type { Entry } from '../tree/agent-registry.js';
+import type { AgentNode, ChildNode } from '../tree/agent-node.js';
+import type { AgentEntry } from '../tree/agent-registry.js';
 import { AGREED } from '../tree/stop-reasons.js';
 import { deliver, deliverToLead, type Letter, untilOver } from './deliver-letter.js';
 
 /** The lead has no entry. */
-type Recipient = Entry | typeof LEAD_NAME;
+type Recipient = AgentEntry | typeof LEAD_NAME;
 
 /**
  * Rejects with a SpawnRefusal that says what to do, before anything is sent. One that cannot be reached
@@ -33,7 +33,7 @@ type Recipient = Entry | typeof LEAD_NAME;
  */
 export const postMessage = async (
   swarm: Swarm,
-  sender: Member,
+  sender: AgentNode,
   order: MessageOrder,
 ): Promise<readonly MessageReceipt[]> => {
   // Others may have begun elsewhere.
@@ -46,7 +46,7 @@ export const postMessage = async (
 
 const send = async (
   swarm: Swarm,
-  sender: Member,
+  sender: AgentNode,
   recipient: Recipient,
   { call, message }: MessageOrder,
 ): Promise<MessageReceipt> => {
@@ -94,8 +94,8 @@ const carry = async (
 };
 
 /** Of one that is not at hand it is on record when it goes on. */
-const approve = async (swarm: Swarm, recipient: Entry, by: string): Promise<void> => {
-  const record = ({ deps: { notebook } }: Pick<Child, 'deps'>) => {
+const approve = async (swarm: Swarm, recipient: AgentEntry, by: string): Promise<void> => {
+  const record = ({ deps: { notebook } }: Pick<ChildNode, 'deps'>) => {
     if (notebook.history.family.isPlanApproved) return;
     notebook.record({ type: 'plan.approved', by });
   };
@@ -112,7 +112,7 @@ const approve = async (swarm: Swarm, recipient: Entry, by: string): Promise<void
 };
 
 /** The same call writes the same letter; an answer is one for its request. */
-const letterId = (sender: Member, to: string, call: string, message: TeamMessage): string => {
+const letterId = (sender: AgentNode, to: string, call: string, message: TeamMessage): string => {
   if (message.answers !== undefined) return `${ANSWER}${message.answers.request}`;
   const { turns } = sender.deps.notebook.history;
   return `${PREFIXES[message.kind] ?? 'm'}_${sender.id}_${turns}_${call}_${to}`;
@@ -125,7 +125,7 @@ const PREFIXES: Readonly<Partial<Record<TeamMessage['kind'], string>>> = {
 
 /** Throws a SpawnRefusal for what this sender may not ask or answer. */
 const check = (
-  { id, deps, ...sender }: Member | Child,
+  { id, deps, ...sender }: AgentNode | ChildNode,
   recipient: Recipient,
   message: TeamMessage,
   swarm: Swarm,
@@ -167,7 +167,7 @@ const notAsked = (what: string): string =>
 /** Throws a SpawnRefusal. */
 const recipientsOf = (
   { roster, lead }: Swarm,
-  sender: Member,
+  sender: AgentNode,
   { to, message }: MessageOrder,
 ): readonly Recipient[] => {
   const others = [...roster.all()].filter(({ tag }) => tag.id !== sender.id);
@@ -207,7 +207,7 @@ const TO_ITSELF = 'That is you: write to another agent.';
 const MOST_NAMES = 20;
 const quote = (to: string): string => JSON.stringify(to.slice(0, 100));
 
-const unknown = (to: string, others: readonly Entry[], hasLead: boolean): string => {
+const unknown = (to: string, others: readonly AgentEntry[], hasLead: boolean): string => {
   const names = [
     ...(hasLead ? [LEAD_NAME] : []),
     ...others.toReversed().map((entry) => shownName(nameOf(entry))),
@@ -226,7 +226,7 @@ const idOf = ({ lead }: Swarm, recipient: Recipient): string =>
 const nameOf = (recipient: Recipient): string =>
   recipient === LEAD_NAME ? LEAD_NAME : (recipient.tag.name ?? recipient.tag.id);
 
-const senderOf = (member: Member | Child): Sender =>
+const senderOf = (member: AgentNode | ChildNode): Sender =>
   'tag' in member
     ? { name: member.tag.name ?? member.id, label: agentLabel(member.tag) }
     : { name: LEAD_NAME, label: 'the lead' };

@@ -17,11 +17,11 @@ import type {
   Ruling,
 } from '../../protocol/permission/permission.js';
 import { inputDigest } from './input-digest.js';
-import type { SoundCall } from './judge-call.js';
+import type { ValidCall } from './judge-call.js';
 
 /** The answer is bound to the digest of the exact input. */
 export const questionAbout = (
-  { tool, input, request }: SoundCall,
+  { tool, input, request }: ValidCall,
   { reason, risk, blockedPath }: Ruling,
   identity: Pick<
     PermissionQuestion,
@@ -63,7 +63,7 @@ export interface AnswerRules extends QuestionTerms {
  * Rejects only with what `heard` throws. All are asked at once; whoever has not answered when one has is told that the
  * question is withdrawn, and what they still say is refused. When all have failed the call is denied.
  */
-export const askSurface = (
+export const askSurfaces = (
   surfaces: readonly KnownSurface[],
   question: PermissionQuestion,
   terms: AnswerRules,

@@ -1,13 +1,17 @@
 /** Where the calls of an agent that works for another are judged. */
 import { modeFor } from '../../policy/agent-mode.js';
 import type { Origin } from '../../protocol/session/swarm-records.js';
-import type { Notebook } from '../agent/journaled-state.js';
-import { askedBy, type Member } from '../tree/agent-node.js';
+import type { JournaledState } from '../agent/journaled-state.js';
+import { type AgentNode, askedBy } from '../tree/agent-node.js';
 import { treesOf } from '../worktrees/agent-worktree.js';
-import type { ControlDesk, Planning } from './permission-manager.js';
+import type { PermissionManager, Planning } from './permission-manager.js';
 
 /** Under the rules of its parent, and with nothing that its parent does not have. */
-export const deskFor = (parent: Member, origin: Origin, notebook: Notebook): ControlDesk => {
+export const permissionsForChild = (
+  parent: AgentNode,
+  origin: Origin,
+  notebook: JournaledState,
+): PermissionManager => {
   const { type, tools, limits = [], denials = [], worktree } = origin;
   // Whatever a journal says, no more than its parent may.
   const mode = modeFor(origin.mode, 'bubble');
@@ -28,7 +32,7 @@ export const deskFor = (parent: Member, origin: Origin, notebook: Notebook): Con
 };
 
 /** One that could only plan asks its parent like the others once its plan is approved; that is on record. */
-const planOf = (parent: Member, notebook: Notebook): Planning => ({
+const planOf = (parent: AgentNode, notebook: JournaledState): Planning => ({
   get mode() {
     return notebook.history.family.isPlanApproved ? 'bubble' : 'plan';
   },

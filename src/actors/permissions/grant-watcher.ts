@@ -4,11 +4,11 @@
  */
 import { QuestionClosed } from '../../protocol/permission/answer.js';
 import type { Judgement } from './judge-call.js';
-import type { ControlDesk } from './permission-manager.js';
+import type { PermissionManager } from './permission-manager.js';
 
 type Allowed = Extract<Judgement, { kind: 'judged' }>;
 
-export class RuleWatch {
+export class GrantWatcher {
   /** Aborts when the question need not be answered any more. */
   readonly signal: AbortSignal;
   /** Set once the rules allow the call. */
@@ -19,7 +19,11 @@ export class RuleWatch {
   private isLooking = false;
   private isOver = false;
 
-  constructor(desk: Pick<ControlDesk, 'onAllowed'>, judge: () => Judgement, until: AbortSignal) {
+  constructor(
+    desk: Pick<PermissionManager, 'onAllowed'>,
+    judge: () => Judgement,
+    until: AbortSignal,
+  ) {
     this.judge = judge;
     this.signal = AbortSignal.any([until, this.covered.signal]);
     this.forget = desk.onAllowed(() => this.lookSoon());

@@ -9,10 +9,10 @@ import type {
 import { type Tool, ToolFailure } from '../../protocol/tools/tool.js';
 import type { Toolbox } from '../../tools/toolbox.js';
 import { explainInvalid, explainMalformed } from '../calls/tool-result.js';
-import type { ControlDesk } from './permission-manager.js';
+import type { PermissionManager } from './permission-manager.js';
 
 /** A call whose input is known to be good. */
-export interface SoundCall {
+export interface ValidCall {
   readonly tool: Tool;
   readonly input: unknown;
   readonly readOnly: boolean;
@@ -28,12 +28,12 @@ export interface SoundCall {
 
 export type Judgement =
   | { readonly kind: 'invalid'; readonly message: string }
-  | { readonly kind: 'judged'; readonly call: SoundCall; readonly ruling: Ruling };
+  | { readonly kind: 'judged'; readonly call: ValidCall; readonly ruling: Ruling };
 
 export const judgeCall = (
   wanted: WantedCall,
   toolbox: Toolbox,
-  desk: ControlDesk,
+  desk: PermissionManager,
   cwd: string,
   hook?: HookOpinion,
 ): Judgement => {
@@ -69,8 +69,8 @@ export const judgeCall = (
  * directory or put a link in the way of the next, or a person choose another mode. So a ruling is looked at again when its call starts.
  */
 export const refusalNow = (
-  { tool, input, place, hook, ...call }: SoundCall,
-  desk: ControlDesk,
+  { tool, input, place, hook, ...call }: ValidCall,
+  desk: PermissionManager,
   cwd: string,
   isAnswered: boolean,
 ): Ruling | undefined => {
@@ -94,8 +94,8 @@ const MOVED =
  * are for that very place, or, where somebody allowed the call, the place that it named then.
  */
 export const isJudgedPlace = (
-  { request, place, hook }: SoundCall,
-  desk: ControlDesk,
+  { request, place, hook }: ValidCall,
+  desk: PermissionManager,
   real: string,
   isAnswered: boolean,
 ): boolean => {

@@ -7,22 +7,28 @@
 import type { Clock } from '../../protocol/clock.js';
 import type { KnownSurface, SurfaceKey } from '../../protocol/permission/answer.js';
 import type { Toolbox } from '../../tools/toolbox.js';
-import { askSurface } from './ask-surfaces.js';
+import { askSurfaces } from './ask-surfaces.js';
 import { inputDigest } from './input-digest.js';
 import { judgeCall } from './judge-call.js';
-import type { ControlDesk } from './permission-manager.js';
+import type { PermissionManager } from './permission-manager.js';
 import { newSigner } from './signing-surface.js';
 
-export interface ParentDesk {
+export interface ParentSurface {
   readonly agent: string;
   /** Whose desk answers this agent in turn; the lead of a session has no parent. */
   readonly parent?: string;
-  readonly desk: ControlDesk;
+  readonly desk: PermissionManager;
   readonly toolbox: Toolbox;
   readonly clock: Clock;
 }
 
-export const parentDesk = ({ agent, parent, desk, toolbox, clock }: ParentDesk): KnownSurface => {
+export const parentSurface = ({
+  agent,
+  parent,
+  desk,
+  toolbox,
+  clock,
+}: ParentSurface): KnownSurface => {
   const id = `desk of ${agent}`;
   const { publicKey, signer } = newSigner(id, clock);
   return {
@@ -43,7 +49,7 @@ export const parentDesk = ({ agent, parent, desk, toolbox, clock }: ParentDesk):
         return signer(question, digest, { behavior, reason: `${reason} ${instead}` });
       }
       const timeoutMs = desk.permissionTimeoutMs;
-      const decision = await askSurface(desk.surfaces, question, {
+      const decision = await askSurfaces(desk.surfaces, question, {
         signal,
         clock,
         timeoutMs,

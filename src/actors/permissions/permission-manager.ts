@@ -1,6 +1,6 @@
 /** Where calls are judged: the policy of the moment, and who can be asked. */
 
-import type { OwnTree } from '../../policy/paths/worktree-mapping.js';
+import type { WorktreeMapping } from '../../policy/paths/worktree-mapping.js';
 import {
   createPolicy,
   type Opinions,
@@ -18,12 +18,12 @@ import type {
 } from '../../protocol/permission/permission.js';
 import type { ModeSwitch } from './mode-switch.js';
 
-export interface ControlDesk {
+export interface PermissionManager {
   /** Whoever may answer, with the keys by which they are known. */
   readonly surfaces: readonly KnownSurface[];
   readonly permissionTimeoutMs: number;
   /** With `trees` as if its agent worked there: what one below it asks for in a tree of its own. */
-  rule(request: PermissionRequest, said: Opinions, trees?: readonly OwnTree[]): Ruling;
+  rule(request: PermissionRequest, said: Opinions, trees?: readonly WorktreeMapping[]): Ruling;
   readonly mode: AgentMode;
   /** Throws a UsageError for a mode that may not be used here. */
   changeMode(mode: PermissionMode): void;
@@ -42,7 +42,7 @@ export interface ControlDesk {
   /** Tells whenever more is allowed than before, here or above, until what it returns is called. */
   onAllowed(listener: () => void): () => void;
   /** The desk of an agent that works for this one's. */
-  under(child: ChildTerms): ControlDesk;
+  under(child: ChildTerms): PermissionManager;
 }
 
 /** Hooks speak for the agent that they belong to, people for all. */
@@ -56,7 +56,7 @@ export interface ChildTerms {
   /** Its parent as the one whom it asks. */
   readonly surfaces: readonly KnownSurface[];
   /** That it works in, and those that it came from; left out, it works where its parent does. */
-  readonly trees?: readonly OwnTree[] | undefined;
+  readonly trees?: readonly WorktreeMapping[] | undefined;
 }
 
 /** Of an agent whose plan can be approved. */
@@ -65,7 +65,7 @@ export interface Planning {
   leavePlan(): PermissionMode;
 }
 
-export interface ControlDeskOptions {
+export interface PermissionManagerOptions {
   readonly policy: Omit<PolicyOptions, 'surface' | 'mode'>;
   /** Of an agent whose questions go up it is always `bubble`. */
   readonly mode: { readonly mode: AgentMode } & Pick<ModeSwitch, 'change' | 'leavePlan'>;
@@ -77,8 +77,11 @@ export interface ControlDeskOptions {
   readonly answersByHook?: boolean;
 }
 
-export const controlDesk = (options: ControlDeskOptions, above?: ControlDesk): ControlDesk => {
-  const desk: ControlDesk = Object.assign(deskOf(options, above), {
+export const permissionManager = (
+  options: PermissionManagerOptions,
+  above?: PermissionManager,
+): PermissionManager => {
+  const desk: PermissionManager = Object.assign(deskOf(options, above), {
     under: (child: ChildTerms) => deskUnder(desk, options, child),
   });
   return desk;
@@ -90,11 +93,11 @@ export const controlDesk = (options: ControlDeskOptions, above?: ControlDesk): C
  * hand on.
  */
 const deskUnder = (
-  parent: ControlDesk,
-  options: ControlDeskOptions,
+  parent: PermissionManager,
+  options: PermissionManagerOptions,
   { tools, mode, surfaces, trees = options.policy.trees }: ChildTerms,
-): ControlDesk => {
-  const own = controlDesk(
+): PermissionManager => {
+  const own = permissionManager(
     {
       ...options,
       surfaces,
@@ -120,7 +123,7 @@ const deskUnder = (
   });
 };
 
-const fixedMode = (mode: AgentMode | Planning): ControlDeskOptions['mode'] => {
+const fixedMode = (mode: AgentMode | Planning): PermissionManagerOptions['mode'] => {
   const refuse = (): never => {
     throw new UsageError('The mode of an agent that works for another cannot be changed.');
   };
@@ -135,9 +138,9 @@ const fixedMode = (mode: AgentMode | Planning): ControlDeskOptions['mode'] => {
 };
 
 const deskOf = (
-  options: ControlDeskOptions,
-  above: ControlDesk | undefined,
-): Omit<ControlDesk, 'under'> => {
+  options: PermissionManagerOptions,
+  above: PermissionManager | undefined,
+): Omit<PermissionManager, 'under'> => {
   const { surfaces, permissionTimeoutMs, keepRule, answersByHook = false } = options;
   let { rules } = options.policy;
   const listeners = new Set<() => void>();

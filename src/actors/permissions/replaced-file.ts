@@ -5,8 +5,8 @@ import { FileError, ToolFailure, type Workspace } from '../../protocol/tools/too
 import { locate } from '../../tools/files/file-access.js';
 import { fileKind } from '../../tools/files/file-kind.js';
 import { countLines } from '../../tools/files/line-numbers.js';
-import type { SoundCall } from './judge-call.js';
-import type { ControlDesk } from './permission-manager.js';
+import type { ValidCall } from './judge-call.js';
+import type { PermissionManager } from './permission-manager.js';
 
 /** Of a larger file only its size is said. */
 const MOST_BYTES = 2_000_000;
@@ -15,9 +15,9 @@ const LONGEST_TEXT = 64_000;
 
 /** Undefined where nothing is there. Rejects only with errors that are ours. */
 export const fileReplacedBy = async (
-  { tool, request }: SoundCall,
+  { tool, request }: ValidCall,
   workspace: Workspace,
-  desk: Pick<ControlDesk, 'rule'>,
+  desk: Pick<PermissionManager, 'rule'>,
 ): Promise<ReplacedFile | undefined> => {
   if (tool.name !== 'Write') return undefined;
   const { subject, cwd } = request;
@@ -54,7 +54,7 @@ const orNothing = (error: unknown): undefined => {
 };
 
 /** A question goes to other processes and may lie in a store: what must not be read is no part of it. */
-const mayBeTold = (path: string, text: string, desk: Pick<ControlDesk, 'rule'>): boolean => {
+const mayBeTold = (path: string, text: string, desk: Pick<PermissionManager, 'rule'>): boolean => {
   if (text.length > LONGEST_TEXT || redact(text) !== text) return false;
   const subject = { action: 'read', target: path } as const;
   const { behavior } = desk.rule({ tool: 'Read', subject, readOnly: true, cwd: '/' }, {});

@@ -14,7 +14,7 @@ import {
   signedAnswer,
 } from '../../protocol/permission/answer.js';
 import type { PermissionQuestion } from '../../protocol/permission/permission.js';
-import type { QuestionBoard, Verdicts } from '../../protocol/session/question-board.js';
+import type { Decisions, QuestionBoard } from '../../protocol/session/question-board.js';
 import { INBOX } from './inbox-surface.js';
 import { inputDigest } from './input-digest.js';
 
@@ -24,7 +24,7 @@ export interface VerdictOptions {
   /** Surfaces of this process, whose answers are kept in the same place. */
   readonly others: readonly SurfaceKey[];
   readonly board: QuestionBoard;
-  readonly verdicts: Verdicts;
+  readonly verdicts: Decisions;
   readonly clock: Clock;
   /** Others are asked too, and nobody waits for it once they cannot answer. */
   readonly isBeside: boolean;
@@ -33,7 +33,7 @@ export interface VerdictOptions {
 }
 
 /** One surface for each key: an answer is known by the key that it is signed with. */
-export const verdictSurfaces = (options: VerdictOptions): readonly KnownSurface[] => {
+export const sharedInboxSurfaces = (options: VerdictOptions): readonly KnownSurface[] => {
   const [first, ...more] = options.publicKeys.map((publicKey) => ({ id: INBOX, publicKey }));
   if (first === undefined) return [];
   const keys = [first, ...more, ...options.others];
@@ -96,7 +96,7 @@ const orAgain = async <Result>(clock: Clock, work: () => Promise<Result>): Promi
 };
 
 /** A surface of this process: what it answers counts if nobody elsewhere was faster. */
-export const decidedTogether = (surface: KnownSurface, verdicts: Verdicts): KnownSurface => ({
+export const firstAnswerWins = (surface: KnownSurface, verdicts: Decisions): KnownSurface => ({
   ...surface,
   async ask(question, signal) {
     const given = signedAnswer.parse(await surface.ask(question, signal));

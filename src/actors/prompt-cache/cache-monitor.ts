@@ -23,17 +23,17 @@ import type { Clock } from '../../protocol/clock.js';
 import { ModelFailure, type TurnEnd } from '../../protocol/model/model.js';
 import type { Usage } from '../../protocol/model/usage.js';
 import type { Feed } from '../../protocol/session/feed.js';
-import type { Notebook } from '../agent/journaled-state.js';
-import type { PromptShelf } from './prompt-head-manager.js';
+import type { JournaledState } from '../agent/journaled-state.js';
+import type { PromptHeadManager } from './prompt-head-manager.js';
 
-export interface WatchDeps {
-  readonly notebook: Notebook;
+export interface CacheMonitorDeps {
+  readonly notebook: JournaledState;
   readonly feed: Feed;
   readonly clock: Clock;
   /** The provider tells why a prefix could not be read, when asked. */
   readonly diagnostics: boolean;
   /** What stands ahead of the messages when the watch begins. */
-  readonly shelf: Pick<PromptShelf, 'head' | 'headFor'>;
+  readonly shelf: Pick<PromptHeadManager, 'head' | 'headFor'>;
 }
 
 export interface Outgoing extends SentHead {
@@ -55,8 +55,8 @@ interface Departure {
 
 const REFUSED = { diagnostics: 'refused' } as const;
 
-export class CacheWatch {
-  private readonly deps: WatchDeps;
+export class CacheMonitor {
+  private readonly deps: CacheMonitorDeps;
   private departed: Departure | undefined;
   /** The last one that was answered. */
   private answered: Departure | undefined;
@@ -65,7 +65,7 @@ export class CacheWatch {
   /** The head that the session came with: probably the one that another process sent last. */
   private readonly inherited: SentHead | undefined;
 
-  constructor(deps: WatchDeps) {
+  constructor(deps: CacheMonitorDeps) {
     this.deps = deps;
     const { history } = deps.notebook;
     if (history.requests === 0) return;

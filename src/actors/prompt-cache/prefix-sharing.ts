@@ -9,27 +9,27 @@ import { digestOf } from '../../prompt/cache-miss/request-shape.js';
 import { firstMarks } from '../../prompt/request/cache-breakpoints.js';
 import type { CacheTtl } from '../../protocol/model/prompt.js';
 import type { TellWait } from '../../protocol/model/queueing.js';
-import type { ClearanceDeps, FirstDeparture } from '../turn/request-admission.js';
+import type { FirstRequest, RequestAdmissionDeps } from '../turn/request-admission.js';
 import {
-  type Departure,
-  type SharedStart,
-  type Warmth,
+  type PrefixWarmup,
+  type SharedPrefix,
+  type WarmupTicket,
   WORTH_WARMING_TOKENS,
 } from './prefix-warmup.js';
-import type { PromptShelf } from './prompt-head-manager.js';
+import type { PromptHeadManager } from './prompt-head-manager.js';
 
 export interface SharingDeps {
-  readonly warmth: Warmth;
+  readonly warmth: PrefixWarmup;
   readonly history: History;
-  readonly shelf: Pick<PromptShelf, 'head'>;
+  readonly shelf: Pick<PromptHeadManager, 'head'>;
 }
 
 /** So much less than the server keeps it that nobody relies on what has just gone. */
 const LIFETIME_MS: Readonly<Record<CacheTtl, number>> = { '5m': 280_000, '1h': 3_500_000 };
 
 /** Of any agent: what stands ahead of its messages is in the cache once it was answered. */
-export const departing =
-  (deps: SharingDeps): ClearanceDeps['depart'] =>
+export const prefixPolicy =
+  (deps: SharingDeps): RequestAdmissionDeps['depart'] =>
   async (model) => ({ ...keepsHeadWarm(deps, model), marks: undefined, failed: () => {} });
 
 /** Of those that one message asks for; each count has this one in it. */
@@ -40,11 +40,11 @@ export interface Siblings {
 }
 
 /** Of one that works for another. */
-export const departingChild = (
+export const childPrefixPolicy = (
   deps: SharingDeps,
   siblings: () => Siblings,
-): ClearanceDeps['depart'] => {
-  const usual = departing(deps);
+): RequestAdmissionDeps['depart'] => {
+  const usual = prefixPolicy(deps);
   return async (model, signal, waits) => {
     if (firstRequest(deps, model) === undefined) return usual?.(model, signal, waits);
     const { alike, all } = siblings();
@@ -64,7 +64,7 @@ const enterHead = (
   { model, siblings }: { readonly model: string; readonly siblings: number },
   signal: AbortSignal,
   waits: TellWait,
-): Promise<Departure> => {
+): Promise<WarmupTicket> => {
   const { warmth, history, shelf } = deps;
   const uncachedTokens = tokensOfBytes(history.promptBytes);
   const lifetimeMs = LIFETIME_MS[shelf.head.ttl];
@@ -74,7 +74,7 @@ const enterHead = (
 
 interface Going {
   readonly model: string;
-  readonly ahead: Departure;
+  readonly ahead: WarmupTicket;
   readonly alike: number;
 }
 
@@ -83,7 +83,7 @@ const departFirst = async (
   { model, ahead, alike }: Going,
   signal: AbortSignal,
   waits: TellWait,
-): Promise<FirstDeparture | undefined> => {
+): Promise<FirstRequest | undefined> => {
   const first = firstRequest(deps, model);
   if (first === undefined) return undefined;
   const head = keepsHeadWarm(deps, model);
@@ -113,14 +113,14 @@ const departFirst = async (
   };
 };
 
-type First = Omit<SharedStart, 'siblings'> & {
+type First = Omit<SharedPrefix, 'siblings'> & {
   /** Of all that it shares: what nobody in this process has left in the cache. */
   readonly unreadTokens: number;
   readonly ownTokens: number;
   readonly isFork: boolean;
 };
 
-const alone = (warmth: Warmth, { key, lifetimeMs }: First, isMarked: boolean) => ({
+const alone = (warmth: PrefixWarmup, { key, lifetimeMs }: First, isMarked: boolean) => ({
   isMarked,
   begun: () => {
     if (isMarked) warmth.keepWarm(key, lifetimeMs);
@@ -163,6 +163,6 @@ const weightBehind = (messages: History['messages'], upTo: CachedUpTo | null): n
 
 const headKey = ({ history }: SharingDeps, model: string): string => `${model} ${history.prompt}`;
 
-const keepsHeadWarm = (deps: SharingDeps, model: string): Pick<FirstDeparture, 'begun'> => ({
+const keepsHeadWarm = (deps: SharingDeps, model: string): Pick<FirstRequest, 'begun'> => ({
   begun: () => deps.warmth.keepWarm(headKey(deps, model), LIFETIME_MS[deps.shelf.head.ttl]),
 });

@@ -16,7 +16,7 @@ export const LONGEST_WAIT_MS = 15_000;
 const MOST_REMEMBERED = 1_000;
 
 /** What a first request shares with others. */
-export interface SharedStart {
+export interface SharedPrefix {
   /** The same for all that share it, and for nobody else. */
   readonly key: string;
   /** Tokens of it that the cache does not have. */
@@ -28,7 +28,7 @@ export interface SharedStart {
 }
 
 /** How one of them goes. */
-export interface Departure {
+export interface WarmupTicket {
   /** The shared part is cached, or this one writes it: it is marked. */
   readonly isMarked: boolean;
   /** Its answer has started: what it wrote can be read. */
@@ -42,9 +42,9 @@ interface Warming {
   readonly waiting: Set<(isMine: boolean) => void>;
 }
 
-const UNMARKED: Departure = { isMarked: false, begun: () => {}, failed: () => {} };
+const UNMARKED: WarmupTicket = { isMarked: false, begun: () => {}, failed: () => {} };
 
-export class Warmth {
+export class PrefixWarmup {
   private readonly clock: Clock;
   private readonly warming = new Map<string, Warming>();
   /** Until when what was written is there; refreshed by every reader, and the latest is last. */
@@ -55,7 +55,7 @@ export class Warmth {
   }
 
   /** Rejects with the signal's reason, or with what `waits` throws. */
-  async enter(start: SharedStart, signal: AbortSignal, waits?: TellWait): Promise<Departure> {
+  async enter(start: SharedPrefix, signal: AbortSignal, waits?: TellWait): Promise<WarmupTicket> {
     const { key, uncachedTokens, siblings } = start;
     signal.throwIfAborted();
     if (this.isWarm(key)) return this.reader(start);
@@ -94,11 +94,11 @@ export class Warmth {
     }
   }
 
-  private reader({ key, lifetimeMs }: SharedStart): Departure {
+  private reader({ key, lifetimeMs }: SharedPrefix): WarmupTicket {
     return { isMarked: true, begun: () => this.keepWarm(key, lifetimeMs), failed: () => {} };
   }
 
-  private writer({ key, lifetimeMs }: SharedStart): Departure {
+  private writer({ key, lifetimeMs }: SharedPrefix): WarmupTicket {
     const since = this.clock.now();
     let isOver = false;
     const end = (settle: (under: Warming) => void) => {

@@ -10,16 +10,16 @@ import {
 } from '../../prompt/request/request-body.js';
 import { sectionTexts } from '../../prompt/system/head-text.js';
 import { UsageError } from '../../protocol/errors.js';
-import type { Briefing } from '../../protocol/model/context-provider.js';
+import type { ContextProvider } from '../../protocol/model/context-provider.js';
 import { keptHead, type PromptHead } from '../../protocol/model/prompt.js';
 import type { Capabilities } from '../../protocol/model/providers.js';
 import type { Session } from '../../protocol/session/store.js';
-import type { Notebook } from '../agent/journaled-state.js';
+import type { JournaledState } from '../agent/journaled-state.js';
 
-export interface ShelfOptions {
+export interface PromptHeadOptions {
   readonly session: Session;
-  readonly notebook: Notebook;
-  readonly briefing: Briefing;
+  readonly notebook: JournaledState;
+  readonly briefing: ContextProvider;
   readonly capabilities: Capabilities;
   readonly requestSettings: (model: string) => Omit<RequestSettings, 'model'>;
   readonly model: string;
@@ -34,14 +34,14 @@ export interface NewHead {
   readonly section: string;
 }
 
-export class PromptShelf {
+export class PromptHeadManager {
   head: PromptHead;
-  private readonly options: ShelfOptions;
+  private readonly options: PromptHeadOptions;
   /** One for each model that was asked. Agents that share a head share them, until one gets another head. */
   bodies: Map<string, BodyHead>;
   private isDue: boolean;
 
-  constructor(options: ShelfOptions, head: PromptHead, bodies = new Map<string, BodyHead>()) {
+  constructor(options: PromptHeadOptions, head: PromptHead, bodies = new Map<string, BodyHead>()) {
     this.options = options;
     this.head = head;
     this.bodies = bodies;

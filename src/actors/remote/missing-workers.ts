@@ -9,7 +9,7 @@ import type { Outages } from '../../protocol/session/store.js';
 const FIRST_LOOK_MS = 1_000;
 const LOOK_EVERY_MS = 5_000;
 
-export interface WorkerWatchDeps {
+export interface MissingWorkersDeps {
   readonly jobs: Pick<JobQueue, 'workers'>;
   readonly outages: Outages | undefined;
   readonly clock: Clock;
@@ -18,8 +18,8 @@ export interface WorkerWatchDeps {
   readonly open: () => number;
 }
 
-export class WorkerWatch {
-  private readonly deps: WorkerWatchDeps;
+export class MissingWorkersNotice {
+  private readonly deps: MissingWorkersDeps;
   private forget: (() => void) | undefined;
   private isOver = false;
   private isTold = false;
@@ -27,7 +27,7 @@ export class WorkerWatch {
   private isDoubtful = false;
   private readonly unheed: (() => void) | undefined;
 
-  constructor(deps: WorkerWatchDeps) {
+  constructor(deps: MissingWorkersDeps) {
     this.deps = deps;
     this.unheed = deps.outages?.listen(() => {
       this.isDoubtful = true;

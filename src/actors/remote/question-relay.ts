@@ -7,16 +7,16 @@ import type { KeyObject } from 'node:crypto';
 import type { Clock } from '../../protocol/clock.js';
 import type { PermissionQuestion, Surface } from '../../protocol/permission/permission.js';
 import type {
+  Decisions,
   PostedQuestion,
   QuestionDesk,
-  Verdicts,
 } from '../../protocol/session/question-board.js';
 import { INBOX } from '../permissions/inbox-surface.js';
 import { inputDigest } from '../permissions/input-digest.js';
 import { signClaims } from '../permissions/signing-surface.js';
 
 export interface RelayOptions {
-  readonly desk: QuestionDesk & { readonly verdicts: Verdicts };
+  readonly desk: QuestionDesk & { readonly verdicts: Decisions };
   /** Undefined where people answer in another terminal alone. */
   readonly surface: Surface | undefined;
   /** Told of each that is open. */

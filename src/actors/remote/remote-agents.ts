@@ -9,29 +9,29 @@ import { StorageError, UsageError } from '../../protocol/errors.js';
 import type { Delivered, Letter } from '../messages/deliver-letter.js';
 import type { Receive } from '../messages/read-mailbox.js';
 import { deliverReport, hasHeardOf } from '../messages/report-letter.js';
-import type { Employment } from '../swarm/agent-lifecycle.js';
-import type { Member } from '../tree/agent-node.js';
-import { type Account, closeBooks, endIn } from '../tree/agent-record.js';
-import { type Entry, isLive, type Roster } from '../tree/agent-registry.js';
-import type { WorkerWatch } from './missing-workers.js';
-import type { Dispatch } from './remote-dispatch.js';
-import type { RemoteWatch } from './remote-event-poller.js';
-import type { RemoteChanges } from './remote-file-changes.js';
+import type { AgentLifecycle } from '../swarm/agent-lifecycle.js';
+import type { AgentNode } from '../tree/agent-node.js';
+import { type AgentRecord, applyFinalRecord, finalStop } from '../tree/agent-record.js';
+import { type AgentEntry, type AgentRegistry, isLive } from '../tree/agent-registry.js';
+import type { MissingWorkersNotice } from './missing-workers.js';
+import type { RemoteDispatch } from './remote-dispatch.js';
+import type { RemoteEventPoller } from './remote-event-poller.js';
+import type { RemoteFileChanges } from './remote-file-changes.js';
 
-export interface RemotesDeps {
-  readonly dispatch: Dispatch;
-  readonly lead: Member;
-  readonly watch: RemoteWatch;
-  readonly changes: RemoteChanges;
-  readonly workers: WorkerWatch;
-  readonly roster: Roster;
-  readonly employment: () => Employment;
+export interface RemoteAgentsDeps {
+  readonly dispatch: RemoteDispatch;
+  readonly lead: AgentNode;
+  readonly watch: RemoteEventPoller;
+  readonly changes: RemoteFileChanges;
+  readonly workers: MissingWorkersNotice;
+  readonly roster: AgentRegistry;
+  readonly employment: () => AgentLifecycle;
   /** An agent that works here, the lead included. */
-  readonly memberOf: (id: string) => Member | undefined;
+  readonly memberOf: (id: string) => AgentNode | undefined;
   /** As its journal has it now; nothing is written, and nothing is held for it. */
-  readonly read: (entry: Entry) => Promise<Account | undefined>;
+  readonly read: (entry: AgentEntry) => Promise<AgentRecord | undefined>;
   /** A letter for one that works here; undefined is the lead. */
-  readonly deliver: (entry: Entry | undefined, letter: Letter) => Promise<unknown>;
+  readonly deliver: (entry: AgentEntry | undefined, letter: Letter) => Promise<unknown>;
 }
 
 /** How long whoever stops an agent waits for the process that works on it. */
@@ -40,14 +40,16 @@ const STOP_LIMIT_MS = 30_000;
 /** A look at all jobs serves for so long: many are asked about at once. */
 const STALE_MS = 1_000;
 
-export class Remotes {
-  private readonly deps: RemotesDeps;
-  private known: { readonly at: number; readonly jobs: ReturnType<Dispatch['handed']> } | undefined;
+export class RemoteAgents {
+  private readonly deps: RemoteAgentsDeps;
+  private known:
+    | { readonly at: number; readonly jobs: ReturnType<RemoteDispatch['handed']> }
+    | undefined;
 
   /** By agent: what was written to it and may not have been read. */
   private readonly posted = new Map<string, Map<string, Letter>>();
 
-  constructor(deps: RemotesDeps) {
+  constructor(deps: RemoteAgentsDeps) {
     this.deps = deps;
   }
 
@@ -70,7 +72,7 @@ export class Remotes {
   }
 
   /** Another process works on it, or will when it is to go on: where the nearest above it works that was handed over. */
-  has({ tag }: Entry): boolean {
+  has({ tag }: AgentEntry): boolean {
     const { dispatch, roster, lead } = this.deps;
     if (dispatch.ours.has(tag.id)) return false;
     if (tag.kind === 'background') return true;
@@ -86,13 +88,13 @@ export class Remotes {
   }
 
   /** What is on record of it is stored: somebody else works on it from now on. */
-  async hand(entry: Entry, at: number): Promise<void> {
+  async hand(entry: AgentEntry, at: number): Promise<void> {
     await this.deps.dispatch.hand(entry.tag.id, at, this.oursAbove(entry));
     this.follow(entry);
   }
 
   /** The nearest above it that was handed to this process. */
-  private oursAbove({ tag }: Entry): string | undefined {
+  private oursAbove({ tag }: AgentEntry): string | undefined {
     const { dispatch, roster } = this.deps;
     if (dispatch.ours.has(tag.parent)) return tag.parent;
     const above = roster.get(tag.parent);
@@ -109,7 +111,7 @@ export class Remotes {
   }
 
   /** It is at work somewhere, and whoever it works for has not heard of its end. */
-  follow(entry: Entry): void {
+  follow(entry: AgentEntry): void {
     const { employment, memberOf, lead } = this.deps;
     entry.status = 'queued';
     entry.report = undefined;
@@ -120,12 +122,12 @@ export class Remotes {
   }
 
   /** Where the lead works elsewhere, it knows best what became of those that work for nobody here. */
-  isLeadsBusiness({ tag }: Entry): boolean {
+  isLeadsBusiness({ tag }: AgentEntry): boolean {
     const { lead, memberOf } = this.deps;
     return lead.isElsewhere && memberOf(tag.parent)?.isElsewhere !== false;
   }
 
-  async passOn({ tag }: Entry, letter: Letter): Promise<Delivered> {
+  async passOn({ tag }: AgentEntry, letter: Letter): Promise<Delivered> {
     const { dispatch, lead } = this.deps;
     await dispatch.post(lead.id, letter.letter, { ...mailOf(letter), to: tag.id });
     return 'delivered';
@@ -133,7 +135,7 @@ export class Remotes {
 
   /** For one that is at work elsewhere. */
   async deliver(
-    { tag }: { readonly tag: Pick<Entry['tag'], 'id'> },
+    { tag }: { readonly tag: Pick<AgentEntry['tag'], 'id'> },
     letter: Letter,
   ): Promise<Delivered> {
     // A lead reads its mail whenever there is one; of others it may be too late.
@@ -149,7 +151,7 @@ export class Remotes {
    * Resolves when it has ended, or nobody has said so for long: it ends all the same as soon as somebody
    * works on it.
    */
-  async halt(entry: Entry, stop: Stop, end: () => Promise<void>): Promise<void> {
+  async halt(entry: AgentEntry, stop: Stop, end: () => Promise<void>): Promise<void> {
     const { dispatch, lead } = this.deps;
     if (!isLive(entry)) return;
     const { id } = entry.tag;
@@ -172,7 +174,7 @@ export class Remotes {
   }
 
   /** Reads what comes for an agent that works here. */
-  host(member: Member): void {
+  host(member: AgentNode): void {
     const { id, deps } = member;
     const receive: Receive = (mail, signal) => this.receive(id, mail, signal);
     this.deps.dispatch.host(id, receive, () => deps.notebook.written());
@@ -210,14 +212,14 @@ export class Remotes {
   }
 
   /** What one that has ended has changed can be rewound from now on. */
-  async keepChanges({ tag, report }: Entry): Promise<void> {
+  async keepChanges({ tag, report }: AgentEntry): Promise<void> {
     if (report !== undefined && report.changedFiles.length > 0) {
       await this.deps.changes.keep(tag.id);
     }
   }
 
   /** One that somebody else has started may not be known here yet. */
-  private async meant(id: string): Promise<Entry> {
+  private async meant(id: string): Promise<AgentEntry> {
     const { roster } = this.deps;
     if (roster.get(id) === undefined) await this.look();
     const entry = roster.get(id);
@@ -226,19 +228,19 @@ export class Remotes {
   }
 
   /** Looks at one that is said to have ended; whoever works for it here is told, once. */
-  async hear(entry: Entry): Promise<void> {
+  async hear(entry: AgentEntry): Promise<void> {
     const { employment, memberOf, lead, read, roster } = this.deps;
     // What it used up is counted before anybody hears that it has ended.
     await this.look();
     const account = await read(entry);
-    const end = account && endIn(account.history);
+    const end = account && finalStop(account.history);
     if (account === undefined || end === undefined) return;
     const { runs, letters } = account.history;
     const member = memberOf(entry.tag.parent);
     // It goes on since.
     if (member !== undefined && hasHeardOf(member, entry.tag.id, runs)) return;
     const wasLive = isLive(entry);
-    closeBooks(roster, entry, account, end);
+    applyFinalRecord(roster, entry, account, end);
     const { report } = entry;
     if (report === undefined) return;
     await this.keepChanges(entry);

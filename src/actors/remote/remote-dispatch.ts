@@ -11,7 +11,7 @@ import type { Fence, Mailbox } from '../../protocol/session/mailbox.js';
 import type { Session, SessionStore } from '../../protocol/session/store.js';
 import { type Receive, readMail } from '../messages/read-mailbox.js';
 
-export class Dispatch {
+export class RemoteDispatch {
   /** Agents that were handed to this process, which works on them itself. */
   readonly ours = new Map<string, Pick<QueuedJob, 'at' | 'handover'>>();
   private readonly jobs: JobQueue;

@@ -10,38 +10,38 @@ import { SkeinError } from '../../protocol/errors.js';
 import { windowTokens } from '../../protocol/model/usage.js';
 import type { SwarmEvent } from '../../protocol/session/events.js';
 import type { EventWatch } from '../../protocol/session/store.js';
-import type { Member } from '../tree/agent-node.js';
-import type { Entry, Roster } from '../tree/agent-registry.js';
-import type { RemoteNews } from './remote-feed.js';
+import type { AgentNode } from '../tree/agent-node.js';
+import type { AgentEntry, AgentRegistry } from '../tree/agent-registry.js';
+import type { RemoteFeed } from './remote-feed.js';
 import type { UntoldEnds } from './untold-ends.js';
 
 /** People at the lead want to see what happens; a worker must know it only when it needs it. */
 const LOOK_EVERY_MS = { lead: 500, worker: 5_000 };
 
-export interface RemoteWatchDeps {
+export interface RemoteEventPollerDeps {
   readonly watch: EventWatch;
-  readonly roster: Roster;
+  readonly roster: AgentRegistry;
   readonly clock: Clock;
   /** What was counted before this process looks. */
   readonly usage: RunUsage;
-  readonly lead: Member;
+  readonly lead: AgentNode;
   /** An agent that works here, which tells itself what it does; the lead wherever it is. */
-  readonly memberOf: (id: string) => Member | undefined;
+  readonly memberOf: (id: string) => AgentNode | undefined;
   /** Others have used up so much. */
   readonly carry: (used: UsedBefore) => void;
-  readonly news: RemoteNews;
+  readonly news: RemoteFeed;
   readonly ends: UntoldEnds;
 }
 
-export class RemoteWatch {
-  private readonly deps: RemoteWatchDeps;
+export class RemoteEventPoller {
+  private readonly deps: RemoteEventPollerDeps;
   private looking = Promise.resolve();
   /** One that has not begun serves everybody who asks meanwhile. */
   private next: Promise<void> | undefined;
   private isOver = false;
   private forget: () => void = () => {};
 
-  constructor(deps: RemoteWatchDeps) {
+  constructor(deps: RemoteEventPollerDeps) {
     this.deps = deps;
   }
 
@@ -100,7 +100,7 @@ export class RemoteWatch {
   }
 
   /** What one uses up that nobody here has started counts for the nearest above it. */
-  private join(entry: Entry | undefined): void {
+  private join(entry: AgentEntry | undefined): void {
     const { roster, memberOf, lead } = this.deps;
     let above = entry;
     while (above !== undefined && memberOf(above.tag.parent) === undefined) {

@@ -5,23 +5,23 @@ import type { SwarmEvent } from '../../protocol/session/events.js';
 import type { Denial, Feed } from '../../protocol/session/feed.js';
 import type { JournalRecord } from '../../protocol/session/journal.js';
 import { agentLabel } from '../../tools/agents/agent-report.js';
-import type { Member } from '../tree/agent-node.js';
-import type { Roster } from '../tree/agent-registry.js';
+import type { AgentNode } from '../tree/agent-node.js';
+import type { AgentRegistry } from '../tree/agent-registry.js';
 
-export interface RemoteNewsDeps {
+export interface RemoteFeedDeps {
   readonly feed: Feed;
-  readonly roster: Roster;
+  readonly roster: AgentRegistry;
   readonly records: (agent: string) => AsyncIterable<JournalRecord>;
   /** An agent that works here; the lead wherever it is. */
-  readonly memberOf: (id: string) => Member | undefined;
+  readonly memberOf: (id: string) => AgentNode | undefined;
 }
 
-export class RemoteNews {
-  private readonly deps: RemoteNewsDeps;
+export class RemoteFeed {
+  private readonly deps: RemoteFeedDeps;
   /** By agent: calls that were denied, of which nobody was told. */
   private readonly denied = new Map<string, Set<string>>();
 
-  constructor(deps: RemoteNewsDeps) {
+  constructor(deps: RemoteFeedDeps) {
     this.deps = deps;
   }
 

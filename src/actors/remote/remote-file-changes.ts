@@ -1,17 +1,22 @@
 /** What agents have changed that worked elsewhere is kept with the lead, so that a session can be rewound. */
 import type { SessionStore } from '../../protocol/session/store.js';
-import type { Member } from '../tree/agent-node.js';
-import type { Roster } from '../tree/agent-registry.js';
+import type { AgentNode } from '../tree/agent-node.js';
+import type { AgentRegistry } from '../tree/agent-registry.js';
 
-export class RemoteChanges {
+export class RemoteFileChanges {
   private readonly store: Pick<SessionStore, 'records'>;
   private readonly session: string;
-  private readonly roster: Roster;
-  private readonly lead: Member;
+  private readonly roster: AgentRegistry;
+  private readonly lead: AgentNode;
   /** By agent: the last record of it that was looked at. */
   private readonly seen = new Map<string, number>();
 
-  constructor(store: Pick<SessionStore, 'records'>, session: string, roster: Roster, lead: Member) {
+  constructor(
+    store: Pick<SessionStore, 'records'>,
+    session: string,
+    roster: AgentRegistry,
+    lead: AgentNode,
+  ) {
     this.store = store;
     this.session = session;
     this.roster = roster;

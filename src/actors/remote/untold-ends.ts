@@ -5,16 +5,16 @@
 import type { Clock } from '../../protocol/clock.js';
 import { SkeinError } from '../../protocol/errors.js';
 import type { SwarmEvent } from '../../protocol/session/events.js';
-import { type Entry, isLive, type Roster } from '../tree/agent-registry.js';
+import { type AgentEntry, type AgentRegistry, isLive } from '../tree/agent-registry.js';
 
 /** A letter is mostly there at once; where a thousand end together, it takes a while. */
 const PATIENCE_MS = 5_000;
 
 export interface UntoldEndsDeps {
-  readonly roster: Roster;
+  readonly roster: AgentRegistry;
   readonly clock: Clock;
   /** Tells whoever works for it here, once. Rejects with a SkeinError; then it is tried again. */
-  readonly hear: (entry: Entry) => Promise<void>;
+  readonly hear: (entry: AgentEntry) => Promise<void>;
 }
 
 export class UntoldEnds {

@@ -4,7 +4,7 @@ import { conversationOf, stepOf } from '../../context/history/conversation.js';
 import type { Clock } from '../../protocol/clock.js';
 import { UsageError } from '../../protocol/errors.js';
 import type { Ids } from '../../protocol/ids.js';
-import type { Briefing } from '../../protocol/model/context-provider.js';
+import type { ContextProvider } from '../../protocol/model/context-provider.js';
 import type { PromptHead } from '../../protocol/model/prompt.js';
 import type { JournalRecord } from '../../protocol/session/journal.js';
 import {
@@ -39,11 +39,11 @@ export interface BeginOptions {
   readonly modelName: string | undefined;
   readonly defaultModel: string;
   /** Makes the prompt of a new session; a former one keeps its own (law 3). */
-  readonly briefing: Briefing;
+  readonly briefing: ContextProvider;
 }
 
 /** A session that this process now owns, with what its lead is to say first. */
-export interface Begun {
+export interface BegunSession {
   readonly session: Session;
   readonly model: string;
   readonly head: PromptHead;
@@ -51,7 +51,7 @@ export interface Begun {
   readonly past: readonly JournalRecord[];
 }
 
-export const beginSession = (options: BeginOptions): Promise<Begun> => {
+export const beginSession = (options: BeginOptions): Promise<BegunSession> => {
   switch (options.choice.kind) {
     case 'new':
       return createNew(options, options.choice.id);
@@ -62,7 +62,7 @@ export const beginSession = (options: BeginOptions): Promise<Begun> => {
   }
 };
 
-const createNew = async (options: BeginOptions, id: string | undefined): Promise<Begun> => {
+const createNew = async (options: BeginOptions, id: string | undefined): Promise<BegunSession> => {
   const model = options.modelName ?? options.defaultModel;
   const { cwd } = options.fresh;
   const meta = metaOf(options, id, { cwd, model, parentId: null, title: options.fresh.title });
@@ -75,7 +75,7 @@ const createNew = async (options: BeginOptions, id: string | undefined): Promise
   }
 };
 
-const layBeginning = async (options: BeginOptions, session: Session): Promise<Begun> => {
+const layBeginning = async (options: BeginOptions, session: Session): Promise<BegunSession> => {
   const { lead, cwd, model, version, entrypoint } = session.meta;
   const head = await options.briefing.head({ cwd, model, version, entrypoint });
   const prompt = await keepHead(session, head);
@@ -84,7 +84,7 @@ const layBeginning = async (options: BeginOptions, session: Session): Promise<Be
   return { session, model, head, past: [journal.append(created)] };
 };
 
-const resume = async (options: BeginOptions, id: string): Promise<Begun> => {
+const resume = async (options: BeginOptions, id: string): Promise<BegunSession> => {
   const session = await options.store.open(id);
   try {
     refuseWithoutDirectory(session.meta);
@@ -109,7 +109,7 @@ const fork = async (
   options: BeginOptions,
   from: string,
   id: string | undefined,
-): Promise<Begun> => {
+): Promise<BegunSession> => {
   const { store } = options;
   const source = (await store.list()).find((meta) => meta.id === from);
   if (source === undefined) throw new UsageError(`There is no session "${from}".`);

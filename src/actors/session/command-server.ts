@@ -16,7 +16,7 @@ import type { Ids } from '../../protocol/ids.js';
 import type { Fence, Inbox, Mailbox, MailLetter } from '../../protocol/session/mailbox.js';
 import type { InboxSurface } from '../permissions/inbox-surface.js';
 
-export interface CommandDeskOptions {
+export interface CommandServerOptions {
   readonly mailbox: Mailbox;
   /** What makes this process the owner: without it nothing is taken or answered any more. */
   readonly fence?: Fence | undefined;
@@ -29,7 +29,7 @@ export interface CommandDeskOptions {
   readonly notice: (sentence: string) => void;
 }
 
-export interface CommandDesk {
+export interface CommandServer {
   /** Commands that are under way are ended first. Never rejects. */
   close(): Promise<void>;
 }
@@ -45,7 +45,7 @@ const PATIENCE_MS = 2_000;
 /** Whom people write as. */
 const PERSON = 'user';
 
-export const openCommandDesk = (options: CommandDeskOptions): CommandDesk => {
+export const openCommandServer = (options: CommandServerOptions): CommandServer => {
   const over = new AbortController();
   const desk = new Desk(options);
   const reading = desk.read(over.signal).catch((error: unknown) => {
@@ -61,12 +61,12 @@ export const openCommandDesk = (options: CommandDeskOptions): CommandDesk => {
 };
 
 class Desk {
-  readonly #options: CommandDeskOptions;
+  readonly #options: CommandServerOptions;
   /** What was answered, by the id of the letter; null while it is under way. */
   readonly #known = new Map<string, CommandReply | null>();
   readonly #underWay = new Set<Promise<void>>();
 
-  constructor(options: CommandDeskOptions) {
+  constructor(options: CommandServerOptions) {
     this.#options = options;
   }
 

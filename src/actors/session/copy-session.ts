@@ -9,7 +9,7 @@ import { rawText } from '../../protocol/model/wire.js';
 import type { JournalBody, JournalRecord } from '../../protocol/session/journal.js';
 import type { Journal } from '../../protocol/session/store.js';
 import { JOB_SENDER } from '../../protocol/tools/shell-jobs.js';
-import { recall } from '../agent/journaled-state.js';
+import { foldRecords } from '../agent/journaled-state.js';
 import { resultBlock } from '../calls/tool-result.js';
 import { heardOf } from '../messages/report-letter.js';
 
@@ -54,7 +54,7 @@ const leftBehind = (records: readonly JournalRecord[], session: string): LeftBeh
   const answers = new Map<string, JournalBody>();
   const letters: JournalBody[] = [];
   if (requests.length === 0) return { answers, letters };
-  const { calls, family } = recall(records).history;
+  const { calls, family } = foldRecords(records).history;
   const heard = heardOf(family);
   const starts = new Map(
     records.flatMap((record) => (record.type === 'call.started' ? [[record.call, record]] : [])),

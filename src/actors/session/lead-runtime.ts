@@ -8,12 +8,12 @@ import { capabilitiesOf } from '../../protocol/model/providers.js';
 import type { Session, SessionMeta, SessionStore } from '../../protocol/session/store.js';
 import type { AgentDeps } from '../agent/agent.js';
 import { FeedHub } from '../agent/feed-hub.js';
-import type { Notebook } from '../agent/journaled-state.js';
-import { runGrant } from '../budget/run-budget.js';
+import type { JournaledState } from '../agent/journaled-state.js';
+import { runBudget } from '../budget/run-budget.js';
 import { type SessionJobs, sessionJobs } from '../calls/background-commands.js';
 import type { Checkpointer } from '../checkpoints/checkpointer.js';
 import { openDesk, withMemory } from '../hooks/session-hooks.js';
-import { PromptShelf } from '../prompt-cache/prompt-head-manager.js';
+import { PromptHeadManager } from '../prompt-cache/prompt-head-manager.js';
 import type { Swarm } from '../swarm/swarm.js';
 import type { OpenedSession, SessionOptions } from './lead-session.js';
 import { openSwarm } from './lead-swarm.js';
@@ -24,7 +24,7 @@ export interface LeadPast {
   readonly session: Session;
   readonly model: string;
   readonly head: PromptHead;
-  readonly notebook: Notebook;
+  readonly notebook: JournaledState;
   readonly checkpoints: Checkpointer | undefined;
   /** Another process runs it: here it is only read. */
   readonly isElsewhere?: boolean;
@@ -35,7 +35,7 @@ export interface EquippedLead {
   readonly deps: AgentDeps;
   readonly equipment: ReturnType<SessionOptions['equip']>;
   readonly feed: FeedHub;
-  readonly shelf: PromptShelf;
+  readonly shelf: PromptHeadManager;
   readonly jobs: SessionJobs;
   readonly hooks: ReturnType<typeof openDesk>;
   readonly spent: Spending;
@@ -54,7 +54,7 @@ export const equipLead = async (
   const spent = await treeSpending(options.store, meta, notebook.history, usage);
   const used = isElsewhere ? usage.soFar : usage.used;
   const feed = new FeedHub(options.wantsStreamEvents);
-  const shelf = new PromptShelf(
+  const shelf = new PromptHeadManager(
     { session, notebook, briefing, capabilities, requestSettings, model },
     head,
   );
@@ -76,7 +76,7 @@ export const equipLead = async (
     mode: () => equipment.desk.mode,
   });
   const caps = { ...options.budget, turns: equipment.limits.maxTurns };
-  const grant = runGrant(caps, notebook.history, used);
+  const grant = runBudget(caps, notebook.history, used);
   const isLimited = Object.values(caps).some((cap) => cap !== null);
   const lead = {
     ...equipment,

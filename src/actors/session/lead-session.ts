@@ -3,7 +3,7 @@ import type { Spending } from '../../context/budget/spending.js';
 import type { WindowMarks } from '../../context/window/window.js';
 import type { RequestSettings } from '../../prompt/request/request-body.js';
 import type { AgentReport, AgentState } from '../../protocol/agent/agent.js';
-import type { Caps, Grant } from '../../protocol/model/budget.js';
+import type { Budget, Caps } from '../../protocol/model/budget.js';
 import type { PromptHead } from '../../protocol/model/prompt.js';
 import type { Capabilities } from '../../protocol/model/providers.js';
 import type { RawJson } from '../../protocol/model/wire.js';
@@ -14,7 +14,7 @@ import type { JournalBody } from '../../protocol/session/journal.js';
 import type { Fence } from '../../protocol/session/mailbox.js';
 import type { Session, SessionMeta } from '../../protocol/session/store.js';
 import type { AgentDeps } from '../agent/agent.js';
-import type { Notebook } from '../agent/journaled-state.js';
+import type { JournaledState } from '../agent/journaled-state.js';
 import type { Checkpointer } from '../checkpoints/checkpointer.js';
 import type { EndReason, HookEquipment } from '../hooks/session-hooks.js';
 import type { SwarmSetup } from '../tree/swarm-context.js';
@@ -51,7 +51,7 @@ export interface OpenedSession {
 }
 
 /** How a lead was started and which mode holds, for its workers. */
-export interface SharedTerms {
+export interface LeadConfigPublisher {
   /** As they are now, to be kept as an artifact of that name: newer than all that were written before. */
   write(lead: Pick<Session, 'meta' | 'epoch'>): {
     readonly name: string;
@@ -79,7 +79,7 @@ export interface SessionOptions extends BeginOptions {
   /** Keeps files before calls change them; left out, nothing can be rewound. */
   readonly checkpoints?: (meta: SessionMeta, record: (body: JournalBody) => void) => Checkpointer;
   /** What workers of its swarm must know; undefined where it has none. */
-  readonly terms?: SharedTerms | undefined;
+  readonly terms?: LeadConfigPublisher | undefined;
   /** The agents that the lead may start. */
   readonly swarm: SwarmSetup;
 }
@@ -90,13 +90,13 @@ export interface LeadSession {
   /** What lets this process speak for it; undefined where nobody else could. */
   readonly fence: Fence | undefined;
   readonly model: string;
-  readonly notebook: Notebook;
+  readonly notebook: JournaledState;
   /** Of the model that spoke last, with what a person has set. */
   readonly window: WindowMarks;
   /** By the lead and all its agents, in this process and before. */
   readonly spent: Spending;
   /** What there is to spend. */
-  readonly grant: Grant;
+  readonly grant: Budget;
   /** What a person can do with the agents that work for the lead. */
   readonly steer: Steering;
   /** Lines of the journal that could not be read. */

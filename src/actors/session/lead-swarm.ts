@@ -2,25 +2,25 @@
 import type { Spending } from '../../context/budget/spending.js';
 import type { Checkpoints } from '../../protocol/session/checkpoint.js';
 import type { JournalBody } from '../../protocol/session/journal.js';
-import { FileLeaseMemory } from '../../store/memory/edit-lease-memory.js';
+import { EditLeaseMemory } from '../../store/memory/edit-lease-memory.js';
 import type { AgentDeps } from '../agent/agent.js';
-import { editDesk } from '../calls/edit-leases.js';
+import { editLeases } from '../calls/edit-leases.js';
 import { workNames } from '../calls/work-names.js';
 import type { Checkpointer } from '../checkpoints/checkpointer.js';
-import { departing } from '../prompt-cache/prefix-sharing.js';
-import { Warmth } from '../prompt-cache/prefix-warmup.js';
-import { Dispatch } from '../remote/remote-dispatch.js';
+import { prefixPolicy } from '../prompt-cache/prefix-sharing.js';
+import { PrefixWarmup } from '../prompt-cache/prefix-warmup.js';
+import { RemoteDispatch } from '../remote/remote-dispatch.js';
 import { agentsOf } from '../swarm/agents-port.js';
 import { Swarm } from '../swarm/swarm.js';
-import type { Member } from '../tree/agent-node.js';
+import type { AgentNode } from '../tree/agent-node.js';
 import { subtreeBelow } from '../tree/subtree-totals.js';
-import type { Household } from '../tree/swarm-context.js';
-import type { SharedTerms } from './lead-session.js';
+import type { SwarmContext } from '../tree/swarm-context.js';
+import type { LeadConfigPublisher } from './lead-session.js';
 
 type Given = 'warmth' | 'agentsFor' | 'below' | 'checkpoints' | 'kept' | 'dispatch';
-type Shared = Omit<Household, Given> & {
+type Shared = Omit<SwarmContext, Given> & {
   readonly checkpoints: Checkpointer | undefined;
-  readonly terms: SharedTerms | undefined;
+  readonly terms: LeadConfigPublisher | undefined;
 };
 
 interface LeadTerms {
@@ -38,13 +38,13 @@ export const openSwarm = (
   { spent: tree, isElsewhere, isLimited }: LeadTerms,
 ): { readonly swarm: Swarm; readonly deps: AgentDeps } => {
   const { notebook, shelf, clock, agent: id } = lead;
-  const warmth = new Warmth(clock);
+  const warmth = new PrefixWarmup(clock);
   const agentsFor = (member: string) => agentsOf(() => swarm, member);
   const deps: AgentDeps = {
     ...lead,
     agents: agentsFor(id),
-    edits: editDesk({
-      leases: new FileLeaseMemory(),
+    edits: editLeases({
+      leases: new EditLeaseMemory(),
       clock,
       lead: id,
       roster: () => swarm.roster,
@@ -53,10 +53,10 @@ export const openSwarm = (
       list: shared.store.workList(shared.session.meta.id),
       names: workNames(() => swarm),
     },
-    depart: departing({ warmth, history: notebook.history, shelf }),
+    depart: prefixPolicy({ warmth, history: notebook.history, shelf }),
     ...(isLimited && { audit: async () => swarm.remotes?.look() }),
   };
-  const member: Member = {
+  const member: AgentNode = {
     id,
     depth: 0,
     deps,
@@ -82,7 +82,7 @@ export const openSwarm = (
     isElsewhere ? undefined : terms?.handover(session, agent, at);
   const dispatch =
     store.jobs.own === undefined
-      ? new Dispatch(store, session, worker, clock, shared.setup.queueing, sign)
+      ? new RemoteDispatch(store, session, worker, clock, shared.setup.queueing, sign)
       : undefined;
   const house = { ...shared, warmth, agentsFor, below, checkpoints, kept, dispatch };
   const swarm: Swarm = new Swarm(house, member);

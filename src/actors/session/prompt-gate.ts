@@ -9,12 +9,12 @@ import { SkeinError, StorageError } from '../../protocol/errors.js';
 import type { Ids } from '../../protocol/ids.js';
 import type { RawJson } from '../../protocol/model/wire.js';
 import type { Hooks } from '../../protocol/permission/hooks.js';
-import type { Notebook } from '../agent/journaled-state.js';
-import { keepContext } from '../hooks/hook-context.js';
+import type { JournaledState } from '../agent/journaled-state.js';
+import { recordHookContext } from '../hooks/hook-context.js';
 
-export interface GateDeps {
+export interface PromptGateDeps {
   readonly hooks: Hooks;
-  readonly notebook: Notebook;
+  readonly notebook: JournaledState;
   readonly ids: Ids;
   /** A prompt did not get in, and why. */
   readonly refuse: (stop: Stop) => void;
@@ -24,12 +24,12 @@ export interface GateDeps {
 export type Settled = (refusal: Stop | undefined) => void;
 
 export class PromptGate {
-  private readonly deps: GateDeps;
+  private readonly deps: PromptGateDeps;
   private queue: Promise<void> | undefined;
   private waiting = 0;
   private controller = new AbortController();
 
-  constructor(deps: GateDeps) {
+  constructor(deps: PromptGateDeps) {
     this.deps = deps;
   }
 
@@ -97,7 +97,7 @@ export class PromptGate {
       return stops.denied(`The prompt was refused and erased: ${reason}`);
     }
     try {
-      keepContext(this.deps, 'UserPromptSubmit', verdict);
+      recordHookContext(this.deps, 'UserPromptSubmit', verdict);
       deliver();
       return undefined;
     } catch (error) {

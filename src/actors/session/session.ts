@@ -4,7 +4,7 @@ import { UsageError } from '../../protocol/errors.js';
 import type { RawJson } from '../../protocol/model/wire.js';
 import type { SessionMeta } from '../../protocol/session/store.js';
 import { type Agent, startAgent } from '../agent/agent.js';
-import { Notebook } from '../agent/journaled-state.js';
+import { JournaledState } from '../agent/journaled-state.js';
 import { SessionHooks } from '../hooks/session-hooks.js';
 import { beginSession } from './begin-session.js';
 import { equipLead } from './lead-runtime.js';
@@ -20,7 +20,7 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
   const { session, model, head, past } = await beginSession(options);
   const { meta } = session;
   const journal = await session.journal(meta.lead, null);
-  const notebook = new Notebook(journal, past);
+  const notebook = new JournaledState(journal, past);
   if (notebook.history.messages[0]?.role === 'assistant') {
     await session.close();
     throw new UsageError(headless(meta));

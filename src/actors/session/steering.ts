@@ -6,8 +6,8 @@ import { rawText } from '../../protocol/model/wire.js';
 import { agentLabel } from '../../tools/agents/agent-report.js';
 import { type Delivered, deliver } from '../messages/deliver-letter.js';
 import type { Swarm } from '../swarm/swarm.js';
-import type { Child } from '../tree/agent-node.js';
-import { type Entry, isLive, isPresent } from '../tree/agent-registry.js';
+import type { ChildNode } from '../tree/agent-node.js';
+import { type AgentEntry, isLive, isPresent } from '../tree/agent-registry.js';
 import { BY_PERSON } from '../tree/stop-reasons.js';
 
 export const GO_ON = 'Go on where you stopped.';
@@ -33,7 +33,7 @@ export const steering = (swarm: Swarm): Steering => {
   const called = (address: string) => swarm.roster.called(address).map(({ tag }) => tag.id);
   const whenMeant = async (
     address: string,
-    act: (entry: Entry) => Promise<CommandReply>,
+    act: (entry: AgentEntry) => Promise<CommandReply>,
   ): Promise<CommandReply> => {
     const [entry, ...more] = swarm.roster.called(address);
     const wanted = JSON.stringify(address.slice(0, 80));
@@ -92,7 +92,7 @@ export const steering = (swarm: Swarm): Steering => {
 
 const NOTHING_LEFT = 'left nothing to go on with.';
 
-const says = ({ tag }: Entry, ok: boolean, what: string): CommandReply => ({
+const says = ({ tag }: AgentEntry, ok: boolean, what: string): CommandReply => ({
   ok,
   sentence: `${agentLabel(tag)} ${what}`,
   agent: tag.id,
@@ -107,7 +107,7 @@ const DELIVERED: Readonly<Record<Delivered, readonly [ok: boolean, what: string]
 };
 
 /** One that has nothing left to answer is asked to go on. */
-const remind = ({ deps: { notebook } }: Child, letter: string): true => {
+const remind = ({ deps: { notebook } }: ChildNode, letter: string): true => {
   const { waiting, calls, owesAnswer, cutShort } = notebook.history;
   if (waiting > 0 || calls.size > 0 || owesAnswer || cutShort) return true;
   notebook.record({ type: 'letter.received', letter, from: PERSON, raw: `[${rawText(GO_ON)}]` });

@@ -18,29 +18,29 @@ import type { Origin } from '../../protocol/session/swarm-records.js';
 import { agentLabel } from '../../tools/agents/agent-report.js';
 import type { AgentDeps } from '../agent/agent.js';
 import { childFeed } from '../agent/child-feed.js';
-import { Notebook } from '../agent/journaled-state.js';
-import { childGrant } from '../budget/child-budget.js';
+import { JournaledState } from '../agent/journaled-state.js';
+import { childBudget } from '../budget/child-budget.js';
 import { sessionJobs } from '../calls/background-commands.js';
 import { hooksFor } from '../hooks/child-hooks.js';
 import { openDesk } from '../hooks/session-hooks.js';
 import { askerOf } from '../permissions/ask-surfaces.js';
-import { deskFor } from '../permissions/child-permissions.js';
-import { departingChild } from '../prompt-cache/prefix-sharing.js';
-import { keepHead, PromptShelf, readHead } from '../prompt-cache/prompt-head-manager.js';
+import { permissionsForChild } from '../permissions/child-permissions.js';
+import { childPrefixPolicy } from '../prompt-cache/prefix-sharing.js';
+import { keepHead, PromptHeadManager, readHead } from '../prompt-cache/prompt-head-manager.js';
 import { newestPrompt } from '../session/begin-session.js';
-import { allSiblingsOf, type Child, type Member, siblingsOf } from '../tree/agent-node.js';
+import { type AgentNode, allSiblingsOf, type ChildNode, siblingsOf } from '../tree/agent-node.js';
 import { tagOf } from '../tree/agent-registry.js';
 import { forkPointOf, inheritedBy } from '../tree/fork-point.js';
-import type { Subtree } from '../tree/subtree-totals.js';
-import { definitionOf, type Household, type OwnPrompt } from '../tree/swarm-context.js';
-import { bringHome, equipmentFor, isHome, placed, reopen } from '../worktrees/agent-worktree.js';
+import type { SubtreeTotals } from '../tree/subtree-totals.js';
+import { definitionOf, type OwnPrompt, type SwarmContext } from '../tree/swarm-context.js';
+import { equipmentFor, isHome, mergeBack, placed, reopen } from '../worktrees/agent-worktree.js';
 import { placeHere } from '../worktrees/worker-clone.js';
 import { briefingFor } from './child-context.js';
 
 /** A child that nobody has written down yet. */
-export interface Beginning {
+export interface NewChild {
   readonly id: string;
-  readonly parent: Member;
+  readonly parent: AgentNode;
   readonly origin: Origin;
   readonly model: string;
   readonly prompt: string;
@@ -53,10 +53,10 @@ export type Active = (id: string) => void;
 
 /** Its first records are written when this resolves. Rejects with a StorageError. */
 export const beginChild = async (
-  house: Household,
-  { id, parent, origin: terms, model, prompt, isIsolated }: Beginning,
+  house: SwarmContext,
+  { id, parent, origin: terms, model, prompt, isIsolated }: NewChild,
   active: Active,
-): Promise<Child> => {
+): Promise<ChildNode> => {
   const origin = isIsolated ? await placed(house, parent, id, terms) : terms;
   const own = ownPromptOf(house, origin);
   const cwd = origin.worktree?.cwd ?? parent.deps.notebook.history.cwd;
@@ -67,7 +67,7 @@ export const beginChild = async (
   const { records } = journal.past;
   // A process that died here may have left it without its task.
   const past = isCreated(records) ? records : [journal.append({ type: 'agent.created', ...who })];
-  const notebook = new Notebook(journal, past, base);
+  const notebook = new JournaledState(journal, past, base);
   const task = taskOf(origin, prompt);
   const text = base === undefined ? task : forkDirective(task);
   const { ids } = parent.deps;
@@ -90,7 +90,7 @@ const taskOf = (origin: Origin, prompt: string): string => {
 };
 
 /** One that goes on is another process's now, in the place that it had. Rejects with a SpawnRefusal. */
-export const beginEpoch = async (house: Household, child: Child): Promise<void> => {
+export const beginEpoch = async (house: SwarmContext, child: ChildNode): Promise<void> => {
   await reopen(house, child);
   child.deps.notebook.record({ type: 'epoch.began', owner: house.worker });
 };
@@ -100,12 +100,12 @@ const isCreated = (records: readonly JournalRecord[]): boolean =>
 
 /** Undefined while its task is not on record: then it never began. Rejects with a StorageError. */
 export const rebuildChild = async (
-  house: Household,
+  house: SwarmContext,
   id: string,
-  parent: Member,
+  parent: AgentNode,
   active: Active,
   open: typeof openJournal = openJournal,
-): Promise<Child | undefined> => {
+): Promise<ChildNode | undefined> => {
   const { session, store } = house;
   const journal = await open(house, id, parent.id);
   const { records } = journal.past;
@@ -114,7 +114,7 @@ export const rebuildChild = async (
   if (!records.some(({ type }) => type === 'letter.received')) return undefined;
   const { origin: terms, model } = created;
   const base = await inheritedBy(store, session.meta.id, terms.inherits);
-  const notebook = new Notebook(journal, records, base);
+  const notebook = new JournaledState(journal, records, base);
   if (open === openJournal) await placeHere(house, id, notebook, parent);
   const { place } = notebook.history.family;
   const origin = place === undefined ? terms : { ...terms, worktree: place };
@@ -125,11 +125,11 @@ export const rebuildChild = async (
   const child = assemble(house, { id, parent, origin, model, notebook, head, own, below }, active);
   // A process may have died when it had ended and its work had not come home.
   const isOver = endOf(child) !== undefined && open === openJournal;
-  if (isOver && !isHome(child)) await bringHome(house, child);
+  if (isOver && !isHome(child)) await mergeBack(house, child);
   return child;
 };
 
-const openJournal = ({ session }: Household, id: string, parent: string): Promise<Journal> =>
+const openJournal = ({ session }: SwarmContext, id: string, parent: string): Promise<Journal> =>
   session.journal(id, parent);
 
 /** Of one that is only looked at, while another may be writing. */
@@ -143,28 +143,29 @@ export const readJournal: typeof openJournal = async ({ store, session }, id) =>
 });
 
 /** Whose prompt it shares: a fork has its parent's, and everybody else the lead's. */
-const kinOf = (parent: Member, { inherits }: Origin): Member =>
+const kinOf = (parent: AgentNode, { inherits }: Origin): AgentNode =>
   inherits === undefined ? leadOf(parent) : parent;
 
-const leadOf = (member: Member | Child): Member =>
+const leadOf = (member: AgentNode | ChildNode): AgentNode =>
   'parent' in member ? leadOf(member.parent) : member;
 
 /** How an agent came to its end, by what is on record; undefined while it has not. */
-export const endOf = ({ deps }: Member): Stop | undefined => {
+export const endOf = ({ deps }: AgentNode): Stop | undefined => {
   const { ended } = deps.notebook.history;
   return ended?.final ? { reason: ended.reason, detail: ended.detail } : undefined;
 };
 
 /** It has ended, and is to go on: somebody called it back, and nobody has begun it yet. */
-export const isCalledBack = ({ deps }: Member): boolean => deps.notebook.history.life.isCalledBack;
+export const isCalledBack = ({ deps }: AgentNode): boolean =>
+  deps.notebook.history.life.isCalledBack;
 
-const ownPromptOf = (house: Household, { ownPrompt, type }: Origin): OwnPrompt | undefined => {
+const ownPromptOf = (house: SwarmContext, { ownPrompt, type }: Origin): OwnPrompt | undefined => {
   const definition = ownPrompt ? definitionOf(house, type) : undefined;
   return definition && house.setup.ownPrompt(definition);
 };
 
 /** Its definition is gone: it keeps the prompt that it has. */
-const frozen = ({ deps: { briefing, toolbox, shelf } }: Member): OwnPrompt => ({
+const frozen = ({ deps: { briefing, toolbox, shelf } }: AgentNode): OwnPrompt => ({
   toolbox,
   briefing: {
     ...briefing,
@@ -181,8 +182,8 @@ interface Headed {
 }
 
 const headOf = async (
-  { session }: Household,
-  parent: Member,
+  { session }: SwarmContext,
+  parent: AgentNode,
   own: OwnPrompt | undefined,
   place: { readonly cwd: string; readonly model: string },
 ): Promise<Headed> => {
@@ -195,8 +196,8 @@ const headOf = async (
 
 /** The one that its parent has, where it is the same: then they share its bytes in memory too. */
 const keptHead = async (
-  { session }: Household,
-  { deps: { shelf, notebook } }: Member,
+  { session }: SwarmContext,
+  { deps: { shelf, notebook } }: AgentNode,
   name: string,
 ): Promise<PromptHead> =>
   name === notebook.history.prompt
@@ -205,17 +206,17 @@ const keptHead = async (
 
 interface Cradle {
   readonly id: string;
-  readonly parent: Member;
+  readonly parent: AgentNode;
   readonly origin: Origin;
   readonly model: string;
-  readonly notebook: Notebook;
+  readonly notebook: JournaledState;
   readonly head: PromptHead;
   readonly own: OwnPrompt | undefined;
   /** Of one that is rebuilt, and that others worked for. */
-  readonly below?: Subtree | undefined;
+  readonly below?: SubtreeTotals | undefined;
 }
 
-const assemble = (house: Household, cradle: Cradle, active: Active): Child => {
+const assemble = (house: SwarmContext, cradle: Cradle, active: Active): ChildNode => {
   const { id, parent, origin, model, notebook, head, own, below } = cradle;
   const { session, capabilities, requestSettings, warmth } = house;
   const { clock, ids, limits } = parent.deps;
@@ -230,12 +231,12 @@ const assemble = (house: Household, cradle: Cradle, active: Active): Child => {
     leadFeed.emit({ type: 'notice', text: `${agentLabel(tag)} ${withoutRole(type)}` }),
   );
   const bodies = head === kin.shelf.head ? kin.shelf.bodies : undefined;
-  const shelf = new PromptShelf(
+  const shelf = new PromptHeadManager(
     { session, notebook, briefing, capabilities, requestSettings, model },
     head,
     bodies,
   );
-  const desk = deskFor(parent, origin, notebook);
+  const desk = permissionsForChild(parent, origin, notebook);
   // What others can write must allow nothing.
   if (house.dispatch === undefined && history.grants.size > 0) desk.recall(history.grants);
   const jobs = sessionJobs({ shell, notebook, feed, ids, clock });
@@ -276,13 +277,13 @@ const assemble = (house: Household, cradle: Cradle, active: Active): Child => {
     limits: { ...limits, maxTurns: null },
     grant:
       house.kept.get(id) ??
-      childGrant(
+      childBudget(
         parent.deps.grant,
         origin,
         history.run.isUnfinished ? house.usage.usedBy(id) : undefined,
       ),
     betas: () => (capabilities.betas ? history.betas.with(house.betas) : []),
-    depart: departingChild({ warmth, history, shelf }, () => ({
+    depart: childPrefixPolicy({ warmth, history, shelf }, () => ({
       alike: siblingsOf(parent, origin.type),
       all: allSiblingsOf(parent),
     })),

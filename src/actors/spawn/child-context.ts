@@ -1,8 +1,8 @@
 /** What an agent that works for another is told: what it shares with others, and behind that its role. */
-import { homeIn } from '../../policy/paths/worktree-mapping.js';
+import { toParentTree } from '../../policy/paths/worktree-mapping.js';
 import { LOST_ROLE, roleText } from '../../prompt/messages/delegation-text.js';
 import type { AgentDefinition } from '../../protocol/agent/agent-definition.js';
-import type { Briefing } from '../../protocol/model/context-provider.js';
+import type { ContextProvider } from '../../protocol/model/context-provider.js';
 import type { Origin } from '../../protocol/session/swarm-records.js';
 
 /**
@@ -10,14 +10,14 @@ import type { Origin } from '../../protocol/session/swarm-records.js';
  * gone by then works without, and `lost` is told of it, once.
  */
 export const briefingFor = (
-  shared: Briefing,
+  shared: ContextProvider,
   { type, ownPrompt, inherits, worktree }: Origin,
   definition: AgentDefinition | undefined,
   lost: (type: string) => void,
-): Briefing => {
+): ContextProvider => {
   const hasRole = inherits === undefined && !ownPrompt && type !== null;
   const role = hasRole ? roleText(type, definition?.prompt ?? LOST_ROLE) : '';
-  const home = homeIn(worktree === undefined ? [] : [worktree]);
+  const home = toParentTree(worktree === undefined ? [] : [worktree]);
   let isTold = !hasRole || definition !== undefined;
   return {
     head: (request) => shared.head(request),

@@ -8,8 +8,8 @@ import {
 import { tokensOfBytes } from '../../context/window/tokens.js';
 import { roleText } from '../../prompt/messages/delegation-text.js';
 import type { SpawnPreview } from '../../protocol/agent/swarm.js';
-import { type Member, type SiblingGroup, siblingGroupsOf } from '../tree/agent-node.js';
-import { definitionOf, type Household } from '../tree/swarm-context.js';
+import { type AgentNode, type SiblingGroup, siblingGroupsOf } from '../tree/agent-node.js';
+import { definitionOf, type SwarmContext } from '../tree/swarm-context.js';
 import { modelOf } from './spawn-spec.js';
 
 /** So many agents at once are worth a word about money. */
@@ -21,20 +21,20 @@ const TASK_TOKENS = 200;
 
 type Group = SiblingGroup & { readonly model: string };
 
-export class FanOuts {
-  private readonly house: Household;
-  private readonly lead: Member;
+export class FanOutEstimator {
+  private readonly house: SwarmContext;
+  private readonly lead: AgentNode;
   private readonly ended: EndedAgent[] = [];
   /** The messages for which people were told. */
-  private readonly told = new WeakMap<Member, number>();
+  private readonly told = new WeakMap<AgentNode, number>();
 
-  constructor(house: Household, lead: Member) {
+  constructor(house: SwarmContext, lead: AgentNode) {
     this.house = house;
     this.lead = lead;
   }
 
   /** Once for a message that asks for many, of whatever types they are. */
-  announce(parent: Member): void {
+  announce(parent: AgentNode): void {
     const { turns } = parent.deps.notebook.history;
     if (this.told.get(parent) === turns) return;
     this.told.set(parent, turns);
@@ -56,7 +56,7 @@ export class FanOuts {
   }
 
   /** With the model that they would run on; nothing for those that will be refused. */
-  private known(parent: Member, { type, model, count }: SiblingGroup): readonly Group[] {
+  private known(parent: AgentNode, { type, model, count }: SiblingGroup): readonly Group[] {
     const isRefused =
       type === null ? model !== undefined : definitionOf(this.house, type) === undefined;
     if (isRefused) return [];
@@ -66,7 +66,7 @@ export class FanOuts {
 
   /** Undefined when the price of the model is not known. */
   preview(
-    parent: Member,
+    parent: AgentNode,
     count: number,
     type: string | null,
     model: string,
@@ -90,7 +90,7 @@ export class FanOuts {
     });
   }
 
-  observe({ deps }: Member): void {
+  observe({ deps }: AgentNode): void {
     const { messages, turns, spent } = deps.notebook.history;
     const grown = messages.slice(1 - 2 * turns).reduce((sum, { weight }) => sum + weight, 0);
     const grownTokens = turns === 0 ? 0 : tokensOfBytes(grown);

@@ -12,11 +12,11 @@ import {
 } from '../../protocol/agent/swarm.js';
 import { EVERYBODY, LEAD_NAME } from '../../protocol/agent/team-message.js';
 import type { Origin } from '../../protocol/session/swarm-records.js';
-import type { Member } from '../tree/agent-node.js';
+import type { AgentNode } from '../tree/agent-node.js';
 import { forkPointOf } from '../tree/fork-point.js';
-import { definitionOf, type Household } from '../tree/swarm-context.js';
+import { definitionOf, type SwarmContext } from '../tree/swarm-context.js';
 
-export interface SpawnTerms {
+export interface SpawnSpec {
   readonly origin: Origin;
   readonly model: string;
   /** It has a worktree of its own, wherever that will be. */
@@ -24,7 +24,11 @@ export interface SpawnTerms {
 }
 
 /** Throws a SpawnRefusal, and a StorageError where a fork cannot be offered. */
-export const termsOf = (house: Household, parent: Member, order: SpawnOrder): SpawnTerms => {
+export const resolveSpawn = (
+  house: SwarmContext,
+  parent: AgentNode,
+  order: SpawnOrder,
+): SpawnSpec => {
   const { type, name, description, call, background, team } = order;
   if (team !== undefined) checkTeammate(parent, name);
   const common = {
@@ -76,7 +80,7 @@ const kindOf = ({ team, background }: SpawnOrder, definition: AgentDefinition): 
 const TEAM_TOOLS = ['SendMessage', 'TaskCreate', 'TaskUpdate', 'TaskGet', 'TaskList'] as const;
 
 /** Throws a SpawnRefusal. Of namesakes the swarm knows. */
-const checkTeammate = ({ depth }: Member, name: string | undefined): void => {
+const checkTeammate = ({ depth }: AgentNode, name: string | undefined): void => {
   if (depth > 0) throw new SpawnRefusal('Only the lead has teammates. Leave out team_name.');
   if (name === LEAD_NAME || name === EVERYBODY || name === undefined) {
     throw new SpawnRefusal('A teammate needs a name of its own. Give it another one.');
@@ -84,7 +88,11 @@ const checkTeammate = ({ depth }: Member, name: string | undefined): void => {
 };
 
 /** Which model it would run on. Throws a SpawnRefusal for an unknown type, and for a fork on another model. */
-export const modelOf = (house: Household, { deps }: Member, { type, model }: SpawnKind): string => {
+export const modelOf = (
+  house: SwarmContext,
+  { deps }: AgentNode,
+  { type, model }: SpawnKind,
+): string => {
   if (type === undefined) {
     if (model !== undefined) throw new SpawnRefusal(FORK_WITH_MODEL);
     return deps.notebook.history.model || deps.modelName;
@@ -95,7 +103,7 @@ export const modelOf = (house: Household, { deps }: Member, { type, model }: Spa
 };
 
 /** Throws a SpawnRefusal that names the types there are. */
-const described = (house: Household, type: string): AgentDefinition => {
+const described = (house: SwarmContext, type: string): AgentDefinition => {
   const definition = definitionOf(house, type);
   if (definition === undefined) throw new SpawnRefusal(unknownType(house, type));
   return definition;
@@ -126,7 +134,7 @@ const FORK_WITH_MODEL =
 
 const MOST_TYPES = 40;
 
-const unknownType = ({ setup }: Household, type: string): string => {
+const unknownType = ({ setup }: SwarmContext, type: string): string => {
   const names = setup.definitions
     .map(({ name }) => name)
     .toSorted((a, b) => sharedStart(b, type) - sharedStart(a, type));

@@ -3,13 +3,13 @@
  * may ask for a thousand: the first of them are being answered while the last are still being made, and
  * the last do not wait for all that the first have to say.
  */
-import { WaitingLine } from '../../lib/fifo-queue.js';
+import { FifoQueue } from '../../lib/fifo-queue.js';
 
 /** A count and not a time, so that two runs of one script begin them alike. */
 const AT_FIRST = 16;
 
-export class Turnstile {
-  private readonly line = new WaitingLine();
+export class SpawnThrottle {
+  private readonly line = new FifoQueue();
   private perTurn = AT_FIRST;
   private left = AT_FIRST;
   private isTurning = false;

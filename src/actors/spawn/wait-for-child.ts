@@ -1,15 +1,15 @@
 /** How an agent waits for one of its own. Meanwhile it rests, so that those it waits for find a place. */
 import * as stops from '../../machines/stops.js';
 import type { ChildReport } from '../../protocol/agent/swarm.js';
-import type { Employment } from '../swarm/agent-lifecycle.js';
-import type { Member } from '../tree/agent-node.js';
-import { type Entry, isLive } from '../tree/agent-registry.js';
+import type { AgentLifecycle } from '../swarm/agent-lifecycle.js';
+import type { AgentNode } from '../tree/agent-node.js';
+import { type AgentEntry, isLive } from '../tree/agent-registry.js';
 
 /** Resolves with its report. When the signal aborts, the child is interrupted, and this rejects. */
-export const join = (
-  employment: Employment,
-  parent: Member,
-  entry: Entry,
+export const waitForChild = (
+  employment: AgentLifecycle,
+  parent: AgentNode,
+  entry: AgentEntry,
   signal: AbortSignal,
 ): Promise<ChildReport> => {
   const { report } = entry;

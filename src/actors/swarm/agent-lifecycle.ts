@@ -5,30 +5,30 @@
 import type { Stop } from '../../protocol/agent/agent.js';
 import { isWaitedFor } from '../../protocol/agent/swarm.js';
 import { startAgent } from '../agent/agent.js';
-import { type RunCount, runCount } from '../budget/run-counter.js';
-import type { Remotes } from '../remote/remote-agents.js';
+import { type RunCounter, runCounter } from '../budget/run-counter.js';
+import type { RemoteAgents } from '../remote/remote-agents.js';
 import { refusalOf } from '../spawn/spawn-spec.js';
-import type { Child, Member } from '../tree/agent-node.js';
-import { closeBooks } from '../tree/agent-record.js';
-import type { Entry, Roster } from '../tree/agent-registry.js';
+import type { AgentNode, ChildNode } from '../tree/agent-node.js';
+import { applyFinalRecord } from '../tree/agent-record.js';
+import type { AgentEntry, AgentRegistry } from '../tree/agent-registry.js';
 import { PARENT_ENDED } from '../tree/stop-reasons.js';
-import type { Household } from '../tree/swarm-context.js';
-import { Nursery } from './agent-scheduler.js';
-import { Farewell } from './agent-shutdown.js';
-import { Halts } from './agent-stopper.js';
+import type { SwarmContext } from '../tree/swarm-context.js';
+import { AgentScheduler } from './agent-scheduler.js';
+import { AgentShutdown } from './agent-shutdown.js';
+import { AgentStopper } from './agent-stopper.js';
 import { DutyWatch } from './duty-watch.js';
-import { Rests } from './idle-agents.js';
-import type { BackgroundJobs } from './local-job-claims.js';
-import { Unheard } from './pending-reports.js';
+import { IdleAgents } from './idle-agents.js';
+import type { LocalJobClaims } from './local-job-claims.js';
+import { PendingReports } from './pending-reports.js';
 import { Supervisor } from './supervisor.js';
 
 /** Where one may work, now or when its turn comes. */
-export interface Place {
+export interface Slot {
   readonly isQueued: boolean;
   readonly free: Promise<void>;
 }
 
-export interface Applicant {
+export interface SpawnCandidate {
   readonly id: string;
   readonly depth: number;
   /** The agent that waits for it; undefined when none does, or that one has no place to lend. */
@@ -38,50 +38,52 @@ export interface Applicant {
 }
 
 /** The lead has no place of its own, so it has none to lend. */
-export const lenderOf = (parent: Member, kind: Child['tag']['kind']): string | undefined =>
-  isWaitedFor(kind) && parent.depth > 0 ? parent.id : undefined;
+export const slotOwnerOf = (
+  parent: AgentNode,
+  kind: ChildNode['tag']['kind'],
+): string | undefined => (isWaitedFor(kind) && parent.depth > 0 ? parent.id : undefined);
 
-export interface EmploymentDeps {
-  readonly house: Household;
-  readonly lead: Member;
-  readonly roster: Roster;
-  readonly jobs: BackgroundJobs;
-  readonly remotes: Remotes | undefined;
+export interface AgentLifecycleDeps {
+  readonly house: SwarmContext;
+  readonly lead: AgentNode;
+  readonly roster: AgentRegistry;
+  readonly jobs: LocalJobClaims;
+  readonly remotes: RemoteAgents | undefined;
   /** Told of each that has ended. */
-  readonly ended: (child: Child) => void;
+  readonly ended: (child: ChildNode) => void;
   /** Begins one where its journal says that it is. Rejects with a SkeinError. */
-  readonly revive: (entry: Entry, prepare: (child: Child) => boolean) => Promise<boolean>;
+  readonly revive: (entry: AgentEntry, prepare: (child: ChildNode) => boolean) => Promise<boolean>;
 }
 
-export class Employment {
-  private readonly deps: EmploymentDeps;
-  private readonly nursery: Nursery;
+export class AgentLifecycle {
+  private readonly deps: AgentLifecycleDeps;
+  private readonly nursery: AgentScheduler;
   private readonly duty: DutyWatch;
-  private readonly unheard: Unheard;
-  readonly farewell: Farewell;
-  private readonly rests: Rests;
+  private readonly unheard: PendingReports;
+  readonly farewell: AgentShutdown;
+  private readonly rests: IdleAgents;
   private readonly supervisor: Supervisor;
-  private readonly halts: Halts;
+  private readonly halts: AgentStopper;
   /** The runs of the lead that spawns are counted for. */
-  private readonly runs: RunCount;
+  private readonly runs: RunCounter;
   private isClosed = false;
 
-  constructor(deps: EmploymentDeps) {
+  constructor(deps: AgentLifecycleDeps) {
     this.deps = deps;
     const { limits, times } = deps.house.setup;
-    this.nursery = new Nursery(limits);
-    this.runs = runCount(deps.lead.deps.notebook.history);
+    this.nursery = new AgentScheduler(limits);
+    this.runs = runCounter(deps.lead.deps.notebook.history);
     this.duty = new DutyWatch(deps.lead.deps.clock, deps.roster, times);
     const expect = (id: string, live: number) => this.present({ id })?.agent?.expect(live);
-    this.unheard = new Unheard(deps.lead, deps.roster, expect);
-    this.farewell = new Farewell({
+    this.unheard = new PendingReports(deps.lead, deps.roster, expect);
+    this.farewell = new AgentShutdown({
       ...deps,
       unheard: this.unheard,
       present: (member) => this.present(member),
       haltBelow: (child) => this.haltBelow(child, PARENT_ENDED),
       isClosed: () => this.isClosed,
     });
-    this.rests = new Rests({
+    this.rests = new IdleAgents({
       farewell: this.farewell,
       expectedBy: (child) => this.expectedBy(child),
       lend: (child) => this.rest(child),
@@ -103,7 +105,7 @@ export class Employment {
       leave: (id) => this.nursery.leave(id),
       revive: (entry) => deps.revive(entry, () => true),
     });
-    this.halts = new Halts({
+    this.halts = new AgentStopper({
       ...deps,
       farewell: this.farewell,
       supervisor: this.supervisor,
@@ -113,7 +115,7 @@ export class Employment {
   }
 
   /** Throws a SpawnRefusal. */
-  admit(applicant: Applicant): Place {
+  admit(applicant: SpawnCandidate): Slot {
     if (this.runs.isNew()) this.nursery.beginRun();
     let start = () => {};
     const free = new Promise<void>((resolve) => {
@@ -134,7 +136,7 @@ export class Employment {
     this.nursery.leave(id);
   }
 
-  employ(entry: Entry, child: Child, { isQueued, free }: Place): void {
+  employ(entry: AgentEntry, child: ChildNode, { isQueued, free }: Slot): void {
     entry.child = child;
     entry.report = undefined;
     entry.isEnding = false;
@@ -152,39 +154,39 @@ export class Employment {
   }
 
   /** Background children of a member that it has not heard of yet. */
-  expectedBy({ id }: Pick<Member, 'id'>): number {
+  expectedBy({ id }: Pick<AgentNode, 'id'>): number {
     return this.unheard.expectedBy({ id });
   }
 
   /** A background agent that another process works on; whoever it works for has not heard of its end. */
-  follow(child: Pick<Child, 'id' | 'parent'>): void {
+  follow(child: Pick<ChildNode, 'id' | 'parent'>): void {
     this.unheard.begin(child);
   }
 
-  unfollow({ id }: Pick<Member, 'id'>): void {
+  unfollow({ id }: Pick<AgentNode, 'id'>): void {
     this.unheard.end({ id });
   }
 
   /** So many more of its background children have not reported, or fewer. */
-  expect(parent: Member, more: number): void {
+  expect(parent: AgentNode, more: number): void {
     this.unheard.expect(parent, more);
   }
 
   /** It waits for agents of its own: its place is anybody's until it is woken. Not of the lead, which has none. */
-  rest({ id }: Pick<Member, 'id'>): void {
+  rest({ id }: Pick<AgentNode, 'id'>): void {
     this.nursery.rest(id);
   }
 
-  wake({ id }: Pick<Member, 'id'>): void {
+  wake({ id }: Pick<AgentNode, 'id'>): void {
     this.nursery.wake(id);
   }
 
   /** Ends it and all below it; resolves when nothing of it works any more. */
-  halt(entry: Entry, stop: Stop): Promise<void> {
+  halt(entry: AgentEntry, stop: Stop): Promise<void> {
     return this.halts.halt(entry, stop);
   }
 
-  haltBelow(above: Pick<Member, 'id' | 'depth'>, stop: Stop): Promise<void> {
+  haltBelow(above: Pick<AgentNode, 'id' | 'depth'>, stop: Stop): Promise<void> {
     return this.halts.haltBelow(above, stop);
   }
 
@@ -199,7 +201,7 @@ export class Employment {
   }
 
   /** Stops one, and all below it, where they are, as if the process had died there: another goes on with them. */
-  async drop(entry: Entry): Promise<void> {
+  async drop(entry: AgentEntry): Promise<void> {
     const { child } = entry;
     if (child === undefined) return;
     for (const below of this.deps.roster.childrenOf(child.id)) await this.drop(below);
@@ -214,7 +216,7 @@ export class Employment {
     await this.deps.house.session.closeJournal(child.id);
   }
 
-  private async abandon({ agent, deps, hooks, jobs }: Child): Promise<void> {
+  private async abandon({ agent, deps, hooks, jobs }: ChildNode): Promise<void> {
     agent?.dismiss();
     deps.notebook.end();
     hooks.close();
@@ -222,11 +224,11 @@ export class Employment {
   }
 
   /** What is on record of one that ended in a former process. */
-  recall(entry: Entry, { deps, tree }: Child, stop: Stop): void {
-    closeBooks(this.deps.roster, entry, { history: deps.notebook.history, tree }, stop);
+  recall(entry: AgentEntry, { deps, tree }: ChildNode, stop: Stop): void {
+    applyFinalRecord(this.deps.roster, entry, { history: deps.notebook.history, tree }, stop);
   }
 
-  private launch(entry: Entry, child: Child): void {
+  private launch(entry: AgentEntry, child: ChildNode): void {
     if (this.isGone(entry, child)) return;
     const { clock } = this.deps.lead.deps;
     entry.status = 'running';
@@ -246,7 +248,7 @@ export class Employment {
     );
   }
 
-  private crashed(entry: Entry, child: Child, error: unknown): void {
+  private crashed(entry: AgentEntry, child: ChildNode, error: unknown): void {
     this.duty.release(child);
     if (this.isGone(entry, child)) return;
     // It will not be the one that wakes.
@@ -255,11 +257,11 @@ export class Employment {
   }
 
   /** Nobody wants it any more, or another has taken its part. */
-  private isGone(entry: Entry, child: Child): boolean {
+  private isGone(entry: AgentEntry, child: ChildNode): boolean {
     return this.isClosed || entry.isEnding || entry.child !== child;
   }
 
-  private goOn(entry: Entry, child: Child): void {
+  private goOn(entry: AgentEntry, child: ChildNode): void {
     const { agent } = child;
     if (agent === undefined || this.isGone(entry, child)) return;
     entry.status = 'running';
@@ -269,7 +271,7 @@ export class Employment {
   }
 
   /** Of one that does nothing now: it waits for a place, or for letters. */
-  private finish(entry: Entry, child: Child, stop: Stop): void {
+  private finish(entry: AgentEntry, child: ChildNode, stop: Stop): void {
     // At once, or a place that becomes free meanwhile starts it.
     this.nursery.leave(child.id);
     this.farewell.record(child, stop);
@@ -277,7 +279,7 @@ export class Employment {
     child.agent?.dismiss();
   }
 
-  private end(entry: Entry, child: Child, stop: Stop): void {
+  private end(entry: AgentEntry, child: ChildNode, stop: Stop): void {
     this.duty.release(child);
     this.rests.forget(child);
     if (this.isGone(entry, child)) return;
@@ -290,7 +292,7 @@ export class Employment {
   }
 
   /** As it is now: it may have ended, and gone on, since its child began. */
-  private present({ id }: Pick<Member, 'id'>): Member | undefined {
+  private present({ id }: Pick<AgentNode, 'id'>): AgentNode | undefined {
     const { lead, roster } = this.deps;
     return id === lead.id ? lead : roster.get(id)?.child;
   }

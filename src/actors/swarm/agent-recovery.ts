@@ -4,29 +4,29 @@ import { isWaitedFor } from '../../protocol/agent/swarm.js';
 import { StorageError } from '../../protocol/errors.js';
 import { deliverLoss, deliverReport, hasHeardOf } from '../messages/report-letter.js';
 import { endOf, isCalledBack } from '../spawn/build-child.js';
-import type { Child, Member } from '../tree/agent-node.js';
-import type { Entry, Roster } from '../tree/agent-registry.js';
-import { Complaints } from './complaints.js';
+import type { AgentNode, ChildNode } from '../tree/agent-node.js';
+import type { AgentEntry, AgentRegistry } from '../tree/agent-registry.js';
+import { BufferedNotices } from './complaints.js';
 
-export interface FormerDeps {
-  readonly lead: Member;
-  readonly roster: Roster;
+export interface AgentRecoveryDeps {
+  readonly lead: AgentNode;
+  readonly roster: AgentRegistry;
   /** Undefined when nothing is on record of it. */
-  readonly rebuild: (entry: Entry) => Promise<Child | undefined>;
+  readonly rebuild: (entry: AgentEntry) => Promise<ChildNode | undefined>;
   /** What is on record of one that has ended is known from now on. */
-  readonly remember: (entry: Entry, child: Child) => Promise<void>;
+  readonly remember: (entry: AgentEntry, child: ChildNode) => Promise<void>;
   /** Lets one go on, wherever that is. */
-  readonly takeUp: (entry: Entry) => Promise<void>;
+  readonly takeUp: (entry: AgentEntry) => Promise<void>;
 }
 
-export class FormerAgents {
-  private readonly deps: FormerDeps;
-  private readonly complaints: Complaints;
+export class AgentRecovery {
+  private readonly deps: AgentRecoveryDeps;
+  private readonly complaints: BufferedNotices;
 
-  constructor(deps: FormerDeps) {
+  constructor(deps: AgentRecoveryDeps) {
     this.deps = deps;
     const { feed } = deps.lead.deps;
-    this.complaints = new Complaints((text) => feed.emit({ type: 'notice', text }));
+    this.complaints = new BufferedNotices((text) => feed.emit({ type: 'notice', text }));
   }
 
   /** People can hear of what went wrong. */
@@ -35,8 +35,8 @@ export class FormerAgents {
   }
 
   /** Background children of one that is taken up again which have not ended; of the rest it hears now. */
-  async unreported(member: Member): Promise<Entry[]> {
-    const open: Entry[] = [];
+  async unreported(member: AgentNode): Promise<AgentEntry[]> {
+    const open: AgentEntry[] = [];
     for (const [id, kind] of member.deps.notebook.history.family.children) {
       const entry = this.deps.roster.get(id);
       if (isWaitedFor(kind) || entry === undefined || entry.child !== undefined) continue;
@@ -50,12 +50,12 @@ export class FormerAgents {
   }
 
   /** Unless another process works on it. */
-  takeUp(member: Member, entry: Entry): Promise<void> {
+  takeUp(member: AgentNode, entry: AgentEntry): Promise<void> {
     return this.orLose(member, entry, () => this.deps.takeUp(entry));
   }
 
   /** False when it has not ended, or is to go on. */
-  private async hearOf(member: Member, entry: Entry): Promise<boolean> {
+  private async hearOf(member: AgentNode, entry: AgentEntry): Promise<boolean> {
     const child = await this.deps.rebuild(entry);
     if (child === undefined) {
       // A call that is still open begins it anew.
@@ -71,7 +71,11 @@ export class FormerAgents {
   }
 
   /** Whoever it worked for hears of it, and so do people, when it cannot go on. */
-  private async orLose(member: Member, entry: Entry, work: () => Promise<void>): Promise<void> {
+  private async orLose(
+    member: AgentNode,
+    entry: AgentEntry,
+    work: () => Promise<void>,
+  ): Promise<void> {
     try {
       await work();
     } catch (error) {
@@ -84,5 +88,5 @@ export class FormerAgents {
   }
 }
 
-const isAskedFor = ({ deps }: Member, { tag }: Entry): boolean =>
+const isAskedFor = ({ deps }: AgentNode, { tag }: AgentEntry): boolean =>
   [...deps.notebook.history.family.asked.values()].includes(tag.id);

@@ -7,13 +7,13 @@ import { type Actor, createActor, fromCallback } from 'xstate';
 import { leaderMachine } from '../../machines/leader-machine.js';
 import type {
   LeaderEvent,
-  NurseryOrder,
   Refusal,
+  SchedulerOrder,
   SwarmLimits,
 } from '../../protocol/agent/leader.js';
 
 /** One that wants a place. */
-export interface Newcomer {
+export interface Candidate {
   readonly id: string;
   readonly depth: number;
   /** The agent that waits for it and has a place to lend; undefined when none does. */
@@ -25,10 +25,10 @@ export interface Newcomer {
 
 export type Admission = 'started' | 'queued' | { readonly refused: Refusal };
 
-export class Nursery {
+export class AgentScheduler {
   private readonly leader: Actor<typeof leaderMachine>;
   /** In the order in which they came. */
-  private readonly waiting = new Map<string, Newcomer>();
+  private readonly waiting = new Map<string, Candidate>();
   private readonly waitingBelow = new Map<string, Set<string>>();
   /** Started and not gone. */
   private readonly live = new Set<string>();
@@ -39,12 +39,12 @@ export class Nursery {
   private readonly rests = new Map<string, number>();
   /** Those of them that have left their place to others. */
   private readonly placeless = new Set<string>();
-  private newcomer: Newcomer | undefined;
+  private newcomer: Candidate | undefined;
   private verdict: Admission = 'queued';
-  private chosen: Newcomer | undefined;
+  private chosen: Candidate | undefined;
 
   constructor(limits: SwarmLimits) {
-    const nursery = fromCallback<NurseryOrder, undefined>(({ receive }) => {
+    const nursery = fromCallback<SchedulerOrder, undefined>(({ receive }) => {
       receive((order) => this.obey(order));
     });
     this.leader = createActor(leaderMachine.provide({ actors: { nursery } }), { input: limits });
@@ -52,7 +52,7 @@ export class Nursery {
   }
 
   /** Starts it at once, lets it wait, or says why it may do neither. */
-  admit(newcomer: Newcomer): Admission {
+  admit(newcomer: Candidate): Admission {
     const { id, depth, lender, isNew } = newcomer;
     const borrows = lender !== undefined && this.live.has(lender) && this.hasPlace(lender);
     if (borrows) this.lend(lender, id);
@@ -114,20 +114,20 @@ export class Nursery {
   }
 
   /** Returns who may start now. Nobody is started before the leader has counted, or it would count wrong. */
-  private ask(event: LeaderEvent): Newcomer | undefined {
+  private ask(event: LeaderEvent): Candidate | undefined {
     this.leader.send(event);
     const { chosen } = this;
     this.chosen = undefined;
     return chosen;
   }
 
-  private start(newcomer: Newcomer | undefined): void {
+  private start(newcomer: Candidate | undefined): void {
     if (newcomer === undefined) return;
     this.live.add(newcomer.id);
     newcomer.start();
   }
 
-  private obey(order: NurseryOrder): void {
+  private obey(order: SchedulerOrder): void {
     switch (order.type) {
       case 'child.start':
         this.verdict = 'started';
@@ -147,7 +147,7 @@ export class Nursery {
   }
 
   /** Returns who starts in the place of one that has gone. */
-  private passOn(id: string): Newcomer | undefined {
+  private passOn(id: string): Candidate | undefined {
     const lender = this.takeBack(id);
     const borrower = this.loans.get(id);
     if (borrower !== undefined) {
@@ -169,7 +169,7 @@ export class Nursery {
   }
 
   /** Returns who starts in its place. */
-  private giveUp(id: string): Newcomer | undefined {
+  private giveUp(id: string): Candidate | undefined {
     this.placeless.add(id);
     return this.ask({ type: 'agent.rested' });
   }
@@ -182,7 +182,7 @@ export class Nursery {
   }
 
   /** Returns the child that starts in the place of one that waits for it; undefined when none does. */
-  private startBelow(lender: string): Newcomer | undefined {
+  private startBelow(lender: string): Candidate | undefined {
     const next = this.nextBelow(lender);
     if (next === undefined) return undefined;
     this.lend(lender, next.id);
@@ -191,7 +191,7 @@ export class Nursery {
     return next;
   }
 
-  private keep(newcomer: Newcomer): void {
+  private keep(newcomer: Candidate): void {
     const { id, lender } = newcomer;
     this.waiting.set(id, newcomer);
     if (lender === undefined) return;
@@ -199,7 +199,7 @@ export class Nursery {
     this.waitingBelow.set(lender, below.add(id));
   }
 
-  private forget({ id, lender }: Newcomer): void {
+  private forget({ id, lender }: Candidate): void {
     this.waiting.delete(id);
     if (lender === undefined) return;
     const below = this.waitingBelow.get(lender);
@@ -207,7 +207,7 @@ export class Nursery {
     if (below?.size === 0) this.waitingBelow.delete(lender);
   }
 
-  private nextBelow(lender: string): Newcomer | undefined {
+  private nextBelow(lender: string): Candidate | undefined {
     const [id = ''] = this.waitingBelow.get(lender) ?? [];
     return this.waiting.get(id);
   }

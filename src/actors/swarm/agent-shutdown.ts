@@ -5,38 +5,38 @@
 import type { Stop } from '../../protocol/agent/agent.js';
 import type { ChildReport } from '../../protocol/agent/swarm.js';
 import { deliverReport } from '../messages/report-letter.js';
-import type { Child, Member } from '../tree/agent-node.js';
-import type { Entry, Roster } from '../tree/agent-registry.js';
+import type { AgentNode, ChildNode } from '../tree/agent-node.js';
+import type { AgentEntry, AgentRegistry } from '../tree/agent-registry.js';
 import { reportOf } from '../tree/child-report.js';
-import type { Household } from '../tree/swarm-context.js';
-import { bringHome } from '../worktrees/agent-worktree.js';
-import type { BackgroundJobs } from './local-job-claims.js';
-import type { Unheard } from './pending-reports.js';
+import type { SwarmContext } from '../tree/swarm-context.js';
+import { mergeBack } from '../worktrees/agent-worktree.js';
+import type { LocalJobClaims } from './local-job-claims.js';
+import type { PendingReports } from './pending-reports.js';
 
-export interface FarewellDeps {
-  readonly house: Household;
-  readonly lead: Member;
-  readonly roster: Roster;
-  readonly jobs: BackgroundJobs;
-  readonly unheard: Unheard;
+export interface AgentShutdownDeps {
+  readonly house: SwarmContext;
+  readonly lead: AgentNode;
+  readonly roster: AgentRegistry;
+  readonly jobs: LocalJobClaims;
+  readonly unheard: PendingReports;
   /** Told of each that has ended. */
-  readonly ended: (child: Child) => void;
+  readonly ended: (child: ChildNode) => void;
   /** A member as it is now: it may have ended, and gone on, since its child began. */
-  readonly present: (member: Member) => Member | undefined;
+  readonly present: (member: AgentNode) => AgentNode | undefined;
   /** Ends those that work for it. */
-  readonly haltBelow: (child: Child) => Promise<void>;
+  readonly haltBelow: (child: ChildNode) => Promise<void>;
   readonly isClosed: () => boolean;
 }
 
-export class Farewell {
-  private readonly deps: FarewellDeps;
+export class AgentShutdown {
+  private readonly deps: AgentShutdownDeps;
 
-  constructor(deps: FarewellDeps) {
+  constructor(deps: AgentShutdownDeps) {
     this.deps = deps;
   }
 
   /** Never rejects: whoever waits for the end of an agent hears of it also when a disk is full. */
-  async take(entry: Entry, child: Child, stop: Stop): Promise<void> {
+  async take(entry: AgentEntry, child: ChildNode, stop: Stop): Promise<void> {
     try {
       await this.settle(entry, child, stop);
     } catch (error) {
@@ -45,7 +45,7 @@ export class Farewell {
   }
 
   /** A teammate has done what it was told, and stays. False when it does not rest after all. */
-  async pause(entry: Entry, child: Child, stop: Stop): Promise<boolean> {
+  async pause(entry: AgentEntry, child: ChildNode, stop: Stop): Promise<boolean> {
     const { history } = child.deps.notebook;
     const { runs } = history;
     entry.status = 'idle';
@@ -60,7 +60,7 @@ export class Farewell {
   }
 
   /** Of one that does nothing now. It ends also when a disk is full, or its journal is what has crashed. */
-  record(child: Child, { reason, detail }: Stop): void {
+  record(child: ChildNode, { reason, detail }: Stop): void {
     const { notebook } = child.deps;
     const { ended, life, run } = notebook.history;
     // Also of one that had ended, was called back, and comes to nothing.
@@ -73,7 +73,7 @@ export class Farewell {
     }
   }
 
-  private async settle(entry: Entry, child: Child, stop: Stop): Promise<void> {
+  private async settle(entry: AgentEntry, child: ChildNode, stop: Stop): Promise<void> {
     const { lead, isClosed } = this.deps;
     await this.clearUp(child).catch((error: unknown) => this.complain(child, error));
     await this.putAway(child);
@@ -86,7 +86,7 @@ export class Farewell {
     this.tell(entry, child, report);
   }
 
-  private keep(entry: Entry, child: Child, stop: Stop): ChildReport {
+  private keep(entry: AgentEntry, child: ChildNode, stop: Stop): ChildReport {
     const { roster, present } = this.deps;
     const { deps, parent, tag, tree } = child;
     const { history } = deps.notebook;
@@ -100,7 +100,7 @@ export class Farewell {
   }
 
   /** Nothing of it works any more. */
-  private async clearUp(child: Child): Promise<void> {
+  private async clearUp(child: ChildNode): Promise<void> {
     const { grant, notebook } = child.deps;
     try {
       await this.deps.haltBelow(child);
@@ -113,15 +113,15 @@ export class Farewell {
     }
   }
 
-  private async bringHome(child: Child, stays: boolean): Promise<void> {
+  private async bringHome(child: ChildNode, stays: boolean): Promise<void> {
     try {
-      await bringHome(this.deps.house, child, stays);
+      await mergeBack(this.deps.house, child, stays);
     } catch (error) {
       this.complain(child, error);
     }
   }
 
-  private async putAway(child: Child): Promise<void> {
+  private async putAway(child: ChildNode): Promise<void> {
     const { house, jobs, isClosed } = this.deps;
     const complain = (error: unknown) => this.complain(child, error);
     if (!isClosed()) {
@@ -136,7 +136,11 @@ export class Farewell {
     }
   }
 
-  private tell({ listeners, isAwaited, run }: Entry, child: Child, report: ChildReport): void {
+  private tell(
+    { listeners, isAwaited, run }: AgentEntry,
+    child: ChildNode,
+    report: ChildReport,
+  ): void {
     const { present, unheard } = this.deps;
     if (!isAwaited) {
       const heard = present(child.parent);
@@ -148,11 +152,11 @@ export class Farewell {
     listeners.clear();
   }
 
-  private complain({ id }: Child, error: unknown): void {
+  private complain({ id }: ChildNode, error: unknown): void {
     const why = error instanceof Error ? error.message : String(error);
     this.deps.lead.deps.feed.emit({ type: 'notice', text: `The end of ${id}: ${why}` });
   }
 }
 
-export const statusAfter = ({ reason }: Stop): Entry['status'] =>
+export const statusAfter = ({ reason }: Stop): AgentEntry['status'] =>
   reason === 'stopped' ? 'stopped' : 'ended';

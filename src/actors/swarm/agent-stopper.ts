@@ -1,36 +1,36 @@
 /** How agents are ended from outside: one, with all below it, wherever each is. */
 import type { Stop } from '../../protocol/agent/agent.js';
-import type { Remotes } from '../remote/remote-agents.js';
-import type { Child, Member } from '../tree/agent-node.js';
-import { type Entry, isPresent, type Roster } from '../tree/agent-registry.js';
+import type { RemoteAgents } from '../remote/remote-agents.js';
+import type { AgentNode, ChildNode } from '../tree/agent-node.js';
+import { type AgentEntry, type AgentRegistry, isPresent } from '../tree/agent-registry.js';
 import { ABOVE_STOPPED, endFor } from '../tree/stop-reasons.js';
-import { type Farewell, statusAfter } from './agent-shutdown.js';
+import { type AgentShutdown, statusAfter } from './agent-shutdown.js';
 import type { Supervisor } from './supervisor.js';
 
-export interface HaltDeps {
-  readonly lead: Member;
-  readonly roster: Roster;
-  readonly remotes: Remotes | undefined;
-  readonly farewell: Farewell;
+export interface AgentStopperDeps {
+  readonly lead: AgentNode;
+  readonly roster: AgentRegistry;
+  readonly remotes: RemoteAgents | undefined;
+  readonly farewell: AgentShutdown;
   readonly supervisor: Supervisor;
   readonly isClosed: () => boolean;
   /** Ends one that does nothing now. */
-  readonly finish: (entry: Entry, child: Child, stop: Stop) => void;
+  readonly finish: (entry: AgentEntry, child: ChildNode, stop: Stop) => void;
   /** Begins one where its journal says that it is. Rejects with a SkeinError. */
-  readonly revive: (entry: Entry, prepare: (child: Child) => boolean) => Promise<boolean>;
+  readonly revive: (entry: AgentEntry, prepare: (child: ChildNode) => boolean) => Promise<boolean>;
 }
 
-export class Halts {
-  private readonly deps: HaltDeps;
+export class AgentStopper {
+  private readonly deps: AgentStopperDeps;
   /** Whom a person has stopped: whatever ends those below them, they are stopped too. */
   private readonly stopped = new Set<string>();
 
-  constructor(deps: HaltDeps) {
+  constructor(deps: AgentStopperDeps) {
     this.deps = deps;
   }
 
   /** Ends it and all below it; resolves when nothing of it works any more. */
-  async halt(entry: Entry, stop: Stop): Promise<void> {
+  async halt(entry: AgentEntry, stop: Stop): Promise<void> {
     const begun = this.deps.supervisor.untilBegun(entry.tag.id);
     if (begun !== undefined) await begun;
     const { child, tag } = entry;
@@ -57,7 +57,7 @@ export class Halts {
   }
 
   /** Of one that nobody works on there is only a record to write. */
-  private async endUnbegun(entry: Entry, stop: Stop): Promise<void> {
+  private async endUnbegun(entry: AgentEntry, stop: Stop): Promise<void> {
     await this.deps.revive(entry, (child) => {
       this.deps.farewell.record(child, stop);
       return false;
@@ -65,7 +65,7 @@ export class Halts {
   }
 
   /** Of a teammate that rests and is not at hand there is only a record to write. */
-  private async endAbsent(entry: Entry, why: Stop): Promise<void> {
+  private async endAbsent(entry: AgentEntry, why: Stop): Promise<void> {
     if (entry.status !== 'idle') return;
     const stop = endFor(entry.status, why);
     await this.deps.revive(entry, (child) => {
@@ -75,7 +75,7 @@ export class Halts {
     if (entry.child === undefined) entry.status = statusAfter(stop);
   }
 
-  async haltBelow({ id, depth }: Pick<Member, 'id' | 'depth'>, stop: Stop): Promise<void> {
+  async haltBelow({ id, depth }: Pick<AgentNode, 'id' | 'depth'>, stop: Stop): Promise<void> {
     // What files say of parents may go in circles.
     const below = this.deps.roster.childrenOf(id).filter(({ tag }) => tag.depth > depth);
     await Promise.all(below.map((entry) => this.halt(entry, stop)));

@@ -28,7 +28,7 @@ const LOOKS_PER_LIMIT = 20;
 const SHORTEST_PAUSE = 50;
 const LONGEST_PAUSE = 5_000;
 
-export class TimeWatch {
+export class AgentTimeouts {
   private readonly clock: Clock;
   private readonly limits: TimeLimits;
   private readonly pauseMs: number;

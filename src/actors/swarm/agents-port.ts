@@ -1,22 +1,22 @@
 /** What the tools of one agent may do with those that work for it. */
 import { type Agents, SpawnRefusal } from '../../protocol/agent/swarm.js';
 import { postMessage } from '../messages/send-message.js';
-import type { Member } from '../tree/agent-node.js';
-import { type Entry, isLive, viewOf } from '../tree/agent-registry.js';
+import type { AgentNode } from '../tree/agent-node.js';
+import { type AgentEntry, isLive, viewOf } from '../tree/agent-registry.js';
 import { BY_PARENT } from '../tree/stop-reasons.js';
 import type { Swarm } from './swarm.js';
 
 /** `swarm` is asked when it is needed: the lead's equipment is there before its swarm. */
 export const agentsOf = (swarm: () => Swarm, id: string): Agents => {
-  const called = (address: string): readonly Entry[] => {
+  const called = (address: string): readonly AgentEntry[] => {
     const { roster } = swarm();
     return roster.called(address, (entry) => roster.isBelow(entry, id));
   };
-  const meant = (child: string): Entry | undefined => {
+  const meant = (child: string): AgentEntry | undefined => {
     const [entry, ...others] = called(child);
     return others.length === 0 ? entry : undefined;
   };
-  const self = (): Member => {
+  const self = (): AgentNode => {
     const member = swarm().memberOf(id);
     if (member === undefined) throw new SpawnRefusal('The agent has ended.');
     return member;

@@ -1,5 +1,5 @@
 /** Sentences for people that come up before anybody listens: they are told then. */
-export class Complaints {
+export class BufferedNotices {
   private kept: string[] | undefined = [];
   private readonly tell: (text: string) => void;
 

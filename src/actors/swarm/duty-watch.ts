@@ -1,25 +1,25 @@
 /** Watches the time of agents that are at work: each from where it begins to where it rests or ends. */
 import type { Clock } from '../../protocol/clock.js';
 import type { Agent } from '../agent/agent.js';
-import type { Child } from '../tree/agent-node.js';
-import { type Entry, isLive, type Roster } from '../tree/agent-registry.js';
-import { type TimeLimits, TimeWatch } from './agent-timeouts.js';
+import type { ChildNode } from '../tree/agent-node.js';
+import { type AgentEntry, type AgentRegistry, isLive } from '../tree/agent-registry.js';
+import { AgentTimeouts, type TimeLimits } from './agent-timeouts.js';
 
 export class DutyWatch {
   private readonly clock: Clock;
-  private readonly roster: Roster;
-  private readonly watch: TimeWatch;
+  private readonly roster: AgentRegistry;
+  private readonly watch: AgentTimeouts;
   /** What ends the watch of each. */
   private readonly ends = new Map<string, () => void>();
 
-  constructor(clock: Clock, roster: Roster, limits: TimeLimits) {
+  constructor(clock: Clock, roster: AgentRegistry, limits: TimeLimits) {
     this.clock = clock;
     this.roster = roster;
-    this.watch = new TimeWatch(clock, limits);
+    this.watch = new AgentTimeouts(clock, limits);
   }
 
   /** Once, however often it is said. */
-  over(entry: Entry, child: Child, agent: Agent): void {
+  over(entry: AgentEntry, child: ChildNode, agent: Agent): void {
     if (this.ends.has(child.id)) return;
     const { clock, roster } = this;
     const end = this.watch.watch({
@@ -35,7 +35,7 @@ export class DutyWatch {
     this.ends.set(child.id, end);
   }
 
-  release({ id }: Pick<Child, 'id'>): void {
+  release({ id }: Pick<ChildNode, 'id'>): void {
     this.ends.get(id)?.();
     this.ends.delete(id);
   }

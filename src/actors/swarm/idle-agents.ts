@@ -5,41 +5,44 @@
  */
 import type { Stop } from '../../protocol/agent/agent.js';
 import { SpawnRefusal } from '../../protocol/agent/swarm.js';
-import type { Child } from '../tree/agent-node.js';
-import type { Entry } from '../tree/agent-registry.js';
-import type { Farewell } from './agent-shutdown.js';
+import type { ChildNode } from '../tree/agent-node.js';
+import type { AgentEntry } from '../tree/agent-registry.js';
+import type { AgentShutdown } from './agent-shutdown.js';
 
-export interface RestsDeps {
-  readonly farewell: Farewell;
+export interface IdleAgentsDeps {
+  readonly farewell: AgentShutdown;
   /** Of its own agents that nobody waits for with a call. */
-  readonly expectedBy: (child: Child) => number;
+  readonly expectedBy: (child: ChildNode) => number;
   /** Its place is anybody's, until it is woken. */
-  readonly lend: (child: Child) => void;
-  readonly wake: (child: Child) => void;
+  readonly lend: (child: ChildNode) => void;
+  readonly wake: (child: ChildNode) => void;
   /** Its place is somebody else's for good. */
   readonly leave: (id: string) => void;
   /** Resolves when there is a place. Throws a SpawnRefusal. */
-  readonly admit: (child: Child) => { readonly isQueued: boolean; readonly free: Promise<void> };
+  readonly admit: (child: ChildNode) => {
+    readonly isQueued: boolean;
+    readonly free: Promise<void>;
+  };
   /** It is at work again: it is counted, and its time is watched. */
-  readonly begin: (entry: Entry, child: Child) => void;
+  readonly begin: (entry: AgentEntry, child: ChildNode) => void;
   /** Its time is watched no more. */
-  readonly release: (child: Child) => void;
-  readonly isGone: (entry: Entry, child: Child) => boolean;
+  readonly release: (child: ChildNode) => void;
+  readonly isGone: (entry: AgentEntry, child: ChildNode) => boolean;
   /** Ends it, here where it does nothing. */
-  readonly finish: (entry: Entry, child: Child, stop: Stop) => void;
+  readonly finish: (entry: AgentEntry, child: ChildNode, stop: Stop) => void;
 }
 
-export class Rests {
-  private readonly deps: RestsDeps;
+export class IdleAgents {
+  private readonly deps: IdleAgentsDeps;
   /** Teammates that have no place. */
   private readonly placeless = new Set<string>();
 
-  constructor(deps: RestsDeps) {
+  constructor(deps: IdleAgentsDeps) {
     this.deps = deps;
   }
 
   /** Its machine has nothing to do, or goes on. */
-  changed(entry: Entry, child: Child, isResting: boolean): void {
+  changed(entry: AgentEntry, child: ChildNode, isResting: boolean): void {
     const { lend, wake, begin } = this.deps;
     if (isResting) {
       lend(child);
@@ -53,7 +56,7 @@ export class Rests {
   }
 
   /** The run of a teammate has ended, and that is on record. */
-  async ran(entry: Entry, child: Child, stop: Stop): Promise<void> {
+  async ran(entry: AgentEntry, child: ChildNode, stop: Stop): Promise<void> {
     const { farewell, expectedBy, isGone, release, finish, leave } = this.deps;
     if (isGone(entry, child)) return;
     release(child);
@@ -71,7 +74,7 @@ export class Rests {
   }
 
   /** A letter has come for a teammate that rests. */
-  called(entry: Entry, child: Child): void {
+  called(entry: AgentEntry, child: ChildNode): void {
     const { isGone } = this.deps;
     if (isGone(entry, child) || !this.placeless.delete(child.id)) return;
     const { isQueued, free } = this.admitted(child);
@@ -82,11 +85,11 @@ export class Rests {
   }
 
   /** It has ended. */
-  forget({ id }: Pick<Child, 'id'>): void {
+  forget({ id }: Pick<ChildNode, 'id'>): void {
     this.placeless.delete(id);
   }
 
-  private admitted(child: Child): { readonly isQueued: boolean; readonly free: Promise<void> } {
+  private admitted(child: ChildNode): { readonly isQueued: boolean; readonly free: Promise<void> } {
     try {
       return this.deps.admit(child);
     } catch (error) {

@@ -1,9 +1,9 @@
 /** The background agents of a session in the queue of jobs, so that they outlive the process. */
 import type { Clock } from '../../protocol/clock.js';
 import type { JobQueue, OwnJobs } from '../../protocol/session/job-queue.js';
-import type { Household } from '../tree/swarm-context.js';
+import type { SwarmContext } from '../tree/swarm-context.js';
 
-export class BackgroundJobs {
+export class LocalJobClaims {
   private readonly queue: JobQueue;
   private readonly own: OwnJobs | undefined;
   private readonly swarm: string;
@@ -15,7 +15,7 @@ export class BackgroundJobs {
   private isReleased = false;
 
   constructor(
-    { store, session, worker }: Pick<Household, 'store' | 'session' | 'worker'>,
+    { store, session, worker }: Pick<SwarmContext, 'store' | 'session' | 'worker'>,
     clock: Clock,
   ) {
     this.queue = store.jobs;

@@ -2,21 +2,21 @@
  * Agents at work that nobody waits for with a call, by who must not end before they do: whoever they work
  * for, or where that one has ended, the nearest above it that is there.
  */
-import type { Child, Member } from '../tree/agent-node.js';
-import type { Roster } from '../tree/agent-registry.js';
+import type { AgentNode, ChildNode } from '../tree/agent-node.js';
+import type { AgentRegistry } from '../tree/agent-registry.js';
 
-type Known = Pick<Member, 'id'>;
+type Known = Pick<AgentNode, 'id'>;
 
-export class Unheard {
+export class PendingReports {
   private readonly lead: Known;
-  private readonly roster: Roster;
+  private readonly roster: AgentRegistry;
   private readonly changed: (id: string, live: number) => void;
   private readonly counts = new Map<string, number>();
   /** Those that are counted, and for whom. */
   private readonly working = new Map<string, string>();
 
   /** `changed` is told how many there are now for somebody. */
-  constructor(lead: Known, roster: Roster, changed: (id: string, live: number) => void) {
+  constructor(lead: Known, roster: AgentRegistry, changed: (id: string, live: number) => void) {
     this.lead = lead;
     this.roster = roster;
     this.changed = changed;
@@ -34,7 +34,7 @@ export class Unheard {
     this.changed(id, live);
   }
 
-  begin({ id, parent }: Pick<Child, 'id' | 'parent'>): void {
+  begin({ id, parent }: Pick<ChildNode, 'id' | 'parent'>): void {
     if (!this.working.has(id)) this.count(id, this.nearest(parent));
   }
 
@@ -58,7 +58,7 @@ export class Unheard {
     this.expect({ id: waiting }, 1);
   }
 
-  private nearest({ id, depth }: Member): string {
+  private nearest({ id, depth }: AgentNode): string {
     let above = id;
     // What files say of parents may go in circles.
     for (let left = depth; left > 0; left -= 1) {

@@ -7,22 +7,22 @@ import { restartOf } from '../../machines/restart-policy.js';
 import type { Stop } from '../../protocol/agent/agent.js';
 import { StorageError } from '../../protocol/errors.js';
 import { agentLabel } from '../../tools/agents/agent-report.js';
-import type { Child, Member } from '../tree/agent-node.js';
-import type { Entry } from '../tree/agent-registry.js';
+import type { AgentNode, ChildNode } from '../tree/agent-node.js';
+import type { AgentEntry } from '../tree/agent-registry.js';
 import { failed } from '../tree/stop-reasons.js';
-import type { Household } from '../tree/swarm-context.js';
+import type { SwarmContext } from '../tree/swarm-context.js';
 
 export interface SupervisorDeps {
-  readonly house: Household;
-  readonly lead: Member;
+  readonly house: SwarmContext;
+  readonly lead: AgentNode;
   /** Nobody wants it any more, or another has taken its part. */
-  readonly isGone: (entry: Entry, child: Child) => boolean;
+  readonly isGone: (entry: AgentEntry, child: ChildNode) => boolean;
   /** It has ended, for good. */
-  readonly giveUp: (entry: Entry, child: Child, stop: Stop) => void;
+  readonly giveUp: (entry: AgentEntry, child: ChildNode, stop: Stop) => void;
   /** Its place is somebody else's. */
   readonly leave: (id: string) => void;
   /** Begins it where its journal says that it is. Rejects with a SkeinError. */
-  readonly revive: (entry: Entry) => Promise<boolean>;
+  readonly revive: (entry: AgentEntry) => Promise<boolean>;
 }
 
 export class Supervisor {
@@ -35,7 +35,7 @@ export class Supervisor {
     this.deps = deps;
   }
 
-  crashed(entry: Entry, child: Child, error: unknown): void {
+  crashed(entry: AgentEntry, child: ChildNode, error: unknown): void {
     const { clock, feed } = this.deps.lead.deps;
     const stop = failed(error);
     const { crashes } = child.deps.notebook.history.life;
@@ -75,7 +75,7 @@ export class Supervisor {
     this.pauses.clear();
   }
 
-  private async begin(entry: Entry, child: Child, stop: Stop): Promise<void> {
+  private async begin(entry: AgentEntry, child: ChildNode, stop: Stop): Promise<void> {
     const { house, isGone, leave, revive } = this.deps;
     if (isGone(entry, child)) return;
     const { id, deps, hooks, jobs } = child;
@@ -98,7 +98,7 @@ export class Supervisor {
     }
   }
 
-  private lose(entry: Entry, child: Child, stop: Stop, error: unknown): void {
+  private lose(entry: AgentEntry, child: ChildNode, stop: Stop, error: unknown): void {
     const { giveUp } = this.deps;
     const why = error instanceof Error ? error.message : String(error);
     entry.child = child;

@@ -3,7 +3,7 @@
  * behind are taken up again. Each is an actor of its own, found by its id; the tree is in the journals.
  */
 
-import { InTurn } from '../../lib/keyed-mutex.js';
+import { KeyedMutex } from '../../lib/keyed-mutex.js';
 import {
   isWaitedFor,
   type Spawned,
@@ -13,52 +13,52 @@ import {
 } from '../../protocol/agent/swarm.js';
 import { SkeinError } from '../../protocol/errors.js';
 import { deliver, deliverToLead } from '../messages/deliver-letter.js';
-import { openRemotes } from '../remote/open-remote-agents.js';
-import type { Remotes } from '../remote/remote-agents.js';
+import { openRemoteAgents } from '../remote/open-remote-agents.js';
+import type { RemoteAgents } from '../remote/remote-agents.js';
 import { beginChild, beginEpoch, endOf, isCalledBack, rebuildChild } from '../spawn/build-child.js';
-import { FanOuts } from '../spawn/fan-out-estimate.js';
-import { modelOf, termsOf } from '../spawn/spawn-spec.js';
-import { Turnstile } from '../spawn/spawn-throttle.js';
-import { join } from '../spawn/wait-for-child.js';
-import type { Child, Member } from '../tree/agent-node.js';
-import { type Entry, isLive, isPresent, Roster } from '../tree/agent-registry.js';
-import type { Household } from '../tree/swarm-context.js';
-import { Employment, lenderOf } from './agent-lifecycle.js';
-import { Rebuilding } from './agent-loader.js';
-import { FormerAgents } from './agent-recovery.js';
-import { BackgroundJobs } from './local-job-claims.js';
+import { FanOutEstimator } from '../spawn/fan-out-estimate.js';
+import { modelOf, resolveSpawn } from '../spawn/spawn-spec.js';
+import { SpawnThrottle } from '../spawn/spawn-throttle.js';
+import { waitForChild } from '../spawn/wait-for-child.js';
+import type { AgentNode, ChildNode } from '../tree/agent-node.js';
+import { type AgentEntry, AgentRegistry, isLive, isPresent } from '../tree/agent-registry.js';
+import type { SwarmContext } from '../tree/swarm-context.js';
+import { AgentLifecycle, slotOwnerOf } from './agent-lifecycle.js';
+import { AgentLoader } from './agent-loader.js';
+import { AgentRecovery } from './agent-recovery.js';
+import { LocalJobClaims } from './local-job-claims.js';
 
 export class Swarm {
-  readonly roster = new Roster();
-  readonly house: Household;
-  readonly lead: Member;
-  readonly employment: Employment;
+  readonly roster = new AgentRegistry();
+  readonly house: SwarmContext;
+  readonly lead: AgentNode;
+  readonly employment: AgentLifecycle;
   /** Undefined where this process works on all of them. */
-  readonly remotes: Remotes | undefined;
-  private readonly jobs: BackgroundJobs;
-  private readonly fanOuts: FanOuts;
-  private readonly turnstile = new Turnstile();
+  readonly remotes: RemoteAgents | undefined;
+  private readonly jobs: LocalJobClaims;
+  private readonly fanOuts: FanOutEstimator;
+  private readonly turnstile = new SpawnThrottle();
   /** Background agents of a former process that wait for the lead to start. */
-  private lost: Entry[] = [];
-  private readonly former: FormerAgents;
-  private readonly turns = new InTurn();
-  private readonly rebuilding: Rebuilding;
+  private lost: AgentEntry[] = [];
+  private readonly former: AgentRecovery;
+  private readonly turns = new KeyedMutex();
+  private readonly rebuilding: AgentLoader;
 
-  constructor(house: Household, lead: Member) {
+  constructor(house: SwarmContext, lead: AgentNode) {
     this.house = house;
     this.lead = lead;
-    this.jobs = new BackgroundJobs(house, lead.deps.clock);
-    const fanOuts = new FanOuts(house, lead);
+    this.jobs = new LocalJobClaims(house, lead.deps.clock);
+    const fanOuts = new FanOutEstimator(house, lead);
     this.fanOuts = fanOuts;
     const { roster, active } = this;
-    this.rebuilding = new Rebuilding({
+    this.rebuilding = new AgentLoader({
       house,
       lead,
       roster,
       active,
       remotes: () => this.remotes,
     });
-    this.remotes = openRemotes(house, {
+    this.remotes = openRemoteAgents(house, {
       lead,
       roster,
       employment: () => this.employment,
@@ -67,7 +67,7 @@ export class Swarm {
       deliver: (entry, letter) =>
         entry === undefined ? deliverToLead(this, letter) : deliver(this, entry, letter),
     });
-    this.employment = new Employment({
+    this.employment = new AgentLifecycle({
       house,
       lead,
       roster,
@@ -76,7 +76,7 @@ export class Swarm {
       ended: (child) => fanOuts.observe(child),
       revive: (entry, prepare) => this.revive(entry, prepare),
     });
-    this.former = new FormerAgents({
+    this.former = new AgentRecovery({
       lead,
       roster,
       rebuild: (entry) => this.rebuilding.look(entry),
@@ -86,12 +86,12 @@ export class Swarm {
   }
 
   /** An agent that is at work, the lead included. */
-  memberOf(id: string): Member | undefined {
+  memberOf(id: string): AgentNode | undefined {
     return id === this.lead.id ? this.lead : this.roster.get(id)?.child;
   }
 
   /** Resolves with the report, or for a background agent as soon as it is on record. */
-  async spawn(parent: Member, order: SpawnOrder, signal: AbortSignal): Promise<Spawned> {
+  async spawn(parent: AgentNode, order: SpawnOrder, signal: AbortSignal): Promise<Spawned> {
     const known = parent.deps.notebook.history.family.asked.get(order.call);
     const entry = await (known === undefined
       ? this.beginNew(parent, order)
@@ -101,10 +101,10 @@ export class Swarm {
       const isQueued = status === 'queued' && !this.remotes?.has(entry);
       return { kind: 'started', agent: tag, isQueued };
     }
-    return { kind: 'ended', report: await join(this.employment, parent, entry, signal) };
+    return { kind: 'ended', report: await waitForChild(this.employment, parent, entry, signal) };
   }
 
-  preview(parent: Member, count: number, wanted: SpawnKind): SpawnPreview | undefined {
+  preview(parent: AgentNode, count: number, wanted: SpawnKind): SpawnPreview | undefined {
     const model = modelOf(this.house, parent, wanted);
     return this.fanOuts.preview(parent, count, wanted.type ?? null, model);
   }
@@ -134,7 +134,7 @@ export class Swarm {
    * it has nothing to do; it is not asked of one that is at work. False when nothing is on record of
    * the agent. Rejects with a StorageError or a SpawnRefusal.
    */
-  revive(entry: Entry, prepare: (child: Child) => boolean): Promise<boolean> {
+  revive(entry: AgentEntry, prepare: (child: ChildNode) => boolean): Promise<boolean> {
     return this.turns.run(entry.tag.id, async () => {
       if (entry.child !== undefined) return true;
       const child = await this.rebuilding.rebuild(entry);
@@ -150,7 +150,7 @@ export class Swarm {
   }
 
   /** Finds the report of one that ended before this process. Never rejects: else there is none. */
-  async recollect(entry: Entry): Promise<void> {
+  async recollect(entry: AgentEntry): Promise<void> {
     const look = async () => {
       if (isLive(entry) || entry.report !== undefined) return;
       const child = await this.rebuilding.look(entry);
@@ -175,7 +175,7 @@ export class Swarm {
     if (entry !== undefined) entry.lastActive = this.lead.deps.clock.now();
   };
 
-  private async beginNew(parent: Member, order: SpawnOrder): Promise<Entry> {
+  private async beginNew(parent: AgentNode, order: SpawnOrder): Promise<AgentEntry> {
     const isTeammate = order.team !== undefined;
     const release = isTeammate ? this.roster.reserve(order.name ?? '') : undefined;
     try {
@@ -186,14 +186,14 @@ export class Swarm {
   }
 
   /** `known` is the id of one that was asked for, and of which nothing else is on record. */
-  private async begin(parent: Member, order: SpawnOrder, known?: string): Promise<Entry> {
+  private async begin(parent: AgentNode, order: SpawnOrder, known?: string): Promise<AgentEntry> {
     const { ids, feed, clock } = this.lead.deps;
     const { call, prompt } = order;
-    const { origin, model, isIsolated } = termsOf(this.house, parent, order);
+    const { origin, model, isIsolated } = resolveSpawn(this.house, parent, order);
     const { kind, type, description, depth } = origin;
     const id = known ?? ids('agent');
     const isNew = known === undefined;
-    const place = this.employment.admit({ id, depth, isNew, lender: lenderOf(parent, kind) });
+    const place = this.employment.admit({ id, depth, isNew, lender: slotOwnerOf(parent, kind) });
     try {
       this.fanOuts.announce(parent);
       if (isNew) {
@@ -222,11 +222,11 @@ export class Swarm {
   }
 
   /** A call that was under way when a process died finds its child again, wherever that is. */
-  private rejoin(parent: Member, order: SpawnOrder, id: string): Promise<Entry> {
+  private rejoin(parent: AgentNode, order: SpawnOrder, id: string): Promise<AgentEntry> {
     return this.turns.run(id, () => this.findAgain(parent, order, id));
   }
 
-  private async findAgain(parent: Member, order: SpawnOrder, id: string): Promise<Entry> {
+  private async findAgain(parent: AgentNode, order: SpawnOrder, id: string): Promise<AgentEntry> {
     const known = this.roster.get(id);
     if (known !== undefined && isLive(known)) known.isAwaited = isWaitedFor(known.tag.kind);
     if (known !== undefined && (isPresent(known) || known.report !== undefined)) return known;
@@ -243,7 +243,7 @@ export class Swarm {
   }
 
   /** Somebody else works on it from now on, with what is on record. */
-  private async handOver(entry: Entry, child: Child): Promise<void> {
+  private async handOver(entry: AgentEntry, child: ChildNode): Promise<void> {
     const { notebook } = child.deps;
     // Each time: a job with the number of the last would be taken for that, which may be over.
     notebook.record({ type: 'agent.queued', reason: FOR_WORKER, awaits: 'worker' });
@@ -254,9 +254,9 @@ export class Swarm {
     await this.remotes?.hand(entry, notebook.seq);
   }
 
-  private async resume(entry: Entry, child: Child): Promise<void> {
+  private async resume(entry: AgentEntry, child: ChildNode): Promise<void> {
     const { id, depth, parent, tag, deps } = child;
-    const lender = entry.isAwaited ? lenderOf(parent, tag.kind) : undefined;
+    const lender = entry.isAwaited ? slotOwnerOf(parent, tag.kind) : undefined;
     const place = this.employment.admit({ id, depth, isNew: false, lender });
     try {
       await beginEpoch(this.house, child);
@@ -275,7 +275,7 @@ export class Swarm {
   }
 
   /** Unless another process works on it. */
-  private async takeUp(entry: Entry): Promise<void> {
+  private async takeUp(entry: AgentEntry): Promise<void> {
     const { id, kind } = entry.tag;
     if (this.remotes?.has(entry)) return this.goOnElsewhere(entry);
     const isFree = kind === 'teammate' || (await this.jobs.claim(id));
@@ -283,7 +283,7 @@ export class Swarm {
   }
 
   /** One that somebody was given already goes on there. It may end while it is looked for. */
-  private async goOnElsewhere(entry: Entry): Promise<void> {
+  private async goOnElsewhere(entry: AgentEntry): Promise<void> {
     if (!(await this.remotes?.isHanded(entry.tag.id))) {
       const seen = await this.rebuilding.look(entry);
       if (seen === undefined) return;
@@ -300,7 +300,7 @@ export class Swarm {
     await this.remotes?.hear(entry);
   }
 
-  private async remember(entry: Entry, child: Child): Promise<void> {
+  private async remember(entry: AgentEntry, child: ChildNode): Promise<void> {
     const end = endOf(child);
     if (end !== undefined) this.employment.recall(entry, child, end);
     if (this.remotes?.has(entry)) await this.remotes.keepChanges(entry);

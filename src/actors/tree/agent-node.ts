@@ -1,16 +1,16 @@
 /** An agent of a swarm as the others see it: its equipment, and what it knows of those that work for it. */
 import type { Spending } from '../../context/budget/spending.js';
-import type { OwnTree } from '../../policy/paths/worktree-mapping.js';
+import type { WorktreeMapping } from '../../policy/paths/worktree-mapping.js';
 import type { AgentTag } from '../../protocol/agent/swarm.js';
 import type { KnownSurface } from '../../protocol/permission/answer.js';
 import type { Origin } from '../../protocol/session/swarm-records.js';
 import type { Agent, AgentDeps } from '../agent/agent.js';
 import type { SessionJobs } from '../calls/background-commands.js';
-import { parentDesk } from '../permissions/parent-surface.js';
-import type { ControlDesk } from '../permissions/permission-manager.js';
+import { parentSurface } from '../permissions/parent-surface.js';
+import type { PermissionManager } from '../permissions/permission-manager.js';
 import type { ForkPoint } from './fork-point.js';
 
-export interface Member {
+export interface AgentNode {
   readonly id: string;
   /** 0 for the lead. */
   readonly depth: number;
@@ -24,16 +24,16 @@ export interface Member {
   /** Whom its children ask; made when the first one does. */
   surfaces: readonly KnownSurface[] | undefined;
   /** Of its children, by their terms: those that may do the same are judged at one desk. */
-  readonly desks: Map<string, ControlDesk>;
+  readonly desks: Map<string, PermissionManager>;
   /** Of its newest message. */
   forkPoint: ForkPoint | undefined;
   siblings: SiblingCount | undefined;
 }
 
-export interface Child extends Member {
+export interface ChildNode extends AgentNode {
   readonly tag: AgentTag;
   readonly origin: Origin;
-  readonly parent: Member;
+  readonly parent: AgentNode;
   readonly jobs: SessionJobs;
   readonly hooks: { close(): void };
 }
@@ -56,18 +56,18 @@ export interface SiblingGroup {
 }
 
 /** How many agents of a type, forks if it is undefined, a message of this agent asks for. */
-export const siblingsOf = (member: Member, type: string | null): number =>
+export const siblingsOf = (member: AgentNode, type: string | null): number =>
   siblingCount(member).byType.get(type ?? FORK) ?? 1;
 
 /** The same for all types together. */
-export const allSiblingsOf = (member: Member): number => Math.max(1, siblingCount(member).all);
+export const allSiblingsOf = (member: AgentNode): number => Math.max(1, siblingCount(member).all);
 
 /** All that a message of this agent asks for. */
-export const siblingGroupsOf = (member: Member): readonly SiblingGroup[] =>
+export const siblingGroupsOf = (member: AgentNode): readonly SiblingGroup[] =>
   siblingCount(member).groups;
 
 /** Counted once for each message. */
-const siblingCount = (member: Member): SiblingCount => {
+const siblingCount = (member: AgentNode): SiblingCount => {
   const { turns, calls, family } = member.deps.notebook.history;
   if (member.siblings?.turns === turns) return member.siblings;
   const byType = new Map<string, number>();
@@ -97,19 +97,22 @@ const textOf = (value: unknown): string | undefined =>
 const FORK = '(fork)';
 
 /** Its desk, as the one whom a child of it asks; nobody where it could not ask anybody either. */
-export const askedBy = (member: Member, trees?: readonly OwnTree[]): readonly KnownSurface[] => {
+export const askedBy = (
+  member: AgentNode,
+  trees?: readonly WorktreeMapping[],
+): readonly KnownSurface[] => {
   if (trees !== undefined) return surfacesOf(member, inTrees(member.deps.desk, trees));
   member.surfaces ??= surfacesOf(member, member.deps.desk);
   return member.surfaces;
 };
 
 const surfacesOf = (
-  { id: agent, deps: { toolbox, clock, parent } }: Member,
-  desk: ControlDesk,
+  { id: agent, deps: { toolbox, clock, parent } }: AgentNode,
+  desk: PermissionManager,
 ): readonly KnownSurface[] => {
   if (desk.surfaces.length === 0) return [];
   return [
-    parentDesk({
+    parentSurface({
       agent,
       desk,
       toolbox,
@@ -120,9 +123,9 @@ const surfacesOf = (
 };
 
 /** What a child asks for in a tree of its own is judged as if its parent asked for it there. */
-const inTrees = (desk: ControlDesk, trees: readonly OwnTree[]): ControlDesk => {
-  const rule: ControlDesk['rule'] = (request, said, within = trees) =>
+const inTrees = (desk: PermissionManager, trees: readonly WorktreeMapping[]): PermissionManager => {
+  const rule: PermissionManager['rule'] = (request, said, within = trees) =>
     desk.rule(request, said, within);
   // Not a copy: its mode may change.
-  return Object.assign(Object.create(desk) as ControlDesk, { rule });
+  return Object.assign(Object.create(desk) as PermissionManager, { rule });
 };

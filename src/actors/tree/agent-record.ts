@@ -3,30 +3,30 @@
 import { Spending } from '../../context/budget/spending.js';
 import type { History } from '../../context/history/history.js';
 import type { Stop } from '../../protocol/agent/agent.js';
-import { recall } from '../agent/journaled-state.js';
+import { foldRecords } from '../agent/journaled-state.js';
 import { statusAfter } from '../swarm/agent-shutdown.js';
-import type { Entry, Roster } from './agent-registry.js';
+import type { AgentEntry, AgentRegistry } from './agent-registry.js';
 import { reportOf } from './child-report.js';
 import { inheritedBy } from './fork-point.js';
-import type { Household } from './swarm-context.js';
+import type { SwarmContext } from './swarm-context.js';
 
-export interface Account {
+export interface AgentRecord {
   readonly history: History;
   /** What it has used up, with all below it. */
   readonly tree: Spending;
 }
 
 /** Undefined while its task is not on record: then it never began. Rejects with a StorageError. */
-export const accountOf = async (
-  { store, session, below }: Pick<Household, 'store' | 'session' | 'below'>,
+export const readAgentRecord = async (
+  { store, session, below }: Pick<SwarmContext, 'store' | 'session' | 'below'>,
   id: string,
-): Promise<Account | undefined> => {
+): Promise<AgentRecord | undefined> => {
   const { records } = await store.peek(session.meta.id, id);
   const created = records.find((record) => record.type === 'agent.created');
   if (created?.type !== 'agent.created' || created.origin === undefined) return undefined;
   if (!records.some(({ type }) => type === 'letter.received')) return undefined;
   const base = await inheritedBy(store, session.meta.id, created.origin.inherits);
-  const { history } = recall(records, base);
+  const { history } = foldRecords(records, base);
   const tree = new Spending();
   tree.add(history.spent);
   const subtree = history.family.isParent ? await below(id) : undefined;
@@ -36,14 +36,14 @@ export const accountOf = async (
 };
 
 /** How it came to its end; undefined while it has not. */
-export const endIn = ({ ended }: History): Stop | undefined =>
+export const finalStop = ({ ended }: History): Stop | undefined =>
   ended?.final ? { reason: ended.reason, detail: ended.detail } : undefined;
 
 /** It works no more: what came of it is at hand from now on. */
-export const closeBooks = (
-  roster: Roster,
-  entry: Entry,
-  { history, tree }: Account,
+export const applyFinalRecord = (
+  roster: AgentRegistry,
+  entry: AgentEntry,
+  { history, tree }: AgentRecord,
   stop: Stop,
 ): void => {
   entry.status = statusAfter(stop);

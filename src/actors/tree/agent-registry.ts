@@ -14,13 +14,13 @@ import type { SwarmEvent } from '../../protocol/session/events.js';
 import type { SessionStore } from '../../protocol/session/store.js';
 import { origin } from '../../protocol/session/swarm-records.js';
 import { letterOf } from '../messages/report-letter.js';
-import type { Child } from './agent-node.js';
+import type { ChildNode } from './agent-node.js';
 
-export interface Entry {
+export interface AgentEntry {
   readonly tag: AgentTag;
   status: ChildStatus;
   /** While it is at work, or waits for a place. */
-  child: Child | undefined;
+  child: ChildNode | undefined;
   /** Of one that has ended, while it is at hand. */
   report: ChildReport | undefined;
   /** The last run that is on record of one that is not at work. */
@@ -45,17 +45,18 @@ export interface Entry {
 }
 
 /** It is at work, or waits for a place or for letters. */
-export const isPresent = (entry: Entry): boolean => isLive(entry) || entry.status === 'idle';
+export const isPresent = (entry: AgentEntry): boolean => isLive(entry) || entry.status === 'idle';
 
-export const isLive = ({ status }: Entry): boolean => status === 'running' || status === 'queued';
+export const isLive = ({ status }: AgentEntry): boolean =>
+  status === 'running' || status === 'queued';
 
 /** So many characters of reports are kept at hand; older ones are read from journals again. */
 const MOST_REPORTED = 8_000_000;
 
-export class Roster {
+export class AgentRegistry {
   /** What people have allowed agents of a former process for the session. */
   readonly grants = new Set<string>();
-  private readonly entries = new Map<string, Entry>();
+  private readonly entries = new Map<string, AgentEntry>();
   private readonly below = new Map<string, Set<string>>();
   /** How long the reports are that are at hand, the oldest first. */
   private readonly lengths = new Map<string, number>();
@@ -63,8 +64,8 @@ export class Roster {
   /** Names of teammates that are about to begin. */
   private readonly reserved = new Set<string>();
 
-  add(tag: AgentTag, status: ChildStatus, now: number): Entry {
-    const entry: Entry = {
+  add(tag: AgentTag, status: ChildStatus, now: number): AgentEntry {
+    const entry: AgentEntry = {
       tag,
       status,
       child: undefined,
@@ -86,19 +87,19 @@ export class Roster {
     return entry;
   }
 
-  get(id: string): Entry | undefined {
+  get(id: string): AgentEntry | undefined {
     return this.entries.get(id);
   }
 
-  all(): Iterable<Entry> {
+  all(): Iterable<AgentEntry> {
     return this.entries.values();
   }
 
-  childrenOf(id: string): readonly Entry[] {
+  childrenOf(id: string): readonly AgentEntry[] {
     return [...(this.below.get(id) ?? [])].flatMap((child) => this.entries.get(child) ?? []);
   }
 
-  isBelow(entry: Entry, id: string): boolean {
+  isBelow(entry: AgentEntry, id: string): boolean {
     const { parent } = entry.tag;
     if (parent === id) return true;
     const above = this.entries.get(parent);
@@ -108,7 +109,7 @@ export class Roster {
   }
 
   /** What became of it, for as long as there is room. */
-  keep(entry: Entry, report: ChildReport): void {
+  keep(entry: AgentEntry, report: ChildReport): void {
     entry.report = report;
     const { id } = entry.tag;
     const { length } = report.text;
@@ -125,7 +126,10 @@ export class Roster {
   }
 
   /** By id, by name, or by the beginning of an id: all that fit, of those that are wanted. */
-  called(address: string, isMeant: (entry: Entry) => boolean = () => true): readonly Entry[] {
+  called(
+    address: string,
+    isMeant: (entry: AgentEntry) => boolean = () => true,
+  ): readonly AgentEntry[] {
     const known = this.entries.get(address);
     if (known !== undefined && isMeant(known)) return [known];
     if (address === '') return [];
@@ -155,7 +159,7 @@ export class Roster {
 
   /** Of an agent of any kind: what is meant for a teammate must not reach another. Throws a SpawnRefusal. */
   refuseTaken(name: string): void {
-    const isNamed = ({ tag }: Entry) => tag.kind === 'teammate' && tag.name === name;
+    const isNamed = ({ tag }: AgentEntry) => tag.kind === 'teammate' && tag.name === name;
     const taken = [...this.entries.values()].find(isNamed)?.status;
     if (taken === undefined && !this.reserved.has(name)) return;
     throw new SpawnRefusal(
@@ -226,7 +230,7 @@ const callsBack = ({ type, worker }: SwarmEvent): boolean =>
   type === 'letter.delivered' || (type === 'agent.queued' && typeof worker !== 'string');
 
 /** A teammate owns its name, whatever it does now. Of others those that are there go before those that have ended. */
-const namesakes = (named: readonly Entry[]): readonly Entry[] => {
+const namesakes = (named: readonly AgentEntry[]): readonly AgentEntry[] => {
   const owner = named.find(({ tag }) => tag.kind === 'teammate');
   if (owner !== undefined) return [owner];
   const present = named.filter(isPresent);
@@ -236,7 +240,7 @@ const namesakes = (named: readonly Entry[]): readonly Entry[] => {
 export const tagOf = (
   id: string,
   parent: string,
-  { kind, type, name, team, description, call, depth, color }: Child['origin'],
+  { kind, type, name, team, description, call, depth, color }: ChildNode['origin'],
 ): AgentTag => ({
   id,
   parent,
@@ -251,7 +255,7 @@ export const tagOf = (
 });
 
 /** As one sees it that it works for, directly or not. */
-export const viewOf = (entry: Entry, asker: string): ChildView => {
+export const viewOf = (entry: AgentEntry, asker: string): ChildView => {
   const { tag, status, child, report, run, spent, turns } = entry;
   return {
     agent: tag,

@@ -7,28 +7,28 @@ import { FORK_PLACEHOLDER } from '../../prompt/messages/delegation-text.js';
 import { StorageError } from '../../protocol/errors.js';
 import type { SessionStore } from '../../protocol/session/store.js';
 import type { Origin } from '../../protocol/session/swarm-records.js';
-import { type Knowledge, recall } from '../agent/journaled-state.js';
+import { type FoldedState, foldRecords } from '../agent/journaled-state.js';
 import { resultBlock } from '../calls/tool-result.js';
-import type { Member } from './agent-node.js';
+import type { AgentNode } from './agent-node.js';
 
 export interface ForkPoint {
   readonly seq: number;
   /** What the agent knew then. */
-  readonly base: Knowledge;
+  readonly base: FoldedState;
 }
 
 /** Throws a StorageError. */
-export const forkPointOf = (member: Member): ForkPoint => {
+export const forkPointOf = (member: AgentNode): ForkPoint => {
   const { notebook } = member.deps;
   const { history } = notebook;
   const offered = history.family.offer?.seq ?? offer(member);
   if (member.forkPoint?.seq !== offered) {
-    member.forkPoint = { seq: offered, base: recall([], notebook) };
+    member.forkPoint = { seq: offered, base: foldRecords([], notebook) };
   }
   return member.forkPoint;
 };
 
-const offer = ({ deps: { notebook } }: Member): number => {
+const offer = ({ deps: { notebook } }: AgentNode): number => {
   const blocks = [...notebook.history.calls.keys()].map((call) =>
     resultBlock(call, FORK_PLACEHOLDER, false),
   );
@@ -41,7 +41,7 @@ export const inheritedBy = async (
   session: string,
   inherits: Origin['inherits'],
   below: readonly string[] = [],
-): Promise<Knowledge | undefined> => {
+): Promise<FoldedState | undefined> => {
   if (inherits === undefined) return undefined;
   const { agent, seq } = inherits;
   // Nobody wrote that but somebody who meant harm.
@@ -54,5 +54,5 @@ export const inheritedBy = async (
   }
   const created = records.find((record) => record.type === 'agent.created');
   const before = created?.type === 'agent.created' ? created.origin?.inherits : undefined;
-  return recall(records, await inheritedBy(store, session, before, [...below, agent]));
+  return foldRecords(records, await inheritedBy(store, session, before, [...below, agent]));
 };

@@ -1,12 +1,12 @@
 /** What those below an agent have used up and changed, by what is on record of them. */
 
 import { Spending } from '../../context/budget/spending.js';
-import { Family } from '../../context/history/relations.js';
+import { AgentRelations } from '../../context/history/relations.js';
 import { SkeinError } from '../../protocol/errors.js';
 import type { SessionStore } from '../../protocol/session/store.js';
-import type { Entry, Roster } from './agent-registry.js';
+import type { AgentEntry, AgentRegistry } from './agent-registry.js';
 
-export interface Subtree {
+export interface SubtreeTotals {
   readonly spent: Spending;
   readonly changedFiles: ReadonlySet<string>;
 }
@@ -14,10 +14,10 @@ export interface Subtree {
 /** Looks at each agent below once, and into the journals of those alone that changed files. */
 export const subtreeBelow = async (
   id: string,
-  roster: Roster,
+  roster: AgentRegistry,
   store: Pick<SessionStore, 'records'>,
   session: string,
-): Promise<Subtree> => {
+): Promise<SubtreeTotals> => {
   const spent = new Spending();
   const changedFiles = new Set<string>();
   // What files say of parents may go in circles.
@@ -35,11 +35,11 @@ export const subtreeBelow = async (
 };
 
 const changedBy = async (
-  { tag }: Entry,
+  { tag }: AgentEntry,
   store: Pick<SessionStore, 'records'>,
   session: string,
 ): Promise<ReadonlySet<string>> => {
-  const family = new Family();
+  const family = new AgentRelations();
   try {
     for await (const record of store.records(session, tag.id)) family.apply(record);
   } catch (error) {

@@ -3,8 +3,8 @@ import type { UsedBefore } from '../../context/budget/ledger.js';
 import type { RunUsage } from '../../context/budget/run-usage.js';
 import type { AgentDefinition } from '../../protocol/agent/agent-definition.js';
 import type { SwarmLimits } from '../../protocol/agent/leader.js';
-import type { Grant } from '../../protocol/model/budget.js';
-import type { Briefing } from '../../protocol/model/context-provider.js';
+import type { Budget } from '../../protocol/model/budget.js';
+import type { ContextProvider } from '../../protocol/model/context-provider.js';
 import type { Capabilities } from '../../protocol/model/providers.js';
 import type { RunHookCommand } from '../../protocol/permission/hook-setup.js';
 import type { Hooks } from '../../protocol/permission/hooks.js';
@@ -16,15 +16,15 @@ import type { Clones, WorktreePlace, Worktrees } from '../../protocol/tools/work
 import type { Toolbox } from '../../tools/toolbox.js';
 import type { AgentDeps } from '../agent/agent.js';
 import type { HookEquipment } from '../hooks/session-hooks.js';
-import type { Warmth } from '../prompt-cache/prefix-warmup.js';
-import type { ShelfOptions } from '../prompt-cache/prompt-head-manager.js';
-import type { Dispatch } from '../remote/remote-dispatch.js';
+import type { PrefixWarmup } from '../prompt-cache/prefix-warmup.js';
+import type { PromptHeadOptions } from '../prompt-cache/prompt-head-manager.js';
+import type { RemoteDispatch } from '../remote/remote-dispatch.js';
 import type { TimeLimits } from '../swarm/agent-timeouts.js';
-import type { Subtree } from './subtree-totals.js';
+import type { SubtreeTotals } from './subtree-totals.js';
 
 /** A prompt and a tool list of its own, for an agent whose definition asks for them. */
 export interface OwnPrompt {
-  readonly briefing: Briefing;
+  readonly briefing: ContextProvider;
   readonly toolbox: Toolbox;
 }
 
@@ -50,23 +50,23 @@ export interface SwarmSetup {
   readonly shellIn?: ((place: WorktreePlace) => Shell) | undefined;
 }
 
-export interface Household {
+export interface SwarmContext {
   readonly setup: SwarmSetup;
   readonly store: SessionStore;
   readonly session: Session;
   /** What marks this process as the owner of background agents. */
   readonly worker: string;
-  readonly warmth: Warmth;
+  readonly warmth: PrefixWarmup;
   readonly hooks: HookEquipment | Hooks | undefined;
   readonly capabilities: Capabilities;
-  readonly requestSettings: ShelfOptions['requestSettings'];
+  readonly requestSettings: PromptHeadOptions['requestSettings'];
   readonly betas: readonly string[];
   /** For all: what they change is on record with the lead. */
   readonly checkpoints: Checkpoints | undefined;
   /** What agents that are about to begin again have left of their grants. */
-  readonly kept: Map<string, Grant>;
+  readonly kept: Map<string, Budget>;
   /** The way to agents that other processes work on; undefined where there are none. */
-  readonly dispatch: Dispatch | undefined;
+  readonly dispatch: RemoteDispatch | undefined;
   /** What the whole swarm has used up, as far as the index was read. */
   readonly usage: RunUsage;
   /** Other processes have used up so much of what there is. */
@@ -74,12 +74,12 @@ export interface Household {
   /** What makes agents able to ask for others. */
   readonly agentsFor: (id: string) => AgentDeps['agents'];
   /** What came of those below an agent that is taken up again. */
-  readonly below: (id: string) => Promise<Subtree>;
+  readonly below: (id: string) => Promise<SubtreeTotals>;
 }
 
 /** The definition of a type as it is now; undefined for a fork, and for a type that is gone. */
 export const definitionOf = (
-  { setup }: Household,
+  { setup }: SwarmContext,
   type: string | null,
 ): AgentDefinition | undefined =>
   type === null ? undefined : setup.definitions.find(({ name }) => name === type);

@@ -17,19 +17,19 @@ import { directiveBody } from '../../prompt/request/request-body.js';
 import type { AgentEvent, RoomNeeded } from '../../protocol/agent/agent.js';
 import { StorageError, UsageError } from '../../protocol/errors.js';
 import type { Ids } from '../../protocol/ids.js';
-import type { Briefing } from '../../protocol/model/context-provider.js';
+import type { ContextProvider } from '../../protocol/model/context-provider.js';
 import { ConsultFailure } from '../../protocol/model/side-request.js';
 import { rawText } from '../../protocol/model/wire.js';
 import type { Hooks } from '../../protocol/permission/hooks.js';
 import type { Feed } from '../../protocol/session/feed.js';
 import { fireSessionStart } from '../hooks/session-hooks.js';
-import type { PromptShelf } from '../prompt-cache/prompt-head-manager.js';
-import { type ConsultDeps, consult } from './side-request.js';
+import type { PromptHeadManager } from '../prompt-cache/prompt-head-manager.js';
+import { type SideRequestDeps, sideRequest } from './side-request.js';
 
-export interface CompactorDeps extends ConsultDeps {
+export interface CompactorDeps extends SideRequestDeps {
   readonly feed: Feed;
-  readonly shelf: PromptShelf;
-  readonly briefing: Briefing;
+  readonly shelf: PromptHeadManager;
+  readonly briefing: ContextProvider;
   readonly windowOf: (model: string) => WindowMarks;
   readonly hooks: Hooks;
   readonly ids: Ids;
@@ -194,7 +194,7 @@ const summarise = async (
       : Math.min(countedTokens, tokensOfBytes(body.length));
     const maxOutputTokens = deps.shelf.outputLimit(deps.modelName);
     const wanted = { purpose: 'summary', call: null, body, knownTokens, maxOutputTokens };
-    const { text } = await consult(deps, wanted, signal);
+    const { text } = await sideRequest(deps, wanted, signal);
     signal.throwIfAborted();
     return text.trim() === '' ? { why: 'the model gave no summary.' } : text.trim();
   } catch (error) {

@@ -8,7 +8,7 @@ import type { AgentEvent, TurnInput, TurnOrder } from '../../protocol/agent/agen
 import type { Clock } from '../../protocol/clock.js';
 import { StorageError } from '../../protocol/errors.js';
 import type { Reservation } from '../../protocol/model/budget.js';
-import type { Briefing } from '../../protocol/model/context-provider.js';
+import type { ContextProvider } from '../../protocol/model/context-provider.js';
 import {
   ModelFailure,
   type ModelPort,
@@ -20,17 +20,17 @@ import type { TellWait } from '../../protocol/model/queueing.js';
 import { NO_USAGE } from '../../protocol/model/usage.js';
 import { type EndedBlock, rawText } from '../../protocol/model/wire.js';
 import type { Feed } from '../../protocol/session/feed.js';
-import type { Notebook } from '../agent/journaled-state.js';
+import type { JournaledState } from '../agent/journaled-state.js';
 import { needOf } from '../budget/run-budget.js';
 import { type LoopLimits, loopOf } from '../calls/loop-detector.js';
-import { CacheWatch } from '../prompt-cache/cache-monitor.js';
-import type { PromptShelf } from '../prompt-cache/prompt-head-manager.js';
-import { type ClearanceDeps, clearanceFor, stillStands } from './request-admission.js';
+import { CacheMonitor } from '../prompt-cache/cache-monitor.js';
+import type { PromptHeadManager } from '../prompt-cache/prompt-head-manager.js';
+import { admitRequest, type RequestAdmissionDeps, recheckAdmission } from './request-admission.js';
 import { RoomWatch } from './room-watch.js';
-import { LettersInTime, sendUserMessage } from './user-message.js';
+import { LetterCutoff, sendUserMessage } from './user-message.js';
 
-export interface TurnDeps extends ClearanceDeps {
-  readonly notebook: Notebook;
+export interface TurnDeps extends RequestAdmissionDeps {
+  readonly notebook: JournaledState;
   readonly model: ModelPort;
   readonly clock: Clock;
   readonly feed: Feed;
@@ -40,8 +40,8 @@ export interface TurnDeps extends ClearanceDeps {
   readonly defect: (error: unknown) => void;
   /** The beta features that the next request asks for. */
   readonly betas: () => readonly string[];
-  readonly shelf: PromptShelf;
-  readonly briefing: Briefing;
+  readonly shelf: PromptHeadManager;
+  readonly briefing: ContextProvider;
   readonly windowOf: (model: string) => WindowMarks;
   readonly toolCount: number;
   readonly limits: LoopLimits;
@@ -53,14 +53,14 @@ export interface TurnDeps extends ClearanceDeps {
 interface Turns {
   readonly deps: TurnDeps;
   readonly room: RoomWatch;
-  readonly watch: CacheWatch;
+  readonly watch: CacheMonitor;
   readonly waits: TellWait;
 }
 
 /** Between a turn and its machine. */
 interface Line {
   readonly signal: AbortSignal;
-  readonly letters: LettersInTime;
+  readonly letters: LetterCutoff;
   readonly tell: (event: AgentEvent) => void;
 }
 
@@ -83,10 +83,10 @@ const NO_ANSWER: EndedBlock = { type: 'text', raw: rawText('(The message ended h
 export const modelTurn = (deps: TurnDeps): Work<TurnOrder, TurnInput> => {
   const waits: TellWait = (why) =>
     deps.notebook.record({ type: 'request.queued', purpose: 'turn', call: null, why });
-  const turns = { deps, room: new RoomWatch(deps), watch: new CacheWatch(deps), waits };
+  const turns = { deps, room: new RoomWatch(deps), watch: new CacheMonitor(deps), waits };
   return ({ input, sendBack, receive }) => {
     const controller = new AbortController();
-    const letters = new LettersInTime(deps.notebook.history);
+    const letters = new LetterCutoff(deps.notebook.history);
     let over = false;
     const tell = (event: AgentEvent) => {
       if (over) return;
@@ -131,7 +131,7 @@ const runTurn = async (
   const gapTokens = room.gapFor(model, input);
   if (gapTokens > 0) return tell({ type: 'room.needed', gapTokens });
   const need = needOf(notebook, deps.shelf, model, attempt === 1);
-  const clearance = stillStands(await clearanceFor(deps, need, signal, turns.waits));
+  const clearance = recheckAdmission(await admitRequest(deps, need, signal, turns.waits));
   if (clearance === undefined) return tell({ type: 'turn.ended', stopReason: 'interrupted' });
   if ('reason' in clearance) return tell({ type: 'turn.refused', stop: clearance });
   const { reservation, marks } = clearance;

@@ -4,13 +4,13 @@
  */
 import type { Mark } from '../../prompt/request/cache-breakpoints.js';
 import type { Stop } from '../../protocol/agent/agent.js';
-import type { Grant, Need, Reservation } from '../../protocol/model/budget.js';
+import type { Budget, Need, Reservation } from '../../protocol/model/budget.js';
 import type { Governor } from '../../protocol/model/governor.js';
 import type { TellWait } from '../../protocol/model/queueing.js';
 import { isRefusal } from '../budget/run-budget.js';
 
 /** How the first request of an agent goes that shares its beginning with others (law 4). */
-export interface FirstDeparture {
+export interface FirstRequest {
   /** Undefined: the usual ones. */
   readonly marks: readonly Mark[] | undefined;
   /** Tokens of its prompt that others have left in the cache. */
@@ -25,10 +25,10 @@ type Depart = (
   model: string,
   signal: AbortSignal,
   waits: TellWait,
-) => Promise<FirstDeparture | undefined>;
+) => Promise<FirstRequest | undefined>;
 
-export interface ClearanceDeps {
-  readonly grant: Grant;
+export interface RequestAdmissionDeps {
+  readonly grant: Budget;
   /** Finds out what other processes have used up of it; undefined where there are none, or there is no limit. */
   readonly audit?: (() => Promise<void>) | undefined;
   readonly governor: Governor;
@@ -36,7 +36,7 @@ export interface ClearanceDeps {
   readonly depart?: Depart | undefined;
 }
 
-export interface Clearance {
+export interface RequestAdmission {
   readonly reservation: Reservation;
   /** Undefined: the usual ones. */
   readonly marks: readonly Mark[] | undefined;
@@ -50,7 +50,7 @@ export interface Clearance {
  * In the very moment before a request is sent: a Stop when others have used up meanwhile what it counts on,
  * as those in flight may do that cost more than was set aside for them.
  */
-export const stillStands = <Answer extends Clearance | Stop | undefined>(
+export const recheckAdmission = <Answer extends RequestAdmission | Stop | undefined>(
   clearance: Answer,
 ): Answer | Stop => {
   if (clearance === undefined || 'reason' in clearance) return clearance;
@@ -64,13 +64,13 @@ export const stillStands = <Answer extends Clearance | Stop | undefined>(
  * A Stop when it cannot be afforded; undefined when it was called off meanwhile. Each wait is told when
  * it begins; may reject with what that throws.
  */
-export const clearanceFor = async (
-  { grant, governor, depart, audit }: ClearanceDeps,
+export const admitRequest = async (
+  { grant, governor, depart, audit }: RequestAdmissionDeps,
   need: Need,
   signal: AbortSignal,
   waits: TellWait,
-): Promise<Clearance | Stop | undefined> => {
-  let departure: FirstDeparture | undefined;
+): Promise<RequestAdmission | Stop | undefined> => {
+  let departure: FirstRequest | undefined;
   let reservation: Reservation | undefined;
   try {
     departure = await depart?.(need.model, signal, waits);

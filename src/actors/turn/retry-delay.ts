@@ -23,7 +23,7 @@ export const backoffMs = (
 /** Below this nobody wonders what is going on. */
 const WORTH_SAYING_MS = 1_000;
 
-export const pause =
+export const retryDelay =
   (clock: Clock, chance: Chance, feed: Feed): Work<EventObject, PauseInput> =>
   ({ input, sendBack }) => {
     const ms = backoffMs(input, chance);

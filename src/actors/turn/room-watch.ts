@@ -2,10 +2,10 @@
 import type { WindowMarks } from '../../context/window/window.js';
 import type { TurnInput } from '../../protocol/agent/agent.js';
 import type { Feed } from '../../protocol/session/feed.js';
-import type { Notebook } from '../agent/journaled-state.js';
+import type { JournaledState } from '../agent/journaled-state.js';
 
 export interface RoomWatchDeps {
-  readonly notebook: Notebook;
+  readonly notebook: JournaledState;
   readonly feed: Feed;
   readonly windowOf: (model: string) => WindowMarks;
 }

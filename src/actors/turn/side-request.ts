@@ -15,13 +15,13 @@ import type { EndedBlock, WireBlock } from '../../protocol/model/wire.js';
 import { isRefusal } from '../budget/run-budget.js';
 import type { TurnDeps } from './model-turn.js';
 
-export type ConsultDeps = Pick<
+export type SideRequestDeps = Pick<
   TurnDeps,
   'notebook' | 'model' | 'governor' | 'clock' | 'grant' | 'modelName' | 'betas'
 >;
 
 /** `call` is what it is done for; null is the agent itself. `body` where the request is special. */
-export interface Consultation {
+export interface SideRequest {
   readonly purpose: string;
   readonly call: string | null;
   readonly body: Uint8Array;
@@ -30,10 +30,10 @@ export interface Consultation {
   readonly knownTokens?: number;
 }
 
-export const consultFor =
-  (deps: ConsultDeps, call: string) =>
+export const sideRequestFor =
+  (deps: SideRequestDeps, call: string) =>
   (request: ConsultRequest, signal: AbortSignal): Promise<ConsultAnswer> =>
-    consult(
+    sideRequest(
       deps,
       {
         purpose: request.purpose,
@@ -47,9 +47,9 @@ export const consultFor =
 type Outcome = 'ok' | 'failed' | 'aborted';
 
 /** Rejects with a ConsultFailure, with a StorageError, or with the signal's reason. */
-export const consult = async (
-  deps: ConsultDeps,
-  { purpose, call, body, maxOutputTokens, knownTokens = 0 }: Consultation,
+export const sideRequest = async (
+  deps: SideRequestDeps,
+  { purpose, call, body, maxOutputTokens, knownTokens = 0 }: SideRequest,
   signal: AbortSignal,
 ): Promise<ConsultAnswer> => {
   const { notebook, clock, grant, modelName: model } = deps;

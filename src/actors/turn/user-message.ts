@@ -1,20 +1,20 @@
 /** The next user message: what it answers, what people said, and what Skein itself has to tell. */
 import type { History } from '../../context/history/history.js';
 import type { AgentEvent, TurnInput } from '../../protocol/agent/agent.js';
-import type { Briefing } from '../../protocol/model/context-provider.js';
+import type { ContextProvider } from '../../protocol/model/context-provider.js';
 import type { UserPart } from '../../protocol/session/journal.js';
-import type { Notebook } from '../agent/journaled-state.js';
+import type { JournaledState } from '../agent/journaled-state.js';
 
 const CONTINUE =
   'Your last message was cut off at the output limit. Go on exactly where it ended, in smaller pieces.';
 
 export interface MessageDeps {
-  readonly notebook: Notebook;
-  readonly briefing: Briefing;
+  readonly notebook: JournaledState;
+  readonly briefing: ContextProvider;
 }
 
 /** Letters that came before the turn was called off; one that comes later is for the next run. */
-export class LettersInTime {
+export class LetterCutoff {
   private readonly history: History;
   private known: ReadonlySet<string> | undefined;
 
@@ -35,7 +35,7 @@ export class LettersInTime {
 export const sendUserMessage = async (
   { notebook, briefing }: MessageDeps,
   { cutShort }: Pick<TurnInput, 'cutShort'>,
-  letters: LettersInTime,
+  letters: LetterCutoff,
   tell: (event: AgentEvent) => void,
 ): Promise<void> => {
   const { history } = notebook;
@@ -55,8 +55,8 @@ export const sendUserMessage = async (
  */
 const nextMessage = async (
   history: History,
-  briefing: Briefing,
-  inTime: LettersInTime,
+  briefing: ContextProvider,
+  inTime: LetterCutoff,
 ): Promise<UserPart[]> => {
   const { told } = history;
   const opening = told.isBriefed ? undefined : await briefing.opening();

@@ -5,15 +5,15 @@
 import { UsageError } from '../../protocol/errors.js';
 import type { FeedItem } from '../../protocol/session/feed.js';
 import type { TakenJob } from '../../protocol/session/job-queue.js';
-import type { Journal, VisitedSession } from '../../protocol/session/store.js';
-import { Notebook } from '../agent/journaled-state.js';
+import type { Journal, WorkerSession } from '../../protocol/session/store.js';
+import { JournaledState } from '../agent/journaled-state.js';
 import { readHead } from '../prompt-cache/prompt-head-manager.js';
 import { newestPrompt } from '../session/begin-session.js';
 import { type EquippedLead, equipLead } from '../session/lead-runtime.js';
 import type { SessionOptions } from '../session/lead-session.js';
 import { endOf } from '../spawn/build-child.js';
-import type { Child } from '../tree/agent-node.js';
-import type { Entry } from '../tree/agent-registry.js';
+import type { ChildNode } from '../tree/agent-node.js';
+import type { AgentEntry } from '../tree/agent-registry.js';
 import { tagOf } from '../tree/agent-registry.js';
 import { failed } from '../tree/stop-reasons.js';
 import { deliverClone } from '../worktrees/worker-clone.js';
@@ -34,7 +34,7 @@ export interface GivenBack {
   readonly why: string;
 }
 
-export interface Outpost {
+export interface WorkerSwarm {
   readonly swarm: string;
   /** Of the newest record of its lead, when it was opened. */
   readonly leadEpoch: number;
@@ -49,8 +49,11 @@ export interface Outpost {
 }
 
 /** Rejects with a UsageError when there is no such swarm, or it cannot be worked on here. */
-export const openOutpost = async (options: SessionOptions, swarm: string): Promise<Outpost> => {
-  const session = await options.store.visit(swarm);
+export const openWorkerSwarm = async (
+  options: SessionOptions,
+  swarm: string,
+): Promise<WorkerSwarm> => {
+  const session = await options.store.openAsWorker(swarm);
   try {
     const lead = await readLead(options, session);
     // What a call changes is on record with its agent; after a crash nobody looks for more here.
@@ -66,7 +69,7 @@ export const openOutpost = async (options: SessionOptions, swarm: string): Promi
 };
 
 /** As the lead's journal has it now. */
-const readLead = async ({ store, modelName }: SessionOptions, session: VisitedSession) => {
+const readLead = async ({ store, modelName }: SessionOptions, session: WorkerSession) => {
   const { id, lead, model } = session.meta;
   const past = await store.peek(id, lead);
   const created = past.records.find((record) => record.type === 'agent.created');
@@ -75,16 +78,16 @@ const readLead = async ({ store, modelName }: SessionOptions, session: VisitedSe
   }
   const prompt = newestPrompt(past.records) ?? created.prompt;
   const head = await readHead(prompt, (name) => session.readArtifact(name));
-  const notebook = new Notebook(onlyRead(past), past.records);
+  const notebook = new JournaledState(onlyRead(past), past.records);
   const epoch = past.records.at(-1)?.epoch ?? 0;
   return { head, notebook, model: modelName ?? model, epoch };
 };
 
-class OpenOutpost implements Outpost {
+class OpenOutpost implements WorkerSwarm {
   readonly swarm: string;
   readonly leadEpoch: number;
   private readonly options: SessionOptions;
-  private readonly session: VisitedSession;
+  private readonly session: WorkerSession;
   private readonly lead: EquippedLead;
   private readonly working = new Map<string, TakenJob>();
   /** By agent: when its progress was last told, or could have been. */
@@ -93,7 +96,7 @@ class OpenOutpost implements Outpost {
 
   constructor(
     options: SessionOptions,
-    session: VisitedSession,
+    session: WorkerSession,
     lead: EquippedLead,
     leadEpoch: number,
   ) {
@@ -151,13 +154,13 @@ class OpenOutpost implements Outpost {
   }
 
   /** True when it has ended and whoever it works for is told; false when it is somebody else's to go on with. */
-  private async untilOver(entry: Entry, job: TakenJob, lost: AbortSignal): Promise<boolean> {
+  private async untilOver(entry: AgentEntry, job: TakenJob, lost: AbortSignal): Promise<boolean> {
     const { swarm } = this.lead;
     const over = new Promise<true>((resolve) => entry.listeners.add(() => resolve(true)));
     const cutOff = new Promise<false>((resolve) => {
       lost.addEventListener('abort', () => resolve(false), { once: true });
     });
-    let child: Child | undefined;
+    let child: ChildNode | undefined;
     const inVain = job.attempts < MOST_IN_VAIN ? 0 : await this.beginningsInVain(job.id);
     const isOnRecord = await swarm.revive(entry, (rebuilt) => {
       child = rebuilt;
@@ -175,8 +178,8 @@ class OpenOutpost implements Outpost {
 
   /** The end of a run is on record, and told under a name that is the same whoever tells it. */
   private async tellParent(
-    { tag, run }: Entry,
-    child: Child | undefined,
+    { tag, run }: AgentEntry,
+    child: ChildNode | undefined,
     lost: AbortSignal,
   ): Promise<boolean> {
     const { dispatch } = this.lead.swarm.house;
@@ -199,7 +202,7 @@ class OpenOutpost implements Outpost {
   }
 
   /** As if the process had died there, but for calls that may end yet where the agent is still ours. */
-  private async giveUp(entry: Entry, lost: AbortSignal): Promise<void> {
+  private async giveUp(entry: AgentEntry, lost: AbortSignal): Promise<void> {
     const { clock } = this.options;
     const until = clock.now() + GRACE_MS;
     while (!lost.aborted && clock.now() < until && entry.child?.agent?.state === 'tool-running') {
@@ -228,7 +231,7 @@ class OpenOutpost implements Outpost {
   }
 
   /** Known since the swarm was recalled, or from its first record. */
-  private async entryOf(id: string): Promise<Entry | undefined> {
+  private async entryOf(id: string): Promise<AgentEntry | undefined> {
     const { roster, lead } = this.lead.swarm;
     const known = roster.get(id);
     if (known !== undefined) return known;
@@ -257,7 +260,7 @@ class OpenOutpost implements Outpost {
 }
 
 /** One that had ended when it was handed over is to go on; somebody who died may have begun that. */
-const isUnfinished = (child: Child, { at = 0 }: TakenJob): boolean => {
+const isUnfinished = (child: ChildNode, { at = 0 }: TakenJob): boolean => {
   const { ended, waiting } = child.deps.notebook.history;
   return endOf(child) === undefined || waiting > 0 || (ended?.seq ?? 0) <= at;
 };

@@ -4,7 +4,7 @@
  */
 
 import { isInside } from '../../policy/paths/path-policy.js';
-import type { OwnTree } from '../../policy/paths/worktree-mapping.js';
+import type { WorktreeMapping } from '../../policy/paths/worktree-mapping.js';
 import { SpawnRefusal } from '../../protocol/agent/swarm.js';
 import { StorageError } from '../../protocol/errors.js';
 import type { CallWatch, Checkpoints } from '../../protocol/session/checkpoint.js';
@@ -16,15 +16,15 @@ import {
   type WorktreePlace,
   WorktreeRefusal,
 } from '../../protocol/tools/worktree.js';
-import type { Notebook } from '../agent/journaled-state.js';
-import type { Child, Member } from '../tree/agent-node.js';
-import type { Household } from '../tree/swarm-context.js';
+import type { JournaledState } from '../agent/journaled-state.js';
+import type { AgentNode, ChildNode } from '../tree/agent-node.js';
+import type { SwarmContext } from '../tree/swarm-context.js';
 import { deliverClone } from './worker-clone.js';
 
 /** Its terms with the place in them. Throws a SpawnRefusal. */
 export const placed = async (
-  { setup, session }: Household,
-  parent: Member,
+  { setup, session }: SwarmContext,
+  parent: AgentNode,
   id: string,
   origin: Origin,
 ): Promise<Origin> => {
@@ -39,7 +39,7 @@ export const placed = async (
 
 /** In the journal, so that nobody waits in silence. `child`: one that has no journal yet. */
 const tellLock =
-  (notebook: Notebook, child?: string): TellLock =>
+  (notebook: JournaledState, child?: string): TellLock =>
   (holder, place) => {
     const who = child === undefined ? {} : { child };
     try {
@@ -51,7 +51,7 @@ const tellLock =
   };
 
 /** The folder of one that goes on may have gone with its last work. Throws a SpawnRefusal. */
-export const reopen = async ({ setup, session }: Household, child: Child): Promise<void> => {
+export const reopen = async ({ setup, session }: SwarmContext, child: ChildNode): Promise<void> => {
   const { worktree } = child.origin;
   // A clone was looked for before it was rebuilt.
   if (worktree === undefined || child.deps.notebook.history.family.cloned !== undefined) return;
@@ -76,18 +76,21 @@ const orRefuse = async <Result>(work: Promise<Result>): Promise<Result> => {
 };
 
 /** Where the parent works now, unless that is outside of what it may work in. */
-const folderOf = (parent: Member, workspace: string): string => {
+const folderOf = (parent: AgentNode, workspace: string): string => {
   const home = worktreeOf(parent)?.path ?? workspace;
   const { cwd } = parent.deps.notebook.history;
   return isInside(home, cwd) ? cwd : home;
 };
 
 /** Of the agent itself, or of the nearest one above it that has one. */
-const worktreeOf = (member: Member | Child): WorktreePlace | undefined =>
+const worktreeOf = (member: AgentNode | ChildNode): WorktreePlace | undefined =>
   'origin' in member ? (member.origin.worktree ?? worktreeOf(member.parent)) : undefined;
 
 /** The trees of an agent: the one that it works in, and those that this one came from. */
-export const treesOf = (parent: Member | Child, { worktree }: Origin): readonly OwnTree[] => [
+export const treesOf = (
+  parent: AgentNode | ChildNode,
+  { worktree }: Origin,
+): readonly WorktreeMapping[] => [
   ...(worktree === undefined ? [] : [{ path: worktree.path, top: worktree.top }]),
   ...('origin' in parent ? treesOf(parent.parent, parent.origin) : []),
 ];
@@ -98,7 +101,11 @@ interface Equipment {
 }
 
 /** What an agent works with, by where it works. */
-export const equipmentFor = (house: Household, parent: Member, { worktree }: Origin): Equipment => {
+export const equipmentFor = (
+  house: SwarmContext,
+  parent: AgentNode,
+  { worktree }: Origin,
+): Equipment => {
   const { setup, checkpoints } = house;
   // What the lead changes it writes down itself; those below it leave that to it.
   const above = parent.depth === 0 ? checkpoints : parent.deps.checkpoints;
@@ -128,14 +135,18 @@ const outsideOf = (path: string, checkpoints: Checkpoints): Checkpoints => ({
 const NOTHING: CallWatch = { changes: async () => [] };
 
 /** Its work is where its last record says; one without a worktree has never been away. */
-export const isHome = ({ origin, deps }: Child): boolean =>
+export const isHome = ({ origin, deps }: ChildNode): boolean =>
   origin.worktree === undefined || deps.notebook.history.family.settled !== null;
 
 /**
  * Brings the work of an agent that has ended, or rests, into the tree of its parent, and writes down what
  * came of that. What the merge changes is kept with the lead, so that it can be rewound.
  */
-export const bringHome = async (house: Household, child: Child, stays = false): Promise<void> => {
+export const mergeBack = async (
+  house: SwarmContext,
+  child: ChildNode,
+  stays = false,
+): Promise<void> => {
   const { id, deps } = child;
   const { notebook, openArtifact } = deps;
   const settled = (await deliverClone(house, child, stays)) ?? (await merge(house, child, stays));
@@ -151,8 +162,8 @@ export const bringHome = async (house: Household, child: Child, stays = false): 
 
 /** Undefined for one that has no worktree. */
 const merge = async (
-  house: Household,
-  { id, parent, deps, origin }: Child,
+  house: SwarmContext,
+  { id, parent, deps, origin }: ChildNode,
   stays: boolean,
 ): Promise<Settled | undefined> => {
   const { worktree: place } = origin;
@@ -177,7 +188,7 @@ const merge = async (
 };
 
 const keepPatch = async (
-  artifact: ReturnType<Child['deps']['openArtifact']>,
+  artifact: ReturnType<ChildNode['deps']['openArtifact']>,
   diff: Uint8Array,
 ): Promise<string | undefined> => {
   artifact.write(diff);

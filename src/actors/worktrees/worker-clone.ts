@@ -11,19 +11,19 @@ import {
   type Settled,
   WorktreeRefusal,
 } from '../../protocol/tools/worktree.js';
-import type { Notebook } from '../agent/journaled-state.js';
-import type { Child, Member } from '../tree/agent-node.js';
-import type { Household } from '../tree/swarm-context.js';
+import type { JournaledState } from '../agent/journaled-state.js';
+import type { AgentNode, ChildNode } from '../tree/agent-node.js';
+import type { SwarmContext } from '../tree/swarm-context.js';
 
 /**
  * One that goes on has its place on this machine afterwards, and knows where that is. Rejects with a
  * WorktreeRefusal; then nothing is on record of it.
  */
 export const placeHere = async (
-  { setup: { clones }, session, dispatch }: Household,
+  { setup: { clones }, session, dispatch }: SwarmContext,
   agent: string,
-  notebook: Notebook,
-  parent: Member,
+  notebook: JournaledState,
+  parent: AgentNode,
 ): Promise<void> => {
   const { history } = notebook;
   const isOver = history.ended?.final === true && history.letters.waiting === 0;
@@ -49,7 +49,7 @@ const unknown = ({ host, url }: ClonedPlace): string =>
 const isReachable = (
   clones: Clones,
   own: ClonedPlace | undefined,
-  parent: Member | Child,
+  parent: AgentNode | ChildNode,
 ): boolean => {
   if (own !== undefined) return clones.isHere(own);
   if (!('parent' in parent)) return !clones.isAway;
@@ -58,8 +58,8 @@ const isReachable = (
 
 /** Undefined for one that works in no clone. */
 export const deliverClone = async (
-  { setup: { clones } }: Household,
-  { id, deps }: Child,
+  { setup: { clones } }: SwarmContext,
+  { id, deps }: ChildNode,
   stays: boolean,
 ): Promise<Settled | undefined> => {
   const { cloned, writtenFiles } = deps.notebook.history.family;

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import type { Machine } from '../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../terminal/terminal-host.js';
 import type { DemoRepository } from './demo-repository.js';
 import { DEMO_TASK } from './demo-script.js';
 
@@ -15,7 +15,7 @@ export type DemoLine = Readonly<Record<string, unknown>>;
 export const wordOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 export interface DemoChildOptions {
-  readonly machine: Machine;
+  readonly machine: TerminalHost;
   readonly repository: DemoRepository;
   readonly baseUrl: string;
   readonly session: string;

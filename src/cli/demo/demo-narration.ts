@@ -3,7 +3,7 @@ import type { OpenQuestion } from '../../sdk/control/open-questions.js';
 import { type Paint, paintFor } from '../../terminal/terminal.js';
 import type { ChartStyle } from '../../terminal/text/bar-chart.js';
 import { money, plural, wrapped } from '../../terminal/text/format-numbers.js';
-import { harmless } from '../../terminal/text/sanitize.js';
+import { sanitize } from '../../terminal/text/sanitize.js';
 import { type DemoLine, wordOf } from './demo-child.js';
 
 const SIGNS = {
@@ -128,7 +128,7 @@ export class DemoNarration {
 
   private line(who: string, sign: string, words: string, remark = ''): void {
     const head = `${who}${sign} `;
-    const [first = '', ...rest] = wrapped(harmless(words), this.width - head.length);
+    const [first = '', ...rest] = wrapped(sanitize(words), this.width - head.length);
     const indent = ' '.repeat(head.length);
     const last = head.length + (rest.at(-1) ?? first).length;
     const gap = last + remark.length < this.width ? ' ' : `\n${indent}`;
@@ -147,7 +147,7 @@ export class DemoNarration {
       this.isTalking = true;
       this.print(`\n${this.signs.says} `);
     } else if (type === 'content_block_stop') this.endTalk();
-    else if (piece?.type === 'text_delta') this.print(harmless(wordOf(piece.text)));
+    else if (piece?.type === 'text_delta') this.print(sanitize(wordOf(piece.text)));
   }
 
   private endTalk(): void {

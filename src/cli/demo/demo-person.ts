@@ -9,7 +9,7 @@ import {
   type OpenQuestion,
   openQuestions,
 } from '../../sdk/control/open-questions.js';
-import type { Machine } from '../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../terminal/terminal-host.js';
 import { DEMO_COMMAND } from './demo-script.js';
 
 /** How often it looks for questions. */
@@ -21,7 +21,7 @@ const PATIENCE_MS = 20_000;
 
 export interface DemoPersonOptions {
   /** As it is for the swarm: its home, its state. */
-  readonly machine: Machine;
+  readonly machine: TerminalHost;
   readonly asks: (question: OpenQuestion, isPersonThere: boolean) => void;
   readonly answers: (question: OpenQuestion, words: string) => void;
 }

@@ -5,7 +5,7 @@
 import { rmSync } from 'node:fs';
 import { openArchive } from '../../sdk/assembly/options/open-store.js';
 import { startSimulator } from '../../simulator/server.js';
-import type { Machine } from '../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../terminal/terminal-host.js';
 import { chartStyle } from '../../terminal/text/bar-chart.js';
 import { wrapped } from '../../terminal/text/format-numbers.js';
 import { costOfSession } from '../../views/cost/session-cost.js';
@@ -19,7 +19,7 @@ import { DEMO_TASK, demoScript, FIRST_TO_REST } from './demo-script.js';
 
 const SESSION = 'demo';
 
-export const demo = async (machine: Machine, json: boolean): Promise<number> => {
+export const demo = async (machine: TerminalHost, json: boolean): Promise<number> => {
   const repository = await makeDemoRepository();
   const remove = () => rmSync(repository.folder, { recursive: true, force: true, maxRetries: 3 });
   // A second Ctrl-C ends the process on the spot.
@@ -44,7 +44,7 @@ export const demo = async (machine: Machine, json: boolean): Promise<number> => 
     session: SESSION,
     take,
   });
-  const swarm: Machine = {
+  const swarm: TerminalHost = {
     ...machine,
     home: repository.folder,
     cwd: repository.path,

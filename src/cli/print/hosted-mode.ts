@@ -4,25 +4,25 @@
  */
 import { boundedLines } from '../../host/process/bounded-lines.js';
 import { UsageError } from '../../protocol/errors.js';
-import { HostedSession } from '../../sdk/api/in-process-session.js';
+import { InProcessSession } from '../../sdk/api/in-process-session.js';
 import {
   type AskedRequest,
-  LineLink,
+  JsonLineChannel,
   LONGEST_LINE,
   SubprocessError,
 } from '../../sdk/api/json-line-channel.js';
 import { openedAnswer, openedFrom, promptFrom } from '../../sdk/api/subprocess-requests.js';
-import type { Machine } from '../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../terminal/terminal-host.js';
 import { EXIT } from '../run/exit-code.js';
 import { GatheredLines } from './batched-output.js';
 
 /** Whatever still runs when nobody is there any more has so long to end. */
 const LAST_MS = 20_000;
 
-export const hostedMode = async (machine: Machine): Promise<number> => {
+export const hostedMode = async (machine: TerminalHost): Promise<number> => {
   const lines = new GatheredLines(machine.out);
   const guest = new Guest(machine, lines);
-  const link = new LineLink({
+  const link = new JsonLineChannel({
     write: lines.add,
     serve: (request, signal) => guest.serve(request, signal, link),
     heed: () => undefined,
@@ -46,17 +46,17 @@ export const hostedMode = async (machine: Machine): Promise<number> => {
 
 /** The session in this process, and what is being done for the program. */
 class Guest {
-  private readonly machine: Machine;
+  private readonly machine: TerminalHost;
   private readonly lines: GatheredLines;
   private readonly works = new Set<Promise<unknown>>();
-  private session: HostedSession | undefined;
+  private session: InProcessSession | undefined;
 
-  constructor(machine: Machine, lines: GatheredLines) {
+  constructor(machine: TerminalHost, lines: GatheredLines) {
     this.machine = machine;
     this.lines = lines;
   }
 
-  serve(request: AskedRequest, signal: AbortSignal, link: LineLink): Promise<unknown> {
+  serve(request: AskedRequest, signal: AbortSignal, link: JsonLineChannel): Promise<unknown> {
     const work = request.subtype === 'open' ? this.open(request, link) : this.run(request, signal);
     this.works.add(work);
     const forget = () => this.works.delete(work);
@@ -70,10 +70,10 @@ class Guest {
     await this.session?.close();
   }
 
-  private async open(request: AskedRequest, link: LineLink): Promise<unknown> {
+  private async open(request: AskedRequest, link: JsonLineChannel): Promise<unknown> {
     const { watchdog, env } = this.machine;
     const { options, ...terms } = openedFrom(request, link, env);
-    this.session = await HostedSession.open(options, { ...terms, watchdog });
+    this.session = await InProcessSession.open(options, { ...terms, watchdog });
     return openedAnswer(this.session.id);
   }
 

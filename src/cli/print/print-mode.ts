@@ -7,14 +7,14 @@ import { UsageError } from '../../protocol/errors.js';
 import type { RawJson } from '../../protocol/model/wire.js';
 import type { FeedItem } from '../../protocol/session/feed.js';
 import { promptBlocks, titleOf } from '../../sdk/api/messages/prompt-blocks.js';
-import { RunTally } from '../../sdk/api/messages/run-result.js';
+import { RunResultBuilder } from '../../sdk/api/messages/run-result.js';
 import { feedLine, initMessage } from '../../sdk/api/messages/stream-json.js';
-import { TaskBook } from '../../sdk/api/messages/task-messages.js';
+import { TaskMessages } from '../../sdk/api/messages/task-messages.js';
 import { untilResting } from '../../sdk/api/resting.js';
 import type { Provider } from '../../sdk/assembly/options/provider.js';
 import { type SwarmLine, SwarmLines, waitingText } from '../../terminal/output/swarm-lines.js';
-import type { Machine } from '../../terminal/terminal-host.js';
-import { harmless } from '../../terminal/text/sanitize.js';
+import type { TerminalHost } from '../../terminal/terminal-host.js';
+import { sanitize } from '../../terminal/text/sanitize.js';
 import { EXIT, exitCodeOf } from '../run/exit-code.js';
 import { openShownRun } from '../run/open-session.js';
 import type { RunFlags } from '../run/run-flags.js';
@@ -25,7 +25,7 @@ import { readPrompt } from './read-prompt.js';
 export const printMode = async (
   given: string | undefined,
   flags: RunFlags,
-  machine: Machine,
+  machine: TerminalHost,
   provider?: Provider,
 ): Promise<number> => {
   const isDriven = flags.inputFormat === 'stream-json';
@@ -90,7 +90,7 @@ const checkFormats = ({ inputFormat, outputFormat, includePartialMessages }: Run
 /** A resumed session may simply go on with what it was doing. */
 const readPromptOrNone = async (
   given: string | undefined,
-  machine: Machine,
+  machine: TerminalHost,
   isResumed: boolean,
 ): Promise<string | undefined> => {
   try {
@@ -105,7 +105,7 @@ const readPromptOrNone = async (
 const drive = async (
   session: LeadSession,
   control: ControlLines,
-  machine: Machine,
+  machine: TerminalHost,
   dismissal: AbortSignal,
 ): Promise<void> => {
   const handlers = {
@@ -125,24 +125,24 @@ const MOST_DENIALS = 20;
 
 class Printer {
   lastStop: Stop | undefined;
-  private tally: RunTally;
+  private tally: RunResultBuilder;
   private readonly session: LeadSession;
-  private readonly tasks: TaskBook;
+  private readonly tasks: TaskMessages;
   private readonly swarm: SwarmLines;
   private readonly flags: RunFlags;
-  private readonly machine: Machine;
+  private readonly machine: TerminalHost;
   private readonly line: (text: string) => void;
 
   constructor(
     session: LeadSession,
     flags: RunFlags,
-    machine: Machine,
+    machine: TerminalHost,
     line: (text: string) => void,
     said: string,
   ) {
     this.session = session;
-    this.tally = new RunTally(said);
-    this.tasks = new TaskBook(session.id);
+    this.tally = new RunResultBuilder(said);
+    this.tasks = new TaskMessages(session.id);
     const show = ({ text }: SwarmLine) => machine.notify(text.trimStart());
     this.swarm = new SwarmLines({ show, isVerbose: flags.verbose === true });
     this.flags = flags;
@@ -182,13 +182,13 @@ class Printer {
       const wantsJson = this.flags.jsonSchema !== undefined;
       this.line(JSON.stringify(this.tally.result(this.session, stop, randomUUID(), wantsJson)));
     }
-    this.tally = new RunTally();
+    this.tally = new RunResultBuilder();
   }
 
   private printText(stop: Stop): void {
     const { text } = this.tally;
     // A program gets it as it is; a terminal would obey it.
-    const shown = this.machine.stdout.isTTY === true ? harmless(text) : text;
+    const shown = this.machine.stdout.isTTY === true ? sanitize(text) : text;
     if (text !== '') this.machine.out(`${shown}\n`);
     this.denialLines().forEach(this.machine.notify);
     if (stop.reason !== 'end_turn') {

@@ -1,7 +1,7 @@
 /** The prompt of a print run: from the arguments, from stdin, or both. */
 import { fstatSync } from 'node:fs';
 import { UsageError } from '../../protocol/errors.js';
-import type { Machine } from '../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../terminal/terminal-host.js';
 
 /** More than any model's window holds. */
 const MAX_STDIN = 16 * 1024 * 1024;
@@ -13,7 +13,7 @@ const NO_PROMPT = 'There is no prompt: give one, as in skein -p "…", or pipe o
 /** Throws a UsageError with the sentence `none` where there is nothing. */
 export const readPrompt = async (
   given: string | undefined,
-  { stdin, err }: Machine,
+  { stdin, err }: TerminalHost,
   none = NO_PROMPT,
 ): Promise<string> => {
   const piped = stdin.isTTY ? '' : await readPiped(stdin, given !== undefined, err);
@@ -23,9 +23,9 @@ export const readPrompt = async (
 };
 
 const readPiped = async (
-  stdin: Machine['stdin'],
+  stdin: TerminalHost['stdin'],
   hasPrompt: boolean,
-  err: Machine['err'],
+  err: TerminalHost['err'],
 ): Promise<string> => {
   if (hasPrompt && !isPipeOrFile(stdin)) return '';
   const chunks: Buffer[] = [];
@@ -52,7 +52,7 @@ const readPiped = async (
   return Buffer.concat(chunks).toString();
 };
 
-const isPipeOrFile = ({ fd }: Machine['stdin']): boolean => {
+const isPipeOrFile = ({ fd }: TerminalHost['stdin']): boolean => {
   try {
     const stat = fstatSync(fd);
     return stat.isFIFO() || stat.isFile() || stat.isSocket();

@@ -1,17 +1,17 @@
 /** A session in lines: keys where the terminal has them, whole lines anywhere else. */
 import { KeyTerminal } from '../../terminal/input/key-terminal.js';
 import { LineTerminal } from '../../terminal/input/line-terminal.js';
-import { Narration } from '../../terminal/output/feed-printer.js';
-import { nameOfAgent, type OpenFace } from '../../terminal/output/session-view.js';
+import { FeedPrinter } from '../../terminal/output/feed-printer.js';
+import { nameOfAgent, type OpenView } from '../../terminal/output/session-view.js';
 import { isCapableTerminal, ringOn } from '../../terminal/terminal.js';
 import { TerminalSurface } from './terminal-surface.js';
 
-export const lineFace: OpenFace = (host) => {
+export const lineView: OpenView = (host) => {
   const { machine, history, isVerbose } = host;
   const terminal = isCapableTerminal(machine)
     ? new KeyTerminal(machine, history)
     : new LineTerminal(machine);
-  const narration = new Narration(terminal, { isVerbose });
+  const narration = new FeedPrinter(terminal, { isVerbose });
   const surface = new TerminalSurface({
     terminal,
     say: (...lines) => narration.say(...lines),

@@ -6,16 +6,16 @@ import { randomIds } from '../../protocol/ids.js';
 import type { SessionStore } from '../../protocol/session/store.js';
 import { promptBlocks, titleOf } from '../../sdk/api/messages/prompt-blocks.js';
 import { withImages } from '../../sdk/api/messages/prompt-images.js';
-import type { Workbench, WorkbenchRequest } from '../../sdk/assembly/assemble-session.js';
-import type { OpenRun } from '../../sdk/assembly/open-host-session.js';
-import { triedOut } from '../../sdk/assembly/open-host-session.js';
+import type { AssemblyOptions, SessionAssembly } from '../../sdk/assembly/assemble-session.js';
+import type { HostSession } from '../../sdk/assembly/open-host-session.js';
+import { dryRun } from '../../sdk/assembly/open-host-session.js';
 import type { Provider } from '../../sdk/assembly/options/provider.js';
 import { externalIncludes } from '../../sdk/assembly/prompt/run-memory.js';
 import { type WindowReport, windowOfAgent } from '../../sdk/sessions/context-window-report.js';
 import { openRewind } from '../../sdk/sessions/rewind-session.js';
-import type { SessionFace, SessionPlace } from '../../terminal/output/session-view.js';
+import type { SessionPlace, SessionView } from '../../terminal/output/session-view.js';
 import { wantsColour } from '../../terminal/terminal.js';
-import type { Machine } from '../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../terminal/terminal-host.js';
 import { chartStyle } from '../../terminal/text/bar-chart.js';
 import { costOfSession } from '../../views/cost/session-cost.js';
 import { windowOfNew } from '../commands/inspect/context-command.js';
@@ -34,8 +34,8 @@ import { windsDown } from './shutdown-timeout.js';
 import { askForTrust } from './trust-question.js';
 
 export interface ReplLeadOptions {
-  readonly machine: Machine;
-  readonly face: SessionFace;
+  readonly machine: TerminalHost;
+  readonly face: SessionView;
   readonly flags: RunFlags;
   readonly provider: Provider | undefined;
   /** A run has ended; the agent may rest now. */
@@ -48,9 +48,9 @@ export interface ReplLeadOptions {
 export class ReplLead {
   private readonly options: ReplLeadOptions;
   private flags: RunFlags;
-  private run: OpenRun | undefined;
+  private run: HostSession | undefined;
   store: SessionStore | undefined;
-  private bench: Workbench | undefined;
+  private bench: SessionAssembly | undefined;
   private cwd: string;
 
   constructor(options: ReplLeadOptions) {
@@ -80,7 +80,7 @@ export class ReplLead {
     return this.spokenRun.session;
   }
 
-  private get spokenRun(): OpenRun {
+  private get spokenRun(): HostSession {
     if (this.run === undefined) throw new UsageError('Nothing has been said yet.');
     return this.run;
   }
@@ -134,7 +134,7 @@ export class ReplLead {
 
   /** What a session would begin with. Throws a UsageError for what may not be used here. */
   private async modeWith(flags: RunFlags): Promise<string> {
-    const { settings, options } = await triedOut(this.request(flags, ''));
+    const { settings, options } = await dryRun(this.request(flags, ''));
     await options.store.close();
     return settings.mode.value;
   }
@@ -219,10 +219,10 @@ export class ReplLead {
   }
 
   /** Once more when a person has just trusted the workspace: other settings apply then. */
-  private async setUp(): Promise<Workbench> {
+  private async setUp(): Promise<SessionAssembly> {
     const { machine } = this.options;
     const { terminal } = this.options.face;
-    const set = () => triedOut(this.request(this.flags, ''));
+    const set = () => dryRun(this.request(this.flags, ''));
     const first = await set();
     const isTrusted = await askForTrust(first.settings, terminal);
     if (isTrusted) await first.options.store.close();
@@ -236,7 +236,7 @@ export class ReplLead {
     return bench;
   }
 
-  private introduce({ options, settings, notices }: Workbench): void {
+  private introduce({ options, settings, notices }: SessionAssembly): void {
     const { sessionId: id = '' } = this.flags;
     const model = options.modelName ?? options.defaultModel;
     this.head({ id, model, cwd: options.fresh.cwd, mode: settings.mode.value }, notices);
@@ -249,7 +249,7 @@ export class ReplLead {
     for (const notice of notices) narration.remark(notice);
   }
 
-  private request(flags: RunFlags, title: string): WorkbenchRequest {
+  private request(flags: RunFlags, title: string): AssemblyOptions {
     const { machine, face, provider } = this.options;
     return {
       machine,
@@ -262,12 +262,12 @@ export class ReplLead {
     };
   }
 
-  private open(flags: RunFlags, title: string): Promise<OpenRun> {
+  private open(flags: RunFlags, title: string): Promise<HostSession> {
     return openShownRun(this.request(flags, title));
   }
 
   /** A former session, shown and set going: it may have been in the middle of something. */
-  private adopt(run: OpenRun): void {
+  private adopt(run: HostSession): void {
     const { session, settings, notices } = run;
     const { id, model, meta } = session;
     this.head({ id, model, cwd: meta.cwd, mode: settings.mode.value }, notices);
@@ -277,7 +277,7 @@ export class ReplLead {
     if (this.isRunning) this.options.face.narration.remark('It goes on with what was under way.');
   }
 
-  private attach(run: OpenRun): void {
+  private attach(run: HostSession): void {
     const { face, onRunEnded, onStopped, onDefect } = this.options;
     this.run = run;
     face.forget();

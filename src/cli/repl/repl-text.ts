@@ -4,7 +4,7 @@ import { textOf } from '../../context/history/last-answer.js';
 import type { WireBlock } from '../../protocol/model/wire.js';
 import { VERSION } from '../../sdk/version.js';
 import { money } from '../../terminal/text/format-numbers.js';
-import { echoOf, exactText, harmless, lastLines } from '../../terminal/text/sanitize.js';
+import { echoOf, exactText, lastLines, sanitize } from '../../terminal/text/sanitize.js';
 
 export interface Place {
   readonly id: string;
@@ -35,7 +35,7 @@ export const lastExchange = ({ notebook }: LeadSession): string => {
   if (prompt !== undefined) {
     lines.push(`> ${echoOf(saidIn(prompt.bytes), QUESTION_LINES).join('\n  ')}`, '');
   }
-  if (answer !== undefined) lines.push(...lastLines(harmless(saidIn(answer.bytes)), ANSWER_LINES));
+  if (answer !== undefined) lines.push(...lastLines(sanitize(saidIn(answer.bytes)), ANSWER_LINES));
   return lines.length === 0 ? '' : `The last exchange:\n\n${lines.join('\n')}\n`;
 };
 

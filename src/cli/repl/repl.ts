@@ -8,14 +8,14 @@ import {
   readLine,
   type TypedLine,
 } from '../../terminal/input/slash-commands.js';
-import type { Narration } from '../../terminal/output/feed-printer.js';
-import type { OpenFace, SessionFace } from '../../terminal/output/session-view.js';
+import type { FeedPrinter } from '../../terminal/output/feed-printer.js';
+import type { OpenView, SessionView } from '../../terminal/output/session-view.js';
 import { isCapableTerminal, isForScreenReader, type Terminal } from '../../terminal/terminal.js';
-import type { Machine } from '../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../terminal/terminal-host.js';
 import { echoOf } from '../../terminal/text/sanitize.js';
 import { EXIT, exitCodeOf } from '../run/exit-code.js';
 import type { RunFlags } from '../run/run-flags.js';
-import { lineFace } from './line-view.js';
+import { lineView } from './line-view.js';
 import { modeAfter } from './mode-command.js';
 import { PromptHistory } from './prompt-history.js';
 import { ReplLead } from './repl-session.js';
@@ -27,14 +27,14 @@ const TWICE_MS = 5_000;
 export const repl = async (
   given: string | undefined,
   flags: RunFlags,
-  machine: Machine,
+  machine: TerminalHost,
   provider?: Provider,
 ): Promise<number> => {
   const file = stateLayout(resolveSkeinHome(machine)).history;
   const history = new PromptHistory(flags.sessionPersistence === false ? undefined : file);
   const openFace = wantsLines(flags, machine)
-    ? lineFace
-    : (await import('../../ui/session/screen-view.js')).screenFace;
+    ? lineView
+    : (await import('../../ui/session/screen-view.js')).screenView;
   const repl = new Repl(machine, openFace, history, flags, provider);
   try {
     return await repl.live(given);
@@ -44,15 +44,17 @@ export const repl = async (
 };
 
 /** A screen that is drawn again and again is of no use to who hears it, and impossible without a cursor. */
-const wantsLines = ({ plain = false, screenReader = false }: RunFlags, machine: Machine): boolean =>
-  plain || screenReader || isForScreenReader(machine) || !isCapableTerminal(machine);
+const wantsLines = (
+  { plain = false, screenReader = false }: RunFlags,
+  machine: TerminalHost,
+): boolean => plain || screenReader || isForScreenReader(machine) || !isCapableTerminal(machine);
 
 const NOT_CLOSED =
   'The session could not be closed where it is kept; it is taken for lost there, and can be resumed.';
 
 class Repl {
-  readonly face: SessionFace;
-  private readonly machine: Machine;
+  readonly face: SessionView;
+  private readonly machine: TerminalHost;
   private readonly history: PromptHistory;
   private readonly lead: ReplLead;
   /** Lines are dealt with one after another. */
@@ -68,8 +70,8 @@ class Repl {
   private readonly over: Promise<number>;
 
   constructor(
-    machine: Machine,
-    openFace: OpenFace,
+    machine: TerminalHost,
+    openFace: OpenView,
     history: PromptHistory,
     flags: RunFlags,
     provider: Provider | undefined,
@@ -130,7 +132,7 @@ class Repl {
     return this.face.terminal;
   }
 
-  private get narration(): Narration {
+  private get narration(): FeedPrinter {
     return this.face.narration;
   }
 

@@ -3,7 +3,7 @@ import { UsageError } from '../../protocol/errors.js';
 import type { SessionMeta } from '../../protocol/session/store.js';
 import { findSession } from '../../sdk/assembly/options/session-choice.js';
 import { newestFirst } from '../../sdk/sessions/find-session.js';
-import type { SessionFace } from '../../terminal/output/session-view.js';
+import type { SessionView } from '../../terminal/output/session-view.js';
 import { ago } from '../../terminal/text/format-time.js';
 import { exactText, oneLine } from '../../terminal/text/sanitize.js';
 
@@ -51,7 +51,7 @@ const WHICH = 'Which one? A number, or Enter to stay here: ';
 /** Empty when there is nothing to choose, or the person does not want to. */
 export const letChoose = async (
   listed: readonly SessionMeta[],
-  { terminal, narration }: Pick<SessionFace, 'terminal' | 'narration'>,
+  { terminal, narration }: Pick<SessionView, 'terminal' | 'narration'>,
 ): Promise<string> => {
   if (listed.length === 0) {
     narration.remark('There is no other session of this directory.');

@@ -4,10 +4,13 @@
  */
 import { dirname, join } from 'node:path';
 import { openPane } from '../../host/process/tmux-pane.js';
-import type { OpenRun } from '../../sdk/assembly/open-host-session.js';
-import type { Surroundings } from '../../sdk/assembly/options/host-environment.js';
+import type { HostSession } from '../../sdk/assembly/open-host-session.js';
+import type { HostEnvironment } from '../../sdk/assembly/options/host-environment.js';
 
-export const showTeammates = ({ session, settings }: OpenRun, machine: Surroundings): void => {
+export const showTeammates = (
+  { session, settings }: HostSession,
+  machine: HostEnvironment,
+): void => {
   const { env, cwd, watchdog, notify } = machine;
   const { TMUX, TMUX_PANE: beside } = env;
   if (TMUX === undefined || beside === undefined) {

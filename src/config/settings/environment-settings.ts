@@ -3,11 +3,11 @@
  * a value that cannot be used ends the command instead of being ignored.
  */
 import { UsageError } from '../../protocol/errors.js';
-import type { Surroundings } from '../workspace/config-environment.js';
+import type { ConfigEnvironment } from '../workspace/config-environment.js';
 import { describe } from './settings-warnings.js';
 import { environmentName, type KeyRule, SKEIN_KEYS } from './skein-settings.js';
 
-export const environmentValues = (env: Surroundings['env']): object | undefined => {
+export const environmentValues = (env: ConfigEnvironment['env']): object | undefined => {
   const skein: Record<string, unknown> = {};
   for (const [key, rule] of Object.entries(SKEIN_KEYS)) {
     const name = environmentName(key);

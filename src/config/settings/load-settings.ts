@@ -7,7 +7,7 @@ import {
   type IgnoredSetting,
   restrictUntrusted,
 } from '../trust/untrusted-layer.js';
-import type { Surroundings } from '../workspace/config-environment.js';
+import type { ConfigEnvironment } from '../workspace/config-environment.js';
 import type { ProjectFile } from '../workspace/project-files.js';
 import { resolveSkeinHome, stateLayout } from '../workspace/state-directory.js';
 import { findWorkspace, type Workspace } from '../workspace/workspace-root.js';
@@ -15,7 +15,7 @@ import type { SettingsFlags } from './flag-settings.js';
 import { type MergedSettings, mergeSettings } from './merge-settings.js';
 import { managedSettingsFiles, readLayers } from './settings-layers.js';
 
-export interface SettingsSources extends Surroundings {
+export interface SettingsSources extends ConfigEnvironment {
   readonly platform: NodeJS.Platform;
   readonly flags?: SettingsFlags;
   /** `--trust`. */

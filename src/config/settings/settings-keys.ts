@@ -1,7 +1,7 @@
 /** The names that may stand in a settings file, and what to say of others. */
 import type { JsonPath } from '../json/json-places.js';
 import type { JsonObject } from './settings-file.js';
-import type { Complaints } from './settings-warnings.js';
+import type { SettingsWarnings } from './settings-warnings.js';
 import { isSkeinKey } from './skein-settings.js';
 
 /** Only the managed policy may switch these. */
@@ -63,7 +63,7 @@ export const FOREIGN_KEYS: readonly string[] = [
 
 /** One complaint for each key that is not known; a section that would know it is named. */
 export const warnUnknown = (
-  complaints: Complaints,
+  complaints: SettingsWarnings,
   holder: JsonObject,
   around: JsonPath,
   known: readonly string[],

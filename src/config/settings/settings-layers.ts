@@ -11,7 +11,7 @@ import { dirname, join, resolve } from 'node:path';
 import { UsageError } from '../../protocol/errors.js';
 import type { SettingSource } from '../../protocol/permission/permission.js';
 import type { JsonPath } from '../json/json-places.js';
-import type { Surroundings } from '../workspace/config-environment.js';
+import type { ConfigEnvironment } from '../workspace/config-environment.js';
 import { type ProjectFile, projectFiles } from '../workspace/project-files.js';
 import type { Workspace } from '../workspace/workspace-root.js';
 import { environmentValues } from './environment-settings.js';
@@ -41,7 +41,7 @@ export interface Layer {
   readonly lineOf: (path: JsonPath) => number | undefined;
 }
 
-export interface LayerSources extends Surroundings {
+export interface LayerSources extends ConfigEnvironment {
   readonly skeinHome: string;
   readonly workspace: Workspace;
   readonly flags: SettingsFlags;

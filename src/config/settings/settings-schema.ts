@@ -18,7 +18,7 @@ import {
   type PolicySwitch,
   warnUnknown,
 } from './settings-keys.js';
-import { Complaints, describe } from './settings-warnings.js';
+import { describe, SettingsWarnings } from './settings-warnings.js';
 import { type KeyRule, SKEIN_KEYS, type SkeinSettings } from './skein-settings.js';
 
 export interface SettingsValues {
@@ -70,7 +70,7 @@ export const readSettings = (
   { isStrict = false, isPolicy = false }: ReadingTerms = {},
 ): SettingsReading => {
   const { value: raw, lineOf } = document;
-  const complaints = new Complaints(document, isStrict);
+  const complaints = new SettingsWarnings(document, isStrict);
   for (const key of document.repeated) complaints.repeated(key);
   const take = <T>(holder: JsonObject, path: JsonPath, rule: KeyRule, isFatal = false) => {
     const value = valueAt(holder, path);
@@ -174,7 +174,7 @@ const MODE: KeyRule = {
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Values are never quoted in complaints: they may be secrets. */
-const takeEnv = (env: JsonObject, complaints: Complaints) => {
+const takeEnv = (env: JsonObject, complaints: SettingsWarnings) => {
   const good = Object.entries(env).filter(([name, value]) => {
     const fix = envFix(name, value);
     if (fix !== undefined) complaints.unusable(['env', name], fix);

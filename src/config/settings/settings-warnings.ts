@@ -7,7 +7,7 @@ import type { SettingsDocument } from './settings-file.js';
 /** More help nobody. */
 const MOST_WARNINGS = 20;
 
-export class Complaints {
+export class SettingsWarnings {
   readonly #document: SettingsDocument;
   readonly #isStrict: boolean;
   readonly #warnings: string[] = [];

@@ -3,7 +3,7 @@ import { UsageError } from '../../protocol/errors.js';
 import { isObject, readSettingsFile } from '../settings/settings-file.js';
 import { writeAtomically } from '../workspace/write-atomically.js';
 
-export interface TrustBook {
+export interface TrustFile {
   /** A digest of the settings that were looked at, by workspace. */
   readonly workspaces: Readonly<Record<string, string>>;
   /** What was said of files outside that its instructions include: by workspace and file. */
@@ -13,17 +13,17 @@ export interface TrustBook {
 export type IncludeAnswer = 'yes' | 'no';
 
 /** Throws a UsageError for a file of another version: trust is not guessed. */
-export const readTrustBook = (file: string): TrustBook => {
+export const readTrustBook = (file: string): TrustFile => {
   const raw = readSettingsFile(file);
   if (raw === undefined) return { workspaces: {}, includes: {} };
   const { version, workspaces, includes = {} } = raw;
   if (version === 1 && isBookOf(isText, workspaces) && isBookOf(isAnswers, includes)) {
-    return { workspaces, includes } as TrustBook;
+    return { workspaces, includes } as TrustFile;
   }
   throw new UsageError(`${file} is not a trust file of this version; delete it and trust again.`);
 };
 
-export const writeTrustBook = (file: string, { workspaces, includes }: TrustBook): void => {
+export const writeTrustBook = (file: string, { workspaces, includes }: TrustFile): void => {
   const said = Object.keys(includes).length === 0 ? {} : { includes };
   writeAtomically(file, `${JSON.stringify({ version: 1, workspaces, ...said }, null, 2)}\n`);
 };

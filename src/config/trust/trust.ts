@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { relative } from 'node:path';
-import type { Surroundings } from '../workspace/config-environment.js';
+import type { ConfigEnvironment } from '../workspace/config-environment.js';
 import { type ProjectFile, projectFiles } from '../workspace/project-files.js';
 import { realPath } from '../workspace/real-path.js';
 import type { Workspace } from '../workspace/workspace-root.js';
@@ -13,7 +13,7 @@ import { readTrustBook, writeTrustBook } from './trust-file.js';
 export type TrustState = 'trusted' | 'changed' | 'untrusted';
 
 /** `--trust`, or `SKEIN_TRUST=1`. */
-export const isTrustGiven = (flag: boolean, env: Surroundings['env']): boolean =>
+export const isTrustGiven = (flag: boolean, env: ConfigEnvironment['env']): boolean =>
   flag || env.SKEIN_TRUST === '1' || env.SKEIN_TRUST === 'true';
 
 /** `files` are those that were read for use, so that what is judged is what applies. */

@@ -1,6 +1,6 @@
 /** What configuration may know of the outside, always passed in and never looked up midway. */
 
-export interface Surroundings {
+export interface ConfigEnvironment {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The user's home, absolute. */
   readonly home: string;

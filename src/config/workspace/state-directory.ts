@@ -7,7 +7,7 @@
 import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { UsageError } from '../../protocol/errors.js';
-import type { Surroundings } from './config-environment.js';
+import type { ConfigEnvironment } from './config-environment.js';
 
 export interface StateLayout {
   readonly home: string;
@@ -25,7 +25,7 @@ export interface StateLayout {
 }
 
 /** The path of the state directory; touches nothing. */
-export const resolveSkeinHome = ({ env, home, cwd }: Surroundings): string => {
+export const resolveSkeinHome = ({ env, home, cwd }: ConfigEnvironment): string => {
   const given = env.SKEIN_HOME;
   if (given === undefined || given === '') return join(home, '.skein');
   if (given === '~' || given.startsWith('~/')) return resolve(home, given.slice(2));

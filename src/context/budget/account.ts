@@ -10,7 +10,7 @@ import { Pool } from './pool.js';
 import { isWaiting, Queue, type Verdict } from './reservation-queue.js';
 
 /** Set aside for one request. */
-export interface Hold {
+export interface HeldReservation {
   readonly units: number;
   /** What the pool had left after it. */
   readonly left: number;
@@ -20,9 +20,9 @@ export interface Hold {
 }
 
 /** Where what is used comes from: a pool, and those who wait for it. */
-interface Purse {
+interface BudgetPool {
   readonly pool: Pool;
-  readonly queue: Queue<Hold | Stop>;
+  readonly queue: Queue<HeldReservation | Stop>;
   /** Who has the limit. */
   readonly owner: Account;
 }
@@ -30,7 +30,7 @@ interface Purse {
 export class Account {
   readonly currency: Currency;
   private readonly parent: Account | undefined;
-  private readonly purse: Purse | undefined;
+  private readonly purse: BudgetPool | undefined;
   private total = 0;
   /** Of the total: what was used before. */
   private carried = 0;
@@ -70,7 +70,7 @@ export class Account {
     signal: AbortSignal,
     forbids: () => Stop | null,
     waits: () => void,
-  ): Promise<Hold | Stop> {
+  ): Promise<HeldReservation | Stop> {
     const { purse } = this;
     if (purse === undefined) throw new Error('Without a limit there is nothing to hold.');
     return purse.queue.ask(() => this.judge(need, purse, forbids), signal, waits);
@@ -104,16 +104,20 @@ export class Account {
     this.pool?.settle(0, units);
   }
 
-  private openPurse(cap: number, from: Pool | undefined): Purse {
+  private openPurse(cap: number, from: Pool | undefined): BudgetPool {
     const units = this.currency.units(cap);
     const pool = from === undefined ? new Pool(units) : from.share(units);
-    const queue = new Queue<Hold | Stop>();
+    const queue = new Queue<HeldReservation | Stop>();
     pool.onChange = () => queue.look();
     return { pool, queue, owner: this };
   }
 
   /** What can be said now, or that it must wait for a request in flight. */
-  private judge(need: Need, purse: Purse, forbids: () => Stop | null): Verdict<Hold | Stop> {
+  private judge(
+    need: Need,
+    purse: BudgetPool,
+    forbids: () => Stop | null,
+  ): Verdict<HeldReservation | Stop> {
     const { pool } = purse;
     const likely = this.currency.likely(need);
     if (likely === undefined) return PRICELESS;
@@ -125,14 +129,14 @@ export class Account {
   }
 
   /** Whatever those in flight may give back: it cannot be afforded. */
-  private refusal(purse: Purse, input: number): Stop | null {
+  private refusal(purse: BudgetPool, input: number): Stop | null {
     const { pool, owner } = purse;
     if (owner.isUnknown) return PRICELESS;
     if (pool.isClosed) return OVER;
     return input >= pool.leftAtBest ? this.usedUp(purse, input) : null;
   }
 
-  private usedUp({ pool, owner }: Purse, input: number): Stop {
+  private usedUp({ pool, owner }: BudgetPool, input: number): Stop {
     const { inWords, limitInWords, advice } = this.currency;
     const isRoot = owner.parent === undefined;
     const cap = limitInWords(pool.cap);
@@ -145,7 +149,7 @@ export class Account {
   }
 }
 
-const held = (pool: Pool, units: number): Omit<Hold, 'refusal'> => {
+const held = (pool: Pool, units: number): Omit<HeldReservation, 'refusal'> => {
   pool.hold(units);
   return { units, left: pool.left, settle: (used) => pool.settle(units, used) };
 };

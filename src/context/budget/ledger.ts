@@ -5,22 +5,22 @@
  */
 import type { Stop } from '../../protocol/agent/agent.js';
 import type {
+  Budget,
   Caps,
-  Grant,
   Need,
   Overshoot,
   Reservation,
   SetAside,
 } from '../../protocol/model/budget.js';
 import type { TellWait } from '../../protocol/model/queueing.js';
-import { Account, type Hold, OVER } from './account.js';
+import { Account, type HeldReservation, OVER } from './account.js';
 import { MONEY, TOKENS } from './currency.js';
 import { Pool } from './pool.js';
 import type { Used } from './run-usage.js';
 
 const wholeTurns = (turns: number): number => Math.max(0, Math.floor(turns));
 
-export interface RootGrant extends Grant {
+export interface RootGrant extends Budget {
   /** A new run: its turns begin anew, and of what was spent only that of this process counts. */
   renew(): void;
   /** So much was used up elsewhere that counts here as well. */
@@ -97,7 +97,7 @@ export class Ledger implements RootGrant {
     return stop ?? this.open(need, holds);
   }
 
-  share(caps: Caps): Grant {
+  share(caps: Caps): Budget {
     return new Ledger(caps, this);
   }
 
@@ -126,7 +126,7 @@ export class Ledger implements RootGrant {
     need: Need,
     signal: AbortSignal,
     waits: TellWait | undefined,
-  ): Promise<Hold | Stop> {
+  ): Promise<HeldReservation | Stop> {
     const forbids = () => this.judgeTurn(need);
     return this[name].hold(need, signal, forbids, () => waits?.('budget'));
   }
@@ -173,8 +173,8 @@ export class Ledger implements RootGrant {
 
 /** What is set aside for one request. */
 interface Holds {
-  money: Hold | undefined;
-  tokens: Hold | undefined;
+  money: HeldReservation | undefined;
+  tokens: HeldReservation | undefined;
 }
 
 const release = ({ money, tokens }: Holds): void => {

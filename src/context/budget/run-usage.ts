@@ -5,7 +5,7 @@
 
 import { windowTokens } from '../../protocol/model/usage.js';
 import type { SwarmEvent } from '../../protocol/session/events.js';
-import type { PresentRun } from '../history/current-run.js';
+import type { CurrentRun } from '../history/current-run.js';
 import { spendingOf } from './event-spending.js';
 import { Spending } from './spending.js';
 
@@ -21,7 +21,7 @@ const NOTHING: Used = { usd: 0, tokens: 0, turns: 0, agents: 0 };
 
 export class RunUsage {
   private readonly lead: string;
-  private readonly run: Pick<PresentRun, 'first' | 'isUnfinished'>;
+  private readonly run: Pick<CurrentRun, 'first' | 'isUnfinished'>;
   /** Of the last event that was taken. */
   seq = 0;
   private spent = new Spending();
@@ -33,7 +33,7 @@ export class RunUsage {
   /** Whose next run is another one. */
   private readonly over = new Set<string>();
 
-  constructor(lead: string, run: Pick<PresentRun, 'first' | 'isUnfinished'>) {
+  constructor(lead: string, run: Pick<CurrentRun, 'first' | 'isUnfinished'>) {
     this.lead = lead;
     this.run = run;
   }

@@ -5,7 +5,7 @@
  */
 import type { JournalRecord } from '../../protocol/session/journal.js';
 
-export class PresentRun {
+export class CurrentRun {
   /** The number that it began with; 0 before there was one. */
   first = 0;
   /** A process died in it. */

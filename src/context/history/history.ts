@@ -13,7 +13,7 @@ import { BetaLatch } from '../cache/beta-latch.js';
 import { CachedPart } from '../cache/cached-part.js';
 import { tokensOfBytes } from '../window/tokens.js';
 import { applyNote } from './apply-note.js';
-import { PresentRun } from './current-run.js';
+import { CurrentRun } from './current-run.js';
 import {
   blocksIn,
   type HistoryMessage,
@@ -25,8 +25,8 @@ import { Letters } from './letters.js';
 import { LoopGuard } from './loop-guard.js';
 import { blockOf, Told } from './message-parts.js';
 import { OpenCalls } from './open-calls.js';
-import { Family } from './relations.js';
-import { WorkingLife } from './run-clock.js';
+import { AgentRelations } from './relations.js';
+import { RunClock } from './run-clock.js';
 
 type Broken = JournalRecord & { type: 'prompt.broken' };
 
@@ -60,11 +60,11 @@ export class History {
   readonly told = new Told();
   readonly betas = new BetaLatch();
   readonly cached = new CachedPart();
-  readonly family = new Family();
+  readonly family = new AgentRelations();
   /** As limits count runs. */
-  readonly run = new PresentRun();
+  readonly run = new CurrentRun();
   readonly loops = new LoopGuard();
-  readonly life = new WorkingLife();
+  readonly life = new RunClock();
   /** Rules that answers allow for the rest of the session. */
   readonly grants = new Set<string>();
   /** How the last run ended; null while one is under way. */

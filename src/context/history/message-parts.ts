@@ -1,5 +1,5 @@
 /** What a user message is made of, as blocks, and what an agent has been told through them. */
-import type { ToldFacts } from '../../protocol/model/context-provider.js';
+import type { KnownFacts } from '../../protocol/model/context-provider.js';
 import { type RawJson, rawText } from '../../protocol/model/wire.js';
 import type { UserPart } from '../../protocol/session/journal.js';
 
@@ -24,7 +24,7 @@ export const blockOf = (part: UserPart, cited: Cited): RawJson => {
 export class Told {
   readonly facts = new Map<string, string>();
   /** What stands before everything else told it, and which message holds that. */
-  private opening: { readonly facts: ToldFacts; readonly at: number } | undefined;
+  private opening: { readonly facts: KnownFacts; readonly at: number } | undefined;
 
   /** It knows what stands before its first message. */
   get isBriefed(): boolean {
@@ -48,7 +48,7 @@ export class Told {
   }
 
   /** Everything begins with this opening; what else was told may be gone, and is told again. */
-  begin(facts: ToldFacts, at = 0): void {
+  begin(facts: KnownFacts, at = 0): void {
     this.forget();
     this.opening = { facts, at };
     this.add(facts);
@@ -67,7 +67,7 @@ export class Told {
     this.opening = undefined;
   }
 
-  private add(facts: ToldFacts): void {
+  private add(facts: KnownFacts): void {
     for (const [fact, value] of Object.entries(facts)) this.facts.set(fact, value);
   }
 }

@@ -22,7 +22,7 @@ export interface WorktreeEnd {
   readonly diff?: string | undefined;
 }
 
-export class Family {
+export class AgentRelations {
   /** Null for a lead. */
   origin: Origin | null = null;
   /** All that ever worked for it, by id. */

@@ -10,7 +10,7 @@ import { JOB_SENDER } from '../../protocol/tools/shell-jobs.js';
 /** Older crashes matter to nobody. */
 const MOST_CRASHES = 16;
 
-export class WorkingLife {
+export class RunClock {
   /** When it was begun again after a crash, the newest last. */
   crashes: readonly number[] = [];
   /** It had ended for good, and was written to or is waiting for a place since: nobody has begun it yet. */

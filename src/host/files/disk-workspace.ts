@@ -23,7 +23,7 @@ import { writeAtomically } from './atomic-write.js';
 import { landingPlace } from './file-contents.js';
 import { errorCode, fileError } from './file-errors.js';
 import { takeTurn } from './path-turns.js';
-import { type Accepts, checkOpened, type HeldFolder, holdFolder } from './pinned-path.js';
+import { type Accepts, checkDescriptor, holdFolder, type PinnedFolder } from './pinned-path.js';
 
 export const diskWorkspace = (
   home: string = homedir(),
@@ -74,7 +74,7 @@ const readWhole = async (path: string, maxBytes: number, accepts: Accepts = () =
   // Not blocking, in case something else took the path since it was looked at.
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    checkOpened(fd, path, accepts);
+    checkDescriptor(fd, path, accepts);
     const found = fstatSync(fd);
     if (!found.isFile()) throw new FileError('not-a-file', path);
     const { size, mtimeMs } = found;
@@ -131,7 +131,7 @@ const writeExpecting = async (
 };
 
 const writeInto = async (
-  folder: HeldFolder,
+  folder: PinnedFolder,
   name: string,
   bytes: Uint8Array,
   expected: FileStamp | 'absent' | undefined,

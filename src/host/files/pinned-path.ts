@@ -16,7 +16,7 @@ export type Accepts = (place: string) => boolean;
 const HAS_DESCRIPTOR_NAMES = process.platform === 'linux';
 
 /** Throws as 'moved' what leads to another place than the rules accept. */
-export const checkOpened = (fd: number, path: string, accepts: Accepts): void => {
+export const checkDescriptor = (fd: number, path: string, accepts: Accepts): void => {
   if (!accepts(placeOf(fd, path))) throw new FileError('moved', path);
 };
 
@@ -30,7 +30,7 @@ const placeOf = (fd: number, path: string): string => {
 };
 
 /** A folder that is held open. */
-export interface HeldFolder {
+export interface PinnedFolder {
   /** A path to a name in this folder, wherever the folder's own name leads by now. */
   at(name: string): string;
   /** Where it was made sure of by name only, it must still be the same folder. */
@@ -42,7 +42,7 @@ export interface HeldFolder {
  * Opens the folder of a file that is about to be written, and makes it when it is missing. Nothing is
  * made in a place that the rules do not accept for that file.
  */
-export const holdFolder = async (target: string, accepts: Accepts): Promise<HeldFolder> => {
+export const holdFolder = async (target: string, accepts: Accepts): Promise<PinnedFolder> => {
   const directory = dirname(target);
   const handle = await openOrMake(directory, [basename(target)], accepts);
   const byName = { at: (name: string) => join(directory, name) };

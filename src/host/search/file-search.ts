@@ -2,7 +2,7 @@
 import { lstat, readdir, readlink, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compileGlob, type Glob } from '../../lib/glob.js';
-import { fewAtOnce } from '../../lib/limit-concurrency.js';
+import { limitConcurrency } from '../../lib/limit-concurrency.js';
 import {
   type FileSearch,
   type FoundFiles,
@@ -38,7 +38,7 @@ export interface FileSearchOptions {
 
 export const fileSearch = (options: FileSearchOptions): FileSearch => {
   const mostEntries = options.mostEntries ?? MOST_SEARCH_ENTRIES;
-  const inTurn = fewAtOnce(MOST_SEARCHES);
+  const inTurn = limitConcurrency(MOST_SEARCHES);
   let engine: Promise<MatchEngine> | undefined;
   return {
     list,

@@ -18,7 +18,7 @@ import {
   type WorktreeHome,
 } from '../git/git-repository.js';
 import { borrowIndex, GitTree } from '../git/git-tree.js';
-import { settleWork } from './merge-back.js';
+import { settleWorktree } from './merge-back.js';
 import { TreeTurns } from './tree-turns.js';
 import { baseIn, isEmptyShell, isReady, lockReason, registered } from './worktree-registry.js';
 
@@ -32,7 +32,7 @@ export const gitWorktrees = (home: WorktreeHome): Worktrees => {
     async reopen(order, known) {
       await turns.take(known.top, order, () => make(home, { ...order, cwd: known.top }, known));
     },
-    settle: (order) => turns.take(order.place.top, order, () => settleWork(home, order)),
+    settle: (order) => turns.take(order.place.top, order, () => settleWorktree(home, order)),
   };
 };
 

@@ -13,7 +13,7 @@ const MOST_DIFF_BYTES = 16 * 1024 * 1024;
 export const NO_DIFF = new Uint8Array();
 
 /** Never rejects. */
-export const settleWork = async (home: WorktreeHome, order: SettleOrder): Promise<Settled> => {
+export const settleWorktree = async (home: WorktreeHome, order: SettleOrder): Promise<Settled> => {
   let diff: Uint8Array = NO_DIFF;
   try {
     const repository = await openRepository(order.place.top, home.environment);

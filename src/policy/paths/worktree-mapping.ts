@@ -1,9 +1,9 @@
 /** A working tree that an agent has to itself: which files of another tree its own stand for, and what lies outside. */
 import { join } from 'node:path';
-import type { JudgedCall } from '../analysed-call.js';
+import type { AnalysedCall } from '../analysed-call.js';
 import { isInside, pathBelow } from './path-policy.js';
 
-export interface OwnTree {
+export interface WorktreeMapping {
   /** Absolute: all that the agent may write. */
   readonly path: string;
   /** The tree that it stands for, which rules speak of. */
@@ -11,7 +11,7 @@ export interface OwnTree {
 }
 
 /** The same file in the tree of its own; undefined when it is in neither. */
-export const standIn = ({ path, top }: OwnTree, place: string): string | undefined => {
+export const toWorktree = ({ path, top }: WorktreeMapping, place: string): string | undefined => {
   if (isInside(path, place)) return place;
   const below = pathBelow(top, place, false);
   return below === undefined ? undefined : join(path, below);
@@ -19,17 +19,17 @@ export const standIn = ({ path, top }: OwnTree, place: string): string | undefin
 
 /** What an agent works in, where the lead works in these: added directories stay where they are. */
 export const rootsIn = (
-  trees: readonly OwnTree[],
+  trees: readonly WorktreeMapping[],
   [workspace, ...added]: readonly [string, ...string[]],
 ): readonly [string, ...string[]] => {
   const stands = (root: string) =>
-    trees.reduceRight((place, tree) => standIn(tree, place) ?? place, root);
+    trees.reduceRight((place, tree) => toWorktree(tree, place) ?? place, root);
   return [stands(workspace), ...added.map(stands)];
 };
 
 /** The file that one of its own stands for, through all trees between. */
-export const homeIn =
-  (trees: readonly OwnTree[]) =>
+export const toParentTree =
+  (trees: readonly WorktreeMapping[]) =>
   (place: string): string =>
     trees.reduce((at, { path, top }) => {
       const below = pathBelow(path, at, false);
@@ -40,7 +40,10 @@ export const homeIn =
  * What a call would write outside of the agent's own tree: files, redirections, and for a command with
  * effects whatever it names in a tree that this one came from, or where it would run there.
  */
-export const strayPlace = (call: JudgedCall, trees: readonly OwnTree[]): string | undefined => {
+export const pathOutside = (
+  call: AnalysedCall,
+  trees: readonly WorktreeMapping[],
+): string | undefined => {
   const [own] = trees;
   if (own === undefined) return undefined;
   const isOutside = (place: string) => !isInside(own.path, place);

@@ -12,7 +12,7 @@ export interface GrantWorld {
   readonly realPath: (path: string) => string;
 }
 
-export const grantFor = (request: PermissionRequest, world: GrantWorld): string => {
+export const exactRuleFor = (request: PermissionRequest, world: GrantWorld): string => {
   const { tool, subject, cwd } = request;
   if (isMcpTool(tool)) return tool;
   if (touchesFile(request)) {

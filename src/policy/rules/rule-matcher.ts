@@ -1,6 +1,6 @@
 /** Turns written rules into matchers, and names the rules that cannot be read. */
 import type { PermissionRule } from '../../protocol/permission/permission.js';
-import { type JudgedCall, runsCommand, touchesFile } from '../analysed-call.js';
+import { type AnalysedCall, runsCommand, touchesFile } from '../analysed-call.js';
 import type { PathWorld } from '../paths/path-policy.js';
 import type { ShellPart } from '../shell/shell-part.js';
 import { compileTextPattern } from './command-pattern.js';
@@ -13,7 +13,7 @@ export interface CompiledRule {
   readonly rule: PermissionRule;
   /** It has a pattern that is more than a star. */
   readonly isNarrow: boolean;
-  matches(call: JudgedCall): boolean;
+  matches(call: AnalysedCall): boolean;
   /** An allow rule speaks of this part of a command line. */
   allowsPart(part: ShellPart): boolean;
   /** An allow rule lets this place be read or written by a redirection. */
@@ -66,7 +66,7 @@ const matcher = (
   world: PathWorld,
 ): Matcher => {
   const { tool, pattern } = parsed;
-  const covers = (call: JudgedCall) => coversCall(tool, call);
+  const covers = (call: AnalysedCall) => coversCall(tool, call);
   const isFor = (writes: boolean) =>
     tool === '*' || tool === (writes ? 'Edit' : 'Read') || (writes && tool === 'Write');
   if (pattern === undefined) {
@@ -98,7 +98,7 @@ const matcher = (
 };
 
 /** A rule for Read speaks of every tool that reads files, one for Edit of every one that writes. */
-const coversCall = (tool: string, { request }: JudgedCall) => {
+const coversCall = (tool: string, { request }: AnalysedCall) => {
   if (coversTool(tool, request.tool)) return true;
   if (!touchesFile(request)) return false;
   return tool === (request.subject.action === 'read' ? 'Read' : 'Edit');
@@ -108,7 +108,7 @@ const coversCall = (tool: string, { request }: JudgedCall) => {
 const namedByCommand = (
   rule: PermissionRule,
   tool: string,
-  call: JudgedCall,
+  call: AnalysedCall,
   onPlaces: (places: readonly string[]) => boolean,
 ) => rule.behavior !== 'allow' && (tool === 'Read' || tool === 'Edit') && call.named.some(onPlaces);
 

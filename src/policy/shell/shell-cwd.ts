@@ -10,7 +10,7 @@ export interface Dirs {
   readonly isLost: boolean;
 }
 
-export interface Whereabouts {
+export interface ShellCwd {
   /** After success and after failure. */
   readonly ok: Dirs;
   readonly failed: Dirs;
@@ -33,9 +33,9 @@ export const chained = <Item>(
     operators,
   }: { readonly commands: readonly Item[]; readonly operators: readonly string[] },
   dirs: Dirs,
-  run: (item: Item, dirs: Dirs) => Whereabouts,
-): Whereabouts => {
-  let here: Whereabouts | undefined;
+  run: (item: Item, dirs: Dirs) => ShellCwd,
+): ShellCwd => {
+  let here: ShellCwd | undefined;
   for (const [index, command] of commands.entries()) {
     if (here === undefined) here = run(command, dirs);
     else if (operators[index - 1] === '&&') {
@@ -58,7 +58,7 @@ export const isExit = ([program, status, ...more]: readonly ShellWord[]): boolea
   program?.text === 'exit' && more.length === 0 && /^\d*$/.test(status?.text ?? '');
 
 /** Where `cd` leads. The place behind a link counts as well: from there `..` leads elsewhere. */
-export const moved = (words: readonly ShellWord[], dirs: Dirs, world: ShellWorld): Whereabouts => {
+export const moved = (words: readonly ShellWord[], dirs: Dirs, world: ShellWorld): ShellCwd => {
   const target = moveTarget(words, world.home);
   const paths = target && pathsOf(target, dirs.paths, world.home);
   if (paths === undefined) return { ok: lost(dirs), failed: dirs };

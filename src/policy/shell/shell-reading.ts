@@ -26,7 +26,7 @@ import {
   merge,
   moved,
   NOWHERE,
-  type Whereabouts,
+  type ShellCwd,
 } from './shell-cwd.js';
 import type { ShellPart, ShellReading, ShellWorld } from './shell-part.js';
 import { type Context, readRedirects, readStdin } from './shell-redirects.js';
@@ -85,7 +85,7 @@ class Reader {
     ]);
   }
 
-  source(text: string, context: Context): Whereabouts {
+  source(text: string, context: Context): ShellCwd {
     if (text.length > LONGEST_SOURCE) return this.giveUp('The command line is too long');
     if (text.includes('\0')) return this.giveUp('The command line has a NUL character and is not');
     return this.script(parse(text), context);
@@ -95,7 +95,7 @@ class Reader {
     throw new TooMuch(`${what} to be understood.`);
   }
 
-  private script(script: ParsedScript, context: Context): Whereabouts {
+  private script(script: ParsedScript, context: Context): ShellCwd {
     if (context.depth > DEEPEST) return this.giveUp('The command line is nested too deep');
     if (script.errors !== undefined && script.errors.length > 0) {
       this.doubts.add(`The command line is no valid shell: ${script.errors[0]?.message}.`);
@@ -103,8 +103,8 @@ class Reader {
     return this.statements(script.commands, { ...context, depth: context.depth + 1 });
   }
 
-  private statements(list: readonly Statement[], context: Context): Whereabouts {
-    let here: Whereabouts = { ok: context.dirs, failed: context.dirs };
+  private statements(list: readonly Statement[], context: Context): ShellCwd {
+    let here: ShellCwd = { ok: context.dirs, failed: context.dirs };
     for (const statement of list) {
       const both = merge(here.ok, here.failed);
       const dirs = this.isLost ? lost(both) : both;
@@ -114,11 +114,11 @@ class Reader {
     return here;
   }
 
-  private list(list: CompoundList, context: Context): Whereabouts {
+  private list(list: CompoundList, context: Context): ShellCwd {
     return this.statements(list.commands, context);
   }
 
-  private node(node: PipelineNode | AndOr | CompoundList, context: Context): Whereabouts {
+  private node(node: PipelineNode | AndOr | CompoundList, context: Context): ShellCwd {
     const stays = { ok: context.dirs, failed: context.dirs };
     this.notice(node, context);
     switch (node.type) {
@@ -166,7 +166,7 @@ class Reader {
   }
 
   /** Loops, cases and tests. What a loop does to the directory it does an unknown number of times. */
-  private loop(node: SyntaxNode, context: Context): Whereabouts {
+  private loop(node: SyntaxNode, context: Context): ShellCwd {
     const dirs = containsMove(node) ? lost(context.dirs) : context.dirs;
     let after = dirs;
     const visit = (child: SyntaxNode): void => {
@@ -181,7 +181,7 @@ class Reader {
     return { ok: after, failed: after };
   }
 
-  private define(name: string, body: SyntaxNode, context: Context): Whereabouts {
+  private define(name: string, body: SyntaxNode, context: Context): ShellCwd {
     this.functions.add(name);
     // It stands in for a program from now on.
     this.add({ ...this.blank(context), words: [plainWord('function'), plainWord(name)] });
@@ -194,7 +194,7 @@ class Reader {
     return { ok: after, failed: after };
   }
 
-  private pipeline(commands: readonly CommandNode[], context: Context): Whereabouts {
+  private pipeline(commands: readonly CommandNode[], context: Context): ShellCwd {
     const start = this.parts.length;
     const [only] = commands;
     if (commands.length === 1 && only !== undefined) {
@@ -209,7 +209,7 @@ class Reader {
     return { ok: context.dirs, failed: context.dirs };
   }
 
-  private command(node: Command, context: Context): Whereabouts {
+  private command(node: Command, context: Context): ShellCwd {
     this.inside(node, context);
     const { known } = this;
     const words: ShellWord[] = node.name === undefined ? [] : [readWord(node.name, known)];
@@ -229,7 +229,7 @@ class Reader {
   }
 
   /** A simple command and, if it runs another program, what it runs. */
-  private simple(part: ShellPart, context: Context): Whereabouts {
+  private simple(part: ShellPart, context: Context): ShellCwd {
     if (context.depth > DEEPEST) return this.giveUp('The command line is nested too deep');
     const { inner, doubt, transparent } = unwrap(part, context.stdin);
     this.add({ ...part, transparent });

@@ -1,6 +1,6 @@
 /** What is told at the tail of a conversation, because it is no longer as it was told before. */
 import { hash } from 'node:crypto';
-import type { Reminder, ToldFacts } from '../../protocol/model/context-provider.js';
+import type { KnownFacts, Reminder } from '../../protocol/model/context-provider.js';
 import type { PermissionMode } from '../../protocol/permission/permission.js';
 import type { MemoryFile } from '../../protocol/tools/memory.js';
 import type { McpInstructions } from '../system/dynamic-zone.js';
@@ -28,7 +28,7 @@ export interface Ambient {
 }
 
 /** Recorded with the opening. */
-export const openingFacts = ({ date, branch, mode }: Ambient): ToldFacts => ({
+export const openingFacts = ({ date, branch, mode }: Ambient): KnownFacts => ({
   date,
   mode,
   ...(branch !== null && { branch }),

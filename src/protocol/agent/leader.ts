@@ -44,7 +44,7 @@ export type LeaderEvent =
 export type Refusal = 'depth' | 'total' | 'none' | 'over';
 
 /** What the leader tells the nursery, which knows who is who. */
-export type NurseryOrder =
+export type SchedulerOrder =
   | { readonly type: 'child.start'; readonly id: string }
   | { readonly type: 'child.queue'; readonly id: string }
   | {

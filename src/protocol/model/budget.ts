@@ -51,14 +51,14 @@ export interface Reservation {
   cancel(): void;
 }
 
-export interface Grant {
+export interface Budget {
   /**
    * Sets aside what a request may cost. Waits while others that are in flight may still give some back;
    * a Stop when it cannot be afforded at all. Rejects with the signal's reason, or with what `waits` throws.
    */
   reserve(need: Need, signal: AbortSignal, waits?: TellWait): Promise<Reservation | Stop>;
   /** For a child: as much as is asked, or what is left. */
-  share(caps: Caps): Grant;
+  share(caps: Caps): Budget;
   /** A run of the agent is over, and it stays: what it did not use goes back, and its next run has its caps anew. */
   rest?(): void;
   /** The agent is over: what it did not use goes back to its parent, and nothing more is granted. */

@@ -6,18 +6,18 @@ import type { MemoryLayer } from '../tools/memory.js';
 import type { PromptHead } from './prompt.js';
 
 /** Facts by name, as they were when they were told: `date`, `branch`, `mode`, `rule:/path`. */
-export type ToldFacts = Readonly<Record<string, string>>;
+export type KnownFacts = Readonly<Record<string, string>>;
 
 /** Stands before everything else in the first message. */
-export interface Opening {
+export interface Preamble {
   readonly text: string;
-  readonly facts: ToldFacts;
+  readonly facts: KnownFacts;
   /** For people who want to know where the words came from. */
-  readonly files?: readonly OpeningFile[];
+  readonly files?: readonly PreambleFile[];
 }
 
 /** A file with instructions, and what became of it. */
-export interface OpeningFile {
+export interface PreambleFile {
   readonly layer: MemoryLayer;
   readonly path: string;
   /** The file that includes it. */
@@ -48,14 +48,14 @@ export interface HeadRequest {
 }
 
 /** Nothing here rejects: what cannot be found out is left out, and people are told. */
-export interface Briefing {
+export interface ContextProvider {
   /** Sections that do not change are computed once, and again after `renew`. */
   head(request: HeadRequest): Promise<PromptHead>;
   /** The run asks for something that this head of a former one must not outlive. */
   isStale(head: PromptHead): boolean;
   /** Some section may say something else on every turn, so `head` is worth asking again. */
   readonly mayChange: boolean;
-  opening(): Promise<Opening>;
+  opening(): Promise<Preamble>;
   /** What is no longer as it was told, and what holds for the files that were just touched. */
   reminders(
     told: ReadonlyMap<string, string>,

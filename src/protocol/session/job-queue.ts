@@ -43,7 +43,7 @@ export interface JobQueue {
   /** Of all swarms that have any, by swarm; left out where the process that runs a swarm takes its jobs itself. */
   all?(): Promise<ReadonlyMap<string, readonly ListedJob[]>>;
   /** Works on jobs until it is closed. */
-  employ(worker: string, terms: WorkTerms, work: Work): Promise<Workplace>;
+  consume(worker: string, terms: ConsumeOptions, work: JobHandler): Promise<JobConsumer>;
   /** Takes away what has ended so long ago that nobody will add it again; left out where nothing is kept of it. */
   tidy?(): Promise<void>;
   /** Workers that live, by name; left out where the process that runs a swarm takes its jobs itself. */
@@ -63,7 +63,7 @@ export interface OwnJobs {
   release(id: string, worker: string): Promise<void>;
 }
 
-export interface WorkTerms {
+export interface ConsumeOptions {
   /** Of one swarm; left out, of all. */
   readonly swarm?: string;
   /** So many jobs at once. */
@@ -75,7 +75,7 @@ export interface WorkTerms {
 }
 
 /** Rejects: it goes back into the queue. */
-export type Work = (job: TakenJob) => Promise<JobEnd>;
+export type JobHandler = (job: TakenJob) => Promise<JobEnd>;
 
 /** `laterMs`: it goes back into the queue, after a while if one is said. `never`: why nobody can ever do it. */
 export type JobEnd =
@@ -101,7 +101,7 @@ export interface JobProgress {
   readonly state: string;
 }
 
-export interface Workplace {
+export interface JobConsumer {
   /** Jobs that are worked on now. */
   readonly busy: number;
   /** Takes no more, and resolves when those at work have been given up or ended. */

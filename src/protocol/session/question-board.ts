@@ -52,10 +52,10 @@ export interface QuestionDesk {
    * Where processes on several machines may answer, the first answer is kept and all others hear whose
    * it was; undefined where the owner of the session decides.
    */
-  readonly verdicts: Verdicts | undefined;
+  readonly verdicts: Decisions | undefined;
 }
 
-export interface Verdicts {
+export interface Decisions {
   /** Resolves with the answer that counts: this one, or the one that came first. Atomic. */
   decide(signed: SignedAnswer): Promise<SignedAnswer>;
   /**

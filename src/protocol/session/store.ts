@@ -6,7 +6,7 @@ import type { JournalBody, JournalRecord } from './journal.js';
 import type { LeaseHolder } from './leases.js';
 import type { Fence, Mailbox } from './mailbox.js';
 import type { QuestionDesk } from './question-board.js';
-import type { WorkList } from './task-list.js';
+import type { SharedTaskList } from './task-list.js';
 
 export const SESSION_FORMAT = 1;
 
@@ -62,11 +62,11 @@ export interface SessionStore {
   /** Letters to and from those who work on a session; costs nothing before somebody writes or reads. */
   mailbox(id: string): Mailbox;
   /** What the agents of a session have to do; costs nothing before somebody writes or reads. */
-  workList(id: string): WorkList;
+  workList(id: string): SharedTaskList;
   /** Open questions of a session, and what was decided. */
   questions(id: string): QuestionDesk;
   /** For a process that is not the lead's. Rejects with a UsageError where only one process can own a session. */
-  visit(id: string): Promise<VisitedSession>;
+  openAsWorker(id: string): Promise<WorkerSession>;
   /** How well it can be reached; undefined where it is always there. */
   readonly outages: Outages | undefined;
   /** Lets go of everything that it holds open. */
@@ -135,7 +135,7 @@ export interface Session {
 }
 
 /** Not the lead's: it works on agents that were handed to it, each with a lease of its own. */
-export interface VisitedSession extends Session {
+export interface WorkerSession extends Session {
   /**
    * Takes an agent, and all that will work for it here, under a higher epoch than ever before: whoever
    * had it can write no more. Rejects with a StorageError when a newer process has it.

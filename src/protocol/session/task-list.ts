@@ -6,11 +6,11 @@
 import { z } from 'zod';
 import { SkeinError } from '../errors.js';
 
-export const WORK_STATUSES = ['pending', 'in_progress', 'completed', 'deleted'] as const;
-export type WorkStatus = (typeof WORK_STATUSES)[number];
+export const TASK_STATUSES = ['pending', 'in_progress', 'completed', 'deleted'] as const;
+export type TaskStatus = (typeof TASK_STATUSES)[number];
 
 /** Items that a list may have, done or not; one more is refused until some are deleted. */
-export const MOST_WORK = 1_000;
+export const MAX_TASKS = 1_000;
 /** Items that one may wait for. */
 export const MOST_BLOCKERS = 100;
 export const LONGEST_SUBJECT = 200;
@@ -19,14 +19,14 @@ export const LONGEST_DESCRIPTION = 10_000;
 export const LONGEST_METADATA = 4_000;
 export const LONGEST_OWNER = 100;
 
-export const workItem = z.object({
+export const sharedTask = z.object({
   /** `1`, `2`: counted in the session, and never given twice. */
   id: z.string().regex(/^[1-9]\d{0,8}$/),
   subject: z.string(),
   description: z.string(),
   /** What people read while it is under way: "Running the tests". */
   activeForm: z.string().exactOptional(),
-  status: z.enum(WORK_STATUSES),
+  status: z.enum(TASK_STATUSES),
   /** An agent, by the name that it acts under. */
   owner: z.string().exactOptional(),
   /** Items that must be completed before it can start. */
@@ -39,25 +39,25 @@ export const workItem = z.object({
   version: z.int().min(1),
   metadata: z.record(z.string(), z.unknown()).exactOptional(),
 });
-export type WorkItem = Readonly<z.infer<typeof workItem>>;
+export type SharedTask = Readonly<z.infer<typeof sharedTask>>;
 
-export type WorkMetadata = Readonly<Record<string, unknown>>;
+export type TaskMetadata = Readonly<Record<string, unknown>>;
 
-export interface WorkOrder {
+export interface TaskOrder {
   readonly subject: string;
   readonly description: string;
   readonly activeForm?: string | undefined;
-  readonly metadata?: WorkMetadata | undefined;
+  readonly metadata?: TaskMetadata | undefined;
 }
 
 /** What is left out stays as it is. */
-export interface WorkChange {
+export interface TaskChange {
   readonly subject?: string | undefined;
   readonly description?: string | undefined;
   readonly activeForm?: string | undefined;
   /** Keys that are null are taken away. */
-  readonly metadata?: WorkMetadata | undefined;
-  readonly status?: WorkStatus | undefined;
+  readonly metadata?: TaskMetadata | undefined;
+  readonly status?: TaskStatus | undefined;
   /** Empty: nobody. */
   readonly owner?: string | undefined;
   /** Items that wait for this one from now on. */
@@ -66,42 +66,42 @@ export interface WorkChange {
   readonly addBlockedBy?: readonly string[] | undefined;
 }
 
-export interface WorkAct {
+export interface TaskAction {
   /** Who acts. */
   readonly by: string;
   /** Of this one act: asked for again under the same key, it is not done again. */
   readonly key: string;
 }
 
-export interface WorkList {
+export interface SharedTaskList {
   /** Resolves when it survives this process. Rejects with a WorkRefusal. */
-  create(order: WorkOrder, act: WorkAct): Promise<WorkItem>;
+  create(order: TaskOrder, act: TaskAction): Promise<SharedTask>;
   /** The same. With the item as it is now; undefined when it is deleted. */
-  update(id: string, change: WorkChange, act: WorkAct): Promise<WorkItem | undefined>;
+  update(id: string, change: TaskChange, act: TaskAction): Promise<SharedTask | undefined>;
   /** Whether an act with this key was done, as far as is remembered: the newest thousand are. */
   wasDone(key: string): Promise<boolean>;
-  get(id: string): Promise<WorkItem | undefined>;
+  get(id: string): Promise<SharedTask | undefined>;
   /** In the order of their ids, without those that are deleted. */
-  list(): Promise<readonly WorkItem[]>;
+  list(): Promise<readonly SharedTask[]>;
 }
 
 /** The list as the tools of one agent see it: the agent acts under its own name. */
-export interface Work {
-  create(order: WorkOrder): Promise<WorkItem>;
-  update(id: string, change: WorkChange): Promise<WorkItem | undefined>;
-  list(): Promise<readonly WorkItem[]>;
+export interface TaskListView {
+  create(order: TaskOrder): Promise<SharedTask>;
+  update(id: string, change: TaskChange): Promise<SharedTask | undefined>;
+  list(): Promise<readonly SharedTask[]>;
 }
 
 /** Why nothing was changed, in a sentence that may be shown to the model. */
-export class WorkRefusal extends SkeinError {
+export class TaskRefusal extends SkeinError {
   readonly code = 'work-refusal';
 }
 
 /** Of the items that one waits for, those that are not completed. */
 export const openBlockers = (
-  { blockedBy }: Pick<WorkItem, 'blockedBy'>,
-  find: (id: string) => WorkItem | undefined,
-): readonly WorkItem[] =>
+  { blockedBy }: Pick<SharedTask, 'blockedBy'>,
+  find: (id: string) => SharedTask | undefined,
+): readonly SharedTask[] =>
   blockedBy.flatMap((id) => {
     const blocker = find(id);
     const isOpen = blocker?.status === 'pending' || blocker?.status === 'in_progress';
@@ -111,7 +111,7 @@ export const openBlockers = (
 const MOST_NAMED = 40;
 
 /** For whoever looks for an item that is not there. */
-export const unknownWork = (known: readonly string[], id: string): string => {
+export const unknownTask = (known: readonly string[], id: string): string => {
   const more = known.length - MOST_NAMED;
   const others =
     known.length === 0

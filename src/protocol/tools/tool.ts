@@ -16,7 +16,7 @@ import type {
   PersonAnswer,
   PersonQuestion,
 } from '../permission/permission.js';
-import type { Work } from '../session/task-list.js';
+import type { TaskListView } from '../session/task-list.js';
 import type { FileSearch } from './search.js';
 import type { Jobs } from './shell-jobs.js';
 import type { Web } from './web.js';
@@ -103,7 +103,7 @@ export interface ToolContext {
   /** Agents that work for this one; undefined where nobody can be asked for: say so in a ToolFailure. */
   readonly agents?: Agents | undefined;
   /** The list of work that all agents share; undefined where there is none: say so in a ToolFailure. */
-  readonly work?: Work | undefined;
+  readonly work?: TaskListView | undefined;
   /** Puts a question to a person; undefined where nobody can choose. Rejects with a ToolFailure. */
   readonly askPerson?: AskPerson | undefined;
   /** Ends plan mode and says which mode follows; undefined unless a person allowed this very call. */

@@ -2,19 +2,19 @@
 import { randomUUID } from 'node:crypto';
 import { lastAnswer } from '../../context/history/last-answer.js';
 import { UsageError } from '../../protocol/errors.js';
-import { type OpenRun, openRun } from '../assembly/open-host-session.js';
+import { type HostSession, openHostSession } from '../assembly/open-host-session.js';
 import { callbackSurface } from './callback-surface.js';
 import type { SkeinMessage } from './messages/messages.js';
 import type { Prompt } from './messages/prompt-blocks.js';
-import { RunTally } from './messages/run-result.js';
+import { RunResultBuilder } from './messages/run-result.js';
 import { initMessage } from './messages/stream-json.js';
-import { TaskBook } from './messages/task-messages.js';
-import { messageOf, noticeMessage } from './messages/to-message.js';
+import { TaskMessages } from './messages/task-messages.js';
+import { noticeMessage, toMessage } from './messages/to-message.js';
 import { placeOf, providerFrom, runOptionsOf } from './query-environment.js';
 import { checkOptions, type QueryOptions } from './query-options.js';
 import { untilResting } from './resting.js';
 
-export interface HostedOptions {
+export interface InProcessOptions {
   /** Program and arguments that start the watchdog. */
   readonly watchdog: readonly string[];
   readonly title: string;
@@ -42,10 +42,10 @@ export const refuseUse = (isClosed: boolean, isBusy: boolean): void => {
 /** A session may rest for days, and its store come and go meanwhile. */
 const MOST_KEPT = 100;
 
-export class HostedSession implements ProgramSession {
+export class InProcessSession implements ProgramSession {
   readonly id: string;
-  private readonly run: OpenRun;
-  private readonly tasks: TaskBook;
+  private readonly run: HostSession;
+  private readonly tasks: TaskMessages;
   private readonly wantsJson: boolean;
   /** Sentences for people that no message has carried yet. */
   private readonly notices: string[];
@@ -55,10 +55,10 @@ export class HostedSession implements ProgramSession {
   private isClosed = false;
   private isUnnamed: boolean;
 
-  private constructor(run: OpenRun, wantsJson: boolean, notices: string[]) {
+  private constructor(run: HostSession, wantsJson: boolean, notices: string[]) {
     this.id = run.session.id;
     this.run = run;
-    this.tasks = new TaskBook(this.id);
+    this.tasks = new TaskMessages(this.id);
     this.isUnnamed = run.session.meta.title === '';
     this.wantsJson = wantsJson;
     this.notices = notices;
@@ -69,13 +69,13 @@ export class HostedSession implements ProgramSession {
   }
 
   /** Rejects with a UsageError for what cannot be used; then nothing is left open. */
-  static async open(options: QueryOptions, hosted: HostedOptions): Promise<HostedSession> {
+  static async open(options: QueryOptions, hosted: InProcessOptions): Promise<InProcessSession> {
     checkOptions(options);
     const { watchdog, title, lingers } = hosted;
     const notices: string[] = [];
     const notify = (sentence: string) => notices.push(sentence);
     const provider = providerFrom(options);
-    const run = await openRun({
+    const run = await openHostSession({
       machine: { ...placeOf(options), watchdog, notify },
       flags: runOptionsOf(options),
       surfaces: callbackSurface(options),
@@ -88,7 +88,7 @@ export class HostedSession implements ProgramSession {
       ...(provider !== undefined && { provider }),
     });
     notices.push(...run.notices);
-    return new HostedSession(run, options.jsonSchema !== undefined, notices);
+    return new InProcessSession(run, options.jsonSchema !== undefined, notices);
   }
 
   async *answer(
@@ -104,7 +104,7 @@ export class HostedSession implements ProgramSession {
       yield* this.takeNotices();
       const { blocks, title = '' } = prompt ?? {};
       await this.nameAfter(title);
-      const tally = new RunTally(
+      const tally = new RunResultBuilder(
         blocks === undefined ? lastAnswer(session.notebook.history.messages) : '',
       );
       const items = session.run(blocks);
@@ -117,7 +117,7 @@ export class HostedSession implements ProgramSession {
         const { value: item, done } = await next;
         if (done) return;
         tally.take(item);
-        for (const message of [messageOf(item, this.id), this.tasks.take(item)]) {
+        for (const message of [toMessage(item, this.id), this.tasks.take(item)]) {
           if (message !== undefined) yield message;
         }
         yield* this.takeNotices();

@@ -47,7 +47,7 @@ interface OpenRequest {
   readonly reject: (error: Error) => void;
 }
 
-export class LineLink {
+export class JsonLineChannel {
   private readonly end: LinkEnd;
   private readonly open = new Map<string, OpenRequest>();
   private readonly served = new Map<string, AbortController>();

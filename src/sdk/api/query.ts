@@ -1,6 +1,6 @@
 /** `query` and `openSession`: agents as a program runs them. Nothing here writes to a terminal. */
 import { UsageError } from '../../protocol/errors.js';
-import { HostedSession, type ProgramSession } from './in-process-session.js';
+import { InProcessSession, type ProgramSession } from './in-process-session.js';
 import type { SkeinMessage } from './messages/messages.js';
 import { checkedPrompt, type Prompt, type PromptContent } from './messages/prompt-blocks.js';
 import type { QueryOptions } from './query-options.js';
@@ -82,7 +82,7 @@ const openWherever = (
 ): Promise<ProgramSession> =>
   options.subprocess === true
     ? SubprocessSession.open(options, place)
-    : HostedSession.open(options, place);
+    : InProcessSession.open(options, place);
 
 const answerAll = async function* (
   session: ProgramSession,

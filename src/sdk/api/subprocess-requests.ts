@@ -7,7 +7,7 @@ import type {
   PersonQuestion,
 } from '../../protocol/permission/permission.js';
 import type { ToolQuestion } from './callback-surface.js';
-import { type AskedRequest, type LineLink, SubprocessError } from './json-line-channel.js';
+import { type AskedRequest, type JsonLineChannel, SubprocessError } from './json-line-channel.js';
 import type { QueryOptions } from './query-options.js';
 
 /** Long texts go this way too: what one argument of a program may hold is little. */
@@ -55,7 +55,7 @@ const onlyHere = (option: string, instead: string): string =>
 /** The options as the process of the agent has them: whoever was to be asked is asked through the link. */
 export const openedFrom = (
   request: AskedRequest,
-  link: LineLink,
+  link: JsonLineChannel,
   env: Readonly<Record<string, string | undefined>>,
 ) => {
   const { options, title, lingers, hasKey, ...asks } = openRequest.parse(request);

@@ -5,8 +5,8 @@
 import { LineTooLongError } from '../../host/process/bounded-lines.js';
 import { type LineProcess, startLineProcess } from '../../host/process/line-process.js';
 import { LostRun } from './crashed-run-result.js';
-import { type HostedOptions, type ProgramSession, refuseUse } from './in-process-session.js';
-import { LineLink, LONGEST_LINE, SubprocessError } from './json-line-channel.js';
+import { type InProcessOptions, type ProgramSession, refuseUse } from './in-process-session.js';
+import { JsonLineChannel, LONGEST_LINE, SubprocessError } from './json-line-channel.js';
 import { MessageQueue } from './message-queue.js';
 import type { MessageUsage, SkeinMessage } from './messages/messages.js';
 import type { Prompt } from './messages/prompt-blocks.js';
@@ -14,7 +14,7 @@ import { keyVariables, placeOf } from './query-environment.js';
 import { checkOptions, type QueryOptions } from './query-options.js';
 import { openedSession, openRequestOf, servedQuestions } from './subprocess-requests.js';
 
-export interface SubprocessOptions extends Omit<HostedOptions, 'watchdog'> {
+export interface SubprocessOptions extends Omit<InProcessOptions, 'watchdog'> {
   /** Program and arguments that start the command line. */
   readonly skein: readonly string[];
 }
@@ -25,7 +25,7 @@ const GRACE_MS = 30_000;
 export class SubprocessSession implements ProgramSession {
   id = '';
   private readonly process: LineProcess;
-  private readonly link: LineLink;
+  private readonly link: JsonLineChannel;
   private readonly isKept: boolean;
   private run: MessageQueue | undefined;
   private used: MessageUsage | undefined;
@@ -43,7 +43,7 @@ export class SubprocessSession implements ProgramSession {
       longestLine: LONGEST_LINE,
       graceMs: GRACE_MS,
     });
-    this.link = new LineLink({
+    this.link = new JsonLineChannel({
       write: (line) => this.process.send(line),
       serve: servedQuestions(options),
       heed: (message) => this.run?.push(message as SkeinMessage),

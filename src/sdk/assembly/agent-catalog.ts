@@ -10,14 +10,14 @@ import { ruleProblems } from '../../policy/rules/rule-matcher.js';
 import type { AgentDefinition } from '../../protocol/agent/agent-definition.js';
 import { UsageError } from '../../protocol/errors.js';
 import { hookedAs, rosterPlaces } from './lead-agent.js';
-import type { Surroundings } from './options/host-environment.js';
+import type { HostEnvironment } from './options/host-environment.js';
 import type { RunOptions } from './options/run-options.js';
 
 /** Throws a UsageError for agents of the command that are wrong. */
 export const rosterFor = async (
   flags: RunOptions,
   settings: LoadedSettings,
-  machine: Surroundings,
+  machine: HostEnvironment,
 ): Promise<AgentRoster> => {
   const { agents, unusable, ...rest } = await readRoster(rosterPlaces(flags, settings, machine));
   const checked = agents.map((agent) => withReadableRules(hookedAs(settings, agent)));

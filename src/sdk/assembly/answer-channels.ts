@@ -1,9 +1,12 @@
 /** What other terminals can do with a run: answer its questions, write to its agents and stop them. */
 
 import { type InboxSurface, inboxSurface } from '../../actors/permissions/inbox-surface.js';
-import { decidedTogether, verdictSurfaces } from '../../actors/permissions/shared-inbox-surface.js';
+import {
+  firstAnswerWins,
+  sharedInboxSurfaces,
+} from '../../actors/permissions/shared-inbox-surface.js';
 import { relayQuestions } from '../../actors/remote/question-relay.js';
-import { type CommandDesk, openCommandDesk } from '../../actors/session/command-server.js';
+import { type CommandServer, openCommandServer } from '../../actors/session/command-server.js';
 import type { LeadSession } from '../../actors/session/session.js';
 import { stateLayout } from '../../config/workspace/state-directory.js';
 import type { SwarmControl } from '../../protocol/agent/swarm-commands.js';
@@ -12,10 +15,10 @@ import { UsageError } from '../../protocol/errors.js';
 import { randomIds } from '../../protocol/ids.js';
 import type { KnownSurface } from '../../protocol/permission/answer.js';
 import type { PermissionQuestion, Surface } from '../../protocol/permission/permission.js';
-import type { PostedQuestion, Verdicts } from '../../protocol/session/question-board.js';
+import type { Decisions, PostedQuestion } from '../../protocol/session/question-board.js';
 import type { SessionStore } from '../../protocol/session/store.js';
 import { openPersonKey, type PersonKey } from '../../store/shared/person-key.js';
-import type { Surroundings } from './options/host-environment.js';
+import type { HostEnvironment } from './options/host-environment.js';
 import type { RunOptions } from './options/run-options.js';
 
 export interface RunInbox {
@@ -25,11 +28,11 @@ export interface RunInbox {
   openDesk(
     session: Pick<LeadSession, 'id' | 'fence'>,
     control: SwarmControl,
-  ): CommandDesk | undefined;
+  ): CommandServer | undefined;
 }
 
 export interface RunInboxRequest {
-  readonly machine: Pick<Surroundings, 'notify'>;
+  readonly machine: Pick<HostEnvironment, 'notify'>;
   readonly flags: RunOptions;
   readonly store: Pick<SessionStore, 'mailbox' | 'questions' | 'jobs'>;
   readonly skeinHome: string;
@@ -63,8 +66,8 @@ export const runInbox = (request: RunInboxRequest): RunInbox => {
     const publicKeys = [publicKey, ...request.personKeys];
     const others = own.map(({ id, publicKey: ownKey }) => ({ id, publicKey: ownKey }));
     return [
-      ...own.map((surface) => decidedTogether(surface, verdicts)),
-      ...verdictSurfaces({ ...told, board, verdicts, publicKeys, others }),
+      ...own.map((surface) => firstAnswerWins(surface, verdicts)),
+      ...sharedInboxSurfaces({ ...told, board, verdicts, publicKeys, others }),
     ].map((surface) => noting(surface, asked));
   };
   return {
@@ -80,7 +83,7 @@ export const runInbox = (request: RunInboxRequest): RunInbox => {
     openDesk({ id, fence }, control) {
       if (!isOnDisk) return undefined;
       const mailbox = store.mailbox(id);
-      const desk = openCommandDesk({
+      const desk = openCommandServer({
         mailbox,
         fence,
         control,
@@ -133,7 +136,7 @@ const relay = (
 };
 
 type Desk = ReturnType<SessionStore['questions']>;
-const decidesTogether = (desk: Desk): desk is Desk & { readonly verdicts: Verdicts } =>
+const decidesTogether = (desk: Desk): desk is Desk & { readonly verdicts: Decisions } =>
   desk.verdicts !== undefined;
 
 /** A session at a terminal goes on without: there is somebody to ask. */

@@ -2,7 +2,7 @@
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { type ModeSwitch, modeSwitch } from '../../actors/permissions/mode-switch.js';
-import { controlDesk } from '../../actors/permissions/permission-manager.js';
+import { permissionManager } from '../../actors/permissions/permission-manager.js';
 import { signingSurface } from '../../actors/permissions/signing-surface.js';
 import type { SessionOptions } from '../../actors/session/session.js';
 import { tellOutages } from '../../actors/session/store-outages.js';
@@ -33,8 +33,8 @@ import type { Surface } from '../../protocol/permission/permission.js';
 import type { Tool } from '../../protocol/tools/tool.js';
 import type { WorktreePlace } from '../../protocol/tools/worktree.js';
 import { type Toolbox, toolbox } from '../../tools/toolbox.js';
-import { termsFor } from '../lead-config/signed-lead-config.js';
-import { travelTerms } from '../lead-config/travel-terms.js';
+import { leadConfigFor } from '../lead-config/signed-lead-config.js';
+import { workspaceConfig } from '../lead-config/travel-terms.js';
 import { VERSION } from '../version.js';
 import { type RunInbox, runInbox } from './answer-channels.js';
 import { keepRule } from './kept-rule.js';
@@ -42,7 +42,7 @@ import { modelFor } from './lead-agent.js';
 import { leadTerms, promptNotice } from './lead-agent-settings.js';
 import { checkMode } from './mode-check.js';
 import { settingsFor } from './options/command-settings.js';
-import type { Surroundings } from './options/host-environment.js';
+import type { HostEnvironment } from './options/host-environment.js';
 import { type OpenedStore, openStore } from './options/open-store.js';
 import { type Provider, providerOf } from './options/provider.js';
 import { answerFormat, requestSettings } from './options/request-settings.js';
@@ -55,11 +55,11 @@ import { runArtifacts } from './run-artifacts.js';
 import { type HookFunctions, runHooks } from './run-hooks.js';
 import { shellForRun } from './run-sandbox.js';
 import { runTools, swarmFor } from './run-tools.js';
-import { NO_SECRECY, secrecyOf } from './secret-redaction.js';
+import { NO_REDACTION, secretRedaction } from './secret-redaction.js';
 import { checkpointsFor, rootsOf } from './session-checkpoints.js';
 import { shownTools } from './tool-names.js';
 
-export interface Workbench {
+export interface SessionAssembly {
   readonly settings: LoadedSettings;
   readonly toolNames: readonly string[];
   /** Types that Task may start. */
@@ -74,8 +74,8 @@ export interface Workbench {
   release(): void;
 }
 
-export interface WorkbenchRequest {
-  readonly machine: Surroundings;
+export interface AssemblyOptions {
+  readonly machine: HostEnvironment;
   readonly flags: RunOptions;
   readonly title: string;
   /** Whoever can answer, by the name that the journal calls it. */
@@ -96,12 +96,12 @@ export interface WorkbenchRequest {
 }
 
 /** Whoever gets it closes its store. Throws a UsageError; then nothing is left open. */
-export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workbench> => {
+export const openAndAssemble = async (request: AssemblyOptions): Promise<SessionAssembly> => {
   const { machine, flags } = request;
   const store = await openStore(machine, flags);
   const forget = tellOutages(store.sessions, machine.notify);
   try {
-    return await furnish(request, store);
+    return await assembleSession(request, store);
   } catch (error) {
     await store.sessions.close();
     throw error;
@@ -111,10 +111,10 @@ export const setUpWorkbench = async (request: WorkbenchRequest): Promise<Workben
 };
 
 /** With a store that is open already, and stays so. */
-export const furnish = async (
-  request: WorkbenchRequest,
+export const assembleSession = async (
+  request: AssemblyOptions,
   store: OpenedStore,
-): Promise<Workbench> => {
+): Promise<SessionAssembly> => {
   const { machine, flags } = request;
   const here = flags.cwd === undefined ? machine.cwd : resolve(machine.cwd, flags.cwd);
   const choice = await chooseSession(flags, store.sessions, here);
@@ -136,8 +136,8 @@ export const furnish = async (
     ...left.notices,
     ...terms.notices,
   ];
-  const secrecy = secrecyOf(keysIn(env));
-  const discreet = skein.redactSecrets ? secrecy : NO_SECRECY;
+  const secrecy = secretRedaction(keysIn(env));
+  const discreet = skein.redactSecrets ? secrecy : NO_REDACTION;
   const tools = toolbox(left.tools.map(discreet.tool));
   const alias = (name: string) => resolveModel(name, skein.modelAliases);
   const wanted = modelFor(settings, agent);
@@ -183,7 +183,7 @@ export const furnish = async (
   // A worker does not say what its lead has said.
   const travel = request.outpost
     ? { terms: {}, notices: [] }
-    : await travelTerms(store, settings, workplace, environment);
+    : await workspaceConfig(store, settings, workplace, environment);
   const mode = modeSwitch(settings.mode.value, (wanted) => checkMode(wanted, machine, settings));
   const shared = governorOf(store, skein.maxConcurrentRequests, provider);
   const prompt: PromptRequest = {
@@ -231,7 +231,7 @@ export const furnish = async (
       promptOf: (definition, given) =>
         promptFor({ ...prompt, agent: { ...definition, proactive: false }, tools: given }),
     }),
-    terms: termsFor(store, flags, mode, skeinHome, {
+    terms: leadConfigFor(store, flags, mode, skeinHome, {
       ...travel.terms,
       asks: isAsked || surfaces.length > 0,
     }),
@@ -274,7 +274,7 @@ export const furnish = async (
           maxRetries: skein.maxRetries,
         },
         lingers: request.lingers,
-        desk: controlDesk({
+        desk: permissionManager({
           policy: {
             rules: settings.rules,
             roots: rootsOf(meta.cwd, settings),
@@ -312,7 +312,7 @@ const settingsEnv = (settings: LoadedSettings): Record<string, string> =>
   Object.fromEntries(Object.entries(settings.env).map(([name, { value }]) => [name, value]));
 
 /** What the requests of a run are for, where lifetimes of the cache are chosen by it. */
-const querySourceOf = ({ entrypoint = 'cli', lingers }: WorkbenchRequest): string => {
+const querySourceOf = ({ entrypoint = 'cli', lingers }: AssemblyOptions): string => {
   if (entrypoint !== 'cli') return entrypoint;
   return lingers ? 'repl' : 'print';
 };

@@ -2,13 +2,13 @@
 import type { LoadedSettings } from '../../config/settings/load-settings.js';
 import { addTrustedAllowRule } from '../../config/settings/local-rules.js';
 import { stateLayout } from '../../config/workspace/state-directory.js';
-import type { Surroundings } from './options/host-environment.js';
+import type { HostEnvironment } from './options/host-environment.js';
 
 /** A project that cannot be written to must not end the run: the answer holds for its session. */
 export const keepRule = (
   text: string,
   { skeinHome, workspace, trust }: LoadedSettings,
-  { notify }: Surroundings,
+  { notify }: HostEnvironment,
 ): void => {
   try {
     const file = addTrustedAllowRule(stateLayout(skeinHome).trust, workspace, text);

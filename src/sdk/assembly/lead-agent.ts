@@ -13,14 +13,14 @@ import {
   namesTool,
 } from '../../protocol/agent/agent-definition.js';
 import type { Tool } from '../../protocol/tools/tool.js';
-import type { Surroundings } from './options/host-environment.js';
+import type { HostEnvironment } from './options/host-environment.js';
 import type { RunOptions } from './options/run-options.js';
 
 /** Undefined when none was asked for. Throws a UsageError for one that cannot be had. */
 export const agentFor = async (
   flags: RunOptions,
   settings: LoadedSettings,
-  machine: Surroundings,
+  machine: HostEnvironment,
 ): Promise<AgentDefinition | undefined> => {
   const places = rosterPlaces(flags, settings, machine);
   if (flags.agent === undefined) return undefined;
@@ -37,7 +37,7 @@ export const hookedAs = (
 export const rosterPlaces = (
   { agents }: RunOptions,
   settings: LoadedSettings,
-  machine: Surroundings,
+  machine: HostEnvironment,
 ): RosterPlaces => ({
   ...placesOf(settings, machine),
   ...(agents !== undefined && { ofCommand: readAgentsFlag(agents) }),
@@ -46,7 +46,7 @@ export const rosterPlaces = (
 /** Where files with words for the prompt are. */
 export const placesOf = (
   { workspace, skeinHome, trust }: Pick<LoadedSettings, 'workspace' | 'skeinHome' | 'trust'>,
-  { home }: Pick<Surroundings, 'home'>,
+  { home }: Pick<HostEnvironment, 'home'>,
 ): PromptPlaces => {
   const own = packageFolder();
   const isTrusted = trust === 'trusted';

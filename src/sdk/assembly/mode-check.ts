@@ -3,12 +3,12 @@ import type { LoadedSettings } from '../../config/settings/load-settings.js';
 import { refuseRootBypass } from '../../config/trust/root-bypass.js';
 import { UsageError } from '../../protocol/errors.js';
 import type { PermissionMode } from '../../protocol/permission/permission.js';
-import type { Surroundings } from './options/host-environment.js';
+import type { HostEnvironment } from './options/host-environment.js';
 
 /** Throws a UsageError for a mode that may not be used. */
 export const checkMode = (
   mode: PermissionMode,
-  machine: Pick<Surroundings, 'env' | 'uid'>,
+  machine: Pick<HostEnvironment, 'env' | 'uid'>,
   { bypassDisabledBy, mode: given }: Pick<LoadedSettings, 'bypassDisabledBy' | 'mode'>,
 ): void => {
   refuseRootBypass(mode, machine);

@@ -9,10 +9,10 @@ import type { SessionStore } from '../../protocol/session/store.js';
 import type { InitFacts } from '../api/messages/stream-json.js';
 import { swarmControl } from '../control/swarm-control.js';
 import { VERSION } from '../version.js';
-import { setUpWorkbench, type Workbench, type WorkbenchRequest } from './assemble-session.js';
+import { type AssemblyOptions, openAndAssemble, type SessionAssembly } from './assemble-session.js';
 import { shownTools } from './tool-names.js';
 
-export interface OpenRun {
+export interface HostSession {
   readonly session: LeadSession;
   /** Where it is kept, for those who look at it meanwhile. */
   readonly store: SessionStore;
@@ -26,8 +26,8 @@ export interface OpenRun {
 }
 
 /** Throws a UsageError for what cannot be used as it is; then nothing is left open. */
-export const openRun = async (request: WorkbenchRequest): Promise<OpenRun> => {
-  const bench = await setUpWorkbench(request);
+export const openHostSession = async (request: AssemblyOptions): Promise<HostSession> => {
+  const bench = await openAndAssemble(request);
   const { settings, notices, toolNames, agentNames, options, inbox, release } = bench;
   const { store } = options;
   // Nobody listens to a session that is not open yet.
@@ -70,8 +70,8 @@ export const openRun = async (request: WorkbenchRequest): Promise<OpenRun> => {
 };
 
 /** What a run would begin with; nothing runs, and only its store is still open. Throws as `openRun` does. */
-export const triedOut = async (request: WorkbenchRequest): Promise<Workbench> => {
-  const bench = await setUpWorkbench(request);
+export const dryRun = async (request: AssemblyOptions): Promise<SessionAssembly> => {
+  const bench = await openAndAssemble(request);
   bench.release();
   return bench;
 };
@@ -79,7 +79,7 @@ export const triedOut = async (request: WorkbenchRequest): Promise<Workbench> =>
 const toolNotices = (
   shown: readonly string[],
   usable: readonly string[],
-  { tools = [] }: WorkbenchRequest,
+  { tools = [] }: AssemblyOptions,
 ): readonly string[] => {
   const late = tools.map(({ name }) => name).filter((name) => !shown.includes(name));
   const lost = shown.filter((name) => !usable.includes(name));

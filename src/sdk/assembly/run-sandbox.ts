@@ -16,7 +16,7 @@ import { type HostShellOptions, hostShell } from '../../host/process/shell.js';
 import { UsageError } from '../../protocol/errors.js';
 import type { Shell } from '../../protocol/tools/tool.js';
 import type { WorktreePlace } from '../../protocol/tools/worktree.js';
-import type { Surroundings } from './options/host-environment.js';
+import type { HostEnvironment } from './options/host-environment.js';
 
 export interface RunShell {
   readonly shell: Shell;
@@ -34,7 +34,7 @@ interface ShellPlace extends Pick<HostShellOptions, 'environment' | 'watchdog'> 
 
 export const shellForRun = async (
   { skein, skeinHome }: Pick<LoadedSettings, 'skein' | 'skeinHome'>,
-  { env, home }: Pick<Surroundings, 'env' | 'home'>,
+  { env, home }: Pick<HostEnvironment, 'env' | 'home'>,
   { roots, environment, watchdog }: ShellPlace,
 ): Promise<RunShell> => {
   const open: RunShell = {

@@ -15,7 +15,7 @@ import { builtinTools } from '../../tools/builtin-tools.js';
 import { type Toolbox, toolbox } from '../../tools/toolbox.js';
 import { rosterFor, rosterNotices } from './agent-catalog.js';
 import { agentFor, toolsFor } from './lead-agent.js';
-import type { Surroundings } from './options/host-environment.js';
+import type { HostEnvironment } from './options/host-environment.js';
 import type { RunOptions } from './options/run-options.js';
 import { checkToolNames } from './tool-names.js';
 
@@ -39,7 +39,7 @@ export interface RunTools {
 export const runTools = async (
   flags: RunOptions,
   settings: LoadedSettings,
-  machine: Surroundings,
+  machine: HostEnvironment,
   ofHost: readonly Tool[],
   isNew: boolean,
 ): Promise<RunTools> => {

@@ -20,20 +20,20 @@ import {
   type Workspace,
 } from '../../protocol/tools/tool.js';
 
-export interface Secrecy {
+export interface SecretRedaction {
   readonly redact: Redact;
   tool(tool: Tool): Tool;
   shell(shell: Shell): Shell;
 }
 
 /** Everything passes: for people who work on files with made-up secrets. */
-export const NO_SECRECY: Omit<Secrecy, 'redact'> = {
+export const NO_REDACTION: Omit<SecretRedaction, 'redact'> = {
   tool: (tool) => tool,
   shell: (shell) => shell,
 };
 
 /** `known`: keys of this process, hidden whatever they look like. */
-export const secrecyOf = (known: readonly string[]): Secrecy => {
+export const secretRedaction = (known: readonly string[]): SecretRedaction => {
   const redact = redactorOf(known);
   // Patterns are ASCII and bytes stay what they are, so output that is no text survives.
   const ofBytes = known.map(asBytes);

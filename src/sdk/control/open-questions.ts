@@ -11,9 +11,9 @@ import type { PermissionAnswer } from '../../protocol/permission/permission.js';
 import type { PostedQuestion } from '../../protocol/session/question-board.js';
 import type { SessionMeta, SessionStore } from '../../protocol/session/store.js';
 import { openPersonKey } from '../../store/shared/person-key.js';
-import { atAGlance } from '../../views/swarm/cached-job-list.js';
+import { withCachedJobs } from '../../views/swarm/cached-job-list.js';
 import { type AgentView, type SwarmView, viewsOfSwarms } from '../../views/swarm/swarm-view.js';
-import type { Surroundings } from '../assembly/options/host-environment.js';
+import type { HostEnvironment } from '../assembly/options/host-environment.js';
 import { newestFirst } from '../sessions/find-session.js';
 import { commandSwarm, liveSessions } from './remote-commands.js';
 
@@ -33,7 +33,7 @@ export interface OpenQuestions {
   readonly leftOut: number;
 }
 
-type Place = Pick<Surroundings, 'env' | 'home' | 'cwd'>;
+type Place = Pick<HostEnvironment, 'env' | 'home' | 'cwd'>;
 
 /**
  * Of one session, or of all that run. Nothing is read of a session that nobody runs, but where answers are
@@ -47,7 +47,7 @@ export const openQuestions = async (
     store.jobs.own === undefined ? newestFirst(await store.list()) : await liveSessions(store);
   const questions: OpenQuestion[] = [];
   let leftOut = 0;
-  const source = atAGlance(store);
+  const source = withCachedJobs(store);
   for (const live of sessions) {
     if (session !== undefined && live.id !== session.id) continue;
     const posted = await store.questions(live.id).read();

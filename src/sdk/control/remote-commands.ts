@@ -12,14 +12,14 @@ import { UsageError } from '../../protocol/errors.js';
 import { randomIds } from '../../protocol/ids.js';
 import type { Inbox, MailLetter } from '../../protocol/session/mailbox.js';
 import type { SessionMeta, SessionStore } from '../../protocol/session/store.js';
-import { atAGlance, glanceAt, type SwarmSource } from '../../views/swarm/cached-job-list.js';
+import { cachedJobs, type SwarmSource, withCachedJobs } from '../../views/swarm/cached-job-list.js';
 import { type LeaveOut, type SwarmView, viewsOfSwarms } from '../../views/swarm/swarm-view.js';
 import { type Addressed, newestFirst } from '../sessions/find-session.js';
 
 /** Those that a process works on now, newest first. */
 export const liveSessions = async (store: SessionStore): Promise<readonly SessionMeta[]> => {
   const live: SessionMeta[] = [];
-  const source = atAGlance(store);
+  const source = withCachedJobs(store);
   for (const session of newestFirst(await store.list())) {
     if (await isWorkedOn(source, session.id)) live.push(session);
   }
@@ -52,7 +52,7 @@ export const sessionsThatQueue = async (
 ): Promise<readonly SessionMeta[]> => {
   if (store.jobs.own !== undefined) return [];
   const waiting = new Map<string, SessionMeta>();
-  const seen = glanceAt(store.jobs);
+  const seen = cachedJobs(store.jobs);
   for (const { session, agent } of found) {
     if (agent === undefined || waiting.has(session.id)) continue;
     const jobs = await seen.list(session.id);

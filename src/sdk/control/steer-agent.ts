@@ -4,7 +4,7 @@ import type { CommandReply, SwarmCommand } from '../../protocol/agent/swarm-comm
 import { LONGEST_LETTER } from '../../protocol/session/mailbox.js';
 import type { SessionStore } from '../../protocol/session/store.js';
 import { commandSwarm } from './remote-commands.js';
-import { steerElsewhere } from './steer-orphaned.js';
+import { steerOrphaned } from './steer-orphaned.js';
 
 /**
  * Rejects with a UsageError when nobody can do that now. `agent` is the id of the one that is meant. Once
@@ -21,7 +21,7 @@ export const steerAgent = async (
   const hasLead = (await store.holder(session)) !== undefined;
   return hasLead
     ? commandSwarm(store, session, command, signal)
-    : steerElsewhere(store, session, agent, command, signal);
+    : steerOrphaned(store, session, agent, command, signal);
 };
 
 /** Why a text cannot be sent as it is; undefined when it can. */

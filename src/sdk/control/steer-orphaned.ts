@@ -13,13 +13,13 @@ import type { SessionStore } from '../../protocol/session/store.js';
 const STOP_LIMIT_MS = 30_000;
 const LOOK_EVERY_MS = 200;
 
-type Store = Pick<SessionStore, 'jobs' | 'mailbox' | 'visit' | 'records'>;
+type Store = Pick<SessionStore, 'jobs' | 'mailbox' | 'openAsWorker' | 'records'>;
 
 /**
  * Rejects with a UsageError when nobody has the agent, or only its lead could do that. Once `signal` aborts
  * nobody waits for the end of one that was told to stop.
  */
-export const steerElsewhere = async (
+export const steerOrphaned = async (
   store: Store,
   session: string,
   agent: string,
@@ -69,7 +69,7 @@ const post = async (store: Store, job: ListedJob, id: string, mail: AgentMail): 
 
 /** Nobody works on it: there is only a record to write. */
 const endUnbegun = async (store: Store, session: string, agent: string): Promise<void> => {
-  const visited = await store.visit(session);
+  const visited = await store.openAsWorker(session);
   const adoption = await visited.adopt(agent);
   try {
     const journal = await visited.journal(agent, await parentOf(store, session, agent));

@@ -3,27 +3,27 @@
  * somebody whose key it knows. Whoever can write to the store may put older ones back; they do not count.
  */
 import { SkeinError, UsageError } from '../../protocol/errors.js';
-import { type RunTerms, readTerms } from './signed-lead-config.js';
-import { isOlder, type TermsOrder } from './terms-order.js';
+import { type LeadConfig, readLeadConfig } from './signed-lead-config.js';
+import { type ConfigVersion, isOlder } from './terms-order.js';
 
 /** Those that were looked for longest ago are forgotten. */
 const MOST_SWARMS = 1_000;
 
 interface Known {
   readonly bytes: Uint8Array;
-  readonly terms: RunTerms;
+  readonly terms: LeadConfig;
 }
 
 /** There are newer ones, which are not where they should be, or not yet. */
-export class OutdatedTerms extends UsageError {}
+export class StaleConfigError extends UsageError {}
 
-export class KnownTerms {
+export class KnownLeadConfigs {
   private readonly read: (swarm: string) => Promise<Uint8Array>;
   private readonly keys: () => readonly string[];
   private readonly newest = new Map<string, Known>();
   /** There are such, or later ones. */
-  private readonly needed = new Map<string, TermsOrder>();
-  private readonly followers = new Map<string, Set<(terms: RunTerms) => void>>();
+  private readonly needed = new Map<string, ConfigVersion>();
+  private readonly followers = new Map<string, Set<(terms: LeadConfig) => void>>();
 
   /** `keys`: of people whose swarms may be worked on here. */
   constructor(read: (swarm: string) => Promise<Uint8Array>, keys: () => readonly string[]) {
@@ -32,11 +32,11 @@ export class KnownTerms {
   }
 
   /** Rejects with a SkeinError when what is there does not count. */
-  async look(swarm: string): Promise<RunTerms> {
+  async look(swarm: string): Promise<LeadConfig> {
     const bytes = await this.read(swarm);
     const seen = this.newest.get(swarm);
     const isSeen = seen !== undefined && Buffer.compare(seen.bytes, bytes) === 0;
-    const found = isSeen ? seen : { bytes, terms: readTerms(bytes, swarm, this.keys()) };
+    const found = isSeen ? seen : { bytes, terms: readLeadConfig(bytes, swarm, this.keys()) };
     const isOutdated = seen !== undefined && isOlder(found.terms, seen.terms);
     const known = isOutdated ? seen : found;
     keepNewest(this.newest, swarm, known);
@@ -47,7 +47,7 @@ export class KnownTerms {
   }
 
   /** What was said before that counts no more. Throws OutdatedTerms where these were. */
-  demand(terms: RunTerms, order: TermsOrder): void {
+  demand(terms: LeadConfig, order: ConfigVersion): void {
     const { session } = terms;
     const { createdAt, epoch, edition } = order;
     const known = this.needed.get(session);
@@ -55,7 +55,7 @@ export class KnownTerms {
       known !== undefined && isOlder(order, known) ? known : { createdAt, epoch, edition };
     keepNewest(this.needed, session, needed);
     if (!isOlder(terms, needed)) return;
-    throw new OutdatedTerms(
+    throw new StaleConfigError(
       `Session ${session} has been led in another way since: what lies in the store is older, and does not count.`,
     );
   }
@@ -67,7 +67,7 @@ export class KnownTerms {
   follow(
     swarm: string,
     heed: (heard: () => void) => () => void,
-    tell: (terms: RunTerms) => void,
+    tell: (terms: LeadConfig) => void,
   ): () => void {
     const followers = this.followers.get(swarm) ?? new Set();
     this.followers.set(swarm, followers.add(tell));

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { UsageError } from '../../protocol/errors.js';
 import type { QueuedJob } from '../../protocol/session/job-queue.js';
 import { isSigned, signStatement } from './signed-statement.js';
-import type { TermsOrder } from './terms-order.js';
+import type { ConfigVersion } from './terms-order.js';
 
 const KIND = 'handover';
 
@@ -33,11 +33,11 @@ type Handed = Pick<QueuedJob, 'id' | 'swarm' | 'at' | 'handover'>;
  * The words that its agent must not go behind. Agents on workers cannot sign: what works for one of them is
  * handed over with what was signed about that one. Rejects with a UsageError when nobody known has signed it.
  */
-export const handedUnder = async (
+export const verifyHandover = async (
   job: Handed,
   publicKeys: readonly string[],
   parentOf: (agent: string) => Promise<string | undefined>,
-): Promise<TermsOrder> => {
+): Promise<ConfigVersion> => {
   const { data } = statement.safeParse(parsed(job.handover ?? ''));
   if (
     data === undefined ||

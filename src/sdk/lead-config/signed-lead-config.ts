@@ -73,23 +73,23 @@ const claims = z.object({
   /** A digest of the settings of the workspace, where they are trusted. */
   trusted: text,
 });
-export type RunTerms = z.infer<typeof claims>;
+export type LeadConfig = z.infer<typeof claims>;
 
 /** What any version writes. */
 const statement = z.looseObject({ v: z.number(), signature: z.string() });
 
 const KIND = 'terms';
 
-export const signTerms = (terms: RunTerms, key: KeyObject): Uint8Array =>
+export const signLeadConfig = (terms: LeadConfig, key: KeyObject): Uint8Array =>
   Buffer.from(signStatement(KIND, terms, key));
 
 /** For a session whose agents workers run; undefined where there are none. `asks`: there is somebody to put questions to. */
-export const termsFor = (
+export const leadConfigFor = (
   { sessions }: Pick<OpenedStore, 'sessions'>,
   flags: RunOptions,
   mode: ModeSwitch,
   skeinHome: string,
-  place: Pick<RunTerms, 'workspace' | 'trusted'> & { readonly asks: boolean },
+  place: Pick<LeadConfig, 'workspace' | 'trusted'> & { readonly asks: boolean },
 ): SessionOptions['terms'] => {
   if (sessions.jobs.own !== undefined) return undefined;
   const { asks, ...where } = place;
@@ -114,7 +114,7 @@ export const termsFor = (
         ...where,
         flags: { ...flags, ask: asks },
       });
-      return { name: TERMS, bytes: signTerms(terms, key()) };
+      return { name: TERMS, bytes: signLeadConfig(terms, key()) };
     },
     handover: ({ meta: { id: session, createdAt }, epoch }, agent, at) =>
       signHandover({ session, createdAt, epoch, edition, agent, at }, key()),
@@ -123,11 +123,11 @@ export const termsFor = (
 };
 
 /** Throws a UsageError that says why they do not count. */
-export const readTerms = (
+export const readLeadConfig = (
   bytes: Uint8Array,
   session: string,
   publicKeys: readonly string[],
-): RunTerms => {
+): LeadConfig => {
   const { data } = statement.safeParse(parse(bytes));
   if (data === undefined) throw damaged(session);
   // Ahead of all else: what another version has signed looks damaged, or as if nobody had.

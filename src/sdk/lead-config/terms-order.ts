@@ -1,5 +1,5 @@
 /** When something was said about how a session is led, among all that was said of it: the first that differs decides. */
-export interface TermsOrder {
+export interface ConfigVersion {
   /** When the session was created, since another may have had its name before. */
   readonly createdAt: number;
   /** Of the lead that says so. */
@@ -9,7 +9,7 @@ export interface TermsOrder {
 }
 
 /** Both of one session's name: the second was said after the first. */
-export const isOlder = (first: TermsOrder, second: TermsOrder): boolean => {
+export const isOlder = (first: ConfigVersion, second: ConfigVersion): boolean => {
   const gaps = ORDER.map((name) => first[name] - second[name]);
   return (gaps.find((gap) => gap !== 0) ?? 0) < 0;
 };

@@ -3,20 +3,20 @@ import type { LoadedSettings } from '../../config/settings/load-settings.js';
 import { digestOf } from '../../config/trust/trust.js';
 import type { OpenedStore } from '../assembly/options/open-store.js';
 import { worktreeHome } from '../assembly/run-tools.js';
-import type { RunTerms } from './signed-lead-config.js';
+import type { LeadConfig } from './signed-lead-config.js';
 import { workspaceRemote } from './workspace-remote.js';
 
-export interface TravelTerms {
-  readonly terms: Pick<RunTerms, 'workspace' | 'trusted'>;
+export interface WorkspaceConfig {
+  readonly terms: Pick<LeadConfig, 'workspace' | 'trusted'>;
   readonly notices: readonly string[];
 }
 
-export const travelTerms = async (
+export const workspaceConfig = async (
   { sessions }: Pick<OpenedStore, 'sessions'>,
   settings: LoadedSettings,
   cwd: string,
   environment: Readonly<Record<string, string>>,
-): Promise<TravelTerms> => {
+): Promise<WorkspaceConfig> => {
   // Nobody else works for a session of this machine.
   if (sessions.jobs.own !== undefined) return { terms: {}, notices: [] };
   const { skein, skeinHome, workspace, projectFiles, trust } = settings;

@@ -5,8 +5,8 @@ import type { Blobs, FileState } from '../../protocol/session/checkpoint.js';
 import type { JournalRecord } from '../../protocol/session/journal.js';
 import type { SessionStore } from '../../protocol/session/store.js';
 import { type Swept, sweepBlobs } from '../../store/files/checkpoint-blobs.js';
-import { atAGlance } from '../../views/swarm/cached-job-list.js';
-import type { Surroundings } from '../assembly/options/host-environment.js';
+import { withCachedJobs } from '../../views/swarm/cached-job-list.js';
+import type { HostEnvironment } from '../assembly/options/host-environment.js';
 import { blobsOf } from '../assembly/session-checkpoints.js';
 import { isWorkedOn } from '../control/remote-commands.js';
 
@@ -18,7 +18,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
  * just kept it may not have written down yet what for.
  */
 export const sweepCheckpoints = async (
-  machine: Pick<Surroundings, 'env' | 'home' | 'cwd'>,
+  machine: Pick<HostEnvironment, 'env' | 'home' | 'cwd'>,
   stores: readonly SessionStore[],
   days: number,
   dryRun: boolean,
@@ -30,7 +30,7 @@ export const sweepCheckpoints = async (
   const cited = new Citations(blobsOf(skeinHome));
   const oldest = Date.now() - days * DAY_MS;
   for (const [at, store] of stores.entries()) {
-    const source = atAGlance(store);
+    const source = withCachedJobs(store);
     for (const { id, updatedAt } of surveys[at]?.sessions ?? []) {
       const isRunning = await isWorkedOn(source, id);
       if (updatedAt < oldest && !isRunning) continue;

@@ -13,7 +13,7 @@ import {
   windowFill,
 } from '../../context/window/window-fill.js';
 import { sectionTexts } from '../../prompt/system/head-text.js';
-import type { Opening } from '../../protocol/model/context-provider.js';
+import type { Preamble } from '../../protocol/model/context-provider.js';
 import type { PromptHead } from '../../protocol/model/prompt.js';
 import { rawText } from '../../protocol/model/wire.js';
 import type { SessionMeta, SessionStore } from '../../protocol/session/store.js';
@@ -97,7 +97,7 @@ const HEADLESS =
 export const windowOfBeginning = (
   model: string,
   head: PromptHead,
-  opening: Opening,
+  opening: Preamble,
   contextWindow?: number,
 ): WindowReport => {
   const memory = opening.text === '' ? 0 : Buffer.byteLength(rawText(opening.text));

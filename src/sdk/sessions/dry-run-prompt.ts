@@ -3,11 +3,11 @@
  * session is made, and nothing is written.
  */
 import type { LoadedSettings } from '../../config/settings/load-settings.js';
-import type { Opening } from '../../protocol/model/context-provider.js';
+import type { Preamble } from '../../protocol/model/context-provider.js';
 import type { PromptHead } from '../../protocol/model/prompt.js';
 import type { Surface } from '../../protocol/permission/permission.js';
-import { setUpWorkbench } from '../assembly/assemble-session.js';
-import type { Surroundings } from '../assembly/options/host-environment.js';
+import { openAndAssemble } from '../assembly/assemble-session.js';
+import type { HostEnvironment } from '../assembly/options/host-environment.js';
 import type { RunOptions } from '../assembly/options/run-options.js';
 
 export interface Beginning {
@@ -15,20 +15,20 @@ export interface Beginning {
   readonly model: string;
   readonly settings: LoadedSettings;
   readonly head: PromptHead;
-  readonly opening: Opening;
+  readonly opening: Preamble;
   /** Sentences for people. */
   readonly notices: readonly string[];
 }
 
 /** `isOneShot` is a run that ends with its answer and asks nobody. Throws a UsageError. */
 export const beginningOf = async (
-  machine: Surroundings,
+  machine: HostEnvironment,
   given: RunOptions,
   isOneShot: boolean,
 ): Promise<Beginning> => {
   const { resume: _resume, continue: _goesOn, forkSession: _fork, ...flags } = given;
   const notices: string[] = [];
-  const { settings, options, release, ...bench } = await setUpWorkbench({
+  const { settings, options, release, ...bench } = await openAndAssemble({
     machine: { ...machine, notify: (sentence) => notices.push(sentence) },
     flags: { ...flags, sessionPersistence: false },
     surfaces: isOneShot ? {} : { nobody: NOBODY },

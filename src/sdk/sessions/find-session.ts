@@ -1,7 +1,7 @@
 /** Which of the sessions in a store somebody means. */
 import { UsageError } from '../../protocol/errors.js';
 import type { SessionMeta, SessionStore } from '../../protocol/session/store.js';
-import { atAGlance } from '../../views/swarm/cached-job-list.js';
+import { withCachedJobs } from '../../views/swarm/cached-job-list.js';
 import { agentsNamed, LEAD, type LeaveOut, viewsOfSwarms } from '../../views/swarm/swarm-view.js';
 import { findSession } from '../assembly/options/session-choice.js';
 
@@ -94,7 +94,7 @@ const agentsCalled = async (
   const running: Addressed[] = [];
   let former: readonly Addressed[] = [];
   let left = MOST_LOOKED_THROUGH;
-  const source = atAGlance(store);
+  const source = withCachedJobs(store);
   for (const session of sessions) {
     // Whoever is alone is a lead, and has no other name.
     if (wanted !== LEAD && (await store.agents(session.id)).length < 2) continue;

@@ -1,7 +1,7 @@
 /** The prompt of a new session, block by block: where each came from, how large it is, where marks are. */
 import { estimatedTokens } from '../../context/window/window-fill.js';
 import { digestOf } from '../../prompt/cache-miss/request-shape.js';
-import type { OpeningFile } from '../../protocol/model/context-provider.js';
+import type { PreambleFile } from '../../protocol/model/context-provider.js';
 import type { CacheTtl, HeadSection, Zone } from '../../protocol/model/prompt.js';
 import { rawText, type WireBlock } from '../../protocol/model/wire.js';
 import type { Beginning } from './dry-run-prompt.js';
@@ -58,7 +58,7 @@ export interface PromptReport {
   /** What stands before everything else in the first message. */
   readonly opening: Measured & {
     readonly text: string;
-    readonly files: readonly (Omit<OpeningFile, 'text'> & Measured)[];
+    readonly files: readonly (Omit<PreambleFile, 'text'> & Measured)[];
   };
   /** Where marks are, in order. Two more go to the messages of each request. */
   readonly marks: readonly (PromptMark & { readonly after: string; readonly tokens: number })[];

@@ -16,7 +16,7 @@ import type { Blobs, FileChange } from '../../protocol/session/checkpoint.js';
 import type { JournalBody, JournalRecord } from '../../protocol/session/journal.js';
 import type { Journal, SessionMeta, SessionStore } from '../../protocol/session/store.js';
 import { settingsFor } from '../assembly/options/command-settings.js';
-import type { Surroundings } from '../assembly/options/host-environment.js';
+import type { HostEnvironment } from '../assembly/options/host-environment.js';
 import type { RunOptions } from '../assembly/options/run-options.js';
 import { blobsOf, checkpointsFor, rootsOf } from '../assembly/session-checkpoints.js';
 
@@ -218,7 +218,7 @@ const noSuchPrompt = (wanted: number | undefined, count: number): string => {
 
 /** Looks at a session without taking it. */
 export const openRewind = async (
-  machine: Surroundings,
+  machine: HostEnvironment,
   flags: RunOptions,
   store: SessionStore,
   meta: SessionMeta,

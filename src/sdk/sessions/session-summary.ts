@@ -2,7 +2,7 @@
 import { SkeinError } from '../../protocol/errors.js';
 import type { EventType } from '../../protocol/session/events.js';
 import type { SessionMeta } from '../../protocol/session/store.js';
-import { InheritedPart } from '../../views/cost/forked-prefix-filter.js';
+import { ForkedPrefixFilter } from '../../views/cost/forked-prefix-filter.js';
 import { CostLedger } from '../../views/cost/session-cost.js';
 import type { SwarmSource } from '../../views/swarm/cached-job-list.js';
 import { isWorkedOn } from '../control/remote-commands.js';
@@ -49,7 +49,7 @@ export const summarise = async (store: SwarmSource, meta: SessionMeta): Promise<
   const ledger = new CostLedger();
   const holder = await store.holder(meta.id);
   const isLive = holder !== undefined || (await isWorkedOn(store, meta.id));
-  const inherited = new InheritedPart();
+  const inherited = new ForkedPrefixFilter();
   let turns = 0;
   let lastActiveAt = meta.updatedAt;
   let isInRun = false;

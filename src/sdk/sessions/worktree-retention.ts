@@ -7,8 +7,8 @@ import { resolveSkeinHome, stateLayout } from '../../config/workspace/state-dire
 import { childEnvironment } from '../../host/process/ownership/child-environment.js';
 import { leftWorktrees, sweepWorktree } from '../../host/worktrees/worktree-sweep.js';
 import type { SessionStore } from '../../protocol/session/store.js';
-import { glanceAt } from '../../views/swarm/cached-job-list.js';
-import type { Surroundings } from '../assembly/options/host-environment.js';
+import { cachedJobs } from '../../views/swarm/cached-job-list.js';
+import type { HostEnvironment } from '../assembly/options/host-environment.js';
 import { isWorkedOn } from '../control/remote-commands.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -20,7 +20,7 @@ export interface SweptWorktrees {
 }
 
 export const sweepWorktrees = async (
-  machine: Pick<Surroundings, 'env' | 'home' | 'cwd'>,
+  machine: Pick<HostEnvironment, 'env' | 'home' | 'cwd'>,
   stores: readonly Pick<SessionStore, 'holder' | 'jobs' | 'list'>[],
   days: number,
   dryRun: boolean,
@@ -31,7 +31,7 @@ export const sweepWorktrees = async (
   const home = { folder, without: [realPath(skeinHome)], environment };
   const sources = stores.map((store) => ({
     holder: (id: string) => store.holder(id),
-    jobs: glanceAt(store.jobs),
+    jobs: cachedJobs(store.jobs),
   }));
   const lists = await Promise.all(stores.map((store) => store.list()));
   const isLive = async (session: string) => {

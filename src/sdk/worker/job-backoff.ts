@@ -11,7 +11,7 @@ interface Pause {
   readonly until: number;
 }
 
-export class GrowingPauses {
+export class JobBackoff {
   private readonly clock: Pick<Clock, 'now'>;
   private readonly pauses = new Map<string, Pause>();
 

@@ -1,5 +1,5 @@
 /** Leaves word for the lead's person that a worker was given an agent and cannot work on it. */
-import { WorkingLife } from '../../context/history/run-clock.js';
+import { RunClock } from '../../context/history/run-clock.js';
 import { SkeinError, UsageError } from '../../protocol/errors.js';
 import type { TakenJob } from '../../protocol/session/job-queue.js';
 import type { JournalRecord } from '../../protocol/session/journal.js';
@@ -17,8 +17,8 @@ const MOST_NOTES = 20;
  * Once for each reason, which names the machine where that matters: several refuse by turns. Never rejects:
  * whoever cannot say it gives the agent back all the same.
  */
-export const noteRefusal = async (
-  sessions: Pick<SessionStore, 'visit' | 'peek'>,
+export const recordRefusal = async (
+  sessions: Pick<SessionStore, 'openAsWorker' | 'peek'>,
   { swarm, id, signal }: Pick<TakenJob, 'swarm' | 'id' | 'signal'>,
   error: unknown,
   worker: string,
@@ -30,7 +30,7 @@ export const noteRefusal = async (
     if (created?.type !== 'agent.created' || isOver(records)) return;
     const reasons = refusalsIn(records);
     if (reasons.includes(error.message) || reasons.length >= MOST_NOTES) return;
-    const session = await sessions.visit(swarm);
+    const session = await sessions.openAsWorker(swarm);
     try {
       await session.adopt(id);
       const journal = await session.journal(id, created.parent ?? null);
@@ -46,7 +46,7 @@ export const noteRefusal = async (
 
 /** Whoever had it died before the queue heard of its end: nothing is left to refuse. */
 const isOver = (records: readonly JournalRecord[]): boolean => {
-  const life = new WorkingLife();
+  const life = new RunClock();
   for (const record of records) life.apply(record);
   return life.isOver;
 };

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, relative } from 'node:path';
 import { UsageError } from '../../protocol/errors.js';
-import type { RunTerms } from '../lead-config/signed-lead-config.js';
+import type { LeadConfig } from '../lead-config/signed-lead-config.js';
 
 export interface WorkerPlace {
   readonly host: string;
@@ -14,8 +14,8 @@ export interface WorkerPlace {
  * Undefined when it is not on this machine, and has to be cloned. Throws a UsageError that says what is
  * missing: no agent begins without its workspace.
  */
-export const workplaceOf = (
-  { session, host, cwd, workspace }: Pick<RunTerms, 'session' | 'host' | 'cwd' | 'workspace'>,
+export const sharedWorkspace = (
+  { session, host, cwd, workspace }: Pick<LeadConfig, 'session' | 'host' | 'cwd' | 'workspace'>,
   here: WorkerPlace,
 ): string | undefined => {
   const isShared = here.sharedPaths.some((path) => isInside(path, cwd));

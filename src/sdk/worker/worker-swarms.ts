@@ -1,23 +1,23 @@
 /** What a worker has opened of swarms, to work on their agents as their leads would. */
 import { hash } from 'node:crypto';
-import { type Outpost, openOutpost } from '../../actors/worker/worker-swarm.js';
+import { openWorkerSwarm, type WorkerSwarm } from '../../actors/worker/worker-swarm.js';
 import { resolveSkeinHome, stateLayout } from '../../config/workspace/state-directory.js';
 import { canonicalJson } from '../../lib/canonical-json.js';
 import { SkeinError, UsageError } from '../../protocol/errors.js';
 import type { TakenJob } from '../../protocol/session/job-queue.js';
 import { openPersonKey } from '../../store/shared/person-key.js';
-import { furnish } from '../assembly/assemble-session.js';
+import { assembleSession } from '../assembly/assemble-session.js';
 import { settingsFor } from '../assembly/options/command-settings.js';
-import type { Surroundings } from '../assembly/options/host-environment.js';
+import type { HostEnvironment } from '../assembly/options/host-environment.js';
 import type { OpenedStore } from '../assembly/options/open-store.js';
 import type { RunOptions } from '../assembly/options/run-options.js';
-import { KnownTerms, OutdatedTerms } from '../lead-config/known-lead-configs.js';
-import { handedUnder } from '../lead-config/signed-handover.js';
-import { type RunTerms, TERMS } from '../lead-config/signed-lead-config.js';
-import { outpostPlace } from './worker-workspace.js';
+import { KnownLeadConfigs, StaleConfigError } from '../lead-config/known-lead-configs.js';
+import { verifyHandover } from '../lead-config/signed-handover.js';
+import { type LeadConfig, TERMS } from '../lead-config/signed-lead-config.js';
+import { workerWorkspace } from './worker-workspace.js';
 
-export interface OutpostsOptions {
-  readonly machine: Surroundings;
+export interface WorkerSwarmsOptions {
+  readonly machine: HostEnvironment;
   readonly flags: Pick<RunOptions, 'store' | 'settings' | 'trust'>;
   readonly concurrency: number;
 }
@@ -28,27 +28,27 @@ const REFUSED_MS = 30_000;
 const IDLE_MS = 60_000;
 
 interface Opened {
-  readonly outpost: Outpost;
+  readonly outpost: WorkerSwarm;
   release(): void;
 }
 
 /** One for each swarm that has agents here; where its lead goes on under other terms, one for each of those. */
-export class Outposts {
-  private readonly options: OutpostsOptions;
+export class WorkerSwarms {
+  private readonly options: WorkerSwarmsOptions;
   private readonly store: OpenedStore;
   private readonly opened = new Map<string, Promise<Opened>>();
   private readonly idle = new Map<string, NodeJS.Timeout>();
   private readonly busy = new Map<string, number>();
   /** By swarm: why it could not be opened a moment ago. */
   private readonly refused = new Map<string, string>();
-  private readonly known: KnownTerms;
+  private readonly known: KnownLeadConfigs;
   private trusted: readonly string[] = [];
 
-  constructor(options: OutpostsOptions, store: OpenedStore) {
+  constructor(options: WorkerSwarmsOptions, store: OpenedStore) {
     this.options = options;
     this.store = store;
     const { sessions } = store;
-    this.known = new KnownTerms(
+    this.known = new KnownLeadConfigs(
       (swarm) => sessions.peekArtifact(swarm, TERMS),
       () => this.keys(),
     );
@@ -59,7 +59,7 @@ export class Outposts {
     return this.refused.get(swarm);
   }
 
-  async work(job: TakenJob): ReturnType<Outpost['work']> {
+  async work(job: TakenJob): ReturnType<WorkerSwarm['work']> {
     const { swarm } = job;
     const terms = await this.termsOf(swarm);
     this.known.demand(terms, await this.handedUnder(job));
@@ -82,7 +82,7 @@ export class Outposts {
   }
 
   /** A lead that goes on may have been started in another way than before. */
-  private async termsOf(swarm: string): Promise<RunTerms> {
+  private async termsOf(swarm: string): Promise<LeadConfig> {
     try {
       return await this.known.look(swarm);
     } catch (error) {
@@ -99,14 +99,14 @@ export class Outposts {
     return this.trusted;
   }
 
-  private async handedUnder(job: TakenJob): ReturnType<typeof handedUnder> {
+  private async handedUnder(job: TakenJob): ReturnType<typeof verifyHandover> {
     const parentOf = (agent: string) => this.parentOf(job.swarm, agent);
     try {
-      return await handedUnder(job, this.trusted, parentOf);
+      return await verifyHandover(job, this.trusted, parentOf);
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
       // Somebody may be known by now: settings are read anew only then, as there may be many jobs.
-      return handedUnder(job, this.keys(), parentOf);
+      return verifyHandover(job, this.keys(), parentOf);
     }
   }
 
@@ -117,13 +117,13 @@ export class Outposts {
     return undefined;
   }
 
-  private begin(key: string, swarm: string, terms: RunTerms): Promise<Opened> {
+  private begin(key: string, swarm: string, terms: LeadConfig): Promise<Opened> {
     const opened = this.open(swarm, terms);
     this.opened.set(key, opened);
     opened.catch((error: unknown) => {
       this.opened.delete(key);
       // A newer lead may just have begun.
-      if (!(error instanceof OutdatedTerms)) this.refuse(swarm, error);
+      if (!(error instanceof StaleConfigError)) this.refuse(swarm, error);
     });
     return opened;
   }
@@ -157,10 +157,10 @@ export class Outposts {
   }
 
   /** As the lead would be set up here. Rejects with a UsageError. */
-  private async open(swarm: string, terms: RunTerms): Promise<Opened> {
+  private async open(swarm: string, terms: LeadConfig): Promise<Opened> {
     const { machine, flags, concurrency } = this.options;
     const own = settingsFor(machine, flags, machine.cwd);
-    const { isTrusted: trust, ...outpost } = await outpostPlace(
+    const { isTrusted: trust, ...outpost } = await workerWorkspace(
       terms,
       machine,
       own,
@@ -176,7 +176,7 @@ export class Outposts {
       lingers: false,
       wantsStreamEvents: false,
     };
-    const bench = await furnish(request, this.store);
+    const bench = await assembleSession(request, this.store);
     // What is elsewhere cannot be kept before it changes.
     const { checkpoints, ...options } = bench.options;
     const kept = clones?.isAway !== true && checkpoints !== undefined ? { checkpoints } : {};
@@ -188,7 +188,7 @@ export class Outposts {
     };
     try {
       const setup = { ...options.swarm, limits: roomy };
-      const opened = await openOutpost({ ...options, ...kept, swarm: setup }, swarm);
+      const opened = await openWorkerSwarm({ ...options, ...kept, swarm: setup }, swarm);
       await this.heedLead(opened, terms);
       const heed = (heard: () => void) => opened.heedArtifacts(heard);
       const forget = this.known.follow(swarm, heed, ({ mode }) => bench.mode.follow(mode));
@@ -204,7 +204,7 @@ export class Outposts {
   }
 
   /** Each lead says how it was started before it writes anything. Rejects with OutdatedTerms. */
-  private async heedLead(opened: Outpost, terms: RunTerms): Promise<void> {
+  private async heedLead(opened: WorkerSwarm, terms: LeadConfig): Promise<void> {
     try {
       this.known.demand(terms, { ...terms, epoch: opened.leadEpoch, edition: 0 });
     } catch (error) {
@@ -219,5 +219,5 @@ export const refusalText = (error: unknown): string =>
   error instanceof SkeinError ? error.message : String(error);
 
 /** What one outpost is for: the mode of its lead may change, and another process may lead in the same way. */
-const setupOf = ({ mode: _mode, epoch: _epoch, edition: _edition, ...setup }: RunTerms): string =>
+const setupOf = ({ mode: _mode, epoch: _epoch, edition: _edition, ...setup }: LeadConfig): string =>
   hash('sha256', canonicalJson(setup));

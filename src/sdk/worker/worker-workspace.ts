@@ -6,12 +6,12 @@ import { childEnvironment } from '../../host/process/ownership/child-environment
 import { cloneWorktrees } from '../../host/worktrees/clone-worktrees.js';
 import type { Clones } from '../../protocol/tools/worktree.js';
 import { settingsFor } from '../assembly/options/command-settings.js';
-import type { Surroundings } from '../assembly/options/host-environment.js';
+import type { HostEnvironment } from '../assembly/options/host-environment.js';
 import { worktreeHome } from '../assembly/run-tools.js';
-import type { RunTerms } from '../lead-config/signed-lead-config.js';
-import { workplaceOf } from './worker-place.js';
+import type { LeadConfig } from '../lead-config/signed-lead-config.js';
+import { sharedWorkspace } from './worker-place.js';
 
-export interface OutpostPlace {
+export interface WorkerWorkspace {
   readonly workplace: string;
   /** Undefined where the lead has named no remote. */
   readonly clones: Clones | undefined;
@@ -20,16 +20,16 @@ export interface OutpostPlace {
 }
 
 /** Rejects with a UsageError or a WorktreeRefusal, which says what is missing. */
-export const outpostPlace = async (
-  terms: RunTerms,
-  machine: Surroundings,
+export const workerWorkspace = async (
+  terms: LeadConfig,
+  machine: HostEnvironment,
   own: Pick<LoadedSettings, 'skein' | 'skeinHome'>,
   owner: string,
-): Promise<OutpostPlace> => {
+): Promise<WorkerWorkspace> => {
   const host = hostname();
   const { workspace, session, flags } = terms;
   const { sharedPaths } = own.skein;
-  const there = workplaceOf(terms, { host, sharedPaths });
+  const there = sharedWorkspace(terms, { host, sharedPaths });
   const home = worktreeHome(own.skeinHome, childEnvironment(machine.env, owner, tmpdir()));
   const isAway = there === undefined;
   const clones = workspace && cloneWorktrees(home, { ...workspace, host, isAway });
@@ -39,7 +39,7 @@ export const outpostPlace = async (
 };
 
 /** The same words are trusted wherever they are. */
-const seenAt = (workplace: string, { flags }: RunTerms, machine: Surroundings): string => {
+const seenAt = (workplace: string, { flags }: LeadConfig, machine: HostEnvironment): string => {
   const { workspace, projectFiles } = settingsFor(machine, flags, workplace);
   return digestOf(workspace, projectFiles);
 };

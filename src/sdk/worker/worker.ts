@@ -1,15 +1,15 @@
 /** A worker: takes background agents of any swarm from the queue, and works on them as their leads would. */
 import { systemClock } from '../../protocol/clock.js';
 import { SkeinError, StorageError, UsageError } from '../../protocol/errors.js';
-import type { JobQueue, Work, WorkTerms } from '../../protocol/session/job-queue.js';
+import type { ConsumeOptions, JobHandler, JobQueue } from '../../protocol/session/job-queue.js';
 import type { SessionStore } from '../../protocol/session/store.js';
 import { openStore } from '../assembly/options/open-store.js';
-import { GrowingPauses } from './job-backoff.js';
-import { noteRefusal } from './record-refusal.js';
-import { Outposts, type OutpostsOptions, refusalText } from './worker-swarms.js';
+import { JobBackoff } from './job-backoff.js';
+import { recordRefusal } from './record-refusal.js';
+import { refusalText, WorkerSwarms, type WorkerSwarmsOptions } from './worker-swarms.js';
 
-export interface WorkerOptions extends OutpostsOptions {
-  readonly rate?: WorkTerms['rate'];
+export interface WorkerOptions extends WorkerSwarmsOptions {
+  readonly rate?: ConsumeOptions['rate'];
   /** Told what happens, for people. */
   readonly said: (news: WorkerNews) => void;
 }
@@ -52,20 +52,20 @@ export const openWorker = async (options: WorkerOptions): Promise<Worker> => {
       'A worker takes agents from a queue in Redis: set SKEIN_REDIS_URL, or give --store.',
     );
   }
-  const outposts = new Outposts(options, store);
+  const outposts = new WorkerSwarms(options, store);
   const forget = sessions.outages?.listen((why) =>
     options.said(why === undefined ? { what: 'going on' } : { what: 'waiting', why }),
   );
-  const pauses = new GrowingPauses(systemClock);
+  const pauses = new JobBackoff(systemClock);
   const hasNewcomer = newcomersTo(sessions.jobs);
-  const work: Work = async (job) => {
+  const work: JobHandler = async (job) => {
     const { swarm, id: agent, attempts } = job;
     const name = `${swarm} ${agent}`;
     const putOff = (why: string) => {
       options.said({ swarm, agent, what: 'given back', why });
       return { laterMs: pauses.next(name) };
     };
-    const refused = async (why: string): ReturnType<Work> => {
+    const refused = async (why: string): ReturnType<JobHandler> => {
       if (!(await isUnknown(sessions, swarm))) {
         if (await hasNewcomer()) pauses.forgetAll();
         return { ...putOff(why), isUnbegun: true };
@@ -85,7 +85,7 @@ export const openWorker = async (options: WorkerOptions): Promise<Worker> => {
       else options.said({ swarm, agent, what: 'given back', why: end.why });
       return end;
     } catch (error) {
-      await noteRefusal(sessions, job, error, store.owner);
+      await recordRefusal(sessions, job, error, store.owner);
       return refused(refusalText(error));
     }
   };
@@ -99,7 +99,7 @@ export const openWorker = async (options: WorkerOptions): Promise<Worker> => {
   };
   const begin = async () => {
     try {
-      return await sessions.jobs.employ(store.owner, terms, work);
+      return await sessions.jobs.consume(store.owner, terms, work);
     } catch (error) {
       await letGo();
       if (!(error instanceof StorageError)) throw error;

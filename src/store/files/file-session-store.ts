@@ -18,24 +18,24 @@ import type {
   SessionMeta,
   SessionStore,
   SessionSurvey,
-  VisitedSession,
+  WorkerSession,
 } from '../../protocol/session/store.js';
-import type { WorkList } from '../../protocol/session/task-list.js';
+import type { SharedTaskList } from '../../protocol/session/task-list.js';
 import { checkSessionId, notVisited } from '../shared/session-meta.js';
 import { questionBoard, readQuestions } from './file-questions.js';
-import { OwnedSession, readArtifact } from './file-session.js';
+import { FileSession, readArtifact } from './file-session.js';
 import { writeAtomically } from './io/write-atomically.js';
-import { JobFiles } from './jobs/file-job-queue.js';
+import { FileJobQueue } from './jobs/file-job-queue.js';
 import { readJournal, recordsOf, watchJournal } from './journal/journal-lines.js';
 import { agentsOf, journalPath } from './journal/journal-place.js';
 import { storageError } from './journal/line-file.js';
 import { linesOf } from './journal/line-tail.js';
 import { LeaseFiles, type LeaseOwner } from './leases/lease-file.js';
-import { MailFolder } from './mailbox/file-mailbox.js';
+import { FileMailbox } from './mailbox/file-mailbox.js';
 import { refuseMirror } from './mirror-marker.js';
 import { eventsOf, readMeta, surveySessions, watchEvents } from './read-session.js';
 import { removeEach, removeFolder, sweepRemoved } from './remove-session.js';
-import { WorkFiles } from './tasks/file-task-list.js';
+import { FileTaskList } from './tasks/file-task-list.js';
 
 export interface FileStoreOptions {
   /** The `sessions` folder of the state directory. */
@@ -47,7 +47,7 @@ export interface FileStoreOptions {
   readonly redact?: (text: string) => string;
 }
 
-export class SessionFiles implements SessionStore {
+export class FileSessionStore implements SessionStore {
   readonly jobs: JobQueue;
   readonly outages = undefined;
   private readonly options: FileStoreOptions;
@@ -57,7 +57,7 @@ export class SessionFiles implements SessionStore {
 
   constructor(options: FileStoreOptions) {
     this.options = options;
-    this.jobs = new JobFiles(options.root, options.ownerLives);
+    this.jobs = new FileJobQueue(options.root, options.ownerLives);
     this.leases = new LeaseFiles(options.root, options.owner, options.ownerLives);
   }
 
@@ -143,11 +143,11 @@ export class SessionFiles implements SessionStore {
   }
 
   mailbox(id: string): Mailbox {
-    return new MailFolder(this.folder(id), this.options.clock);
+    return new FileMailbox(this.folder(id), this.options.clock);
   }
 
-  workList(id: string): WorkList {
-    return new WorkFiles(this.folder(id), this.options.clock);
+  workList(id: string): SharedTaskList {
+    return new FileTaskList(this.folder(id), this.options.clock);
   }
 
   questions(id: string): QuestionDesk {
@@ -156,7 +156,7 @@ export class SessionFiles implements SessionStore {
     return { board: questionBoard(folder), read, verdicts: undefined };
   }
 
-  async visit(id: string): Promise<VisitedSession> {
+  async openAsWorker(id: string): Promise<WorkerSession> {
     throw notVisited(id);
   }
 
@@ -174,7 +174,7 @@ export class SessionFiles implements SessionStore {
       for (const name of ['agents', 'artifacts']) {
         fs.mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
       }
-      return new OwnedSession(folder, meta, lease, clock, redact);
+      return new FileSession(folder, meta, lease, clock, redact);
     } catch (error) {
       await lease.release();
       throw error instanceof SkeinError ? error : storageError(error, folder);

@@ -7,15 +7,15 @@ import type { Lease } from '../../protocol/session/leases.js';
 import type { Journal, Session, SessionMeta } from '../../protocol/session/store.js';
 import { readRegular } from './io/regular-file.js';
 import { writeAtomically } from './io/write-atomically.js';
-import { OpenFiles } from './journal/descriptor-pool.js';
+import { DescriptorPool } from './journal/descriptor-pool.js';
 import { EventIndex, parseEvent } from './journal/event-index.js';
 import { JournalFile } from './journal/journal-file.js';
 import { journalPath } from './journal/journal-place.js';
 import { LineFile } from './journal/line-file.js';
 import { linesOf } from './journal/line-tail.js';
-import { citationsIn, seqOf, uncited } from './journal/unindexed-records.js';
+import { indexPositionIn, seqOf, unindexedRecords } from './journal/unindexed-records.js';
 
-export class OwnedSession implements Session {
+export class FileSession implements Session {
   meta: SessionMeta;
   readonly epoch: number;
   /** Readers drop what one writes that has lost it. */
@@ -23,7 +23,7 @@ export class OwnedSession implements Session {
   private readonly folder: string;
   private readonly lease: Lease;
   private readonly clock: Clock;
-  private readonly open = new OpenFiles();
+  private readonly open = new DescriptorPool();
   private readonly eventFile: LineFile;
   private readonly index: EventIndex;
   private readonly journals = new Map<string, JournalFile>();
@@ -44,10 +44,10 @@ export class OwnedSession implements Session {
     this.epoch = lease.epoch;
     this.clock = clock;
     const events = join(folder, 'events.jsonl');
-    const citations = citationsIn(events);
+    const citations = indexPositionIn(events);
     this.eventFile = new LineFile(events);
     this.index = new EventIndex(meta.id, this.eventFile, citations, redact);
-    for (const { agent, parent, record } of uncited(folder, citations)) {
+    for (const { agent, parent, record } of unindexedRecords(folder, citations)) {
       this.index.add(agent, parent, record);
     }
   }

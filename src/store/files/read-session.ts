@@ -8,7 +8,7 @@ import { isSessionId, parseMeta } from '../shared/session-meta.js';
 import { readRegular } from './io/regular-file.js';
 import { eventLine, parseEvent } from './journal/event-index.js';
 import { LineTail, linesOf } from './journal/line-tail.js';
-import { Citations, uncited } from './journal/unindexed-records.js';
+import { IndexPosition, unindexedRecords } from './journal/unindexed-records.js';
 
 export const surveySessions = (root: string): SessionSurvey => {
   const sessions: SessionMeta[] = [];
@@ -62,7 +62,7 @@ export function* eventsOf(
   swarm: string,
   redact: (text: string) => string,
 ): Generator<SwarmEvent, void> {
-  const citations = new Citations();
+  const citations = new IndexPosition();
   for (const line of linesOf(join(folder, 'events.jsonl'))) {
     const event = parseEvent(line);
     if (event === undefined || !citations.isFollowedBy(event)) break;
@@ -70,7 +70,7 @@ export function* eventsOf(
     yield event;
   }
   let { seq } = citations;
-  for (const { agent, parent, record } of uncited(folder, citations)) {
+  for (const { agent, parent, record } of unindexedRecords(folder, citations)) {
     seq += 1;
     const event = parseEvent(eventLine({ seq, swarm, agent, parent }, record, redact));
     if (event !== undefined) yield event;

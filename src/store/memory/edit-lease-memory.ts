@@ -1,7 +1,7 @@
 /** Leases of files for agents that live in one process; they end with it. */
 import type { FileHolder, FileLeases } from '../../protocol/session/edit-leases.js';
 
-export class FileLeaseMemory implements FileLeases {
+export class EditLeaseMemory implements FileLeases {
   private readonly holders = new Map<string, FileHolder>();
   private readonly byAgent = new Map<string, Set<string>>();
 

@@ -1,14 +1,14 @@
 /** Jobs of sessions that end with the process, and for tests. */
 import type {
+  ConsumeOptions,
+  JobConsumer,
+  JobHandler,
   JobQueue,
   OwnJobs,
   QueuedJob,
-  Work,
-  Workplace,
-  WorkTerms,
 } from '../../protocol/session/job-queue.js';
 import { checkJob, checkWorker, inOrderOfAge, inOrderOfTurn, jobKey } from '../shared/job-names.js';
-import { employHands, type HandedJob, type JobCounter } from '../shared/poll-jobs.js';
+import { type HandedJob, type PollableQueue, pollJobs } from '../shared/poll-jobs.js';
 import { checkSessionId } from '../shared/session-meta.js';
 
 interface Swarm {
@@ -24,7 +24,7 @@ interface Swarm {
   readonly taken: Map<string, Map<string, readonly QueuedJob[]>>;
 }
 
-export class JobMemory implements JobQueue, OwnJobs, JobCounter {
+export class MemoryJobQueue implements JobQueue, OwnJobs, PollableQueue {
   readonly own = this;
   private readonly lives: (worker: string) => boolean;
   private readonly now: () => number;
@@ -101,8 +101,8 @@ export class JobMemory implements JobQueue, OwnJobs, JobCounter {
     return at >= 0 || [...later.keys()].some((job) => isWanted(job) && later.delete(job));
   }
 
-  async employ(worker: string, terms: WorkTerms, work: Work): Promise<Workplace> {
-    return employHands(this, worker, terms, work);
+  async consume(worker: string, terms: ConsumeOptions, work: JobHandler): Promise<JobConsumer> {
+    return pollJobs(this, worker, terms, work);
   }
 
   async close(): Promise<void> {}

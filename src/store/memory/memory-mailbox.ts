@@ -1,6 +1,6 @@
 /** Letters inside one process: for sessions that do not outlive it, and for tests. */
 
-import { Doorbell } from '../../lib/wakeup.js';
+import { Wakeup } from '../../lib/wakeup.js';
 import { UsageError } from '../../protocol/errors.js';
 import {
   type DeadLetter,
@@ -24,11 +24,11 @@ interface Pigeonhole {
   /** Those of them that the present reader has not been given. */
   fresh: MailLetter[];
   readonly dead: DeadLetter[];
-  readonly bell: Doorbell;
+  readonly bell: Wakeup;
   reader: MemoryInbox | undefined;
 }
 
-export class MailMemory implements Mailbox {
+export class MemoryMailbox implements Mailbox {
   private readonly holes = new Map<string, Pigeonhole>();
 
   async send(letter: MailLetter): Promise<void> {
@@ -40,7 +40,7 @@ export class MailMemory implements Mailbox {
     refuseIfFull(copy.to, kept.size);
     kept.set(copy.id, copy);
     fresh.push(copy);
-    bell.ring();
+    bell.notify();
   }
 
   async open(address: string): Promise<Inbox> {
@@ -65,7 +65,7 @@ export class MailMemory implements Mailbox {
       kept: new Map(),
       fresh: [],
       dead: [],
-      bell: new Doorbell(),
+      bell: new Wakeup(),
       reader: undefined,
     };
     this.holes.set(address, hole);
@@ -108,6 +108,6 @@ class MemoryInbox implements Inbox {
     this.isClosed = true;
     this.hole.fresh = [...this.hole.kept.values()];
     this.hole.reader = undefined;
-    this.hole.bell.ring();
+    this.hole.bell.notify();
   }
 }

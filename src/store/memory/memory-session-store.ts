@@ -24,18 +24,18 @@ import type {
   SessionMeta,
   SessionStore,
   SessionSurvey,
-  VisitedSession,
+  WorkerSession,
 } from '../../protocol/session/store.js';
-import type { WorkList } from '../../protocol/session/task-list.js';
+import type { SharedTaskList } from '../../protocol/session/task-list.js';
 import { EventIndex, parseEvent } from '../files/journal/event-index.js';
 import { readJournal, watchLines } from '../files/journal/journal-lines.js';
-import { Citations } from '../files/journal/unindexed-records.js';
+import { IndexPosition } from '../files/journal/unindexed-records.js';
 import { removeEach } from '../files/remove-session.js';
 import { checkSessionId, notVisited } from '../shared/session-meta.js';
 import { LeaseMemory } from './lease-memory.js';
-import { JobMemory } from './memory-job-queue.js';
-import { MailMemory } from './memory-mailbox.js';
-import { WorkMemory } from './memory-task-list.js';
+import { MemoryJobQueue } from './memory-job-queue.js';
+import { MemoryMailbox } from './memory-mailbox.js';
+import { MemoryTaskList } from './memory-task-list.js';
 
 interface MemoryFolder {
   meta: SessionMeta;
@@ -44,12 +44,12 @@ interface MemoryFolder {
   readonly journals: Map<string, string[]>;
   readonly events: string[];
   readonly artifacts: Map<string, Uint8Array>;
-  readonly mail: MailMemory;
-  readonly work: WorkList;
+  readonly mail: MemoryMailbox;
+  readonly work: SharedTaskList;
 }
 
-export class SessionMemory implements SessionStore {
-  readonly jobs = new JobMemory();
+export class MemorySessionStore implements SessionStore {
+  readonly jobs = new MemoryJobQueue();
   readonly outages = undefined;
   private readonly folders = new Map<string, MemoryFolder>();
   private readonly clock: Clock;
@@ -67,8 +67,13 @@ export class SessionMemory implements SessionStore {
     if (this.folders.has(checkSessionId(meta.id))) {
       throw new UsageError(`Session ${meta.id} exists already.`);
     }
-    const fresh = { journals: new Map(), events: [], artifacts: new Map(), mail: new MailMemory() };
-    this.folders.set(meta.id, { meta, ...fresh, work: new WorkMemory(this.clock) });
+    const fresh = {
+      journals: new Map(),
+      events: [],
+      artifacts: new Map(),
+      mail: new MemoryMailbox(),
+    };
+    this.folders.set(meta.id, { meta, ...fresh, work: new MemoryTaskList(this.clock) });
     return this.open(meta.id);
   }
 
@@ -155,7 +160,7 @@ export class SessionMemory implements SessionStore {
     return this.folder(id).mail;
   }
 
-  workList(id: string): WorkList {
+  workList(id: string): SharedTaskList {
     return this.folder(id).work;
   }
 
@@ -163,7 +168,7 @@ export class SessionMemory implements SessionStore {
     return NOBODY_ELSE;
   }
 
-  async visit(id: string): Promise<VisitedSession> {
+  async openAsWorker(id: string): Promise<WorkerSession> {
     throw notVisited(id);
   }
 
@@ -199,7 +204,7 @@ class MemorySession implements Session {
     this.lease = lease;
     this.epoch = lease.epoch;
     this.clock = clock;
-    const cited = new Citations();
+    const cited = new IndexPosition();
     for (const event of folder.events.flatMap((line) => parseEvent(line) ?? [])) cited.add(event);
     const sink = { append: (text: string) => void folder.events.push(...lines(text)) };
     this.index = new EventIndex(folder.meta.id, sink, cited);

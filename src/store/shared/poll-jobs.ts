@@ -1,16 +1,16 @@
 /** Works on the jobs of a queue that hands them out one by one: looks again and again whether there is one. */
 import { UsageError } from '../../protocol/errors.js';
 import type {
+  ConsumeOptions,
+  JobConsumer,
   JobEnd,
+  JobHandler,
   QueuedJob,
-  Work,
-  Workplace,
-  WorkTerms,
 } from '../../protocol/session/job-queue.js';
 import { checkWorker } from './job-names.js';
 
 /** What hands do with a queue. */
-export interface JobCounter {
+export interface PollableQueue {
   /** The next job of the swarm, which is now this worker's, and how often it was begun before. */
   hand(swarm: string, worker: string): Promise<HandedJob | undefined>;
   complete(id: string, worker: string): Promise<void>;
@@ -27,12 +27,12 @@ const LOOK_EVERY_MS = 200;
 /** After work that rejected. */
 const PAUSE_MS = 1_000;
 
-export const employHands = (
-  jobs: JobCounter,
+export const pollJobs = (
+  jobs: PollableQueue,
   worker: string,
-  { swarm, concurrency, rate }: WorkTerms,
-  work: Work,
-): Workplace => {
+  { swarm, concurrency, rate }: ConsumeOptions,
+  work: JobHandler,
+): JobConsumer => {
   checkWorker(worker);
   if (swarm === undefined) throw new UsageError('Say of which swarm the jobs are.');
   const over = new AbortController();

@@ -6,19 +6,19 @@ import {
   LONGEST_METADATA,
   LONGEST_OWNER,
   LONGEST_SUBJECT,
+  MAX_TASKS,
   MOST_BLOCKERS,
-  MOST_WORK,
   openBlockers,
-  unknownWork,
-  type WorkChange,
-  type WorkItem,
-  type WorkMetadata,
-  type WorkOrder,
-  WorkRefusal,
+  type SharedTask,
+  type TaskChange,
+  type TaskMetadata,
+  type TaskOrder,
+  TaskRefusal,
+  unknownTask,
 } from '../../protocol/session/task-list.js';
 import { cycleThrough } from './work-cycles.js';
 
-export type WorkItems = ReadonlyMap<string, WorkItem>;
+export type WorkItems = ReadonlyMap<string, SharedTask>;
 
 /** Who acts, and when. */
 export interface Moment {
@@ -30,12 +30,12 @@ export interface Moment {
 export const createdItem = (
   items: WorkItems,
   id: number,
-  order: WorkOrder,
+  order: TaskOrder,
   { by, now }: Moment,
-): WorkItem => {
+): SharedTask => {
   refuseLong(order);
-  if (items.size >= MOST_WORK) {
-    throw new WorkRefusal(
+  if (items.size >= MAX_TASKS) {
+    throw new TaskRefusal(
       `The list has ${items.size} tasks, which is the most. Delete those that nobody needs any more.`,
     );
   }
@@ -59,12 +59,12 @@ export const createdItem = (
 export const changedItems = (
   items: WorkItems,
   id: string,
-  change: WorkChange,
+  change: TaskChange,
   moment: Moment,
-): readonly WorkItem[] => {
+): readonly SharedTask[] => {
   const item = knownItem(items, id);
   refuseLong(change);
-  const waitsFor = (of: WorkItem, more: readonly string[]): readonly string[] => {
+  const waitsFor = (of: SharedTask, more: readonly string[]): readonly string[] => {
     const all = new Set(of.blockedBy);
     for (const other of more) all.add(knownItem(items, other).id);
     return all.size === of.blockedBy.length ? of.blockedBy : [...all];
@@ -87,7 +87,7 @@ export const changedItems = (
   });
 };
 
-const withChange = (item: WorkItem, change: WorkChange, { by }: Moment): WorkItem => {
+const withChange = (item: SharedTask, change: TaskChange, { by }: Moment): SharedTask => {
   const { owner: _, ...rest } = item;
   const { subject, description, activeForm, metadata } = change;
   const owner = ownerAfter(item, change, by);
@@ -104,25 +104,25 @@ const withChange = (item: WorkItem, change: WorkChange, { by }: Moment): WorkIte
 };
 
 /** Whoever starts an item without naming anybody claims it, and that the lead can do no more than others. */
-const ownerAfter = (item: WorkItem, change: WorkChange, by: string): string | undefined => {
+const ownerAfter = (item: SharedTask, change: TaskChange, by: string): string | undefined => {
   const { owner: present } = item;
   const { status } = change;
   const wanted = change.owner || undefined;
   const isTheirs = present !== undefined && present !== by;
   if (status === 'in_progress' && wanted === undefined) {
-    if (isTheirs) throw new WorkRefusal(ownedText(item, by));
+    if (isTheirs) throw new TaskRefusal(ownedText(item, by));
     return by;
   }
   const isGivenAway = change.owner !== undefined && wanted !== present;
   const isEnded = status !== undefined && (status !== item.status || status === 'completed');
   if (isTheirs && by !== LEAD_NAME && (isGivenAway || isEnded)) {
-    throw new WorkRefusal(ownedText(item, by));
+    throw new TaskRefusal(ownedText(item, by));
   }
   if (change.owner !== undefined) return wanted;
   return status === 'pending' && item.status !== 'pending' ? undefined : present;
 };
 
-const ownedText = ({ id, owner, status }: WorkItem, by: string): string => {
+const ownedText = ({ id, owner, status }: SharedTask, by: string): string => {
   const who = `Task ${id} is owned by ${owner} (${status})`;
   return by === LEAD_NAME
     ? `${who}. Name the owner that it is to have, or leave it to ${owner}.`
@@ -130,20 +130,20 @@ const ownedText = ({ id, owner, status }: WorkItem, by: string): string => {
 };
 
 /** Keys that are null are taken away. */
-const mergedMetadata = (before: WorkMetadata, change: WorkMetadata): Record<string, unknown> => {
+const mergedMetadata = (before: TaskMetadata, change: TaskMetadata): Record<string, unknown> => {
   const merged = new Map([...Object.entries(before), ...Object.entries(change)]);
   const kept = [...merged].filter(([, value]) => value !== null && value !== undefined);
   // As it will be read again.
   const text = JSON.stringify(Object.fromEntries(kept));
   if (text.length > LONGEST_METADATA) {
-    throw new WorkRefusal(
+    throw new TaskRefusal(
       `The metadata has ${text.length} characters as JSON; ${LONGEST_METADATA} is the most. Keep less, or keep it in a file.`,
     );
   }
   return JSON.parse(text) as Record<string, unknown>;
 };
 
-const refuseLong = ({ subject, description, activeForm, owner }: WorkChange): void => {
+const refuseLong = ({ subject, description, activeForm, owner }: TaskChange): void => {
   const texts = [
     ['subject', subject, LONGEST_SUBJECT],
     ['description', description, LONGEST_DESCRIPTION],
@@ -152,20 +152,20 @@ const refuseLong = ({ subject, description, activeForm, owner }: WorkChange): vo
   ] as const;
   for (const [name, text = '', longest] of texts) {
     if (text.length <= longest) continue;
-    throw new WorkRefusal(
+    throw new TaskRefusal(
       `The ${name} has ${text.length} characters; ${longest} is the most. Shorten it.`,
     );
   }
   if (subject !== undefined && subject.trim() === '') {
-    throw new WorkRefusal('The subject is empty. Say in a few words what is to be done.');
+    throw new TaskRefusal('The subject is empty. Say in a few words what is to be done.');
   }
 };
 
 /** Started, or completed without having been. */
 const refuseBlocked = (
-  before: WorkItem,
-  after: WorkItem,
-  find: (id: string) => WorkItem | undefined,
+  before: SharedTask,
+  after: SharedTask,
+  find: (id: string) => SharedTask | undefined,
 ): void => {
   const begins = after.status === 'in_progress' || after.status === 'completed';
   if (!begins || before.status === 'in_progress' || before.status === after.status) return;
@@ -174,31 +174,31 @@ const refuseBlocked = (
   const named = open.slice(0, MOST_NAMED).map(({ id, status, owner }) => {
     return `${id} (${status}${owner === undefined ? '' : `, ${owner}`})`;
   });
-  throw new WorkRefusal(
+  throw new TaskRefusal(
     `Task ${after.id} cannot start yet: it waits for ${andMore(named, open.length)}.`,
   );
 };
 
-const refuseKnot = (item: WorkItem, find: (id: string) => WorkItem | undefined): void => {
+const refuseKnot = (item: SharedTask, find: (id: string) => SharedTask | undefined): void => {
   const { id, blockedBy } = item;
   if (blockedBy.length > MOST_BLOCKERS) {
-    throw new WorkRefusal(
+    throw new TaskRefusal(
       `Task ${id} would wait for ${blockedBy.length} others; ${MOST_BLOCKERS} is the most.`,
     );
   }
   const circle = cycleThrough(id, (other) => find(other)?.blockedBy ?? []);
   if (circle === undefined) return;
   const path = andMore(circle.slice(0, MOST_NAMED), circle.length, ' → ');
-  throw new WorkRefusal(
+  throw new TaskRefusal(
     `Then task ${id} would wait for itself (${path}), and none of these could start. Nothing was changed.`,
   );
 };
 
 const MOST_NAMED = 40;
 
-const knownItem = (items: WorkItems, id: string): WorkItem => {
+const knownItem = (items: WorkItems, id: string): SharedTask => {
   const item = items.get(id);
-  if (item === undefined) throw new WorkRefusal(unknownWork([...items.keys()], id));
+  if (item === undefined) throw new TaskRefusal(unknownTask([...items.keys()], id));
   return item;
 };
 

@@ -3,7 +3,7 @@
 import type { Todo } from '../../protocol/agent/todos.js';
 import type { RawJson, WireBlock } from '../../protocol/model/wire.js';
 import type { CallOutcome } from '../../protocol/session/journal.js';
-import { firstLines, harmless, lastLines, oneLine, uncoloured } from '../text/sanitize.js';
+import { firstLines, lastLines, oneLine, sanitize, uncoloured } from '../text/sanitize.js';
 
 export interface EndedCall {
   readonly tool: string;
@@ -38,7 +38,7 @@ export interface CallResult {
 
 export const reportResult = ({ tool, outcome, isError, text }: CallResult): CallReport => {
   const word = wordFor(outcome, isError);
-  if (word === 'denied') return { word, remark: oneLine(harmless(text), 300), lines: [] };
+  if (word === 'denied') return { word, remark: oneLine(sanitize(text), 300), lines: [] };
   if (word === 'interrupted') return { word, remark: '', lines: printedBefore(tool, text) };
   const { remark = '', lines = [] } = DIGESTS[tool]?.(text, word) ?? digest(text, word);
   return { word, remark, lines: lines.map(shown) };
@@ -144,7 +144,7 @@ const MOST_TODOS_SHOWN = 20;
 export const todoLines = (todos: readonly Todo[]): readonly string[] => {
   if (todos.length === 0) return ['Things to do: none'];
   const lines = todos.map(({ content, status }) => {
-    return `${`${STATUS[status]}:`.padEnd(7)}${oneLine(harmless(content), LONGEST_LINE)}`;
+    return `${`${STATUS[status]}:`.padEnd(7)}${oneLine(sanitize(content), LONGEST_LINE)}`;
   });
   const left = todos.filter(({ status }) => status !== 'completed').length;
   const head = `Things to do: ${left} of ${todos.length} left`;

@@ -9,7 +9,7 @@ import {
   wantsColour,
   withdrawable,
 } from '../terminal.js';
-import type { Machine } from '../terminal-host.js';
+import type { TerminalHost } from '../terminal-host.js';
 import { echoOf, exactText } from '../text/sanitize.js';
 import { EMPTY } from './draft.js';
 import { viewDraft } from './draft-view.js';
@@ -44,7 +44,7 @@ export class KeyTerminal implements Terminal {
   readonly isCapable = true;
   readonly isPerson = true;
   readonly paint;
-  private readonly machine: Machine;
+  private readonly machine: TerminalHost;
   private readonly editor: LineEditor;
   private readonly display: LineDisplay;
   /** Undefined where there are only lines. */
@@ -55,7 +55,7 @@ export class KeyTerminal implements Terminal {
   private question: Question | undefined;
   private grace: NodeJS.Timeout | undefined;
 
-  constructor(machine: Machine, history: readonly string[], screen?: KeyScreen) {
+  constructor(machine: TerminalHost, history: readonly string[], screen?: KeyScreen) {
     this.machine = machine;
     this.editor = new LineEditor(history);
     this.screen = screen;

@@ -1,7 +1,7 @@
 /** A terminal's keys, one by one: raw mode, bracketed paste, and both undone on every way out. */
 import { EventEmitter } from 'node:events';
 import { emitKeypressEvents, type Interface } from 'node:readline';
-import type { Machine } from '../terminal-host.js';
+import type { TerminalHost } from '../terminal-host.js';
 import { type Key, LONGEST_DRAFT } from './line-editor.js';
 
 const PASTE_BEGINS = '\u001b[200~';
@@ -23,7 +23,7 @@ export interface KeyListener {
 
 /** The returned function gives the terminal back. */
 export const listenToKeys = (
-  { stdin, out, lend, onContinue }: Pick<Machine, 'stdin' | 'out' | 'lend' | 'onContinue'>,
+  { stdin, out, lend, onContinue }: Pick<TerminalHost, 'stdin' | 'out' | 'lend' | 'onContinue'>,
   listener: KeyListener,
 ): (() => void) => {
   const keys = new EventEmitter() as EventEmitter & NodeJS.ReadableStream;

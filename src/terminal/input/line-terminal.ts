@@ -11,7 +11,7 @@ import {
   type TerminalHandlers,
   withdrawable,
 } from '../terminal.js';
-import type { Machine } from '../terminal-host.js';
+import type { TerminalHost } from '../terminal-host.js';
 import { echoOf, exactText } from '../text/sanitize.js';
 import { LONGEST_DRAFT } from './line-editor.js';
 
@@ -31,7 +31,7 @@ export class LineTerminal implements Terminal {
   readonly isCapable = false;
   readonly isPerson: boolean;
   readonly paint = paintFor(false);
-  private readonly machine: Machine;
+  private readonly machine: TerminalHost;
   private handlers: TerminalHandlers | undefined;
   private reader: Interface | undefined;
   private isBusy = true;
@@ -44,7 +44,7 @@ export class LineTerminal implements Terminal {
   /** The lines of a prompt that has not come to its end. */
   private block: { readonly lines: string[]; readonly isFenced: boolean; size: number } | undefined;
 
-  constructor(machine: Machine) {
+  constructor(machine: TerminalHost) {
     this.machine = machine;
     this.isPerson = machine.stdin.isTTY === true;
   }

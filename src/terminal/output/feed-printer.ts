@@ -6,7 +6,7 @@ import type { FeedItem } from '../../protocol/session/feed.js';
 import { stopText } from '../format/format-stop.js';
 import { reportCall, todoLines } from '../format/format-tool.js';
 import type { Terminal } from '../terminal.js';
-import { harmless, oneLine } from '../text/sanitize.js';
+import { oneLine, sanitize } from '../text/sanitize.js';
 import { type SwarmLine, SwarmLines } from './swarm-lines.js';
 
 /** A call that lasts longer than this is told about, and no more often. */
@@ -31,7 +31,7 @@ export interface NarrationOptions {
   readonly work?: WorkDisplay;
 }
 
-export class Narration {
+export class FeedPrinter {
   private readonly terminal: Terminal;
   private readonly work: WorkDisplay | undefined;
   /** Calls that have started, with the line they were announced with. */
@@ -158,7 +158,7 @@ export class Narration {
 
   /** A sentence of ours, between brackets so that it is not taken for the agent's. */
   remark(sentence: string): void {
-    this.line(this.terminal.paint.dim(`(${harmless(sentence)})`));
+    this.line(this.terminal.paint.dim(`(${sanitize(sentence)})`));
   }
 
   /** Lines of somebody else: the end of a call must not seem to belong to them. */
@@ -211,8 +211,8 @@ export class Narration {
     if (type === 'content_block_delta') {
       const { text } = event.delta as { readonly text?: unknown };
       if (typeof text !== 'string') return;
-      if (this.work === undefined) this.terminal.write(harmless(text));
-      else this.work.says(harmless(text));
+      if (this.work === undefined) this.terminal.write(sanitize(text));
+      else this.work.says(sanitize(text));
     } else if (type === 'content_block_start') {
       this.begin(event.content_block as { readonly type?: string; readonly name?: unknown });
     } else if (type === 'content_block_stop') {
@@ -234,7 +234,7 @@ export class Narration {
       this.hasThought = true;
       this.line(this.terminal.paint.dim('(thinking…)'));
     } else if (block.type === 'server_tool_use') {
-      this.line(`  ${oneLine(harmless(String(block.name)))} (run by the provider)`);
+      this.line(`  ${oneLine(sanitize(String(block.name)))} (run by the provider)`);
     }
   }
 
@@ -245,7 +245,7 @@ export class Narration {
     if (!this.terminal.isCapable || now - this.lastProgress < PROGRESS_EVERY_MS) return;
     this.lastProgress = now;
     const name = this.newest === call ? '' : `${this.running.get(call) ?? 'a call'}: `;
-    const text = this.terminal.paint.dim(`    ${name}${oneLine(harmless(note), 120)}`);
+    const text = this.terminal.paint.dim(`    ${name}${oneLine(sanitize(note), 120)}`);
     this.line(text);
     if (name === '') this.newest = call;
   }
@@ -271,4 +271,4 @@ export class Narration {
 }
 
 const labelOf = ({ description }: { readonly description: string }): string =>
-  oneLine(harmless(redact(description)));
+  oneLine(sanitize(redact(description)));

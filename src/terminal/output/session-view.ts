@@ -5,13 +5,13 @@ import type { FeedItem } from '../../protocol/session/feed.js';
 import type { SessionStore } from '../../protocol/session/store.js';
 import type { Typing } from '../input/slash-commands.js';
 import type { Terminal } from '../terminal.js';
-import type { Machine } from '../terminal-host.js';
-import type { Narration } from './feed-printer.js';
+import type { TerminalHost } from '../terminal-host.js';
+import type { FeedPrinter } from './feed-printer.js';
 
-export interface SessionFace {
+export interface SessionView {
   readonly typing: Typing;
   readonly terminal: Terminal;
-  readonly narration: Narration;
+  readonly narration: FeedPrinter;
   readonly surface: Surface;
   /** Everything that the session tells, before it is narrated. */
   hear(item: FeedItem): void;
@@ -32,7 +32,7 @@ export interface SessionPlace {
 
 /** What a face is told by whoever runs the session. */
 export interface FaceHost {
-  readonly machine: Machine;
+  readonly machine: TerminalHost;
   /** Prompts of former days, oldest first; it grows meanwhile. */
   readonly history: readonly string[];
   readonly isVerbose: boolean;
@@ -46,10 +46,10 @@ export interface FaceHost {
   onDefect(error: unknown): void;
 }
 
-export type OpenFace = (host: FaceHost) => SessionFace;
+export type OpenView = (host: FaceHost) => SessionView;
 
 /** How people call an agent: the lead, or by what it is and its name. */
-export const nameOfAgent = (host: FaceHost, narration: Narration, agent: string): string => {
+export const nameOfAgent = (host: FaceHost, narration: FeedPrinter, agent: string): string => {
   if (agent === host.session()?.meta.lead) return 'The leader';
   return `Agent ${narration.swarm.nameOf(agent) ?? agent}`;
 };

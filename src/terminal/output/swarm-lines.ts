@@ -11,7 +11,7 @@ import {
 } from '../../protocol/agent/swarm.js';
 import type { FeedItem } from '../../protocol/session/feed.js';
 import { count, money, plural } from '../text/format-numbers.js';
-import { harmless, oneLine } from '../text/sanitize.js';
+import { oneLine, sanitize } from '../text/sanitize.js';
 
 /** What happens within this time is told of together. */
 const GATHERED_MS = 150;
@@ -223,7 +223,7 @@ const purpose = ({ description }: AgentTag): string => shown(description, LONGES
 
 const indentOf = ({ depth }: AgentTag): string => '  '.repeat(Math.min(depth, 4));
 
-const shown = (text: string, longest: number): string => oneLine(harmless(text), longest);
+const shown = (text: string, longest: number): string => oneLine(sanitize(text), longest);
 
 const byType = (agents: readonly AgentTag[]): string => {
   const counts = new Map<string, number>();

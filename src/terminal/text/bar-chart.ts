@@ -1,7 +1,7 @@
 /** Bars for a terminal: as wide as they may be, in blocks or in ASCII, and readable without colour. */
 
 import { wantsColour } from '../terminal.js';
-import type { Machine } from '../terminal-host.js';
+import type { TerminalHost } from '../terminal-host.js';
 
 export interface ChartStyle {
   /** Columns that a line may take. */
@@ -16,7 +16,7 @@ const NARROWEST = 40;
 /** Where nobody says how wide the paper is. */
 const USUAL = 100;
 
-export const chartStyle = (machine: Machine): ChartStyle => ({
+export const chartStyle = (machine: TerminalHost): ChartStyle => ({
   width: Math.min(WIDEST, Math.max(NARROWEST, machine.stdout.columns || USUAL)),
   unicode: hasBlocks(machine),
   coloured: wantsColour(machine),
@@ -25,7 +25,7 @@ export const chartStyle = (machine: Machine): ChartStyle => ({
 /** The first of these that is set decides which letters a terminal can show. */
 const LOCALE = ['LC_ALL', 'LC_CTYPE', 'LANG'] as const;
 
-const hasBlocks = ({ env, platform }: Machine): boolean => {
+const hasBlocks = ({ env, platform }: TerminalHost): boolean => {
   if (env.TERM === 'dumb') return false;
   const name = LOCALE.find((variable) => (env[variable] ?? '') !== '');
   // Only there is a terminal without a locale one that knows no other letters than ASCII.

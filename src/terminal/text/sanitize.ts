@@ -8,7 +8,7 @@ const HOSTILE = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
 const HIDDEN = /(?!\n|\t|\ufe0e|\ufe0f)[\p{Cc}\p{Cf}\p{Cs}\p{DI}\u2028\u2029\u2800]/gu;
 
 /** For prose. Control characters are spelled out, so that nothing disappears. */
-export const harmless = (text: string): string => text.replace(HOSTILE, spell);
+export const sanitize = (text: string): string => text.replace(HOSTILE, spell);
 
 /** A sentence on stderr: a name in it that goes on in another line cannot pose as the next sentence. */
 export const noticeText = (sentence: string): string =>
@@ -19,7 +19,7 @@ export const exactText = (text: string): string => text.replace(HIDDEN, spell);
 
 /** For the output of programs: whole escape sequences go, whatever is left is spelled out. */
 export const uncoloured = (text: string): string =>
-  harmless(stripVTControlCharacters(text.replaceAll('\r\n', '\n')));
+  sanitize(stripVTControlCharacters(text.replaceAll('\r\n', '\n')));
 
 /** For one line of a listing: what cannot be seen goes, and so does what is too long. */
 export const plainText = (text: string, longest = 200): string => {

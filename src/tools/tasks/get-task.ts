@@ -1,6 +1,6 @@
 /** Shows one task of the shared list in full. */
 import { z } from 'zod';
-import { unknownWork } from '../../protocol/session/task-list.js';
+import { unknownTask } from '../../protocol/session/task-list.js';
 import { defineTool, ToolFailure } from '../../protocol/tools/tool.js';
 import { idOf, itemText, shownId, workOf } from './task-text.js';
 
@@ -25,7 +25,7 @@ export const getWork = defineTool({
     const item = all.find((each) => each.id === id);
     if (item === undefined) {
       throw new ToolFailure(
-        unknownWork(
+        unknownTask(
           all.map((each) => each.id),
           id,
         ),

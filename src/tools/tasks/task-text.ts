@@ -3,9 +3,9 @@
 import {
   LONGEST_OWNER,
   openBlockers,
-  type Work,
-  type WorkItem,
-  WorkRefusal,
+  type SharedTask,
+  type TaskListView,
+  TaskRefusal,
 } from '../../protocol/session/task-list.js';
 import { type ToolContext, ToolFailure } from '../../protocol/tools/tool.js';
 import { shortLine } from '../truncation.js';
@@ -16,7 +16,7 @@ const MOST_IDS = 10;
 const LONGEST_ID = 20;
 
 /** Throws a ToolFailure where there is no list. */
-export const workOf = ({ work }: ToolContext): Work => {
+export const workOf = ({ work }: ToolContext): TaskListView => {
   if (work === undefined) throw new ToolFailure('There is no shared list of tasks here.');
   return work;
 };
@@ -26,7 +26,7 @@ export const unlessRefused = async <Result>(ask: () => Promise<Result>): Promise
   try {
     return await ask();
   } catch (error) {
-    if (error instanceof WorkRefusal) throw new ToolFailure(error.message, { cause: error });
+    if (error instanceof TaskRefusal) throw new ToolFailure(error.message, { cause: error });
     throw error;
   }
 };
@@ -38,13 +38,13 @@ export const idOf = (given: string): string => given.trim().replace(/^#/, '');
 export const shownId = (given: string): string => shortLine(idOf(given), LONGEST_ID);
 
 /** `in_progress, owner scout; waits for 1, 2`. */
-export const stateText = (item: WorkItem, all: readonly WorkItem[]): string => {
+export const stateText = (item: SharedTask, all: readonly SharedTask[]): string => {
   const owner = item.owner === undefined ? 'no owner' : `owner ${flat(item.owner)}`;
   return [`${item.status}, ${owner}`, ...waitText(item, finderOf(all))].join('; ');
 };
 
 /** One item in full. */
-export const itemText = (item: WorkItem, all: readonly WorkItem[]): string => {
+export const itemText = (item: SharedTask, all: readonly SharedTask[]): string => {
   const { id, subject, description, activeForm, createdBy, metadata } = item;
   const waits = all.filter(({ blockedBy }) => blockedBy.includes(id));
   return [
@@ -58,7 +58,7 @@ export const itemText = (item: WorkItem, all: readonly WorkItem[]): string => {
   ].join('\n');
 };
 
-export const listText = (all: readonly WorkItem[]): string => {
+export const listText = (all: readonly SharedTask[]): string => {
   if (all.length === 0) return 'The list is empty.';
   const done = all.filter(({ status }) => status === 'completed');
   const surplus = Math.max(0, all.length - MOST_LISTED);
@@ -73,25 +73,25 @@ export const listText = (all: readonly WorkItem[]): string => {
   ].join('\n');
 };
 
-type Find = (id: string) => WorkItem | undefined;
+type Find = (id: string) => SharedTask | undefined;
 
-const finderOf = (all: readonly WorkItem[]): Find => {
+const finderOf = (all: readonly SharedTask[]): Find => {
   const byId = new Map(all.map((item) => [item.id, item]));
   return (id) => byId.get(id);
 };
 
-const lineOf = (item: WorkItem, find: Find): string => {
+const lineOf = (item: SharedTask, find: Find): string => {
   const { id, status, subject, owner } = item;
   const notes = [...(owner === undefined ? [] : [flat(owner)]), ...waitText(item, find)].join('; ');
   return `${id}. [${status}] ${flat(subject)}${notes === '' ? '' : ` (${notes})`}`;
 };
 
-const waitText = (item: WorkItem, find: Find): readonly string[] => {
+const waitText = (item: SharedTask, find: Find): readonly string[] => {
   const waiting = openBlockers(item, find);
   return waiting.length === 0 ? [] : [`waits for ${idsOf(waiting)}`];
 };
 
-const idsOf = (items: readonly WorkItem[]): string => {
+const idsOf = (items: readonly SharedTask[]): string => {
   const some = items.slice(0, MOST_IDS).map(({ id }) => id);
   const more = items.length - some.length;
   return `${some.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;

@@ -5,7 +5,7 @@ import {
   LONGEST_OWNER,
   LONGEST_SUBJECT,
   MOST_BLOCKERS,
-  WORK_STATUSES,
+  TASK_STATUSES,
 } from '../../protocol/session/task-list.js';
 import { defineTool, ToolFailure } from '../../protocol/tools/tool.js';
 import { idOf, shownId, stateText, unlessRefused, workOf } from './task-text.js';
@@ -24,7 +24,7 @@ export const updateWork = defineTool({
   prompt: PROMPT,
   input: z.strictObject({
     taskId: z.string().min(1).max(LONGEST_ID).describe('Its number.'),
-    status: z.enum(WORK_STATUSES).optional().describe('How far it is.'),
+    status: z.enum(TASK_STATUSES).optional().describe('How far it is.'),
     subject: words(LONGEST_SUBJECT).optional().describe('New subject.'),
     description: z.string().max(LONGEST_DESCRIPTION).optional().describe('New description.'),
     activeForm: words(LONGEST_SUBJECT).optional().describe('New active form.'),

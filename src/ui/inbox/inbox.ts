@@ -13,7 +13,7 @@ import type {
 import { denialOf } from '../../terminal/format/format-question.js';
 import { type Key, LineEditor } from '../../terminal/input/line-editor.js';
 import { GRACE_MS } from '../../terminal/terminal.js';
-import { Watched } from '../screen/observable.js';
+import { Observable } from '../screen/observable.js';
 
 interface Asked {
   readonly id: string;
@@ -64,7 +64,7 @@ export interface InboxOptions {
   readonly now?: () => number;
 }
 
-export class Inbox extends Watched {
+export class Inbox extends Observable {
   private readonly options: InboxOptions;
   private readonly now: () => number;
   private readonly list: InboxEntry[] = [];

@@ -1,7 +1,7 @@
 /** What a swarm screen has of questions: a line that says how many wait, and a key that opens them. */
 import type { SessionStore } from '../../protocol/session/store.js';
 import type { Key } from '../../terminal/input/line-editor.js';
-import type { Machine } from '../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../terminal/terminal-host.js';
 import { cut } from '../../terminal/text/text-fit.js';
 import { signsFor } from '../screen/glyphs.js';
 import type { SceneStack } from '../screen/scene-stack.js';
@@ -15,7 +15,7 @@ import { StoreInbox } from './store-inbox.js';
 import { waitingLine } from './waiting-question-line.js';
 
 export interface QuestionWatchOptions {
-  readonly machine: Machine;
+  readonly machine: TerminalHost;
   readonly store: SessionStore;
   readonly source: SwarmSource;
   readonly screen: Screen;

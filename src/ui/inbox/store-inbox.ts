@@ -11,13 +11,13 @@ import {
   questionsOfSwarms,
 } from '../../sdk/control/open-questions.js';
 import { purposeOf } from '../../terminal/format/format-asker.js';
-import type { Machine } from '../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../terminal/terminal-host.js';
 import { plainText } from '../../terminal/text/sanitize.js';
 import { calledOf, type SwarmView } from '../../views/swarm/swarm-view.js';
 import type { Inbox, PermissionEntry } from './inbox.js';
 
 export interface StoreInboxOptions {
-  readonly machine: Pick<Machine, 'env' | 'home' | 'cwd'>;
+  readonly machine: Pick<TerminalHost, 'env' | 'home' | 'cwd'>;
   readonly store: SessionStore;
   readonly inbox: Inbox;
   readonly swarms: () => readonly SwarmView[];

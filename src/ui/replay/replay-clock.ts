@@ -29,7 +29,7 @@ export interface Pause {
 
 type Times = Pick<ReplayLog, 'times' | 'marks' | 'length'>;
 
-export class Tape {
+export class ReplayClock {
   readonly log: Times;
   /** Where each event stands, in milliseconds from the beginning. */
   private readonly places: Float64Array;

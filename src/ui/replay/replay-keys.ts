@@ -1,8 +1,8 @@
 /** The keys that a replay has beside those of the swarm screen: what each does to the tape. */
 import type { Hint } from '../swarm/hint-line.js';
-import type { Tape } from './replay-clock.js';
+import type { ReplayClock } from './replay-clock.js';
 
-const ACTS: Readonly<Record<string, (tape: Tape) => unknown>> = {
+const ACTS: Readonly<Record<string, (tape: ReplayClock) => unknown>> = {
   space: (tape) => tape.toggle(),
   b: (tape) => tape.turnRound(),
   '+': (tape) => tape.faster(),
@@ -20,7 +20,7 @@ const ACTS: Readonly<Record<string, (tape: Tape) => unknown>> = {
 };
 
 /** False for a key that is none of its own. `key` as `keyName` spells it. */
-export const pressOn = (tape: Tape, key: string): boolean => {
+export const pressOn = (tape: ReplayClock, key: string): boolean => {
   const act = Object.hasOwn(ACTS, key) ? ACTS[key] : undefined;
   act?.(tape);
   return act !== undefined;

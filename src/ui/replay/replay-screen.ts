@@ -2,7 +2,7 @@
 
 import { whoText } from '../../terminal/format/format-agent.js';
 import { eventWords } from '../../terminal/format/format-event.js';
-import type { Machine } from '../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../terminal/terminal-host.js';
 import { plainText } from '../../terminal/text/sanitize.js';
 import { keyName } from '../screen/key-name.js';
 import { lookOn } from '../screen/terminal-style.js';
@@ -24,7 +24,7 @@ const newsOf = (source: ReplaySource): string => {
 
 /** How it was left. The tape plays from where it is. */
 export const showReplay = async (
-  machine: Machine,
+  machine: TerminalHost,
   source: ReplaySource,
 ): Promise<'left' | 'ended'> => {
   const { tape } = source;

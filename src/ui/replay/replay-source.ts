@@ -7,7 +7,7 @@ import { ReplayTranscript } from '../../views/replay/replay-transcript.js';
 import type { SwarmView } from '../../views/swarm/swarm-view.js';
 import { FRAME_MS } from '../screen/observable.js';
 import type { OpenTranscript, SwarmSource } from '../swarm/swarm-source.js';
-import { Tape, type TapeOptions } from './replay-clock.js';
+import { ReplayClock, type TapeOptions } from './replay-clock.js';
 
 interface Followed {
   readonly agent: string;
@@ -15,7 +15,7 @@ interface Followed {
 }
 
 export class ReplaySource implements SwarmSource {
-  readonly tape: Tape;
+  readonly tape: ReplayClock;
   private readonly journals: Pick<SessionStore, 'records'>;
   private readonly log: ReplayLog;
   private readonly fold: ReplayFold;
@@ -35,7 +35,7 @@ export class ReplaySource implements SwarmSource {
     this.journals = journals;
     this.log = log;
     this.time = time;
-    this.tape = new Tape(log, options);
+    this.tape = new ReplayClock(log, options);
     this.fold = new ReplayFold(log);
     // Once through, so that every seek from now on finds a copy near it.
     this.fold.at(log.length);

@@ -6,7 +6,7 @@ import { cut, fitted } from '../../terminal/text/text-fit.js';
 import { textWidth } from '../../terminal/text/text-width.js';
 import type { MarkKind } from '../../views/replay/replay-log.js';
 import type { Look } from '../screen/terminal-style.js';
-import type { Tape } from './replay-clock.js';
+import type { ReplayClock } from './replay-clock.js';
 
 const LEAST_BAR = 10;
 const BAR_SHARE = 0.35;
@@ -15,14 +15,14 @@ const LEAST_NEWS = 16;
 const GAP = '  ';
 
 export class TransportLine {
-  private readonly tape: Tape;
+  private readonly tape: ReplayClock;
   private readonly look: Look;
   private readonly news: () => string;
   /** By cell, for a bar of so many. */
   private marks = { cells: 0, at: new Map<number, MarkKind>() };
 
   /** `news`: what happened last, in words that are harmless. */
-  constructor(tape: Tape, look: Look, news: () => string) {
+  constructor(tape: ReplayClock, look: Look, news: () => string) {
     this.tape = tape;
     this.look = look;
     this.news = news;

@@ -3,7 +3,7 @@
  * control characters spelled out, unless it is HTML that was made here.
  */
 import { redact } from '../../policy/redaction/redaction.js';
-import { harmless, plainText } from '../../terminal/text/sanitize.js';
+import { plainText, sanitize } from '../../terminal/text/sanitize.js';
 
 export class Html {
   readonly text: string;
@@ -22,7 +22,7 @@ export const html = (parts: TemplateStringsArray, ...values: readonly Value[]): 
 const textOf = (value: Value): string => {
   if (value === undefined) return '';
   if (value instanceof Html) return value.text;
-  if (typeof value === 'string') return escaped(harmless(value));
+  if (typeof value === 'string') return escaped(sanitize(value));
   if (typeof value === 'number') return figure(value);
   return value.map(textOf).join('');
 };

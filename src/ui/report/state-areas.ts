@@ -1,5 +1,5 @@
 /** How many agents are in which state at the same time, as areas on top of each other. */
-import type { WorkCurve } from '../../views/report/concurrency-curve.js';
+import type { ConcurrencyCurve } from '../../views/report/concurrency-curve.js';
 import { type Html, html } from './html-text.js';
 import { inOrder, lookOf } from './state-styles.js';
 import type { TimeAxis } from './time-axis.js';
@@ -12,7 +12,7 @@ interface Column {
   readonly agents: Readonly<Record<string, number>>;
 }
 
-export const stateAreas = ({ pieces }: WorkCurve, axis: TimeAxis): readonly Html[] => {
+export const stateAreas = ({ pieces }: ConcurrencyCurve, axis: TimeAxis): readonly Html[] => {
   const columns = columnsOf(pieces, axis);
   const sums = columns.map(({ agents }) => Object.values(agents).reduce((sum, it) => sum + it, 0));
   const highest = Math.max(1e-9, ...sums);
@@ -26,7 +26,7 @@ export const stateAreas = ({ pieces }: WorkCurve, axis: TimeAxis): readonly Html
 };
 
 /** Side by side; in the pauses between the pieces nobody works. */
-const columnsOf = (pieces: WorkCurve['pieces'], axis: TimeAxis): readonly Column[] => {
+const columnsOf = (pieces: ConcurrencyCurve['pieces'], axis: TimeAxis): readonly Column[] => {
   let x = 0;
   return pieces.flatMap(({ from, to, agents }) => {
     const [before, x0, x1] = [x, axis.x(from), axis.x(to)];

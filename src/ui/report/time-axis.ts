@@ -1,5 +1,5 @@
 /** Where moments are on a page: from 0 to 1,000, with long pauses cut short. */
-import type { Pause } from '../../views/report/idle-gaps.js';
+import type { IdleGap } from '../../views/report/idle-gaps.js';
 import { duration, timeStep } from './durations.js';
 
 export const AXIS_WIDTH = 1_000;
@@ -29,7 +29,7 @@ export class TimeAxis {
   readonly pieces: readonly AxisPiece[];
   readonly #start: number;
 
-  constructor(from: number, to: number, pauses: readonly Pause[]) {
+  constructor(from: number, to: number, pauses: readonly IdleGap[]) {
     this.#start = from;
     this.pieces = piecesOf(to - from, pauses.map(shifted(from)));
   }
@@ -75,9 +75,9 @@ export class TimeAxis {
 
 const shifted =
   (start: number) =>
-  ({ from, to }: Pause): Pause => ({ from: from - start, to: to - start });
+  ({ from, to }: IdleGap): IdleGap => ({ from: from - start, to: to - start });
 
-const piecesOf = (whole: number, pauses: readonly Pause[]): readonly AxisPiece[] => {
+const piecesOf = (whole: number, pauses: readonly IdleGap[]): readonly AxisPiece[] => {
   const paused = pauses.reduce((sum, { from, to }) => sum + (to - from), 0);
   const each = Math.min(PAUSE_WIDTH, MOST_PAUSE_WIDTH / Math.max(1, pauses.length));
   const perMs = (AXIS_WIDTH - each * pauses.length) / Math.max(1, whole - paused);

@@ -1,7 +1,7 @@
 /** A row for each agent with its states as they follow each other, and above them how many work at once. */
 
 import { plural } from '../../terminal/text/format-numbers.js';
-import type { WorkCurve } from '../../views/report/concurrency-curve.js';
+import type { ConcurrencyCurve } from '../../views/report/concurrency-curve.js';
 import { isBusy } from '../../views/report/state-timeline.js';
 import type { AgentReport, SwarmReport } from '../../views/report/swarm-report.js';
 import { type AgentNames, depthClass } from './agent-names.js';
@@ -59,7 +59,7 @@ ${items}</ul>`;
 const gridLines = (axis: TimeAxis): Html =>
   html`<svg class="grid" viewBox="0 0 ${AXIS_WIDTH} 1" preserveAspectRatio="none" aria-hidden="true">${pauseStripes(axis, 1)}<path d="${axis.ticks().map(({ x }) => html`M${x} 0v1`)}"/></svg>`;
 
-const crowd = (atWork: WorkCurve, axis: TimeAxis): Html => {
+const crowd = (atWork: ConcurrencyCurve, axis: TimeAxis): Html => {
   const { most } = atWork;
   const label = `Agents at work at the same time, at most ${most}`;
   return html`<div class="lane crowd"><div class="who"><span class="name">at work</span> <span class="muted">at most ${most}</span></div><svg class="bar" viewBox="0 0 ${AXIS_WIDTH} 100" preserveAspectRatio="none" role="img" aria-label="${label}">${stateAreas(atWork, axis)}</svg></div>`;

@@ -3,7 +3,7 @@
 /** What changes by itself is told of so often at most; what a key has changed, at once. */
 export const FRAME_MS = 100;
 
-export class Watched {
+export class Observable {
   private readonly listeners = new Set<() => void>();
   private timer: NodeJS.Timeout | undefined;
   private turn: NodeJS.Immediate | undefined;

@@ -3,7 +3,7 @@ import { Box, Text } from 'ink';
 import type { ReactNode } from 'react';
 import type { Key } from '../../terminal/input/line-editor.js';
 import type { Paint } from '../../terminal/terminal.js';
-import { Watched } from './observable.js';
+import { Observable } from './observable.js';
 import type { Size } from './painter.js';
 import type { Scene } from './screen.js';
 
@@ -24,7 +24,7 @@ export interface PagerOptions {
 }
 
 export class Pager implements Scene {
-  readonly shown = new Watched();
+  readonly shown = new Observable();
   private readonly options: PagerOptions;
   private pages: Pages;
   private top = 0;

@@ -5,14 +5,14 @@
  * the whole terminal, what is said waits. However the process ends, the terminal is given back as it was.
  */
 import type { ReactNode } from 'react';
-import type { Machine } from '../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../terminal/terminal-host.js';
 import { type InkView, openInkView } from './ink-view.js';
-import type { Watched } from './observable.js';
+import type { Observable } from './observable.js';
 import { type Cursor, type Frame, Painter, type Size } from './painter.js';
 
 export interface Scene {
   /** What it shows; it is drawn again when that has changed. */
-  readonly shown: Watched;
+  readonly shown: Observable;
   /** Lines are at most as wide as the terminal, and for the whole of it as many as it has. */
   draw(size: Size): ReactNode;
   /** Puts text where `draw` has only made room for it (`Slots`), at every frame. */
@@ -21,7 +21,10 @@ export interface Scene {
   cursor?(height: number): Cursor | undefined;
 }
 
-type ScreenMachine = Pick<Machine, 'stdout' | 'out' | 'pace' | 'onResize' | 'onContinue' | 'lend'>;
+type ScreenMachine = Pick<
+  TerminalHost,
+  'stdout' | 'out' | 'pace' | 'onResize' | 'onContinue' | 'lend'
+>;
 
 interface OpenScene {
   readonly scene: Scene;

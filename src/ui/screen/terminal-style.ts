@@ -1,7 +1,7 @@
 /** How a screen may look on the terminal that it is on. */
 
 import { type Paint, paintFor, wantsColour } from '../../terminal/terminal.js';
-import type { Machine } from '../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../terminal/terminal-host.js';
 import { chartStyle } from '../../terminal/text/bar-chart.js';
 
 export interface Look {
@@ -10,7 +10,7 @@ export interface Look {
   readonly unicode: boolean;
 }
 
-export const lookOn = (machine: Machine): Look => ({
+export const lookOn = (machine: TerminalHost): Look => ({
   paint: paintFor(wantsColour(machine)),
   unicode: chartStyle(machine).unicode,
 });

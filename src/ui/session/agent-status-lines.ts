@@ -3,7 +3,7 @@ import { redact } from '../../policy/redaction/redaction.js';
 import type { AgentTag } from '../../protocol/agent/swarm.js';
 import type { FeedItem } from '../../protocol/session/feed.js';
 import { agentName } from '../../terminal/output/swarm-lines.js';
-import { harmless, oneLine } from '../../terminal/text/sanitize.js';
+import { oneLine, sanitize } from '../../terminal/text/sanitize.js';
 
 export interface LiveAgent {
   readonly tag: AgentTag;
@@ -82,7 +82,7 @@ export class AgentStrip {
 /** Undefined for what changes nothing that is shown; raw stream events never do. */
 const doingOf = (item: FeedItem): string | undefined => {
   if (item.type === 'request.started') return 'streaming';
-  if (item.type === 'tool.started') return oneLine(harmless(redact(item.description)), 200);
+  if (item.type === 'tool.started') return oneLine(sanitize(redact(item.description)), 200);
   if (item.type === 'question.asked' || item.type === 'person.asked') return 'asks';
   if (item.type === 'attempt.discarded') return 'retrying';
   return item.type === 'context.compacted' ? 'compacted' : undefined;

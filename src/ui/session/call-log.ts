@@ -5,7 +5,7 @@ import type { FeedItem } from '../../protocol/session/feed.js';
 import { type CallReport, reportCall } from '../../terminal/format/format-tool.js';
 import type { Paint } from '../../terminal/terminal.js';
 import { plural } from '../../terminal/text/format-numbers.js';
-import { exactText, harmless, oneLine, uncoloured } from '../../terminal/text/sanitize.js';
+import { exactText, oneLine, sanitize, uncoloured } from '../../terminal/text/sanitize.js';
 import { folded } from '../../terminal/text/text-fit.js';
 import { type DiffLine, diffLines } from '../../terminal/text/unified-diff.js';
 
@@ -34,7 +34,7 @@ const LONGEST_ARGUMENT = 20_000;
 const FOLDED_AT_ONCE = 500;
 
 export const labelOf = (description: string): string =>
-  oneLine(harmless(redact(description.slice(0, 2_000))), 400);
+  oneLine(sanitize(redact(description.slice(0, 2_000))), 400);
 
 export class CallLog {
   readonly calls: LoggedCall[] = [];

@@ -3,15 +3,15 @@ import { Box, Text } from 'ink';
 import { memo, type ReactNode } from 'react';
 import type { Todo } from '../../protocol/agent/todos.js';
 import { count } from '../../terminal/text/format-numbers.js';
-import { exactText, harmless, oneLine } from '../../terminal/text/sanitize.js';
+import { exactText, oneLine, sanitize } from '../../terminal/text/sanitize.js';
 import { cut } from '../../terminal/text/text-fit.js';
 import type { InboxView } from '../inbox/inbox-lines.js';
 import type { Cursor, Size } from '../screen/painter.js';
 import type { CompletionMenu } from './completion-menu.js';
-import { type SessionBoard, secondsOf } from './live-state.js';
+import { type LiveState, secondsOf } from './live-state.js';
 
-export interface LiveState {
-  readonly board: SessionBoard;
+export interface LivePartState {
+  readonly board: LiveState;
   /** Questions, in at most so many rows. */
   readonly inbox: (rows: number) => InboxView;
   /** The keys are for a question. */
@@ -43,7 +43,7 @@ const Rows = memo(({ lines }: { readonly lines: readonly string[] }) => (
 ));
 
 /** What is typed, and below it; while a question is answered it has the room of the prompt too. */
-const belowOf = (state: LiveState, columns: number): readonly (readonly string[])[] => {
+const belowOf = (state: LivePartState, columns: number): readonly (readonly string[])[] => {
   const { board, status, isAnswering } = state;
   const { paint, signs } = board.options;
   const rule = [paint.dim(signs.rule.repeat(columns))];
@@ -53,11 +53,11 @@ const belowOf = (state: LiveState, columns: number): readonly (readonly string[]
 };
 
 /** A blank line stands above a question, and a row of the terminal stays free. */
-const roomFor = (state: LiveState, { columns, rows }: Size): number =>
+const roomFor = (state: LivePartState, { columns, rows }: Size): number =>
   rows - 1 - belowOf(state, columns).flat().length;
 
 /** In the order of the screen. What is on top gives way where there is little room. */
-const partsOf = (state: LiveState, size: Size): readonly (readonly string[])[] => {
+const partsOf = (state: LivePartState, size: Size): readonly (readonly string[])[] => {
   const { board, inbox } = state;
   const { columns } = size;
   let room = roomFor(state, size);
@@ -84,7 +84,7 @@ export const LivePart = ({
   state,
   size,
 }: {
-  readonly state: LiveState;
+  readonly state: LivePartState;
   readonly size: Size;
 }): ReactNode => (
   <Box flexDirection="column" width={size.columns}>
@@ -96,7 +96,7 @@ export const LivePart = ({
 );
 
 /** Where something is typed: in the prompt, or in the answer to a question. */
-export const cursorOf = (state: LiveState, height: number, size: Size): Cursor | undefined => {
+export const cursorOf = (state: LivePartState, height: number, size: Size): Cursor | undefined => {
   const { board, isAnswering } = state;
   const below = belowOf(state, size.columns);
   const top = height - below.flat().length;
@@ -107,7 +107,7 @@ export const cursorOf = (state: LiveState, height: number, size: Size): Cursor |
   return board.view && { row: top + 1 + board.view.row, column: board.view.column };
 };
 
-const spinner = ({ options: { signs }, now }: SessionBoard): string =>
+const spinner = ({ options: { signs }, now }: LiveState): string =>
   signs.spinner[Math.floor(now() / 100) % signs.spinner.length] ?? '';
 
 const someOf = (lines: readonly string[], most: number, what: string): readonly string[] =>
@@ -115,18 +115,18 @@ const someOf = (lines: readonly string[], most: number, what: string): readonly 
     ? lines
     : [...lines.slice(0, most - 1), `  … ${count(lines.length - most + 1)} more ${what}`];
 
-const callLines = (board: SessionBoard, columns: number): readonly string[] => {
+const callLines = (board: LiveState, columns: number): readonly string[] => {
   const { paint } = board.options;
   const lines = [...board.calls.values()].map(({ label, since, note }) => {
     const time = secondsOf(board.now() - since);
-    const more = note === '' ? '' : ` · ${harmless(note)}`;
+    const more = note === '' ? '' : ` · ${sanitize(note)}`;
     const text = cut(oneLine(`${label}${more}`, LONGEST), columns - time.length - 4);
     return `${paint.accent(spinner(board))} ${text} ${paint.dim(time)}`;
   });
   return someOf(lines, MOST_CALLS, 'calls');
 };
 
-const agentLines = (board: SessionBoard, columns: number): readonly string[] => {
+const agentLines = (board: LiveState, columns: number): readonly string[] => {
   const { paint, signs } = board.options;
   const lines = board.agents.agents.map(({ name, doing, since, isQueued, isAsking, tag }) => {
     const time = secondsOf(board.now() - since);
@@ -146,13 +146,13 @@ const STATUS: Readonly<Record<Todo['status'], 'todo' | 'doing' | 'done'>> = {
 };
 
 /** What is under way and what comes next; nothing when all is done. */
-const todoLines = ({ todos, options }: SessionBoard, columns: number): readonly string[] => {
+const todoLines = ({ todos, options }: LiveState, columns: number): readonly string[] => {
   const { paint, signs } = options;
   const left = todos.filter(({ status }) => status !== 'completed');
   if (left.length === 0) return [];
   const lines = left.map(({ content, activeForm, status }) => {
     const words = status === 'in_progress' ? (activeForm ?? content) : content;
-    const text = cut(`${signs[STATUS[status]]} ${oneLine(harmless(words), LONGEST)}`, columns - 4);
+    const text = cut(`${signs[STATUS[status]]} ${oneLine(sanitize(words), LONGEST)}`, columns - 4);
     return `  ${status === 'in_progress' ? paint.strong(text) : text}`;
   });
   const done = todos.length - left.length;
@@ -160,7 +160,7 @@ const todoLines = ({ todos, options }: SessionBoard, columns: number): readonly 
   return [paint.dim(head), ...someOf(lines, MOST_TODOS, 'to do')];
 };
 
-const queuedLines = ({ queued, options }: SessionBoard, columns: number): readonly string[] => {
+const queuedLines = ({ queued, options }: LiveState, columns: number): readonly string[] => {
   const { paint, signs } = options;
   const lines = queued.map(({ text }) =>
     paint.dim(
@@ -170,19 +170,19 @@ const queuedLines = ({ queued, options }: SessionBoard, columns: number): readon
   return someOf(lines, MOST_QUEUED, 'prompts');
 };
 
-const activityLines = ({ board, activity }: LiveState): readonly string[] => {
+const activityLines = ({ board, activity }: LivePartState): readonly string[] => {
   if (activity === undefined) return [];
   const { paint } = board.options;
   const time = secondsOf(board.now() - (board.activeSince ?? board.now()));
   return [`${paint.accent(spinner(board))} ${activity} ${paint.dim(`${time} · Esc interrupts`)}`];
 };
 
-const imageLines = ({ images, board }: LiveState, columns: number): readonly string[] => {
+const imageLines = ({ images, board }: LivePartState, columns: number): readonly string[] => {
   if (images.length === 0) return [];
   return [board.options.paint.dim(cut(`  with ${exactText(images.join(', '))}`, columns))];
 };
 
-const suggestionLines = ({ menu, board }: LiveState, columns: number): readonly string[] => {
+const suggestionLines = ({ menu, board }: LivePartState, columns: number): readonly string[] => {
   const { paint, signs } = board.options;
   const { suggestions, chosen } = menu;
   const first = Math.max(0, Math.min(chosen - 2, suggestions.length - MOST_SUGGESTIONS));

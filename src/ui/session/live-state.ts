@@ -18,7 +18,7 @@ import { oneLine } from '../../terminal/text/sanitize.js';
 import { cut, folded } from '../../terminal/text/text-fit.js';
 import { textWidth } from '../../terminal/text/text-width.js';
 import type { Signs } from '../screen/glyphs.js';
-import { FRAME_MS, Watched } from '../screen/observable.js';
+import { FRAME_MS, Observable } from '../screen/observable.js';
 import { AgentStrip } from './agent-status-lines.js';
 import { CallLog, type EndedCall, type LoggedCall, labelOf, type StartedCall } from './call-log.js';
 
@@ -48,7 +48,7 @@ export interface QueuedPrompt {
   readonly isWaiting: () => boolean;
 }
 
-export class SessionBoard extends Watched implements LineDisplay, WorkDisplay {
+export class LiveState extends Observable implements LineDisplay, WorkDisplay {
   readonly options: BoardOptions;
   readonly now: () => number;
   readonly agents: AgentStrip;

@@ -4,15 +4,15 @@ import { windowTokens } from '../../protocol/model/usage.js';
 import { imagesToShow } from '../../sdk/api/messages/prompt-images.js';
 import { contextUseOf } from '../../sdk/sessions/context-use.js';
 import { KeyTerminal } from '../../terminal/input/key-terminal.js';
-import { Narration } from '../../terminal/output/feed-printer.js';
-import { type FaceHost, nameOfAgent, type OpenFace } from '../../terminal/output/session-view.js';
+import { FeedPrinter } from '../../terminal/output/feed-printer.js';
+import { type FaceHost, nameOfAgent, type OpenView } from '../../terminal/output/session-view.js';
 import { cacheReadPercent } from '../../views/cost/cache-share.js';
 import { SessionScreen } from './session-screen.js';
 import { SessionSwarm } from './session-swarm.js';
 import type { StatusFacts } from './status-line.js';
 import { workspaceFiles } from './workspace-files.js';
 
-export const screenFace: OpenFace = (host) => {
+export const screenView: OpenView = (host) => {
   const { machine, history, isVerbose } = host;
   const cwd = () => host.place().cwd;
   const screen = new SessionScreen({
@@ -33,7 +33,7 @@ export const screenFace: OpenFace = (host) => {
   });
   const swarm = new SessionSwarm(host);
   const terminal = new KeyTerminal(machine, history, screen);
-  const narration = new Narration(terminal, { isVerbose, work: screen.board });
+  const narration = new FeedPrinter(terminal, { isVerbose, work: screen.board });
   return {
     typing: 'screen',
     terminal,

@@ -4,7 +4,7 @@ import type { LeadSession } from '../../actors/session/session.js';
 import type { KeyScreen } from '../../terminal/input/key-terminal.js';
 import type { Key, LineEditor } from '../../terminal/input/line-editor.js';
 import { type Paint, paintFor, wantsColour } from '../../terminal/terminal.js';
-import type { Machine } from '../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../terminal/terminal-host.js';
 import { chartStyle } from '../../terminal/text/bar-chart.js';
 import { cut } from '../../terminal/text/text-fit.js';
 import { openEntry } from '../inbox/full-question.js';
@@ -12,19 +12,19 @@ import { Inbox } from '../inbox/inbox.js';
 import { inboxLines } from '../inbox/inbox-lines.js';
 import { ScreenSurface } from '../inbox/screen-surface.js';
 import { signsFor } from '../screen/glyphs.js';
-import { Watched } from '../screen/observable.js';
+import { Observable } from '../screen/observable.js';
 import { Pager, type Pages } from '../screen/pager.js';
 import type { Cursor, Size } from '../screen/painter.js';
 import { SceneStack, type WholeScene } from '../screen/scene-stack.js';
 import { Screen } from '../screen/screen.js';
 import { callLines } from './call-log.js';
 import { CompletionMenu } from './completion-menu.js';
-import { cursorOf, LivePart, type LiveState } from './live-part.js';
-import { SessionBoard } from './live-state.js';
+import { cursorOf, LivePart, type LivePartState } from './live-part.js';
+import { LiveState } from './live-state.js';
 import { type StatusFacts, statusLine } from './status-line.js';
 
 export interface SessionScreenOptions {
-  readonly machine: Machine;
+  readonly machine: TerminalHost;
   readonly session: () => LeadSession | undefined;
   readonly status: () => Omit<StatusFacts, 'running' | 'waiting'>;
   readonly nameOf: (agent: string) => string;
@@ -47,14 +47,14 @@ const OLDER_CALLS = '(Earlier calls are not kept here; skein explain lists them.
 const HOW_TO_ANSWER = 'Tab (Ctrl-Y while you type)';
 
 export class SessionScreen implements KeyScreen {
-  readonly board: SessionBoard;
+  readonly board: LiveState;
   readonly surface: ScreenSurface;
   private readonly options: SessionScreenOptions;
   private readonly paint: Paint;
   private readonly screen: Screen;
   private readonly inbox: Inbox;
   private readonly menu: CompletionMenu;
-  private readonly drawn = new Watched();
+  private readonly drawn = new Observable();
   private readonly scenes: SceneStack;
   private editor: LineEditor | undefined;
   private isShown = false;
@@ -62,7 +62,7 @@ export class SessionScreen implements KeyScreen {
     text: '',
     paths: [],
   };
-  private state: LiveState | undefined;
+  private state: LivePartState | undefined;
 
   constructor(options: SessionScreenOptions) {
     this.options = options;
@@ -76,7 +76,7 @@ export class SessionScreen implements KeyScreen {
       showWhole: (entry) =>
         openEntry(entry, { inbox: this.inbox, scenes, paint, size: this.screen.size }),
     });
-    this.board = new SessionBoard({
+    this.board = new LiveState({
       paint: this.paint,
       signs: signsFor(chartStyle(machine).unicode),
       drafted: () => this.drafted(),
@@ -106,7 +106,7 @@ export class SessionScreen implements KeyScreen {
     });
   }
 
-  get display(): SessionBoard {
+  get display(): LiveState {
     return this.board;
   }
 
@@ -252,7 +252,7 @@ export class SessionScreen implements KeyScreen {
     return this.state && cursorOf(this.state, height, this.screen.size());
   }
 
-  private stateFor({ columns }: Size): LiveState {
+  private stateFor({ columns }: Size): LivePartState {
     const { board, inbox, menu, paint } = this;
     const { running, queued } = board.agents.counts();
     const waiting = queued + inbox.entries.length;

@@ -1,7 +1,7 @@
 /** The files that a prompt can name: looked for when somebody begins to name one, and again after a while. */
 import { relative, sep } from 'node:path';
 import { hostSearch } from '../../host/search/host-search.js';
-import type { Machine } from '../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../terminal/terminal-host.js';
 
 const MOST_FILES = 20_000;
 const FRESH_MS = 10_000;
@@ -9,7 +9,7 @@ const PATIENCE_MS = 5_000;
 
 /** The newest first; undefined while they are looked for the first time. `found` is called when there are others. */
 export const workspaceFiles = (
-  { env }: Pick<Machine, 'env'>,
+  { env }: Pick<TerminalHost, 'env'>,
   cwd: () => string,
   found: () => void,
 ): (() => readonly string[] | undefined) => {

@@ -32,7 +32,7 @@ type Question =
   | { readonly kind: 'message'; readonly to: Steered; readonly editor: LineEditor }
   | { readonly kind: 'stop'; readonly to: Steered };
 
-export class SteeringDesk {
+export class CommandPrompt {
   private readonly steering: Steering | undefined;
   private readonly changed: () => void;
   private question: Question | undefined;

@@ -3,11 +3,11 @@ import { draftOf } from '../../terminal/input/draft.js';
 import { viewDraft } from '../../terminal/input/draft-view.js';
 import { type Key, LineEditor } from '../../terminal/input/line-editor.js';
 import type { DeskView } from './command-prompt.js';
-import type { SwarmBoard } from './table/swarm-table.js';
+import type { SwarmTable } from './table/swarm-table.js';
 
 const LONGEST = 200;
 
-type Board = Pick<SwarmBoard, 'wish' | 'search' | 'selectFound'>;
+type Board = Pick<SwarmTable, 'wish' | 'search' | 'selectFound'>;
 
 export class SearchLine {
   private readonly board: Board;

@@ -6,7 +6,7 @@ import type { FeedItem } from '../../protocol/session/feed.js';
 import type { SessionMeta, SessionStore } from '../../protocol/session/store.js';
 import { refusalOfText, steerAgent } from '../../sdk/control/steer-agent.js';
 import { LiveSwarms } from '../../views/swarm/live-swarms.js';
-import { SwarmFollower, type SwarmSighting } from '../../views/swarm/swarm-follower.js';
+import { SwarmFollower, type SwarmUpdate } from '../../views/swarm/swarm-follower.js';
 import type { SwarmView } from '../../views/swarm/swarm-view.js';
 import { OpenTranscripts } from '../../views/transcript/agent-transcript.js';
 import type { LiveSpeech } from '../../views/transcript/live-messages.js';
@@ -96,7 +96,7 @@ export class StoreSource implements SwarmSource {
   }
 
   private follow(store: SessionStore, session: SessionMeta): SwarmFollower {
-    const told = ({ swarm, trouble, isGone }: SwarmSighting) => {
+    const told = ({ swarm, trouble, isGone }: SwarmUpdate) => {
       this.isGone = isGone;
       this.tell([swarm], isGone ? REMOVED : trouble);
     };

@@ -10,7 +10,7 @@ import type { Cursor, Size } from '../screen/painter.js';
 import { fillSlots } from '../screen/row-slots.js';
 import type { Scene } from '../screen/screen.js';
 import type { Look } from '../screen/terminal-style.js';
-import { type Steered, SteeringDesk } from './command-prompt.js';
+import { CommandPrompt, type Steered } from './command-prompt.js';
 import { TranscriptPane } from './detail/transcript-pane.js';
 import type { Hint } from './hint-line.js';
 import { SearchLine } from './search-line.js';
@@ -18,7 +18,7 @@ import { BoardFrame, HelpFrame, TranscriptFrame } from './swarm-frame.js';
 import { actionOf, type BoardAction, HELP, keysIn, without } from './swarm-keys.js';
 import { type BoardLayout, layoutOf } from './swarm-layout.js';
 import type { SwarmSource } from './swarm-source.js';
-import { SwarmBoard } from './table/swarm-table.js';
+import { SwarmTable } from './table/swarm-table.js';
 import { BoardLines } from './table/table-lines.js';
 
 export interface SwarmSceneOptions {
@@ -36,7 +36,7 @@ export interface SwarmSceneOptions {
   line?(width: number): string;
 }
 
-const ARRANGING: Readonly<Partial<Record<BoardAction, (board: SwarmBoard) => void>>> = {
+const ARRANGING: Readonly<Partial<Record<BoardAction, (board: SwarmTable) => void>>> = {
   fold: (board) => board.fold(),
   unfold: (board) => board.unfold(),
   toggle: (board) => board.toggle(),
@@ -46,7 +46,7 @@ const ARRANGING: Readonly<Partial<Record<BoardAction, (board: SwarmBoard) => voi
   filter: (board) => board.cycleFilter(),
 };
 
-type Scrolled = Pick<SwarmBoard, 'move' | 'page' | 'home' | 'end'>;
+type Scrolled = Pick<SwarmTable, 'move' | 'page' | 'home' | 'end'>;
 
 const SCROLLING: Readonly<Partial<Record<BoardAction, (view: Scrolled) => void>>> = {
   up: (view) => view.move(-1),
@@ -60,9 +60,9 @@ const SCROLLING: Readonly<Partial<Record<BoardAction, (view: Scrolled) => void>>
 type Place = 'tree' | 'detail' | 'transcript' | 'help';
 
 export class SwarmScene implements Scene {
-  readonly shown: SwarmBoard;
+  readonly shown: SwarmTable;
   private readonly options: SwarmSceneOptions;
-  private readonly desk: SteeringDesk;
+  private readonly desk: CommandPrompt;
   private readonly search: SearchLine;
   private readonly transcript: TranscriptPane;
   private readonly lines: BoardLines;
@@ -77,9 +77,9 @@ export class SwarmScene implements Scene {
   constructor(options: SwarmSceneOptions) {
     this.options = options;
     const { source, look } = options;
-    this.shown = new SwarmBoard(source, () => this.close());
+    this.shown = new SwarmTable(source, () => this.close());
     const changed = () => this.shown.changed();
-    this.desk = new SteeringDesk(source.steering, changed);
+    this.desk = new CommandPrompt(source.steering, changed);
     this.search = new SearchLine(this.shown);
     this.transcript = new TranscriptPane(source, look, changed);
     this.lines = new BoardLines(this.shown, this.transcript, options);

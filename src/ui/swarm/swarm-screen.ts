@@ -3,7 +3,7 @@
 import type { SessionStore } from '../../protocol/session/store.js';
 import { listenToKeys } from '../../terminal/input/keyboard.js';
 import type { Key } from '../../terminal/input/line-editor.js';
-import type { Machine } from '../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../terminal/terminal-host.js';
 import { QuestionWatch } from '../inbox/question-feed.js';
 import { keyName } from '../screen/key-name.js';
 import { SceneStack } from '../screen/scene-stack.js';
@@ -20,7 +20,7 @@ export interface SwarmScreenOptions extends Omit<SwarmSceneOptions, 'look' | 'le
 
 /** How it was left: by a key, or by a signal. Rejects with a defect; the terminal is given back first. */
 export const showSwarmScreen = async (
-  machine: Machine,
+  machine: TerminalHost,
   options: SwarmScreenOptions,
 ): Promise<'left' | 'ended'> => {
   let leave: (how: 'left' | 'ended') => void = () => {};

@@ -9,7 +9,7 @@ import type { JournalRecord } from '../../protocol/session/journal.js';
 import type { SessionStore } from '../../protocol/session/store.js';
 import { editsOf, type FileHistory } from './call-edits.js';
 import { type ListedCall, wantedIn } from './call-list.js';
-import { type SeenBefore, Sightings } from './prior-mentions.js';
+import { PriorMentions, type SeenBefore } from './prior-mentions.js';
 import { resultText } from './result-text.js';
 
 export interface CallExplanation {
@@ -122,7 +122,7 @@ const lineageOf = async (
 class Explanation {
   readonly #calls: readonly ListedCall[];
   readonly #target: ListedCall;
-  readonly #sightings: Sightings;
+  readonly #sightings: PriorMentions;
   readonly #rulings: (JournalRecord & { type: 'call.ruled' })[] = [];
   readonly #questions = new Map<string, { askedAt: number; question: DraftQuestion }>();
   readonly #hooks: ExplainedHook[] = [];
@@ -139,7 +139,7 @@ class Explanation {
   ) {
     this.#calls = calls;
     this.#target = target;
-    this.#sightings = new Sightings(calls, target, lineage);
+    this.#sightings = new PriorMentions(calls, target, lineage);
   }
 
   /** What its agent knew when it began. */

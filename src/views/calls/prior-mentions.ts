@@ -23,7 +23,7 @@ const LONGEST_LINE = 300;
 /** Of one result; no tool returns more. */
 const MOST_TEXT = 400_000;
 
-export class Sightings {
+export class PriorMentions {
   readonly #byCall: ReadonlyMap<string, ListedCall>;
   readonly #target: ListedCall;
   readonly #needles: readonly string[];

@@ -1,7 +1,7 @@
 /** A forked session begins with the records of another one, which did and paid for them. */
 import type { SwarmEvent } from '../../protocol/session/events.js';
 
-export class InheritedPart {
+export class ForkedPrefixFilter {
   #isOpen = false;
 
   /** True of the event that ends it: what was counted so far is not this session's own. */

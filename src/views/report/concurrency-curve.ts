@@ -1,5 +1,5 @@
 /** How many agents of a swarm work at the same time and in which state, in no more pieces than a chart has columns. */
-import { lengthOf, type Pause, timeWithout } from './idle-gaps.js';
+import { type IdleGap, lengthOf, timeWithout } from './idle-gaps.js';
 import { isBusy, type StateSpan } from './state-timeline.js';
 
 /** A piece of the time. */
@@ -11,7 +11,7 @@ export interface WorkPiece {
   readonly agents: Readonly<Record<string, number>>;
 }
 
-export interface WorkCurve {
+export interface ConcurrencyCurve {
   /** The most agents that worked at one moment. */
   readonly most: number;
   /** In order of time, about equally long; there are none in pauses. */
@@ -19,11 +19,11 @@ export interface WorkCurve {
 }
 
 /** `columns`: about how many pieces there may be. */
-export const workCurve = (
+export const concurrencyCurve = (
   lanes: readonly (readonly StateSpan[])[],
-  { from, to, pauses }: Pause & { readonly pauses: readonly Pause[] },
+  { from, to, pauses }: IdleGap & { readonly pauses: readonly IdleGap[] },
   columns: number,
-): WorkCurve => {
+): ConcurrencyCurve => {
   const width = timeWithout(pauses, from, to) / columns;
   const pieces = [...pauses, { from: to, to }].flatMap((pause, at) =>
     piecesIn({ from: pauses[at - 1]?.to ?? from, to: pause.from }, width, columns),
@@ -32,12 +32,12 @@ export const workCurve = (
   return { most: mostAtOnce(lanes), pieces };
 };
 
-interface OpenPiece extends Pause {
+interface OpenPiece extends IdleGap {
   readonly agents: Record<string, number>;
 }
 
 /** Equal ones, as many as fit best. A log may say anything of the time: a number need not come out of it. */
-const piecesIn = ({ from, to }: Pause, width: number, most: number): readonly OpenPiece[] => {
+const piecesIn = ({ from, to }: IdleGap, width: number, most: number): readonly OpenPiece[] => {
   if (to <= from) return [];
   const fitting = Math.round((to - from) / width);
   const many = fitting >= 1 ? Math.min(most, fitting) : 1;

@@ -1,7 +1,7 @@
 /** When nobody of a swarm worked, so that a session that went on days later still fits on a page. */
 import type { StateSpan } from './state-timeline.js';
 
-export interface Pause {
+export interface IdleGap {
   /** Milliseconds since 1970. */
   readonly from: number;
   readonly to: number;
@@ -15,14 +15,14 @@ const SHORTEST_MS = 2_000;
 const MOST_PAUSES = 20;
 
 /** The longest ones between `from` and `to`, in order of time. */
-export const pausesIn = (
+export const idleGaps = (
   lanes: readonly (readonly StateSpan[])[],
   from: number,
   to: number,
-): readonly Pause[] => {
+): readonly IdleGap[] => {
   const busy = lanes.flatMap((spans) => spans.filter(({ state }) => !AT_REST.has(state)));
   busy.sort((one, other) => one.from - other.from);
-  const quiet: Pause[] = [];
+  const quiet: IdleGap[] = [];
   let until = from;
   for (const span of [...busy, { from: to, to }]) {
     if (span.from > until) quiet.push({ from: until, to: span.from });
@@ -39,10 +39,10 @@ export const pausesIn = (
     .sort((one, other) => one.from - other.from);
 };
 
-export const lengthOf = ({ from, to }: Pause): number => to - from;
+export const lengthOf = ({ from, to }: IdleGap): number => to - from;
 
 /** The time between `from` and `ts` without the pauses. */
-export const timeWithout = (pauses: readonly Pause[], from: number, ts: number): number =>
+export const timeWithout = (pauses: readonly IdleGap[], from: number, ts: number): number =>
   pauses.reduce((left, pause) => {
     if (pause.from >= ts) return left;
     return left - (Math.min(pause.to, ts) - pause.from);

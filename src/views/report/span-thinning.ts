@@ -19,7 +19,7 @@ const MOST_TRIES = 6;
 const ENOUGH = 0.9;
 
 /** At most about `most` in all; a lane always keeps what it has most of. */
-export const thinSpans = (
+export const spanThinning = (
   lanes: readonly (readonly StateSpan[])[],
   most: number,
   wholeMs: number,

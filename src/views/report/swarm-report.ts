@@ -11,15 +11,15 @@ import {
   type PermissionReport,
 } from '../calls/permission-history.js';
 import type { CacheReport } from '../cost/cache-report.js';
-import { InheritedPart } from '../cost/forked-prefix-filter.js';
+import { ForkedPrefixFilter } from '../cost/forked-prefix-filter.js';
 import { CostLedger, type CostReport } from '../cost/session-cost.js';
 import { SpendingCurve, type SpendingPoint } from '../cost/spending-curve.js';
 import type { SwarmSource } from '../swarm/cached-job-list.js';
 import { SwarmFold } from '../swarm/swarm-fold.js';
 import type { AgentView } from '../swarm/swarm-view.js';
-import { type WorkCurve, workCurve } from './concurrency-curve.js';
-import { lengthOf, type Pause, pausesIn, timeWithout } from './idle-gaps.js';
-import { thinSpans } from './span-thinning.js';
+import { type ConcurrencyCurve, concurrencyCurve } from './concurrency-curve.js';
+import { type IdleGap, idleGaps, lengthOf, timeWithout } from './idle-gaps.js';
+import { spanThinning } from './span-thinning.js';
 import { type StateSpan, StateTimeline } from './state-timeline.js';
 
 /** One agent, without those that work for it. */
@@ -70,7 +70,7 @@ export interface SwarmReport {
   readonly from: number;
   readonly to: number;
   /** When nobody worked, where that was long. */
-  readonly pauses: readonly Pause[];
+  readonly pauses: readonly IdleGap[];
   /** The time without the pauses. */
   readonly activeMs: number;
   readonly turns: number;
@@ -80,7 +80,7 @@ export interface SwarmReport {
   /** The lead first, each followed by those that work for it. */
   readonly agents: readonly AgentReport[];
   /** How many worked at once, from all of their spans. */
-  readonly atWork: WorkCurve;
+  readonly atWork: ConcurrencyCurve;
   readonly spending: readonly SpendingPoint[];
   readonly permissions: PermissionReport;
   readonly thinned: {
@@ -111,7 +111,7 @@ export class ReportFold {
   readonly #timeline = new StateTimeline();
   readonly #curve = new SpendingCurve();
   readonly #permissions = new PermissionHistory();
-  readonly #inherited = new InheritedPart();
+  readonly #inherited = new ForkedPrefixFilter();
   #from: number | undefined;
   #to = 0;
 
@@ -144,9 +144,9 @@ export class ReportFold {
     const from = this.#from ?? this.#session.createdAt;
     const to = Math.max(from, isRunning ? now : this.#to);
     const spans = views.map((view) => this.#spansOf(view, to));
-    const pauses = pausesIn(spans, from, to);
+    const pauses = idleGaps(spans, from, to);
     const activeMs = timeWithout(pauses, from, to);
-    const { lanes, leftOut, shortestMs } = thinSpans(spans, MOST_SPANS, activeMs);
+    const { lanes, leftOut, shortestMs } = spanThinning(spans, MOST_SPANS, activeMs);
     const { pricesVersion, models, total, agents, inherited, cache: books } = this.#ledger.report();
     const { misses: _misses, missesLeftOut: _leftOut, ...cache } = books;
     const spending = this.#curve.points(
@@ -175,7 +175,7 @@ export class ReportFold {
       agents: views.map((view, at) => {
         return agentReport(view, costs.get(view.id), spans[at] ?? [], lanes[at] ?? []);
       }),
-      atWork: workCurve(spans, { from, to, pauses }, WORK_COLUMNS),
+      atWork: concurrencyCurve(spans, { from, to, pauses }, WORK_COLUMNS),
       spending,
       permissions: this.#permissions.report(
         (agent) => askers.get(agent) ?? { isLive: false, until: to },

@@ -11,10 +11,10 @@ import {
   requestedIdentity,
   textOr,
 } from './agent-identity.js';
-import { SeenCalls, waitReasonOf } from './open-calls-view.js';
+import { OpenCallsView, waitReasonOf } from './open-calls-view.js';
 
 /** The states of the design that events can tell apart, and two of those who do not work yet. */
-export type SeenState =
+export type ObservedState =
   | 'queued'
   | 'waiting'
   | 'streaming'
@@ -26,7 +26,7 @@ export type SeenState =
   | 'stopped';
 
 /** `between` is told apart by what its calls do. */
-type Phase = Exclude<SeenState, 'tool-running' | 'awaiting-permission'> | 'between';
+type Phase = Exclude<ObservedState, 'tool-running' | 'awaiting-permission'> | 'between';
 
 /** Why the last attempt came to nothing. */
 export interface SeenFailure {
@@ -48,7 +48,7 @@ export class AgentFold {
   identity: Identity = LEAD_IDENTITY;
   model: string | null = null;
   readonly figures = new AgentFigures();
-  readonly calls = new SeenCalls();
+  readonly calls = new OpenCallsView();
   /** Agents at work that report to it, and that no call of its waits for. */
   readonly expected = new Set<string>();
   stop: { readonly reason: string; readonly detail: string | null } | null = null;
@@ -101,7 +101,7 @@ export class AgentFold {
   }
 
   /** A priority: the stream, then what executes, then what cannot go on without an answer. */
-  get state(): SeenState {
+  get state(): ObservedState {
     if (this.#phase !== 'between') return this.#phase;
     if (this.calls.running.size > 0) return 'tool-running';
     if (this.calls.questions.size > 0) return 'awaiting-permission';

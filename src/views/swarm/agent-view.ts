@@ -4,7 +4,7 @@ import type { ChildKind, ChildStatus } from '../../protocol/agent/swarm.js';
 import type { WaitReason } from '../../protocol/model/queueing.js';
 import { windowTokens } from '../../protocol/model/usage.js';
 import { cacheReadPercent } from '../cost/cache-share.js';
-import type { AgentFold, SeenState } from './agent-fold.js';
+import type { AgentFold, ObservedState } from './agent-fold.js';
 import {
   type AgentWait,
   type FindAgent,
@@ -25,7 +25,7 @@ export interface AgentView {
   readonly description: string;
   readonly model: string | null;
   readonly status: ChildStatus;
-  readonly state: SeenState | 'lost';
+  readonly state: ObservedState | 'lost';
   /** What its next request waits for; null unless its state is `waiting`. */
   readonly waitsFor: WaitReason | null;
   /** Why it does not get on by itself; null while it does, and when there is nothing to get on with. */

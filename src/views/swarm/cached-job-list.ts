@@ -10,13 +10,13 @@ export interface SwarmSource extends Pick<SessionStore, 'events' | 'holder'> {
 }
 
 /** Jobs and workers as they are when somebody first asks for them. */
-export const atAGlance = (store: SwarmSource): SwarmSource => ({
+export const withCachedJobs = (store: SwarmSource): SwarmSource => ({
   events: (id) => store.events(id),
   holder: (id) => store.holder(id),
-  jobs: glanceAt(store.jobs),
+  jobs: cachedJobs(store.jobs),
 });
 
-export const glanceAt = (jobs: SeenJobs): SeenJobs => {
+export const cachedJobs = (jobs: SeenJobs): SeenJobs => {
   if (jobs.all === undefined) return jobs;
   const all = once(() => jobs.all?.());
   const workers = once(async () => (await jobs.workers?.()) ?? []);

@@ -4,8 +4,8 @@ import { SkeinError } from '../../protocol/errors.js';
 import type { SwarmEvent } from '../../protocol/session/events.js';
 import type { SessionMeta, SessionStore } from '../../protocol/session/store.js';
 import { isUnderWay } from '../../sdk/control/remote-commands.js';
-import { atAGlance } from './cached-job-list.js';
-import { type FollowedStore, SwarmFollower, type SwarmSighting } from './swarm-follower.js';
+import { withCachedJobs } from './cached-job-list.js';
+import { type FollowedStore, SwarmFollower, type SwarmUpdate } from './swarm-follower.js';
 
 export type SurveyedStore = FollowedStore & Pick<SessionStore, 'list'>;
 
@@ -18,9 +18,9 @@ export interface LiveOptions {
   readonly heard?: (session: string, events: readonly SwarmEvent[]) => void;
 }
 
-export interface LiveSighting {
+export interface LiveSwarmUpdate {
   /** The youngest first, and none of them moves. */
-  readonly swarms: readonly SwarmSighting[];
+  readonly swarms: readonly SwarmUpdate[];
   /** Why the sessions cannot be listed now; null while they can. */
   readonly trouble: string | null;
 }
@@ -35,7 +35,7 @@ export class LiveSwarms {
   /** Rejects with a defect of ours, or of the listener's; else it resolves when it is stopped. */
   readonly done: Promise<void>;
   readonly #store: SurveyedStore;
-  readonly #listener: (sighting: LiveSighting) => void;
+  readonly #listener: (sighting: LiveSwarmUpdate) => void;
   readonly #options: LiveOptions;
   readonly #clock: Clock;
   readonly #periodMs: number;
@@ -55,7 +55,7 @@ export class LiveSwarms {
 
   constructor(
     store: SurveyedStore,
-    listener: (sighting: LiveSighting) => void,
+    listener: (sighting: LiveSwarmUpdate) => void,
     options: LiveOptions = {},
   ) {
     this.#store = store;
@@ -102,7 +102,7 @@ export class LiveSwarms {
   }
 
   async #look(): Promise<void> {
-    const source = atAGlance(this.#store);
+    const source = withCachedJobs(this.#store);
     const sessions = (await this.#store.list()).toSorted(youngerFirst);
     const order: string[] = [];
     let former = 0;

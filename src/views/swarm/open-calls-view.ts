@@ -22,7 +22,7 @@ export interface CallHold {
   readonly since: number;
 }
 
-export class SeenCalls {
+export class OpenCallsView {
   readonly running = new Map<string, SeenCall>();
   /** By call: a call has one open question at most. */
   readonly questions = new Map<string, SeenQuestion>();
@@ -71,10 +71,10 @@ export class SeenCalls {
     return true;
   }
 
-  copy(): SeenCalls {
+  copy(): OpenCallsView {
     const { running, questions, holds } = this;
     const children = new Map([...this.children].map(([call, asked]) => [call, [...asked]]));
-    return Object.assign(new SeenCalls(), {
+    return Object.assign(new OpenCallsView(), {
       running: new Map(running),
       questions: new Map(questions),
       holds: new Map(holds),

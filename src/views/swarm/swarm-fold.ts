@@ -7,7 +7,7 @@
  */
 import type { SwarmEvent } from '../../protocol/session/events.js';
 import type { ListedJob } from '../../protocol/session/job-queue.js';
-import { AgentFold, type SeenState } from './agent-fold.js';
+import { AgentFold, type ObservedState } from './agent-fold.js';
 import { type AgentView, type Standing, viewOfAgent } from './agent-view.js';
 import type { FindAgent } from './agent-wait.js';
 import { BudgetFold, type BudgetLeft } from './swarm-budget.js';
@@ -80,7 +80,7 @@ export class SwarmFold {
   }
 
   /** As its events tell it so far; undefined of one that they do not know. */
-  stateOf(agent: string): SeenState | undefined {
+  stateOf(agent: string): ObservedState | undefined {
     return this.#agents.get(agent)?.state;
   }
 

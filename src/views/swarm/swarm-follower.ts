@@ -18,7 +18,7 @@ export interface FollowedStore
   readonly jobs: SeenJobs;
 }
 
-export interface SwarmSighting {
+export interface SwarmUpdate {
   /** Agents without news are the same objects as before. */
   readonly swarm: SwarmView;
   /** Why it cannot be looked at now, for people; null while it can. What is shown is as it was. */
@@ -53,7 +53,7 @@ export class SwarmFollower {
   /** Rejects with a defect of ours, or of the listener's; resolves when it is stopped, or all is over. */
   readonly done: Promise<void>;
   readonly #store: FollowedStore;
-  readonly #listener: (sighting: SwarmSighting) => void;
+  readonly #listener: (sighting: SwarmUpdate) => void;
   readonly #heard: ((events: readonly SwarmEvent[]) => void) | undefined;
   readonly #clock: Clock;
   readonly #periodMs: number;
@@ -68,7 +68,7 @@ export class SwarmFollower {
   #trouble: string | null = null;
   #isGone = false;
   #isStopped = false;
-  #latest: SwarmSighting | undefined;
+  #latest: SwarmUpdate | undefined;
   #toldAt = Number.NEGATIVE_INFINITY;
   #wake: () => void = () => {};
   #forgetWord: () => void = () => {};
@@ -77,7 +77,7 @@ export class SwarmFollower {
   constructor(
     store: FollowedStore,
     session: SessionMeta,
-    listener: (sighting: SwarmSighting) => void,
+    listener: (sighting: SwarmUpdate) => void,
     { perSecond = PER_SECOND, clock = steadyClock, heard }: FollowOptions = {},
   ) {
     this.#store = store;
@@ -96,7 +96,7 @@ export class SwarmFollower {
   }
 
   /** What was last told; undefined before the first look is over. */
-  get latest(): SwarmSighting | undefined {
+  get latest(): SwarmUpdate | undefined {
     return this.#latest;
   }
 

@@ -3,7 +3,7 @@ import { SkeinError, UsageError } from '../../protocol/errors.js';
 import type { LeaseHolder } from '../../protocol/session/leases.js';
 import type { SessionMeta } from '../../protocol/session/store.js';
 import type { AgentView } from './agent-view.js';
-import { atAGlance, type SwarmSource } from './cached-job-list.js';
+import { type SwarmSource, withCachedJobs } from './cached-job-list.js';
 import type { BudgetLeft } from './swarm-budget.js';
 import { SwarmFold } from './swarm-fold.js';
 import type { Pace } from './swarm-throughput.js';
@@ -50,7 +50,7 @@ export const viewsOfSwarms = async (
   leaveOut: LeaveOut,
 ): Promise<readonly SwarmView[]> => {
   const swarms: SwarmView[] = [];
-  const source = atAGlance(store);
+  const source = withCachedJobs(store);
   for (const session of sessions) {
     try {
       swarms.push(await viewOfSwarm(source, session));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { HookDesk } from '../../../src/actors/hooks/hook-runner.js';
+import { HookRunner } from '../../../src/actors/hooks/hook-runner.js';
 import { StorageError } from '../../../src/protocol/errors.js';
 import type {
   HookEnd,
@@ -42,7 +42,7 @@ const deskWith = (setups: readonly HookSetup[], script: DeskScript = {}) => {
   const inputs: Record<string, unknown>[] = [];
   const failures: Error[] = [];
   const clock = virtualClock();
-  const desk = new HookDesk({
+  const desk = new HookRunner({
     setups,
     clock,
     runCommand: ({ command: text, input, signal }) => {

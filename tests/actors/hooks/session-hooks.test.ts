@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { HookFunction, HookSetup } from '../../../src/protocol/permission/hook-setup.js';
 import type { HookEvent } from '../../../src/protocol/permission/hooks.js';
-import { SessionMemory } from '../../../src/store/memory/memory-session-store.js';
+import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import { hookFunction } from '../../fakes/agents/hook-functions.js';
 import { calls, gate, says, scriptedModel, waits } from '../../fakes/agents/scripted-model.js';
 import { settled, virtualClock } from '../../fakes/virtual-clock.js';
@@ -149,7 +149,7 @@ describe('UserPromptSubmit', () => {
 
 describe('SessionStart', () => {
   const words = 'Use tabs.';
-  const starting = (store = new SessionMemory(virtualClock())) => {
+  const starting = (store = new MemorySessionStore(virtualClock())) => {
     const { seen, hook } = watching('SessionStart', adds('SessionStart', words));
     return { seen, hook, store };
   };

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { askSurface } from '../../../src/actors/permissions/ask-surfaces.js';
+import { askSurfaces } from '../../../src/actors/permissions/ask-surfaces.js';
 import { INBOX, inboxSurface } from '../../../src/actors/permissions/inbox-surface.js';
 import { inputDigest } from '../../../src/actors/permissions/input-digest.js';
 import { signClaims, signingSurface } from '../../../src/actors/permissions/signing-surface.js';
@@ -48,7 +48,7 @@ const asked = async () => {
   };
   const withdrawal = new AbortController();
   const heard: string[] = [];
-  const decision = askSurface([signingSurface('terminal', screen, clock), inbox], QUESTION, {
+  const decision = askSurfaces([signingSurface('terminal', screen, clock), inbox], QUESTION, {
     signal: withdrawal.signal,
     clock,
     timeoutMs: 60_000,

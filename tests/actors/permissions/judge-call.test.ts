@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import {
   judgeCall,
   refusalNow,
-  type SoundCall,
+  type ValidCall,
 } from '../../../src/actors/permissions/judge-call.js';
 import { modeSwitch } from '../../../src/actors/permissions/mode-switch.js';
-import { controlDesk } from '../../../src/actors/permissions/permission-manager.js';
+import { permissionManager } from '../../../src/actors/permissions/permission-manager.js';
 import { signingSurface } from '../../../src/actors/permissions/signing-surface.js';
 import { systemClock } from '../../../src/protocol/clock.js';
 import { builtinTools } from '../../../src/tools/builtin-tools.js';
@@ -15,7 +15,7 @@ import { toolbox } from '../../../src/tools/toolbox.js';
 const judged = (file_path: string) => {
   let target = '/repo/inside';
   const realPath = (path: string) => path.replace(/^\/repo\/link/, target);
-  const desk = controlDesk({
+  const desk = permissionManager({
     policy: {
       rules: [],
       roots: ['/repo'],
@@ -36,7 +36,7 @@ const judged = (file_path: string) => {
     turn: (place: string) => {
       target = place;
     },
-    now: (call: SoundCall, cwd = '/repo', isApproved = true) =>
+    now: (call: ValidCall, cwd = '/repo', isApproved = true) =>
       refusalNow(call, desk, cwd, isApproved)?.step,
   };
 };

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { askSurface } from '../../../src/actors/permissions/ask-surfaces.js';
+import { askSurfaces } from '../../../src/actors/permissions/ask-surfaces.js';
 import { inputDigest } from '../../../src/actors/permissions/input-digest.js';
 import { modeSwitch } from '../../../src/actors/permissions/mode-switch.js';
-import { parentDesk } from '../../../src/actors/permissions/parent-surface.js';
-import { controlDesk } from '../../../src/actors/permissions/permission-manager.js';
+import { parentSurface } from '../../../src/actors/permissions/parent-surface.js';
+import { permissionManager } from '../../../src/actors/permissions/permission-manager.js';
 import { signingSurface } from '../../../src/actors/permissions/signing-surface.js';
 import type { AnswerHeard, KnownSurface } from '../../../src/protocol/permission/answer.js';
 import type {
@@ -33,7 +33,7 @@ const questionOf = (input: unknown, agent = 'a_child'): PermissionQuestion => ({
 const family = (rules: readonly PermissionRule[], ...people: readonly Surface[]) => {
   const clock = virtualClock();
   const deskWith = (surfaces: readonly KnownSurface[]) =>
-    controlDesk({
+    permissionManager({
       policy: {
         rules,
         roots: ['/repo'],
@@ -48,10 +48,10 @@ const family = (rules: readonly PermissionRule[], ...people: readonly Surface[])
     });
   const desk = deskWith(people.map((person, at) => signingSurface(`p${at}`, person, clock)));
   const tools = toolbox(builtinTools);
-  const parent = parentDesk({ agent: 'a_parent', desk, toolbox: tools, clock });
+  const parent = parentSurface({ agent: 'a_parent', desk, toolbox: tools, clock });
   const heard: AnswerHeard[] = [];
   const askUp = (input: unknown, surfaces: readonly KnownSurface[] = [parent], of = 'a_parent') =>
-    askSurface(surfaces, questionOf(input), {
+    askSurfaces(surfaces, questionOf(input), {
       clock,
       timeoutMs: 60_000,
       signal: new AbortController().signal,
@@ -136,14 +136,14 @@ describe('a parent that is asked by its child', () => {
     const middle = family([]).desk;
     const desk = { ...middle, surfaces: [top], rule: withPerson(middle.rule) };
     const up = { agent: 'a_middle', parent: 'a_parent', desk, toolbox: tools, clock };
-    const decision = await askUp({ command: 'make' }, [parentDesk(up)], 'a_middle');
+    const decision = await askUp({ command: 'make' }, [parentSurface(up)], 'a_middle');
     expect(decision).toMatchObject({ behavior: 'allow', by: 'p0' });
   });
 });
 
 /** The desk of the middle was made without anybody to ask; what it would ask goes up. */
 const withPerson =
-  (rule: ReturnType<typeof controlDesk>['rule']): typeof rule =>
+  (rule: ReturnType<typeof permissionManager>['rule']): typeof rule =>
   (request, said) => {
     const ruling = rule(request, said);
     return ruling.step === 'reject' ? { ...ruling, behavior: 'ask' } : ruling;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { SoundCall } from '../../../src/actors/permissions/judge-call.js';
+import type { ValidCall } from '../../../src/actors/permissions/judge-call.js';
 import { fileReplacedBy } from '../../../src/actors/permissions/replaced-file.js';
 import type { Ruling } from '../../../src/protocol/permission/permission.js';
 import { writeFile } from '../../../src/tools/files/write-file.js';
@@ -13,7 +13,7 @@ const call = (target: string, name = 'Write') =>
   ({
     tool: { name },
     request: { tool: name, subject: { action: 'write', target }, readOnly: false, cwd: '/w' },
-  }) as SoundCall;
+  }) as ValidCall;
 
 const SECRET = `key = sk-ant-${'a1'.repeat(12)}\n`;
 const disk = memoryWorkspace({
@@ -25,7 +25,7 @@ const disk = memoryWorkspace({
   '/w/key': SECRET,
 });
 
-const replacedBy = (asked: SoundCall, behavior: Ruling['behavior'] = 'allow') =>
+const replacedBy = (asked: ValidCall, behavior: Ruling['behavior'] = 'allow') =>
   fileReplacedBy(asked, disk, { rule: () => ({ behavior }) as Ruling });
 
 describe('what a call would replace', () => {

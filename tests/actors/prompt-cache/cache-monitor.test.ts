@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { FeedHub } from '../../../src/actors/agent/feed-hub.js';
-import { Notebook } from '../../../src/actors/agent/journaled-state.js';
-import { CacheWatch } from '../../../src/actors/prompt-cache/cache-monitor.js';
+import { JournaledState } from '../../../src/actors/agent/journaled-state.js';
+import { CacheMonitor } from '../../../src/actors/prompt-cache/cache-monitor.js';
 import { digestOf } from '../../../src/prompt/cache-miss/request-shape.js';
 import { ModelFailure, type ModelPort } from '../../../src/protocol/model/model.js';
 import { capabilitiesOf } from '../../../src/protocol/model/providers.js';
@@ -185,7 +185,7 @@ const watchAlone = () => {
     return record;
   };
   const past = { records: [], damage: [] };
-  const notebook = new Notebook(
+  const notebook = new JournaledState(
     { past, append, written: () => undefined, sync: async () => {} },
     [],
   );
@@ -196,15 +196,15 @@ const watchAlone = () => {
     head: { tools: '[]', system: '[]', sections: [], ttl: '5m' },
     headFor: () => sentHead().head,
   } as const;
-  const watch = new CacheWatch({
+  const watch = new CacheMonitor({
     notebook,
     feed,
     shelf,
     clock: virtualClock(),
     diagnostics: false,
   });
-  const input = { turn: 1, attempt: 1 } as Parameters<CacheWatch['after']>[0];
-  const send = (outgoing: Parameters<CacheWatch['before']>[0], read: number, written = 0) => {
+  const input = { turn: 1, attempt: 1 } as Parameters<CacheMonitor['after']>[0];
+  const send = (outgoing: Parameters<CacheMonitor['before']>[0], read: number, written = 0) => {
     const sent = watch.before(outgoing);
     const started = append({
       type: 'turn.started',

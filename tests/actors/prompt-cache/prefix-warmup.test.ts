@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import {
-  type Departure,
   LONGEST_WAIT_MS,
-  type SharedStart,
-  Warmth,
+  PrefixWarmup,
+  type SharedPrefix,
+  type WarmupTicket,
   WORTH_WARMING_TOKENS,
 } from '../../../src/actors/prompt-cache/prefix-warmup.js';
 import { settled, virtualClock } from '../../fakes/virtual-clock.js';
@@ -11,7 +11,7 @@ import { settled, virtualClock } from '../../fakes/virtual-clock.js';
 const MINUTE = 60_000;
 const never = new AbortController().signal;
 
-const shared = (change: Partial<SharedStart> = {}): SharedStart => ({
+const shared = (change: Partial<SharedPrefix> = {}): SharedPrefix => ({
   key: 'prefix',
   uncachedTokens: 5_000,
   siblings: 4,
@@ -22,11 +22,11 @@ const shared = (change: Partial<SharedStart> = {}): SharedStart => ({
 /** Siblings at the door; each is `waiting`, `gone` or `out`, and leaves with its departure. */
 const door = () => {
   const clock = virtualClock();
-  const warmth = new Warmth(clock);
-  const arrive = (change: Partial<SharedStart> = {}, signal = never) => {
+  const warmth = new PrefixWarmup(clock);
+  const arrive = (change: Partial<SharedPrefix> = {}, signal = never) => {
     const sibling = {
       state: 'waiting',
-      departure: undefined as Departure | undefined,
+      departure: undefined as WarmupTicket | undefined,
       begun: () => sibling.departure?.begun(),
       failed: () => sibling.departure?.failed(),
     };
@@ -44,7 +44,7 @@ const statesOf = async (siblings: readonly { state: string }[]) => {
   return siblings.map(({ state }) => state);
 };
 
-const marksOf = (siblings: readonly { departure: Departure | undefined }[]) =>
+const marksOf = (siblings: readonly { departure: WarmupTicket | undefined }[]) =>
   siblings.map(({ departure }) => departure?.isMarked);
 
 describe('siblings that begin with the same words', () => {

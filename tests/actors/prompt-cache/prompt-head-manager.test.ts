@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { keepHead, readHead } from '../../../src/actors/prompt-cache/prompt-head-manager.js';
 import type { HeadRequest } from '../../../src/protocol/model/context-provider.js';
-import { SessionMemory } from '../../../src/store/memory/memory-session-store.js';
+import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import { changingBriefing, headOf, type World } from '../../fakes/agents/changing-context.js';
 import {
   type Answer,
@@ -216,7 +216,7 @@ describe('the head of a prompt', () => {
 
   test('that cannot be made leaves a session that the next process can begin', async () => {
     const clock = virtualClock();
-    const store = new SessionMemory(clock);
+    const store = new MemorySessionStore(clock);
     const briefing = { ...changingBriefing(), head: () => Promise.reject(new Error('No head.')) };
     const choice = { kind: 'new', id: 's_none' } as const;
     const failed = leadInHand({ model: scriptedModel(), briefing, store, clock, choice });
@@ -299,7 +299,7 @@ describe('a kept head', () => {
 
   test('that is not there keeps a session from being resumed', async () => {
     const clock = virtualClock();
-    const store = new SessionMemory(clock);
+    const store = new MemorySessionStore(clock);
     const first = await headed([], { store, clock });
     const prompt = 'prompt-gone.json';
     first.lead.notebook.record({ type: 'prompt.broken', reason: 'section', section: 'x', prompt });

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { FeedHub } from '../../../src/actors/agent/feed-hub.js';
-import { WorkerWatch } from '../../../src/actors/remote/missing-workers.js';
-import { BrokerTrouble } from '../../../src/store/redis/connection/redis-outage.js';
+import { MissingWorkersNotice } from '../../../src/actors/remote/missing-workers.js';
+import { RedisOutage } from '../../../src/store/redis/connection/redis-outage.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
 
 const setUp = (...workers: { readonly name: string }[]) => {
-  const [clock, feed, outages] = [virtualClock(), new FeedHub(false), new BrokerTrouble()];
+  const [clock, feed, outages] = [virtualClock(), new FeedHub(false), new RedisOutage()];
   const notices: string[] = [];
   feed.listen((item) => item.type === 'notice' && notices.push(item.text));
   const jobs = { workers: async () => [...workers] };
-  const watch = new WorkerWatch({ clock, feed, outages, jobs, open: () => 1 });
+  const watch = new MissingWorkersNotice({ clock, feed, outages, jobs, open: () => 1 });
   watch.expect();
   return { clock, outages, notices, workers };
 };

@@ -1,12 +1,12 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Receive } from '../../../src/actors/messages/read-mailbox.js';
-import { Dispatch } from '../../../src/actors/remote/remote-dispatch.js';
+import { RemoteDispatch } from '../../../src/actors/remote/remote-dispatch.js';
 import type { AgentMail } from '../../../src/protocol/agent/agent-mail.js';
 import { StorageError } from '../../../src/protocol/errors.js';
 import type { Inbox, Mailbox } from '../../../src/protocol/session/mailbox.js';
 import type { SessionMeta } from '../../../src/protocol/session/store.js';
-import { JobMemory } from '../../../src/store/memory/memory-job-queue.js';
-import { MailMemory } from '../../../src/store/memory/memory-mailbox.js';
+import { MemoryJobQueue } from '../../../src/store/memory/memory-job-queue.js';
+import { MemoryMailbox } from '../../../src/store/memory/memory-mailbox.js';
 import { swarmKeys } from '../../../src/store/redis/connection/redis-keys.js';
 import { RedisMailbox } from '../../../src/store/redis/mailbox/redis-mailbox.js';
 import { unmindedRejections } from '../../fakes/agents/no-listeners.js';
@@ -30,8 +30,8 @@ const dispatchBy = (mailbox: Mailbox, sign?: (agent: string, at: number) => stri
     fenceOf: () => undefined,
     reclaim: async () => {},
   };
-  const store = { jobs: new JobMemory(), mailbox: () => mailbox };
-  const dispatch = new Dispatch(store, session, 'w_1', clock, undefined, sign);
+  const store = { jobs: new MemoryJobQueue(), mailbox: () => mailbox };
+  const dispatch = new RemoteDispatch(store, session, 'w_1', clock, undefined, sign);
   onTestFinished(() => dispatch.close());
   const heard: string[] = [];
   const receive: Receive = async (mail) => {
@@ -42,7 +42,7 @@ const dispatchBy = (mailbox: Mailbox, sign?: (agent: string, at: number) => stri
 
 /** `troubles` says what a store refuses now. */
 const moodyMail = () => {
-  const [mail, troubles] = [new MailMemory(), new Set<keyof Inbox | 'open'>()];
+  const [mail, troubles] = [new MemoryMailbox(), new Set<keyof Inbox | 'open'>()];
   let opened = 0;
   const heed = (what: keyof Inbox | 'open') => {
     if (troubles.has(what)) throw refused();
@@ -184,13 +184,13 @@ describe('the mail of an agent', () => {
 
 describe('an agent that is handed over', () => {
   test('goes with what its lead signs about it', async () => {
-    const { dispatch, jobs } = dispatchBy(new MailMemory(), (agent, at) => `${agent} at ${at}`);
+    const { dispatch, jobs } = dispatchBy(new MemoryMailbox(), (agent, at) => `${agent} at ${at}`);
     await dispatch.hand('a_1', 7);
     expect(await jobs.list('s_1')).toMatchObject([{ id: 'a_1', at: 7, handover: 'a_1 at 7' }]);
   });
 
   test('goes with what was signed about one that it works for, where its lead is elsewhere', async () => {
-    const { dispatch, jobs } = dispatchBy(new MailMemory());
+    const { dispatch, jobs } = dispatchBy(new MemoryMailbox());
     dispatch.ours.set('a_1', { at: 7, handover: 'a_1 at 7' });
     await dispatch.hand('a_2', 3, 'a_1');
     expect(await jobs.list('s_1')).toMatchObject([{ id: 'a_2', at: 3, handover: 'a_1 at 7' }]);
@@ -222,7 +222,7 @@ needs.describe('redis')('the mail of an agent in Redis', () => {
 });
 
 /** What the next reader is given. */
-const left = async (mail: MailMemory): Promise<readonly string[]> => {
+const left = async (mail: MemoryMailbox): Promise<readonly string[]> => {
   const inbox = await mail.open('a_1');
   const ids: string[] = [];
   const over = new AbortController();

@@ -1,12 +1,15 @@
 /** Two processes that were one lead after the other, and commands that people give meanwhile (law 8). */
 import { expect, onTestFinished, test } from 'vitest';
-import { type CommandDesk, openCommandDesk } from '../../../src/actors/session/command-server.js';
+import {
+  type CommandServer,
+  openCommandServer,
+} from '../../../src/actors/session/command-server.js';
 import { COMMAND_ADDRESS, type CommandReply } from '../../../src/protocol/agent/swarm-commands.js';
 import { systemClock } from '../../../src/protocol/clock.js';
 import { randomIds } from '../../../src/protocol/ids.js';
 import type { Fence, Inbox } from '../../../src/protocol/session/mailbox.js';
-import { openBroker } from '../../../src/store/redis/connection/redis-connections.js';
-import { ScopeKeeper } from '../../../src/store/redis/leases/write-scopes.js';
+import { connectRedis } from '../../../src/store/redis/connection/redis-connections.js';
+import { WriteScopes } from '../../../src/store/redis/leases/write-scopes.js';
 import { RedisMailbox } from '../../../src/store/redis/mailbox/redis-mailbox.js';
 import { redisBroker } from '../../fakes/redis/redis-server.js';
 import { needs } from '../../setup/needs.js';
@@ -15,10 +18,10 @@ const never = new AbortController().signal;
 
 /** A process that can lead the swarm, and what its desk has begun. */
 const processOf = async (url: string, pid: number) => {
-  const broker = await openBroker(url);
-  const keeper = new ScopeKeeper(broker, { marker: `m-${pid}`, pid });
+  const broker = await connectRedis(url);
+  const keeper = new WriteScopes(broker, { marker: `m-${pid}`, pid });
   const mailbox = new RedisMailbox(broker, 's_1', `p-${pid}`);
-  const desks: CommandDesk[] = [];
+  const desks: CommandServer[] = [];
   onTestFinished(async () => {
     for (const desk of desks) await desk.close();
     await mailbox.close();
@@ -56,7 +59,7 @@ const processOf = async (url: string, pid: number) => {
       return release;
     },
     open(fence: Fence) {
-      const desk = openCommandDesk({
+      const desk = openCommandServer({
         mailbox,
         fence,
         control,
@@ -73,7 +76,7 @@ const processOf = async (url: string, pid: number) => {
 const scene = async () => {
   const { server } = await redisBroker();
   const [zombie, heir] = [await processOf(server.url, 1), await processOf(server.url, 2)];
-  const broker = await openBroker(server.url);
+  const broker = await connectRedis(server.url);
   onTestFinished(() => broker.close());
   const person = new RedisMailbox(broker, 's_1', 'person');
   onTestFinished(() => person.close());

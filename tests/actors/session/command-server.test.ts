@@ -1,14 +1,14 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openCommandDesk } from '../../../src/actors/session/command-server.js';
+import { openCommandServer } from '../../../src/actors/session/command-server.js';
 import { COMMAND_ADDRESS, type CommandReply } from '../../../src/protocol/agent/swarm-commands.js';
 import type { MailLetter } from '../../../src/protocol/session/mailbox.js';
-import { MailMemory } from '../../../src/store/memory/memory-mailbox.js';
+import { MemoryMailbox } from '../../../src/store/memory/memory-mailbox.js';
 import { countedIds } from '../../fakes/counted-ids.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
 
 /** A desk, whoever it commands, and a way to write to it and read what comes back. */
 const deskInHand = async () => {
-  const [mailbox, clock] = [new MailMemory(), virtualClock()];
+  const [mailbox, clock] = [new MemoryMailbox(), virtualClock()];
   const done: string[] = [];
   let release: (reply: CommandReply) => void = () => {};
   const says = (sentence: string) => {
@@ -31,7 +31,7 @@ const deskInHand = async () => {
   };
   const notices: string[] = [];
   const notice = (sentence: string) => void notices.push(sentence);
-  const desk = openCommandDesk({ mailbox, control, clock, ids: countedIds(), notice });
+  const desk = openCommandServer({ mailbox, control, clock, ids: countedIds(), notice });
   onTestFinished(() => desk.close());
   const replies = await mailbox.open('me');
   const write = (id: string, body: unknown, more: Partial<MailLetter> = {}) =>

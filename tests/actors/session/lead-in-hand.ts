@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Checkpointer } from '../../../src/actors/checkpoints/checkpointer.js';
 import { modeSwitch } from '../../../src/actors/permissions/mode-switch.js';
-import { controlDesk } from '../../../src/actors/permissions/permission-manager.js';
+import { permissionManager } from '../../../src/actors/permissions/permission-manager.js';
 import { signingSurface } from '../../../src/actors/permissions/signing-surface.js';
 import type { SessionChoice } from '../../../src/actors/session/begin-session.js';
 import { type LeadSession, openSession } from '../../../src/actors/session/session.js';
@@ -10,7 +10,7 @@ import type { SwarmSetup } from '../../../src/actors/tree/swarm-context.js';
 import { windowMarks } from '../../../src/context/window/window.js';
 import { governor } from '../../../src/model/governor.js';
 import { type AgentLimits, DEFAULT_LIMITS } from '../../../src/protocol/agent/agent.js';
-import type { Briefing } from '../../../src/protocol/model/context-provider.js';
+import type { ContextProvider } from '../../../src/protocol/model/context-provider.js';
 import type { Governor } from '../../../src/protocol/model/governor.js';
 import type { ModelPort } from '../../../src/protocol/model/model.js';
 import { type Capabilities, capabilitiesOf } from '../../../src/protocol/model/providers.js';
@@ -32,7 +32,7 @@ import {
   type ToolContext,
   type ToolOutcome,
 } from '../../../src/protocol/tools/tool.js';
-import { SessionMemory } from '../../../src/store/memory/memory-session-store.js';
+import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import { toolbox } from '../../../src/tools/toolbox.js';
 import { plainBriefing } from '../../fakes/agents/plain-context.js';
 import { swarmSetup } from '../../fakes/agents/swarm-setup.js';
@@ -73,7 +73,7 @@ export interface LeadOptions {
   readonly choice?: SessionChoice;
   /** Of the program that runs. */
   readonly version?: string;
-  readonly briefing?: Briefing;
+  readonly briefing?: ContextProvider;
   readonly capabilities?: Capabilities;
   readonly betas?: readonly string[];
   readonly swarm?: Partial<SwarmSetup>;
@@ -96,7 +96,7 @@ export interface LeadInHand {
 
 export const leadInHand = async (options: LeadOptions): Promise<LeadInHand> => {
   const clock = options.clock ?? virtualClock();
-  const store = options.store ?? new SessionMemory(clock);
+  const store = options.store ?? new MemorySessionStore(clock);
   const { checkpoints } = options;
   const deeds: string[] = [];
   const keptRules: string[] = [];
@@ -148,7 +148,7 @@ export const leadInHand = async (options: LeadOptions): Promise<LeadInHand> => {
       chance: () => 0,
       limits: { ...DEFAULT_LIMITS, ...options.limits },
       lingers: options.lingers ?? false,
-      desk: controlDesk({
+      desk: permissionManager({
         policy: {
           rules: options.rules ?? [],
           roots: [CWD],

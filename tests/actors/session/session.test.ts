@@ -5,7 +5,7 @@ import { rawText } from '../../../src/protocol/model/wire.js';
 import type { FeedItem } from '../../../src/protocol/session/feed.js';
 import type { JournalRecord } from '../../../src/protocol/session/journal.js';
 import type { Session, SessionMeta, SessionStore } from '../../../src/protocol/session/store.js';
-import { SessionMemory } from '../../../src/store/memory/memory-session-store.js';
+import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import {
   type Answer,
   calls,
@@ -473,7 +473,7 @@ describe('the journal', () => {
   test('is on the disk after every turn, and before anybody hears that the run is over', async () => {
     const log: string[] = [];
     const clock = virtualClock();
-    const store = syncing(new SessionMemory(clock), () => log.push('synced'));
+    const store = syncing(new MemorySessionStore(clock), () => log.push('synced'));
     const door = gate();
     const deeds = { a: () => door.opened.then(() => ({ content: 'did' })) };
     const model = scriptedModel([calls('c1', 'Look', { name: 'a' })], [says('Done.')]);

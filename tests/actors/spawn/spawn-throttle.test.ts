@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { Turnstile } from '../../../src/actors/spawn/spawn-throttle.js';
+import { SpawnThrottle } from '../../../src/actors/spawn/spawn-throttle.js';
 
 /** How many have passed after each turn of the event loop, until all have. */
-const passing = async (many: number, turnstile = new Turnstile()) => {
+const passing = async (many: number, turnstile = new SpawnThrottle()) => {
   const passed: number[] = [];
   const counts: number[] = [];
   for (let id = 0; id < many; id += 1) void turnstile.pass().then(() => passed.push(id));
@@ -27,7 +27,7 @@ describe('a turnstile', () => {
   });
 
   test('is open again for those who come later', async () => {
-    const turnstile = new Turnstile();
+    const turnstile = new SpawnThrottle();
     await passing(40, turnstile);
     await new Promise((resolve) => setImmediate(resolve));
     await new Promise((resolve) => setImmediate(resolve));

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Newcomer, Nursery } from '../../../src/actors/swarm/agent-scheduler.js';
+import { AgentScheduler, type Candidate } from '../../../src/actors/swarm/agent-scheduler.js';
 
 const nurseryOf = (places: number, { maxAgents = 1_000, maxDepth = 5 } = {}) => {
-  const nursery = new Nursery({ maxConcurrentAgents: places, maxAgents, maxDepth });
+  const nursery = new AgentScheduler({ maxConcurrentAgents: places, maxAgents, maxDepth });
   const started: string[] = [];
-  const admit = (id: string, change: Partial<Newcomer> = {}) =>
+  const admit = (id: string, change: Partial<Candidate> = {}) =>
     nursery.admit({
       id,
       depth: 1,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { TimeWatch, type WatchedAgent } from '../../../src/actors/swarm/agent-timeouts.js';
+import { AgentTimeouts, type WatchedAgent } from '../../../src/actors/swarm/agent-timeouts.js';
 import type { Stop } from '../../../src/protocol/agent/agent.js';
 import type { Clock } from '../../../src/protocol/clock.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
@@ -8,7 +8,7 @@ const LIMITS = { wallMs: 60_000, idleMs: 10_000 };
 
 const watched = () => {
   const clock = virtualClock();
-  const watch = new TimeWatch(clock, LIMITS);
+  const watch = new AgentTimeouts(clock, LIMITS);
   const stops: [string, Stop][] = [];
   const enter = (id: string, more: Partial<WatchedAgent> = {}) => {
     const began = clock.now();
@@ -108,7 +108,7 @@ describe('the watch over time', () => {
         return clock.wakeAt(at, wake);
       },
     };
-    new TimeWatch(noting, LIMITS).watch({
+    new AgentTimeouts(noting, LIMITS).watch({
       id: 'a',
       worked: () => 0,
       lastActive: () => clock.now(),

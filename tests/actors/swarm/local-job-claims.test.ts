@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { BackgroundJobs } from '../../../src/actors/swarm/local-job-claims.js';
-import { SessionMemory } from '../../../src/store/memory/memory-session-store.js';
+import { LocalJobClaims } from '../../../src/actors/swarm/local-job-claims.js';
+import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
 import { meta } from '../../store/contracts/records.js';
 
 const jobsOf = async () => {
   const clock = virtualClock();
-  const store = new SessionMemory(clock);
+  const store = new MemorySessionStore(clock);
   const session = await store.create(meta());
-  const ofWorker = (worker: string) => new BackgroundJobs({ store, session, worker }, clock);
+  const ofWorker = (worker: string) => new LocalJobClaims({ store, session, worker }, clock);
   return { queue: store.jobs, ofWorker };
 };
 

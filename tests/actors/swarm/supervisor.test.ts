@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { JournalRecord } from '../../../src/protocol/session/journal.js';
 import type { Journal, Session } from '../../../src/protocol/session/store.js';
-import { SessionMemory } from '../../../src/store/memory/memory-session-store.js';
+import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import type { Answer, Step } from '../../fakes/agents/scripted-model.js';
 import { calls, gate, says, waits } from '../../fakes/agents/scripted-model.js';
 import { agentDefinition } from '../../fakes/agents/swarm-setup.js';
@@ -218,8 +218,8 @@ describe('an agent in the background that crashes', () => {
   });
 
   test('ends at once when its journal is what is broken', async () => {
-    class BrokenJournal extends SessionMemory {
-      override async create(...meta: Parameters<SessionMemory['create']>): Promise<Session> {
+    class BrokenJournal extends MemorySessionStore {
+      override async create(...meta: Parameters<MemorySessionStore['create']>): Promise<Session> {
         const session = await super.create(...meta);
         const journal = session.journal.bind(session);
         session.journal = async (agent, parent) => {

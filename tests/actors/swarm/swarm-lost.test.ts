@@ -2,14 +2,14 @@
 import { describe, expect, test } from 'vitest';
 import { StorageError } from '../../../src/protocol/errors.js';
 import type { Session } from '../../../src/protocol/session/store.js';
-import { SessionMemory } from '../../../src/store/memory/memory-session-store.js';
+import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import { type Answer, calls, says, waits } from '../../fakes/agents/scripted-model.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
 import type { LeadOptions } from '../session/lead-in-hand.js';
 import { allSettled, type SwarmInHand, swarmInHand, type Talk, task } from './swarm-in-hand.js';
 
 /** Sessions whose next owner finds the journals of some agents spoilt. */
-class SpoiltDisk extends SessionMemory {
+class SpoiltDisk extends MemorySessionStore {
   unreadable = '';
   unwritable = '';
   /** Its task is not on record any more. */

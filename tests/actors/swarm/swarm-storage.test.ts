@@ -2,13 +2,13 @@
 import { expect, test } from 'vitest';
 import { StorageError } from '../../../src/protocol/errors.js';
 import type { Journal, Session } from '../../../src/protocol/session/store.js';
-import { SessionMemory } from '../../../src/store/memory/memory-session-store.js';
+import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import { type Answer, calls, says, waits } from '../../fakes/agents/scripted-model.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
 import { allSettled, swarmInHand, type Talk, task } from './swarm-in-hand.js';
 
 /** Sessions in which one agent cannot write down how it ended. */
-class FullDisk extends SessionMemory {
+class FullDisk extends MemorySessionStore {
   agent = '';
 
   override async open(id: string): Promise<Session> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Roster } from '../../../src/actors/tree/agent-registry.js';
+import { AgentRegistry } from '../../../src/actors/tree/agent-registry.js';
 
 const tag = (id: string, parent: string) => ({
   id,
@@ -12,14 +12,14 @@ const tag = (id: string, parent: string) => ({
 });
 
 test('agents of a damaged index that are parents of each other are below nobody', () => {
-  const roster = new Roster();
+  const roster = new AgentRegistry();
   const one = roster.add(tag('a_1', 'a_2'), 'lost', 0);
   roster.add(tag('a_2', 'a_1'), 'lost', 0);
   expect(roster.isBelow(one, 'a_lead')).toBe(false);
 });
 
 test('long reports of many agents are kept at hand for the newest alone', () => {
-  const roster = new Roster();
+  const roster = new AgentRegistry();
   const text = 'x'.repeat(1_000_000);
   const stop = { reason: 'end_turn', detail: null } as const;
   const entries = Array.from({ length: 10 }, (_, at) => {
@@ -34,7 +34,7 @@ test('long reports of many agents are kept at hand for the newest alone', () => 
 
 test('a teammate owns its name while it rests, and when it has ended', () => {
   for (const status of ['idle', 'ended', 'lost'] as const) {
-    const roster = new Roster();
+    const roster = new AgentRegistry();
     const ada = roster.add({ ...tag('a_1', 'a_lead'), kind: 'teammate', name: 'ada' }, status, 0);
     roster.add({ ...tag('a_2', 'a_lead'), name: 'ada' }, 'running', 0);
     expect(roster.called('ada')).toEqual([ada]);
@@ -43,7 +43,7 @@ test('a teammate owns its name while it rests, and when it has ended', () => {
 });
 
 test('of others with one name those that are there are meant, else the newest', () => {
-  const roster = new Roster();
+  const roster = new AgentRegistry();
   const add = (id: string, status: 'ended' | 'queued') =>
     roster.add({ ...tag(id, 'a_lead'), name: 'ada' }, status, 0);
   const older = add('a_1', 'ended');

@@ -6,7 +6,7 @@ import { NO_USAGE } from '../../../src/protocol/model/usage.js';
 import type { FeedItem } from '../../../src/protocol/session/feed.js';
 import type { JournalBody, JournalRecord } from '../../../src/protocol/session/journal.js';
 import { validateMessages } from '../../../src/simulator/validate-request.js';
-import { SessionMemory } from '../../../src/store/memory/memory-session-store.js';
+import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import { changingBriefing } from '../../fakes/agents/changing-context.js';
 import {
   type Answer,
@@ -165,7 +165,7 @@ describe('room that is made', () => {
     const heavy = 'x'.repeat(80_000);
     const first = scriptedModel(...Array.from({ length: 10 }, () => answers('Yes.', 300_000)));
     const clock = virtualClock();
-    const store = new SessionMemory(clock);
+    const store = new MemorySessionStore(clock);
     const hand = await leadInHand({ model: first, lingers: true, store, clock });
     for (let number = 1; number <= 10; number += 1) await hand.say(heavy);
     await hand.lead.close();
@@ -353,8 +353,11 @@ describe('a cleared conversation', () => {
 });
 
 /** Sessions in memory whose disk is full for records that `refuses` names. */
-const fullDisk = (clock: VirtualClock, refuses: (body: JournalBody) => boolean): SessionMemory => {
-  const store = new SessionMemory(clock);
+const fullDisk = (
+  clock: VirtualClock,
+  refuses: (body: JournalBody) => boolean,
+): MemorySessionStore => {
+  const store = new MemorySessionStore(clock);
   const create = store.create.bind(store);
   store.create = async (meta) => {
     const session = await create(meta);
@@ -422,13 +425,13 @@ const bodyOf = ({ v: _v, seq: _seq, ts: _ts, epoch: _epoch, ...body }: JournalRe
 /** Resumes a copy of the session that ends after each of its records, and says one thing more. */
 const resumedAfterEach = async (
   records: readonly JournalRecord[],
-  last: SessionMemory,
+  last: MemorySessionStore,
   id: string,
   check: (body: Body, at: JournalRecord) => void,
 ) => {
   for (const [index, record] of records.entries()) {
     const clock = virtualClock();
-    const store = new SessionMemory(clock);
+    const store = new MemorySessionStore(clock);
     const [meta] = await last.list();
     if (meta === undefined) throw new Error('no session');
     const session = await store.create(meta);
@@ -470,7 +473,7 @@ const resumedAfterEach = async (
 describe('an agent that was killed', () => {
   test('around a summary goes on after any record, with every prompt once', async () => {
     const clock = virtualClock();
-    const store = new SessionMemory(clock);
+    const store = new MemorySessionStore(clock);
     const work: Answer[] = Array.from({ length: 8 }, (_, at) => [
       thinks('Hm.'),
       calls(`c${at}`, 'Look', { name: `f${at}` }),
@@ -504,7 +507,7 @@ describe('an agent that was killed', () => {
 
   test('around a clearing goes on after any record', async () => {
     const clock = virtualClock();
-    const store = new SessionMemory(clock);
+    const store = new MemorySessionStore(clock);
     const model = scriptedModel(answers('One.'), answers('Two.'));
     const { lead, say, records } = await leadInHand({ model, store, clock, lingers: true });
     await say('First.');
@@ -526,9 +529,14 @@ describe('an agent that was killed', () => {
       answers('Done.'),
     ]);
     await say('Prompt 11.');
-    await resumedAfterEach(await records(), store as SessionMemory, lead.id, ({ messages }) => {
-      expect(messages[0]?.role).toBe('user');
-    });
+    await resumedAfterEach(
+      await records(),
+      store as MemorySessionStore,
+      lead.id,
+      ({ messages }) => {
+        expect(messages[0]?.role).toBe('user');
+      },
+    );
   });
 });
 

@@ -5,7 +5,7 @@ import { NO_USAGE } from '../../../src/protocol/model/usage.js';
 import { rawText } from '../../../src/protocol/model/wire.js';
 import type { JournalBody } from '../../../src/protocol/session/journal.js';
 import { SESSION_FORMAT } from '../../../src/protocol/session/store.js';
-import { SessionMemory } from '../../../src/store/memory/memory-session-store.js';
+import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import { changingBriefing, type World } from '../../fakes/agents/changing-context.js';
 import {
   type Answer,
@@ -57,7 +57,7 @@ const resumed = async (former: LeadInHand, answers: readonly Answer[], given: Gi
 /** A journal from before there were briefings, that ends with the results of two calls. */
 const formerSession = async (tail: readonly JournalBody[] = []) => {
   const clock = virtualClock();
-  const store = new SessionMemory(clock);
+  const store = new MemorySessionStore(clock);
   const session = await store.create({
     format: SESSION_FORMAT,
     id: 's_old',

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { StorageError } from '../../../src/protocol/errors.js';
 import { defineTool, type Tool } from '../../../src/protocol/tools/tool.js';
 import type { Settlement } from '../../../src/protocol/tools/worktree.js';
-import { SessionMemory } from '../../../src/store/memory/memory-session-store.js';
+import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import { sendMessage } from '../../../src/tools/agents/send-message.js';
 import { type Answer, calls, fails, says } from '../../fakes/agents/scripted-model.js';
 import { allows, scriptedSurface } from '../../fakes/agents/scripted-surface.js';
@@ -63,8 +63,8 @@ const childRecords = async ({ store, lead }: SwarmInHand) =>
 const typesOf = async (hand: SwarmInHand) => (await childRecords(hand)).map(({ type }) => type);
 
 /** Sessions in memory whose disk is full for one kind of record. */
-const fullFor = (refused: string): SessionMemory => {
-  const store = new SessionMemory(virtualClock());
+const fullFor = (refused: string): MemorySessionStore => {
+  const store = new MemorySessionStore(virtualClock());
   const create = store.create.bind(store);
   store.create = async (meta) => {
     const session = await create(meta);

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { readPrompt } from '../../../src/cli/print/read-prompt.js';
 import { promptBlocks } from '../../../src/sdk/api/messages/prompt-blocks.js';
-import type { Machine } from '../../../src/terminal/terminal-host.js';
+import type { TerminalHost } from '../../../src/terminal/terminal-host.js';
 
 /** Reads a prompt with `piped` on stdin; undefined is a terminal. */
 const read = (given: string | undefined, piped: string | Buffer | undefined) => {
@@ -10,11 +10,11 @@ const read = (given: string | undefined, piped: string | Buffer | undefined) => 
   if (piped !== undefined) stream.end(piped);
   // Descriptor 0 of a test is a pipe or nothing at all; neither is a terminal.
   const stdin = Object.assign(stream, { isTTY: piped === undefined, fd: 0 });
-  const machine: Pick<Machine, 'stdin' | 'err'> = {
-    stdin: stdin as unknown as Machine['stdin'],
+  const machine: Pick<TerminalHost, 'stdin' | 'err'> = {
+    stdin: stdin as unknown as TerminalHost['stdin'],
     err: () => {},
   };
-  return readPrompt(given, machine as Machine);
+  return readPrompt(given, machine as TerminalHost);
 };
 
 describe('a prompt', () => {

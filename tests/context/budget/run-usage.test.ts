@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { RunUsage } from '../../../src/context/budget/run-usage.js';
-import type { PresentRun } from '../../../src/context/history/current-run.js';
+import type { CurrentRun } from '../../../src/context/history/current-run.js';
 import { History } from '../../../src/context/history/history.js';
 import { NO_USAGE } from '../../../src/protocol/model/usage.js';
 import type { SwarmEvent } from '../../../src/protocol/session/events.js';
@@ -18,7 +18,7 @@ const ended: JournalBody = {
   final: false,
 };
 
-const runAfter = (...bodies: readonly JournalBody[]): PresentRun => {
+const runAfter = (...bodies: readonly JournalBody[]): CurrentRun => {
   const history = new History();
   bodies.forEach((body, at) => {
     history.apply({ v: 1, seq: at + 1, ts: 0, epoch: 1, ...body } as JournalRecord);

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { accountFor } from '../../../src/context/history/conversation.js';
 import { History } from '../../../src/context/history/history.js';
-import { Family } from '../../../src/context/history/relations.js';
+import { AgentRelations } from '../../../src/context/history/relations.js';
 import type { JournalBody, JournalRecord } from '../../../src/protocol/session/journal.js';
 import type { Settlement } from '../../../src/protocol/tools/worktree.js';
 
-const folded = (...bodies: readonly JournalBody[]): Family => {
-  const family = new Family();
+const folded = (...bodies: readonly JournalBody[]): AgentRelations => {
+  const family = new AgentRelations();
   bodies.forEach((body, at) => {
     family.apply({ v: 1, seq: at + 1, ts: 0, epoch: 1, ...body } as JournalRecord);
   });

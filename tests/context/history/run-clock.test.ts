@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { WorkingLife } from '../../../src/context/history/run-clock.js';
+import { RunClock } from '../../../src/context/history/run-clock.js';
 import type { JournalBody } from '../../../src/protocol/session/journal.js';
 
 const MINUTE = 60_000;
 
 /** Records by the minute at which they were written, and the epoch if it is not the first. */
 const lifeOf = (...records: readonly [minute: number, body: JournalBody, epoch?: number][]) => {
-  const life = new WorkingLife();
+  const life = new RunClock();
   for (const [at, [minute, body, epoch = 1]] of records.entries()) {
     life.apply({ v: 1, seq: at + 1, ts: minute * MINUTE, epoch, ...body });
   }

@@ -1,5 +1,5 @@
 /** A briefing over a small world that a test changes while a session goes on. */
-import type { Briefing, Reminder } from '../../../src/protocol/model/context-provider.js';
+import type { ContextProvider, Reminder } from '../../../src/protocol/model/context-provider.js';
 import type { PromptHead } from '../../../src/protocol/model/prompt.js';
 
 export interface World {
@@ -18,7 +18,7 @@ export interface World {
   gate?: Promise<void>;
 }
 
-export interface ChangingBriefing extends Briefing {
+export interface ChangingBriefing extends ContextProvider {
   readonly world: World;
   /** What was asked, oldest first: `head`, `opening`, `renew`. */
   readonly asked: readonly string[];

@@ -1,5 +1,5 @@
 /** A briefing that says one sentence and nothing else, or what a test gives it. */
-import type { Briefing } from '../../../src/protocol/model/context-provider.js';
+import type { ContextProvider } from '../../../src/protocol/model/context-provider.js';
 import type { PromptHead } from '../../../src/protocol/model/prompt.js';
 
 const HEAD: PromptHead = {
@@ -18,7 +18,7 @@ const HEAD: PromptHead = {
   ttl: '5m',
 };
 
-export const plainBriefing = (given: Partial<Briefing> = {}): Briefing => ({
+export const plainBriefing = (given: Partial<ContextProvider> = {}): ContextProvider => ({
   head: async () => HEAD,
   isStale: () => false,
   mayChange: false,

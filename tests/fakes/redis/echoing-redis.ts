@@ -1,7 +1,7 @@
 /** A broker whose every script arrives twice, as it may when a connection is lost before the reply: the first is never heard. */
-import type { Broker } from '../../../src/store/redis/connection/redis-connections.js';
+import type { RedisConnections } from '../../../src/store/redis/connection/redis-connections.js';
 
-export const echoingBroker = (broker: Broker): Broker => ({
+export const echoingBroker = (broker: RedisConnections): RedisConnections => ({
   shown: broker.shown,
   get trouble() {
     return broker.trouble;

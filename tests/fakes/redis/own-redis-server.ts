@@ -4,7 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import net from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type Broker, openBroker } from '../../../src/store/redis/connection/redis-connections.js';
+import {
+  connectRedis,
+  type RedisConnections,
+} from '../../../src/store/redis/connection/redis-connections.js';
 
 export interface RedisServer {
   /** `unix://…`; what a SKEIN_REDIS_URL may be. */
@@ -60,9 +63,11 @@ export const ownRedisServer = async (...options: readonly string[]): Promise<Red
 };
 
 /** A server with a broker that is connected to it; both go with the test. */
-export const ownRedisBroker = async (): Promise<Broker & { readonly server: RedisServer }> => {
+export const ownRedisBroker = async (): Promise<
+  RedisConnections & { readonly server: RedisServer }
+> => {
   const server = await ownRedisServer();
-  const broker = await openBroker(server.url);
+  const broker = await connectRedis(server.url);
   onTestFinished(() => broker.close());
   return Object.assign(broker, { server });
 };

@@ -3,8 +3,11 @@
  * a redis-server of the test's own, else Valkey. A test that stops it or gives it options takes an ownRedisServer.
  */
 import { inject, onTestFinished } from 'vitest';
-import { type Broker, openBroker } from '../../../src/store/redis/connection/redis-connections.js';
-import { parseAddress } from '../../../src/store/redis/connection/redis-url.js';
+import {
+  connectRedis,
+  type RedisConnections,
+} from '../../../src/store/redis/connection/redis-connections.js';
+import { parseRedisUrl } from '../../../src/store/redis/connection/redis-url.js';
 import { ownRedisServer } from './own-redis-server.js';
 import { valkeyServer } from './valkey-server.js';
 
@@ -13,7 +16,7 @@ export interface RedisPlace {
   readonly url: string;
 }
 
-export interface RedisBroker<Server extends RedisPlace = RedisPlace> extends Broker {
+export interface RedisBroker<Server extends RedisPlace = RedisPlace> extends RedisConnections {
   readonly server: Server;
 }
 
@@ -27,7 +30,7 @@ export const redisServer = async (): Promise<RedisPlace> => {
 /** A server with a broker that is connected to it; both go with the test. */
 export const redisBroker = async (): Promise<RedisBroker> => {
   const server = await redisServer();
-  const broker = await openBroker(server.url);
+  const broker = await connectRedis(server.url);
   onTestFinished(() => broker.close());
   return Object.assign(broker, { server });
 };
@@ -37,7 +40,7 @@ export const redisBroker = async (): Promise<RedisBroker> => {
  * are not of a database: what others say there are hints, and a wrong hint does no harm.
  */
 const ownDatabase = (given: string): string => {
-  const { kind, db = 0 } = parseAddress(given);
+  const { kind, db = 0 } = parseRedisUrl(given);
   const own = String(db + Number(process.env.VITEST_POOL_ID));
   const url = new URL(given);
   if (kind === 'single') url.pathname = `/${own}`;
@@ -47,7 +50,7 @@ const ownDatabase = (given: string): string => {
 };
 
 const emptied = async (url: string): Promise<RedisPlace> => {
-  const broker = await openBroker(url);
+  const broker = await connectRedis(url);
   await broker.call('FLUSHDB');
   await broker.close();
   return { url };

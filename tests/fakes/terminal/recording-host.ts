@@ -1,9 +1,9 @@
 /** A machine whose terminal is made of text, as far as screens need one. */
-import type { Machine } from '../../../src/terminal/terminal-host.js';
+import type { TerminalHost } from '../../../src/terminal/terminal-host.js';
 import { type PaperTerminal, paperTerminal } from './recording-terminal.js';
 
 export interface PaperMachine
-  extends Pick<Machine, 'stdout' | 'out' | 'pace' | 'onResize' | 'onContinue' | 'lend'> {
+  extends Pick<TerminalHost, 'stdout' | 'out' | 'pace' | 'onResize' | 'onContinue' | 'lend'> {
   readonly paper: PaperTerminal;
   /** Whether anybody reads what is written. */
   read(isRead: boolean): void;

@@ -2,7 +2,7 @@ import { chmod, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openBroker } from '../../../src/store/redis/connection/redis-connections.js';
+import { connectRedis } from '../../../src/store/redis/connection/redis-connections.js';
 import { plainServer } from '../../fakes/redis/redis-servers.js';
 import { type Line, type RunOptions, setScene } from '../../fakes/skein-process.js';
 import { needs } from '../../setup/needs.js';
@@ -219,7 +219,7 @@ needs.describe('own-redis')('the doctor at a real Redis', () => {
   test('warns of keys that would stay for ever, and sees a swarm that no list knows of', async () => {
     const { port } = await plainServer();
     const url = `redis://127.0.0.1:${port}`;
-    const broker = await openBroker(url);
+    const broker = await connectRedis(url);
     onTestFinished(() => broker.close());
     await broker.call('SET', 'skein:1:{ghost}:epoch', '1');
     await broker.call('SET', 'skein:1:{ghost}:lease:lead', '{}', 'PX', '60000');

@@ -9,12 +9,12 @@ import { onTestFinished } from 'vitest';
 import type { LeadSession, SessionOptions } from '../../../src/actors/session/session.js';
 import { anthropicModel } from '../../../src/model/anthropic.js';
 import { systemClock } from '../../../src/protocol/clock.js';
-import type { Briefing } from '../../../src/protocol/model/context-provider.js';
+import type { ContextProvider } from '../../../src/protocol/model/context-provider.js';
 import type { HeadSection, PromptHead } from '../../../src/protocol/model/prompt.js';
 import type { JournalRecord } from '../../../src/protocol/session/journal.js';
 import type { ScriptInput } from '../../../src/simulator/script.js';
 import { type Simulator, startSimulator } from '../../../src/simulator/server.js';
-import { SessionFiles } from '../../../src/store/files/file-session-store.js';
+import { FileSessionStore } from '../../../src/store/files/file-session-store.js';
 import { plainBriefing } from '../../fakes/agents/plain-context.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
 import { finish, openRig } from '../../laws/session-rig.js';
@@ -61,7 +61,7 @@ export type Broken = Extract<JournalRecord, { type: 'cache.broken' }>;
 /** What one process brings along. */
 export interface Process {
   readonly options?: Partial<SessionOptions>;
-  readonly briefing?: Partial<Briefing>;
+  readonly briefing?: Partial<ContextProvider>;
   readonly simulator?: Simulator;
   /** Before its last prompt. */
   readonly meanwhile?: ((session: LeadSession) => unknown) | undefined;
@@ -77,7 +77,7 @@ export const watchSession = async (rules: ScriptInput['rules'] = [{ reply: 'Honk
   };
   const first = await serve();
   const owner = { marker: 'watched', pid: process.pid };
-  const store = new SessionFiles({ root, owner, ownerLives: () => false, clock });
+  const store = new FileSessionStore({ root, owner, ownerLives: () => false, clock });
   const folder = join(root, 'watched');
   const notices: string[] = [];
   let began = false;

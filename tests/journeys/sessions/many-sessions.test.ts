@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { openBroker } from '../../../src/store/redis/connection/redis-connections.js';
+import { connectRedis } from '../../../src/store/redis/connection/redis-connections.js';
 import { workerSceneAt } from '../../fakes/agents/worker-scene.js';
 import { ownRedisServer } from '../../fakes/redis/own-redis-server.js';
 import { needs } from '../../setup/needs.js';
@@ -23,7 +23,7 @@ const busyScene = async () => {
     addedAt: number,
   }));
   await Promise.all(jobs.map((job) => store.jobs.add(job)));
-  const broker = await openBroker(scene.redis.url);
+  const broker = await connectRedis(scene.redis.url);
   onTestFinished(() => broker.close());
   /** What a command has Redis do: by name, how often. */
   const costOf = async (...args: readonly string[]) => {

@@ -6,7 +6,7 @@ import { ownerLives, ownerMarker } from '../../../src/host/process/ownership/own
 import { systemClock } from '../../../src/protocol/clock.js';
 import type { JournalBody } from '../../../src/protocol/session/journal.js';
 import type { Session } from '../../../src/protocol/session/store.js';
-import { SessionFiles } from '../../../src/store/files/file-session-store.js';
+import { FileSessionStore } from '../../../src/store/files/file-session-store.js';
 import { type Line, setScene } from '../../fakes/skein-process.js';
 import { createdFor, meta } from '../../store/contracts/records.js';
 
@@ -25,7 +25,7 @@ const openPlace = async () => {
   let age = 1_000;
   const keep = async (id: string, { agents = [], isRunning = false }: Kept = {}) => {
     const owner = { marker: ownerMarker(`owner-${id}`), pid: process.pid };
-    const store = new SessionFiles({ root, owner, ownerLives, clock: systemClock });
+    const store = new FileSessionStore({ root, owner, ownerLives, clock: systemClock });
     const lead = `a_${id}_lead`;
     age += 1_000;
     const session: Session = await store.create(

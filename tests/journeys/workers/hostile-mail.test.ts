@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openBroker } from '../../../src/store/redis/connection/redis-connections.js';
+import { connectRedis } from '../../../src/store/redis/connection/redis-connections.js';
 import { swarmKeys } from '../../../src/store/redis/connection/redis-keys.js';
 import { bash, begins, FREE, helper, LEAD } from '../../fakes/agents/worker-lead.js';
 import { SOON, workerScene } from '../../fakes/agents/worker-scene.js';
@@ -36,7 +36,7 @@ needs.describe('redis')('letters that are none', () => {
     const store = await scene.store();
     const addresses = await store.agents('one');
     expect(addresses).toHaveLength(2);
-    const peer = await openBroker(scene.redis.url);
+    const peer = await connectRedis(scene.redis.url);
     onTestFinished(() => peer.close());
     for (const to of addresses) {
       for (const [at, raw] of HOSTILE.entries()) {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
   type Argument,
-  openBroker,
+  connectRedis,
 } from '../../../src/store/redis/connection/redis-connections.js';
 import { bash, begins, helper, LEAD } from '../../fakes/agents/worker-lead.js';
 import { logOf, type WorkerScene, workerSceneAt } from '../../fakes/agents/worker-scene.js';
@@ -23,7 +23,7 @@ const RULES: Rules = [
 ];
 
 const tell = async ({ url }: RedisServer, ...command: readonly [string, ...Argument[]]) => {
-  const broker = await openBroker(url);
+  const broker = await connectRedis(url);
   await broker.call(...command);
   await broker.close();
 };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../../src/protocol/clock.js';
 import type { PostedQuestion } from '../../../src/protocol/session/question-board.js';
-import { openBroker } from '../../../src/store/redis/connection/redis-connections.js';
+import { connectRedis } from '../../../src/store/redis/connection/redis-connections.js';
 import { queueKey, SWARMS, swarmKeys } from '../../../src/store/redis/connection/redis-keys.js';
 import { openRedisStore } from '../../../src/store/redis/sessions/redis-store.js';
 import { aFewAtOnce } from '../../fakes/a-few-at-once.js';
@@ -170,7 +170,7 @@ needs.describe('redis')('a session in Redis', () => {
   test('is removed by prune, with all its keys and jobs that ended long ago', async () => {
     const { run, json, redis } = await sceneInRedis();
     await run('-p', 'hello', '--session-id', 'one');
-    const broker = await openBroker(redis.url);
+    const broker = await connectRedis(redis.url);
     onTestFinished(() => broker.close());
     await broker.call('ZADD', queueKey('completed'), 1, 'one.a_1.0');
     const { removed, freedBytes } = await json('sessions', 'prune', '--older-than', '0h', '--yes');
@@ -193,7 +193,7 @@ needs.describe('redis')('a session in Redis', () => {
       const { run, json, redis } = await sceneInRedis();
       await run('-p', 'hello', '--session-id', 'one');
       await run('-p', 'hello', '--session-id', 'two');
-      const broker = await openBroker(redis.url);
+      const broker = await connectRedis(redis.url);
       onTestFinished(() => broker.close());
       const [command, text] = put;
       const { meta, prefix } = swarmKeys('one');

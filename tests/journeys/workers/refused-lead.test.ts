@@ -2,7 +2,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { type Broker, openBroker } from '../../../src/store/redis/connection/redis-connections.js';
+import {
+  connectRedis,
+  type RedisConnections,
+} from '../../../src/store/redis/connection/redis-connections.js';
 import { bash, begins, FREE, helper, LEAD } from '../../fakes/agents/worker-lead.js';
 import { logOf, SOON, workerSceneAt } from '../../fakes/agents/worker-scene.js';
 import { ownRedisServer, type RedisServer } from '../../fakes/redis/own-redis-server.js';
@@ -27,18 +30,19 @@ const REFUSALS = [
   [
     'may not be written by it',
     {
-      begin: (redis: Broker) => redis.call('ACL', 'SETUSER', 'lead', 'resetkeys', ...SOME),
-      end: (redis: Broker) => redis.call('ACL', 'SETUSER', 'lead', '~*'),
+      begin: (redis: RedisConnections) =>
+        redis.call('ACL', 'SETUSER', 'lead', 'resetkeys', ...SOME),
+      end: (redis: RedisConnections) => redis.call('ACL', 'SETUSER', 'lead', '~*'),
     },
   ],
   [
     'is something else',
     {
-      begin: async (redis: Broker) => {
+      begin: async (redis: RedisConnections) => {
         await redis.call('RENAME', `${OWN}events`, `${OWN}aside`);
         await redis.call('SET', `${OWN}events`, 'x');
       },
-      end: (redis: Broker) => redis.call('RENAME', `${OWN}aside`, `${OWN}events`),
+      end: (redis: RedisConnections) => redis.call('RENAME', `${OWN}aside`, `${OWN}events`),
     },
   ],
 ] as const;
@@ -50,7 +54,7 @@ const asLead = ({ socket }: RedisServer) => ({
 needs.describe('own-redis')('a lead whose log', () => {
   test.each(REFUSALS)('%s ends alone, and the next one finds the report', async (_, refusal) => {
     const scene = await workerSceneAt(ownRedisServer(), RULES, SOON);
-    const redis = await openBroker(scene.redis.url);
+    const redis = await connectRedis(scene.redis.url);
     onTestFinished(() => redis.close());
     await redis.call('ACL', 'SETUSER', 'lead', 'on', '>secret', '~*', '&*', '+@all');
     await scene.worker();

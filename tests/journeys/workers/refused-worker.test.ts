@@ -1,6 +1,6 @@
 /** A worker that Redis does not let begin. */
 import { expect, onTestFinished, test } from 'vitest';
-import { openBroker } from '../../../src/store/redis/connection/redis-connections.js';
+import { connectRedis } from '../../../src/store/redis/connection/redis-connections.js';
 import { workerSceneAt } from '../../fakes/agents/worker-scene.js';
 import { ownRedisServer } from '../../fakes/redis/own-redis-server.js';
 import { eventually } from '../../host/process/processes.js';
@@ -9,7 +9,7 @@ import { needs } from '../../setup/needs.js';
 needs.describe('own-redis')('a worker', () => {
   const setUp = async () => {
     const scene = await workerSceneAt(ownRedisServer(), [{ reply: 'I see.' }]);
-    const redis = await openBroker(scene.redis.url);
+    const redis = await connectRedis(scene.redis.url);
     onTestFinished(() => redis.close());
     return { scene, redis };
   };

@@ -2,7 +2,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { type Broker, openBroker } from '../../../src/store/redis/connection/redis-connections.js';
+import {
+  connectRedis,
+  type RedisConnections,
+} from '../../../src/store/redis/connection/redis-connections.js';
 import { queueKey, swarmKeys } from '../../../src/store/redis/connection/redis-keys.js';
 import { bash, HELPERS, helper } from '../../fakes/agents/worker-lead.js';
 import { SOON, type WorkerScene, workerScene } from '../../fakes/agents/worker-scene.js';
@@ -25,8 +28,8 @@ const RULES: Rules = [
   { reply: 'That is all.' },
 ];
 
-const peerOf = async ({ redis }: WorkerScene): Promise<Broker> => {
-  const peer = await openBroker(redis.url);
+const peerOf = async ({ redis }: WorkerScene): Promise<RedisConnections> => {
+  const peer = await connectRedis(redis.url);
   onTestFinished(() => peer.close());
   return peer;
 };
@@ -59,7 +62,7 @@ const stricter = async () => {
   return { scene, peer, lead, job, was, now: String(now) };
 };
 
-const linesOf = async (peer: Broker, scene: WorkerScene): Promise<readonly string[]> => {
+const linesOf = async (peer: RedisConnections, scene: WorkerScene): Promise<readonly string[]> => {
   const [meta] = await (await scene.store()).list();
   return (await peer.call('LRANGE', journal(meta?.lead ?? ''), 0, -1)) as string[];
 };

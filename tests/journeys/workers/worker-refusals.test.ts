@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openBroker } from '../../../src/store/redis/connection/redis-connections.js';
+import { connectRedis } from '../../../src/store/redis/connection/redis-connections.js';
 import { queueKey, swarmKeys } from '../../../src/store/redis/connection/redis-keys.js';
 import { bash, begins, FREE, helper, LEAD } from '../../fakes/agents/worker-lead.js';
 import { type WorkerScene, workerScene } from '../../fakes/agents/worker-scene.js';
@@ -16,7 +16,7 @@ const look = helper('Look');
 const RULES: Rules = [...begins(look), { reply: 'There is a goose.' }];
 
 const redisOf = async ({ redis }: WorkerScene) => {
-  const broker = await openBroker(redis.url);
+  const broker = await connectRedis(redis.url);
   onTestFinished(() => broker.close());
   return broker;
 };

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openBroker } from '../../../src/store/redis/connection/redis-connections.js';
+import { connectRedis } from '../../../src/store/redis/connection/redis-connections.js';
 import { bash, begins, FREE, helper, LEAD } from '../../fakes/agents/worker-lead.js';
 import { type WorkerScene, workerScene } from '../../fakes/agents/worker-scene.js';
 import {
@@ -148,7 +148,7 @@ needs.describe('redis')('an agent whose worker has just died', () => {
     worker.kill('SIGKILL');
     await worker.ended;
     // As when it has run out, which comes before the lease does.
-    const broker = await openBroker(scene.redis.url);
+    const broker = await connectRedis(scene.redis.url);
     onTestFinished(() => broker.close());
     await broker.call('DEL', ...((await broker.call('KEYS', '*:lock')) as string[]));
     const stopped = await scene.run(['stop', agent?.id as string]);

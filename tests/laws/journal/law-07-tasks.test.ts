@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/protocol/clock.js';
-import { WorkFiles } from '../../../src/store/files/tasks/file-task-list.js';
+import { FileTaskList } from '../../../src/store/files/tasks/file-task-list.js';
 import { countedRun, killThenResume, wrongAt } from '../killed-run.js';
 import { makePlace, type Place } from '../workspace.js';
 
@@ -28,7 +28,7 @@ const script = {
 };
 
 const workOf = async ({ artifacts }: Place, session: string) => {
-  const items = await new WorkFiles(join(artifacts(session), '..'), systemClock).list();
+  const items = await new FileTaskList(join(artifacts(session), '..'), systemClock).list();
   return items.map(({ id, subject, status, owner, version }) =>
     [id, subject, status, owner, version].join(' '),
   );

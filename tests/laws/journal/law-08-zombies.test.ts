@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { JobEnd } from '../../../src/protocol/session/job-queue.js';
 import type { MailLetter } from '../../../src/protocol/session/mailbox.js';
-import { openBroker } from '../../../src/store/redis/connection/redis-connections.js';
+import { connectRedis } from '../../../src/store/redis/connection/redis-connections.js';
 import { queueKey } from '../../../src/store/redis/connection/redis-keys.js';
 import { BullQueue, type QueueTerms } from '../../../src/store/redis/jobs/bull-queue.js';
 import { bash, FREE, helper, LEAD } from '../../fakes/agents/worker-lead.js';
@@ -134,7 +134,7 @@ needs.describe('redis')('law 8, zombies', () => {
     const scene = await workerScene([{ reply: 'Done.' }]);
     await scene.run(['-p', 'Begin', '--session-id', 'one']);
     const store = await scene.store();
-    const [zombie, heir] = [await store.visit('one'), await store.visit('one')];
+    const [zombie, heir] = [await store.openAsWorker('one'), await store.openAsWorker('one')];
     await zombie.adopt('a_1');
     const journal = await zombie.journal('a_1', null);
     await heir.adopt('a_1');
@@ -186,7 +186,7 @@ const JOB = 's_1.a_1.0';
 const twoWithOneJob = async () => {
   const broker = await redisBroker();
   const hire = async (name: string, terms: QueueTerms) => {
-    const own = await openBroker(broker.server.url);
+    const own = await connectRedis(broker.server.url);
     onTestFinished(() => own.close());
     const queue = new BullQueue(own, terms);
     let settle: (end: JobEnd) => void = () => {};
@@ -194,7 +194,7 @@ const twoWithOneJob = async () => {
       settle = resolve;
     });
     let isBegun = false;
-    const workplace = await queue.employ(name, { concurrency: 1 }, () => {
+    const workplace = await queue.consume(name, { concurrency: 1 }, () => {
       isBegun = true;
       return end;
     });

@@ -17,7 +17,7 @@ import {
 } from '../../../src/protocol/permission/permission.js';
 import type { JournalRecord } from '../../../src/protocol/session/journal.js';
 import { defineTool, type Tool } from '../../../src/protocol/tools/tool.js';
-import { SessionMemory } from '../../../src/store/memory/memory-session-store.js';
+import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import { findFiles } from '../../../src/tools/search/find-files.js';
 import { searchText } from '../../../src/tools/search/search-text.js';
 import { makeTree, searchWith } from '../../host/search/search-tree.js';
@@ -64,7 +64,7 @@ const runOnce = async (
   hook?: Partial<HookVerdict>,
 ) => {
   const ran: string[] = [];
-  const store = new SessionMemory(systemClock);
+  const store = new MemorySessionStore(systemClock);
   const asked: string[] = [];
   const wanted = calls.map(({ tool, target }, index) => ({
     id: `c${index}`,
@@ -137,7 +137,7 @@ const searching = async (
   surface: boolean,
 ) => {
   const cwd = await makeTree(Object.fromEntries(SECRETS.map((file) => [file, wordOf(file)])));
-  const store = new SessionMemory(systemClock);
+  const store = new MemorySessionStore(systemClock);
   const glob = '{*,.env}';
   const calls = [
     { id: 'c0', tool: 'Grep', input: { pattern: 'word', output_mode: 'content', glob } },

@@ -4,8 +4,11 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { type RunTerms, signTerms } from '../../../src/sdk/lead-config/signed-lead-config.js';
-import { openBroker } from '../../../src/store/redis/connection/redis-connections.js';
+import {
+  type LeadConfig,
+  signLeadConfig,
+} from '../../../src/sdk/lead-config/signed-lead-config.js';
+import { connectRedis } from '../../../src/store/redis/connection/redis-connections.js';
 import { swarmKeys } from '../../../src/store/redis/connection/redis-keys.js';
 import { putBlob } from '../../../src/store/redis/journal/chunked-blobs.js';
 import { openPersonKey } from '../../../src/store/shared/person-key.js';
@@ -28,7 +31,7 @@ const WAITING: Rules = [
 
 /** What becomes of its second call when a peer has put these, in turn, where the terms of its lead were. */
 const underTerms = async (
-  ...all: readonly ((terms: RunTerms, key: KeyObject) => Uint8Array)[]
+  ...all: readonly ((terms: LeadConfig, key: KeyObject) => Uint8Array)[]
 ): Promise<'made' | 'denied'> => {
   const scene = await workerScene(WAITING);
   const waits = 'touch begun; while [ ! -e go ]; do sleep 0.05; done';
@@ -37,7 +40,7 @@ const underTerms = async (
   const rules = ['--allowed-tools', 'Bash(sh wait.sh)', '--permission-mode', 'default'];
   const lead = scene.begin(['-p', 'Begin', '--session-id', 'one', '--agents', HELPERS, ...rules]);
   await eventually('it waits', () => existsSync(join(scene.workspace, 'begun')));
-  const peer = await openBroker(scene.redis.url);
+  const peer = await connectRedis(scene.redis.url);
   onTestFinished(() => peer.close());
   const text = Buffer.from(await (await scene.store()).peekArtifact('one', TERMS)).toString();
   const { signature: _signature, ...terms } = JSON.parse(text);
@@ -65,7 +68,7 @@ needs.describe('redis')('law 5 on workers', () => {
     ]);
     const lead = scene.begin(['-p', 'Begin', '--session-id', 'one', '--agents', HELPERS]);
     await eventually('the lead waits', () => lead.stderr.includes('Waiting for'));
-    const peer = await openBroker(scene.redis.url);
+    const peer = await connectRedis(scene.redis.url);
     onTestFinished(() => peer.close());
     const [text] = (await peer.call('LRANGE', EVENTS, -1, -1)) as readonly string[];
     const last = JSON.parse(text ?? '{}') as Line;
@@ -79,21 +82,21 @@ needs.describe('redis')('law 5 on workers', () => {
   test('a looser mode that a peer wrote there counts for nobody', async () => {
     const stranger = generateKeyPairSync('ed25519').privateKey;
     const end = await underTerms(
-      (terms) => signTerms({ ...terms, ...FREE }, stranger),
+      (terms) => signLeadConfig({ ...terms, ...FREE }, stranger),
       (terms, key) => {
-        const text = Buffer.from(signTerms(terms, key)).toString();
+        const text = Buffer.from(signLeadConfig(terms, key)).toString();
         return Buffer.from(JSON.stringify({ ...JSON.parse(text), ...FREE }));
       },
-      (terms, key) => signTerms({ ...terms, ...FREE, session: 'two' }, key),
+      (terms, key) => signLeadConfig({ ...terms, ...FREE, session: 'two' }, key),
       // The person has taken these back since.
-      (terms, key) => signTerms({ ...terms, ...FREE, epoch: 0 }, key),
-      (terms, key) => signTerms({ ...terms, ...FREE, edition: 0 }, key),
+      (terms, key) => signLeadConfig({ ...terms, ...FREE, epoch: 0 }, key),
+      (terms, key) => signLeadConfig({ ...terms, ...FREE, edition: 0 }, key),
     );
     expect(end).toBe('denied');
   });
 
   test('a looser mode that the person has signed counts for an agent at work', async () => {
-    const end = await underTerms((terms, key) => signTerms({ ...terms, ...FREE }, key));
+    const end = await underTerms((terms, key) => signLeadConfig({ ...terms, ...FREE }, key));
     expect(end).toBe('made');
   });
 });

@@ -3,11 +3,11 @@ import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { askSurface } from '../../../src/actors/permissions/ask-surfaces.js';
+import { askSurfaces } from '../../../src/actors/permissions/ask-surfaces.js';
 import { inputDigest } from '../../../src/actors/permissions/input-digest.js';
 import { judgeCall } from '../../../src/actors/permissions/judge-call.js';
 import { modeSwitch } from '../../../src/actors/permissions/mode-switch.js';
-import { controlDesk } from '../../../src/actors/permissions/permission-manager.js';
+import { permissionManager } from '../../../src/actors/permissions/permission-manager.js';
 import { signClaims, signingSurface } from '../../../src/actors/permissions/signing-surface.js';
 import { systemClock } from '../../../src/protocol/clock.js';
 import { randomIds } from '../../../src/protocol/ids.js';
@@ -23,7 +23,7 @@ import type {
   PermissionQuestion,
 } from '../../../src/protocol/permission/permission.js';
 import { defineTool, type Tool } from '../../../src/protocol/tools/tool.js';
-import { SessionMemory } from '../../../src/store/memory/memory-session-store.js';
+import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import { builtinTools } from '../../../src/tools/builtin-tools.js';
 import { toolbox } from '../../../src/tools/toolbox.js';
 import { settled, virtualClock } from '../../fakes/virtual-clock.js';
@@ -87,7 +87,7 @@ const ask = (
   const clock = virtualClock(START);
   const stop = new AbortController();
   const heard: AnswerHeard[] = [];
-  const decision = askSurface(surfaces, terms.asked ?? question, {
+  const decision = askSurfaces(surfaces, terms.asked ?? question, {
     clock,
     timeoutMs: TIMEOUT,
     signal: stop.signal,
@@ -234,7 +234,7 @@ describe('a question', () => {
     const asked: string[] = [];
     const never = held('never', (_, { id }) => asked.push(id));
     const terms = { clock: virtualClock(), timeoutMs: TIMEOUT, signal: stop.signal };
-    expect(await askSurface([never.surface], question, terms)).toMatchObject({ behavior: 'deny' });
+    expect(await askSurfaces([never.surface], question, terms)).toMatchObject({ behavior: 'deny' });
     expect(asked).toEqual([]);
   });
 
@@ -347,7 +347,7 @@ describe('an agent', () => {
 
   test('writes down who decided, and every answer that did not count', async () => {
     const ran: string[] = [];
-    const store = new SessionMemory(systemClock);
+    const store = new MemorySessionStore(systemClock);
     const forger = held('forger', (honest) => ({
       ...honest,
       answer: { ...yes, scope: 'project' },
@@ -377,7 +377,7 @@ describe('an agent', () => {
   test('writes a late answer down while it lives, and nothing once it is over', async () => {
     for (const isOver of [false, true]) {
       const ran: string[] = [];
-      const store = new SessionMemory(systemClock);
+      const store = new MemorySessionStore(systemClock);
       let answerLate = () => {};
       const late = new Promise<void>((resolve) => {
         answerLate = resolve;
@@ -404,7 +404,7 @@ describe('an agent', () => {
 
   test('does not take an answer from before a restart for the same call', async () => {
     const ran: string[] = [];
-    const store = new SessionMemory(systemClock);
+    const store = new MemorySessionStore(systemClock);
     const kept: unknown[] = [];
     const { privateKey, publicKey } = newKey();
     const keeps: KnownSurface = {
@@ -437,7 +437,7 @@ describe('an agent', () => {
     ]);
   });
 
-  const desk = controlDesk({
+  const desk = permissionManager({
     policy: {
       rules: [
         { behavior: 'allow', text: 'Bash', source: 'user' },

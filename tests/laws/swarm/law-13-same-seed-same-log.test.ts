@@ -5,7 +5,7 @@ import type { Clock } from '../../../src/protocol/clock.js';
 import { ModelFailure, type ModelPort } from '../../../src/protocol/model/model.js';
 import type { Surface } from '../../../src/protocol/permission/permission.js';
 import { defineTool, type Shell, type Tool } from '../../../src/protocol/tools/tool.js';
-import { SessionMemory } from '../../../src/store/memory/memory-session-store.js';
+import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import { spawnAgent } from '../../../src/tools/agents/spawn-agent.js';
 import { builtinTools } from '../../../src/tools/builtin-tools.js';
 import { type Talk, talkOf } from '../../actors/swarm/swarm-in-hand.js';
@@ -99,7 +99,7 @@ const stumbles = (model: ModelPort): ModelPort => {
 
 const logOf = async (word: string): Promise<string> => {
   const clock = patientClock();
-  const store = new SessionMemory(clock);
+  const store = new MemorySessionStore(clock);
   const session = await openRig({
     clock,
     store,
@@ -144,7 +144,7 @@ const background = (id: string) => ({
 /** Two jobs, of which one ends by itself and one is stopped, a list, and a question to a person. */
 const busyLogOf = async (word: string): Promise<string> => {
   const clock = patientClock();
-  const store = new SessionMemory(clock);
+  const store = new MemorySessionStore(clock);
   const options = [{ label: 'Left' }, { label: 'Right' }];
   const session = await openRig({
     clock,
@@ -205,7 +205,7 @@ const answerOf = ({ said, last, turn }: Talk, word: string): Answer => {
 /** Forks, typed agents, one below another and one in the background; one request in five fails first. */
 const swarmLogOf = async (word: string): Promise<string> => {
   const clock = patientClock();
-  const store = new SessionMemory(clock);
+  const store = new MemorySessionStore(clock);
   const failed = new Set<string>();
   const model = choosingModel((request, number) => {
     const isFirst = !failed.has(request.body);

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { FeedHub } from '../../../src/actors/agent/feed-hub.js';
 import { systemClock } from '../../../src/protocol/clock.js';
 import { defineTool, type Tool } from '../../../src/protocol/tools/tool.js';
-import { SessionMemory } from '../../../src/store/memory/memory-session-store.js';
+import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import { finish, openRig, speaks } from '../session-rig.js';
 import { makePlace } from '../workspace.js';
 
@@ -25,7 +25,7 @@ const flood = (characters: number): Tool =>
   }) as Tool;
 
 const floodBy = async (characters: number) => {
-  const store = new SessionMemory(systemClock);
+  const store = new MemorySessionStore(systemClock);
   const session = await openRig({
     store,
     tools: [flood(characters)],

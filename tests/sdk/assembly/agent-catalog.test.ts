@@ -3,7 +3,7 @@ import type { AgentRoster } from '../../../src/config/agents/agent-catalog.js';
 import type { LoadedSettings } from '../../../src/config/settings/load-settings.js';
 import { UsageError } from '../../../src/protocol/errors.js';
 import { rosterFor, rosterNotices } from '../../../src/sdk/assembly/agent-catalog.js';
-import type { Surroundings } from '../../../src/sdk/assembly/options/host-environment.js';
+import type { HostEnvironment } from '../../../src/sdk/assembly/options/host-environment.js';
 import { temporaryFolder } from '../../config/folder.js';
 
 const machine = (files: Readonly<Record<string, string>> = {}) => {
@@ -13,7 +13,7 @@ const machine = (files: Readonly<Record<string, string>> = {}) => {
   const read = (agents?: string) =>
     rosterFor({ ...(agents !== undefined && { agents }) }, settings, {
       home: folder.home,
-    } as Surroundings);
+    } as HostEnvironment);
   return { read, folder };
 };
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { secrecyOf } from '../../../src/sdk/assembly/secret-redaction.js';
+import { secretRedaction } from '../../../src/sdk/assembly/secret-redaction.js';
 import { editFile } from '../../../src/tools/files/edit-file.js';
 import { readFile } from '../../../src/tools/files/read-file.js';
 import { writeFile } from '../../../src/tools/files/write-file.js';
@@ -15,7 +15,7 @@ const FILE = `name: ada\ntoken: ${KEY}\nport: 80\n`;
 const desk = async (text = FILE) => {
   const workspace = memoryWorkspace({ '/work/app.yaml': text });
   const context = toolContext(workspace, { approved: true });
-  const { tool } = secrecyOf([]);
+  const { tool } = secretRedaction([]);
   const read = tool(readFile);
   const seen = context.learn(await read.call({ file_path: 'app.yaml' }, context));
   const content = async () =>
@@ -59,7 +59,7 @@ test('a file that speaks of the placeholder and holds no secret is written as it
 });
 
 test('what a command prints is hidden also where it is cut in two', async () => {
-  const { shell, tool } = secrecyOf([]);
+  const { shell, tool } = secretRedaction([]);
   const printing = shell({
     async run({ onOutput }) {
       onOutput('stdout', Buffer.from(KEY.slice(0, 7)));

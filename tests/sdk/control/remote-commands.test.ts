@@ -4,8 +4,8 @@ import type { ListedJob } from '../../../src/protocol/session/job-queue.js';
 import type { SessionStore } from '../../../src/protocol/session/store.js';
 import { commandSwarm } from '../../../src/sdk/control/remote-commands.js';
 import { steerAgent } from '../../../src/sdk/control/steer-agent.js';
-import { MailMemory } from '../../../src/store/memory/memory-mailbox.js';
-import { SessionMemory } from '../../../src/store/memory/memory-session-store.js';
+import { MemoryMailbox } from '../../../src/store/memory/memory-mailbox.js';
+import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import { meta } from '../../store/contracts/records.js';
 
 const COMMAND = { type: 'send', agent: 'a_1', text: 'hey' } as const;
@@ -14,7 +14,7 @@ const COMMAND = { type: 'send', agent: 'a_1', text: 'hey' } as const;
 const setUp = async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
-  const store = new SessionMemory(systemClock);
+  const store = new MemorySessionStore(systemClock);
   const session = await store.create(meta());
   const { id } = session.meta;
   const timers = vi.getTimerCount();
@@ -58,7 +58,7 @@ describe('an agent on a worker whose lead is gone', () => {
   test('is told to stop, and its end is not waited for once somebody leaves', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
-    const mailbox = new MailMemory();
+    const mailbox = new MemoryMailbox();
     const job: ListedJob = { id: 'a_1', swarm: 's_1', addedAt: 1, worker: 'w_1' };
     const store = {
       holder: async () => undefined,

@@ -1,12 +1,18 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { KnownTerms, OutdatedTerms } from '../../../src/sdk/lead-config/known-lead-configs.js';
-import { type RunTerms, signTerms } from '../../../src/sdk/lead-config/signed-lead-config.js';
+import {
+  KnownLeadConfigs,
+  StaleConfigError,
+} from '../../../src/sdk/lead-config/known-lead-configs.js';
+import {
+  type LeadConfig,
+  signLeadConfig,
+} from '../../../src/sdk/lead-config/signed-lead-config.js';
 
 const person = generateKeyPairSync('ed25519');
 const publicKey = person.publicKey.export({ format: 'der', type: 'spki' }).toString('base64url');
 
-const TERMS: RunTerms = {
+const TERMS: LeadConfig = {
   v: 2,
   session: 's_1',
   createdAt: 100,
@@ -20,8 +26,8 @@ const TERMS: RunTerms = {
 
 /** What lies in a store, and who follows it. */
 const worker = () => {
-  let bytes = signTerms(TERMS, person.privateKey);
-  const known = new KnownTerms(
+  let bytes = signLeadConfig(TERMS, person.privateKey);
+  const known = new KnownLeadConfigs(
     async () => bytes,
     () => [publicKey],
   );
@@ -41,14 +47,14 @@ const worker = () => {
     told,
     follow,
     hint: () => heard(),
-    put(change: Partial<RunTerms>, key = person.privateKey) {
-      bytes = signTerms({ ...TERMS, ...change }, key);
+    put(change: Partial<LeadConfig>, key = person.privateKey) {
+      bytes = signLeadConfig({ ...TERMS, ...change }, key);
     },
   };
 };
 
 describe('what a worker knows of how a lead was started', () => {
-  test.each<[string, Partial<RunTerms>]>([
+  test.each<[string, Partial<LeadConfig>]>([
     ['an earlier word of the lead', { edition: 1 }],
     ['a word of an earlier lead', { epoch: 2, edition: 9 }],
     ['a word of a session that had its name before', { createdAt: 99, epoch: 9, edition: 9 }],
@@ -59,7 +65,7 @@ describe('what a worker knows of how a lead was started', () => {
     expect(await known.look('s_1')).toMatchObject({ mode: 'default', edition: 2 });
   });
 
-  test.each<[string, Partial<RunTerms>]>([
+  test.each<[string, Partial<LeadConfig>]>([
     ['the next word of the lead', { edition: 3 }],
     ['the first word of the next lead', { epoch: 4, edition: 1 }],
     ['a word of a new session of that name', { createdAt: 101, epoch: 1, edition: 1 }],
@@ -75,9 +81,9 @@ describe('what a worker knows of how a lead was started', () => {
     const terms = await known.look('s_1');
     known.demand(terms, { createdAt: 100, epoch: 2, edition: 9 });
     known.demand(terms, TERMS);
-    expect(() => known.demand(terms, { ...TERMS, edition: 3 })).toThrow(OutdatedTerms);
+    expect(() => known.demand(terms, { ...TERMS, edition: 3 })).toThrow(StaleConfigError);
     // Whatever else is asked for, what was said has been said.
-    expect(() => known.demand(terms, TERMS)).toThrow(OutdatedTerms);
+    expect(() => known.demand(terms, TERMS)).toThrow(StaleConfigError);
     put({ epoch: 4, edition: 1 });
     known.demand(await known.look('s_1'), TERMS);
   });

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { handedUnder, signHandover } from '../../../src/sdk/lead-config/signed-handover.js';
-import { signTerms } from '../../../src/sdk/lead-config/signed-lead-config.js';
+import { signHandover, verifyHandover } from '../../../src/sdk/lead-config/signed-handover.js';
+import { signLeadConfig } from '../../../src/sdk/lead-config/signed-lead-config.js';
 
 const person = generateKeyPairSync('ed25519');
 const publicKey = person.publicKey.export({ format: 'der', type: 'spki' }).toString('base64url');
@@ -16,7 +16,7 @@ const PARENTS = new Map([
 
 /** What holds for this agent, handed over with these words. */
 const under = (handover: string, job: { readonly id?: string; readonly at?: number } = {}) =>
-  handedUnder({ id: 'a_1', swarm: 's_1', at: 7, handover, ...job }, [publicKey], async (agent) =>
+  verifyHandover({ id: 'a_1', swarm: 's_1', at: 7, handover, ...job }, [publicKey], async (agent) =>
     PARENTS.get(agent),
   );
 
@@ -52,5 +52,5 @@ function newKey() {
 }
 
 function otherKind() {
-  return Buffer.from(signTerms(SAID as never, person.privateKey)).toString();
+  return Buffer.from(signLeadConfig(SAID as never, person.privateKey)).toString();
 }

@@ -1,15 +1,15 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import {
-  type RunTerms,
-  readTerms,
-  signTerms,
+  type LeadConfig,
+  readLeadConfig,
+  signLeadConfig,
 } from '../../../src/sdk/lead-config/signed-lead-config.js';
 
 const person = generateKeyPairSync('ed25519');
 const publicKey = person.publicKey.export({ format: 'der', type: 'spki' }).toString('base64url');
 
-const TERMS: RunTerms = {
+const TERMS: LeadConfig = {
   v: 2,
   session: 's_1',
   createdAt: 100,
@@ -21,10 +21,10 @@ const TERMS: RunTerms = {
   flags: { model: 'm' },
 };
 
-const read = (bytes: Uint8Array) => readTerms(bytes, 's_1', [publicKey]);
+const read = (bytes: Uint8Array) => readLeadConfig(bytes, 's_1', [publicKey]);
 
 /** As another version might have signed it. */
-const signed = (terms: object) => signTerms(terms as RunTerms, person.privateKey);
+const signed = (terms: object) => signLeadConfig(terms as LeadConfig, person.privateKey);
 
 const sentence = (which: string) =>
   `Session s_1 was started with ${which} version of skein than this worker has: both need the same one.`;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { Opening } from '../../../src/protocol/model/context-provider.js';
+import type { Preamble } from '../../../src/protocol/model/context-provider.js';
 import { type PromptHead, ZONES, type Zone } from '../../../src/protocol/model/prompt.js';
 import type { Beginning } from '../../../src/sdk/sessions/dry-run-prompt.js';
 import { promptReport } from '../../../src/sdk/sessions/prompt-report.js';
@@ -16,7 +16,7 @@ const SYSTEM = [
 ];
 
 /** The report over a small prompt. */
-const reportOn = (head: Partial<PromptHead> = {}, opening: Partial<Opening> = {}) => {
+const reportOn = (head: Partial<PromptHead> = {}, opening: Partial<Preamble> = {}) => {
   const section = { source: 'skein', block: 1, start: 0, end: 8 } as const;
   return promptReport(
     {

@@ -10,10 +10,10 @@ import { watchdogLink } from '../../../src/host/process/ownership/watchdog-link.
 import { hostShell } from '../../../src/host/process/shell.js';
 import { systemClock } from '../../../src/protocol/clock.js';
 import type { JournalBody, JournalRecord } from '../../../src/protocol/session/journal.js';
-import type { Surroundings } from '../../../src/sdk/assembly/options/host-environment.js';
+import type { HostEnvironment } from '../../../src/sdk/assembly/options/host-environment.js';
 import { checkpointsFor } from '../../../src/sdk/assembly/session-checkpoints.js';
 import { openRewind, type RewindDesk } from '../../../src/sdk/sessions/rewind-session.js';
-import { SessionFiles } from '../../../src/store/files/file-session-store.js';
+import { FileSessionStore } from '../../../src/store/files/file-session-store.js';
 import { builtinTools } from '../../../src/tools/builtin-tools.js';
 import { WATCHDOG } from '../../host/process/processes.js';
 import { finish, openRig, type ScriptedTurn, speaks } from '../../laws/session-rig.js';
@@ -27,7 +27,7 @@ export interface RewindPlace {
   readonly folder: string;
   readonly root: string;
   readonly skeinHome: string;
-  readonly store: SessionFiles;
+  readonly store: FileSessionStore;
   /** A session in which each prompt leads to these calls, one after the other. */
   work(prompts: readonly (readonly Call[])[], atPrompt?: () => void): Promise<string>;
   desk(session: string): Promise<RewindDesk>;
@@ -49,13 +49,13 @@ export const rewindPlace = (kind: 'git' | 'plain'): RewindPlace => {
   const environment = childEnvironment(process.env, marker, tmpdir());
   const watchdog = watchdogLink({ command: WATCHDOG, marker });
   const shell = hostShell({ environment, watchdog });
-  const store = new SessionFiles({
+  const store = new FileSessionStore({
     root: join(skeinHome, 'sessions'),
     owner: { marker, pid: process.pid },
     ownerLives: () => false,
     clock: systemClock,
   });
-  const machine: Surroundings = {
+  const machine: HostEnvironment = {
     env: { ...process.env, SKEIN_HOME: skeinHome },
     home: folder,
     cwd: root,

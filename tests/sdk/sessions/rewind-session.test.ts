@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { Notebook } from '../../../src/actors/agent/journaled-state.js';
+import { JournaledState } from '../../../src/actors/agent/journaled-state.js';
 import type { FileState } from '../../../src/protocol/session/checkpoint.js';
 import type { JournalBody } from '../../../src/protocol/session/journal.js';
 import { blobsOf } from '../../../src/sdk/assembly/session-checkpoints.js';
@@ -205,7 +205,7 @@ describe('what was spent', () => {
       ({ type }) => type === 'assistant.received',
     ).length;
     await rewind();
-    const { history } = new Notebook(undefined as never, await records(session));
+    const { history } = new JournaledState(undefined as never, await records(session));
     expect(history.messages).toEqual([]);
     expect({ turns: history.turns, requests: history.requests }).toEqual({
       turns: spent,

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { JournalBody } from '../../../src/protocol/session/journal.js';
 import { searchPattern, searchSession } from '../../../src/sdk/sessions/session-search.js';
-import { SessionMemory } from '../../../src/store/memory/memory-session-store.js';
+import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
 import { created, letter, meta } from '../../store/session-folder.js';
 
 /** Looks for words in a session where somebody asks and the model answers. */
 const find = async (words: string, asked: string, answered = '') => {
-  const store = new SessionMemory(virtualClock());
+  const store = new MemorySessionStore(virtualClock());
   const journal = await (await store.create(meta({ title: 'Mend it' }))).journal('a_1', null);
   const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0 };
   const answer: JournalBody = {

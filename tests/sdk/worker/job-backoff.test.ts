@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { GrowingPauses } from '../../../src/sdk/worker/job-backoff.js';
+import { JobBackoff } from '../../../src/sdk/worker/job-backoff.js';
 
 const setUp = () => {
   const clock = { at: 0, now: () => clock.at };
-  const pauses = new GrowingPauses(clock);
+  const pauses = new JobBackoff(clock);
   const wait = (ms: number) => {
     clock.at += ms;
   };

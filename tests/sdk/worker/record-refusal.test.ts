@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { StorageError, UsageError } from '../../../src/protocol/errors.js';
 import type { JournalBody } from '../../../src/protocol/session/journal.js';
-import { noteRefusal } from '../../../src/sdk/worker/record-refusal.js';
+import { recordRefusal } from '../../../src/sdk/worker/record-refusal.js';
 import { redisBroker } from '../../fakes/redis/redis-server.js';
 import { needs } from '../../setup/needs.js';
 import { createdFor, meta } from '../../store/contracts/records.js';
@@ -21,7 +21,7 @@ const setUp = async () => {
     await lead.closeJournal('a_2');
   };
   const begin = async (...bodies: readonly JournalBody[]) => {
-    const visit = await store.visit('s_1');
+    const visit = await store.openAsWorker('s_1');
     await visit.adopt('a_2');
     const journal = await visit.journal('a_2', 'a_1');
     for (const body of [{ type: 'epoch.began', owner: 'w_9' } as const, ...bodies]) {
@@ -31,7 +31,7 @@ const setUp = async () => {
   };
   const job = { swarm: 's_1', id: 'a_2', signal: new AbortController().signal };
   const refuse = (reason: string, worker = 'w_1') =>
-    noteRefusal(store, job, new UsageError(reason), worker);
+    recordRefusal(store, job, new UsageError(reason), worker);
   const reasons = async () => {
     const { records } = await store.peek('s_1', 'a_2');
     return records.flatMap((record) => (record.type === 'agent.queued' ? [record.reason] : []));
@@ -82,7 +82,7 @@ needs.describe('redis')('a note that an agent cannot be worked on', () => {
 
   test('is not made of what was said elsewhere', async () => {
     const { store, job, reasons } = await setUp();
-    await noteRefusal(store, job, new StorageError('Redis is full.'), 'w_1');
+    await recordRefusal(store, job, new StorageError('Redis is full.'), 'w_1');
     expect(await reasons()).toEqual([FOR_WORKER]);
   });
 });

@@ -1,18 +1,18 @@
 /** What every queue of jobs keeps to, whatever it is made of and whoever takes the jobs. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type {
+  ConsumeOptions,
+  JobHandler,
   JobQueue,
   QueuedJob,
   TakenJob,
-  Work,
-  WorkTerms,
 } from '../../../src/protocol/session/job-queue.js';
 
 export interface QueueBackend {
   /** Each call is another process that can reach the same jobs; the swarms are `s_1` and `s_2`. */
   queue(): JobQueue | Promise<JobQueue>;
   /** What those are told who work on the jobs of `s_1`. */
-  readonly terms: Pick<WorkTerms, 'swarm'>;
+  readonly terms: Pick<ConsumeOptions, 'swarm'>;
   /** The worker, whom that queue employed, ends without a word. */
   kill(worker: string, queue: JobQueue): void | Promise<void>;
 }
@@ -34,13 +34,13 @@ export const describeJobQueue = (
     const listed = async (swarm = 's_1') =>
       (await queue.list(swarm)).map(({ id, worker }) => [id, worker]);
     const employ = async (
-      work: Work,
-      terms: Partial<WorkTerms> = {},
+      work: JobHandler,
+      terms: Partial<ConsumeOptions> = {},
       worker = 'w_1',
       by = queue,
     ) => {
       const all = { concurrency: 1, ...backend.terms, ...terms };
-      const workplace = await by.employ(worker, all, work);
+      const workplace = await by.consume(worker, all, work);
       onTestFinished(() => workplace.close());
       return workplace;
     };
@@ -50,7 +50,7 @@ export const describeJobQueue = (
   /** Ends each job at once, and keeps what it was given. */
   const recorder = () => {
     const taken: TakenJob[] = [];
-    const work: Work = async (each) => {
+    const work: JobHandler = async (each) => {
       taken.push(each);
       return 'done';
     };
@@ -64,7 +64,7 @@ export const describeJobQueue = (
     const over = new Promise<void>((resolve) => {
       letGo = resolve;
     });
-    const work: Work = async (each) => {
+    const work: JobHandler = async (each) => {
       taken.push(each);
       const aborted = new Promise((resolve) => each.signal.addEventListener('abort', resolve));
       await Promise.race([over, aborted]);
@@ -257,7 +257,7 @@ export const describeJobQueue = (
     test('that were not begun do not count for the rate', async () => {
       const { employ } = await setUp(...[1, 2, 3, 4, 5, 6].map((age) => job(`a_${age}`, age)));
       const { ids, work } = recorder();
-      const choosy: Work = async (each) => {
+      const choosy: JobHandler = async (each) => {
         if (each.id === 'a_1') return { never: 'There is no such swarm.' };
         return each.id < 'a_4' ? { laterMs: 3_600_000, isUnbegun: true } : work(each);
       };
@@ -339,7 +339,7 @@ export const describeJobQueue = (
 
     test.each(['', 'x'.repeat(81)])('cannot be worked on by %j', async (worker) => {
       const { employ } = await setUp();
-      const nothing: Work = async () => 'done';
+      const nothing: JobHandler = async () => 'done';
       await expect(employ(nothing, {}, worker)).rejects.toMatchObject({ code: 'usage' });
     });
   });

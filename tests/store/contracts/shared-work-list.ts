@@ -1,11 +1,11 @@
 /** What processes that share a list of work keep to when one of them is killed, whatever it is made of. */
 import { expect, test } from 'vitest';
-import type { WorkList } from '../../../src/protocol/session/task-list.js';
+import type { SharedTaskList } from '../../../src/protocol/session/task-list.js';
 import { bundled, startWorker, type Worker } from '../child-program.js';
 import { act } from './work-list.js';
 
 export interface SharedWork {
-  readonly work: WorkList;
+  readonly work: SharedTaskList;
   start(name: string): Promise<Worker>;
 }
 
@@ -84,7 +84,7 @@ export const testSharedWorkList = (setUp: () => Promise<SharedWork>): void => {
 };
 
 /** All that were told are there, each once, and the ids have no gaps. */
-export const expectKept = async (work: WorkList, told: readonly string[]): Promise<void> => {
+export const expectKept = async (work: SharedTaskList, told: readonly string[]): Promise<void> => {
   const ids = (await work.list()).map(({ id }) => id);
   expect(ids).toEqual(ids.map((_, at) => String(at + 1)));
   expect(told.filter((id) => !ids.includes(id))).toEqual([]);

@@ -1,25 +1,25 @@
 /** What every list of work keeps to, whatever it is made of. */
 import { describe, expect, test } from 'vitest';
 import type {
-  WorkAct,
-  WorkChange,
-  WorkItem,
-  WorkList,
-  WorkOrder,
+  SharedTask,
+  SharedTaskList,
+  TaskAction,
+  TaskChange,
+  TaskOrder,
 } from '../../../src/protocol/session/task-list.js';
 
 /** Each call of `open` is another one who can reach the same list. */
 export interface WorkBackend {
-  open(): WorkList;
+  open(): SharedTaskList;
 }
 
 let acts = 0;
-export const act = (by: string): WorkAct => {
+export const act = (by: string): TaskAction => {
   acts += 1;
   return { by, key: `key_${acts}` };
 };
 
-const order = (subject: string, more: Partial<WorkOrder> = {}): WorkOrder => ({
+const order = (subject: string, more: Partial<TaskOrder> = {}): TaskOrder => ({
   subject,
   description: `About ${subject}`,
   ...more,
@@ -35,7 +35,7 @@ export const describeWorkList = (
     const backend = await openBackend();
     const work = backend.open();
     for (const subject of subjects) await work.create(order(subject), act('lead'));
-    const change = (by: string, id: string, what: WorkChange) => work.update(id, what, act(by));
+    const change = (by: string, id: string, what: TaskChange) => work.update(id, what, act(by));
     const says = async (asked: Promise<unknown>) =>
       asked.then(
         () => 'nothing',
@@ -43,8 +43,8 @@ export const describeWorkList = (
       );
     return { backend, work, change, says };
   };
-  const claim: WorkChange = { status: 'in_progress' };
-  const facts = (item: WorkItem | undefined) => [item?.status, item?.owner, item?.version];
+  const claim: TaskChange = { status: 'in_progress' };
+  const facts = (item: SharedTask | undefined) => [item?.status, item?.owner, item?.version];
 
   describe(`a list of work ${name}`, () => {
     test('is empty at first', async () => {
@@ -287,7 +287,7 @@ export const describeWorkList = (
       expect(await work.list()).toEqual([]);
     });
 
-    test.each<[string, Partial<WorkOrder>, string]>([
+    test.each<[string, Partial<TaskOrder>, string]>([
       ['subject', { subject: 'x'.repeat(201) }, 'The subject has 201 characters; 200 is the most.'],
       ['blank subject', { subject: ' \n' }, 'The subject is empty.'],
       ['description', { description: 'x'.repeat(10_001) }, '10000 is the most.'],

@@ -1,4 +1,4 @@
-import { FileLeaseMemory } from '../../../src/store/memory/edit-lease-memory.js';
+import { EditLeaseMemory } from '../../../src/store/memory/edit-lease-memory.js';
 import { describeFileLeases } from '../contracts/file-leases.js';
 
-describeFileLeases('in memory', () => new FileLeaseMemory());
+describeFileLeases('in memory', () => new EditLeaseMemory());

@@ -1,10 +1,10 @@
-import { JobMemory } from '../../../src/store/memory/memory-job-queue.js';
+import { MemoryJobQueue } from '../../../src/store/memory/memory-job-queue.js';
 import { describeJobQueue } from '../contracts/job-queue.js';
 import { describeOwnJobs } from '../contracts/own-jobs.js';
 
 const open = () => {
   const dead = new Set<string>();
-  const queue = new JobMemory((worker) => !dead.has(worker));
+  const queue = new MemoryJobQueue((worker) => !dead.has(worker));
   const kill = (worker: string) => void dead.add(worker);
   return { queue: () => queue, kill, terms: { swarm: 's_1' } };
 };

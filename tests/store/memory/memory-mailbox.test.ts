@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { MailMemory } from '../../../src/store/memory/memory-mailbox.js';
+import { MemoryMailbox } from '../../../src/store/memory/memory-mailbox.js';
 import { describeMailbox, mail } from '../contracts/mailbox.js';
 
 describeMailbox('in memory', () => {
-  const box = new MailMemory();
+  const box = new MemoryMailbox();
   return { sender: () => box };
 });
 
 describe('dead letters in memory', () => {
   test('are kept in such a number at each address, and the oldest go first', async () => {
-    const box = new MailMemory();
+    const box = new MemoryMailbox();
     for (const [to, count] of [
       ['bob', 1_001],
       ['carol', 1],

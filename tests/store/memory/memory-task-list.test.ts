@@ -1,8 +1,8 @@
 import { systemClock } from '../../../src/protocol/clock.js';
-import { WorkMemory } from '../../../src/store/memory/memory-task-list.js';
+import { MemoryTaskList } from '../../../src/store/memory/memory-task-list.js';
 import { describeWorkList } from '../contracts/work-list.js';
 
 describeWorkList('in memory', () => {
-  const work = new WorkMemory(systemClock);
+  const work = new MemoryTaskList(systemClock);
   return { open: () => work };
 });

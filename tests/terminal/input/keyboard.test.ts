@@ -7,7 +7,7 @@ import {
   PasteFilter,
 } from '../../../src/terminal/input/keyboard.js';
 import { LONGEST_DRAFT } from '../../../src/terminal/input/line-editor.js';
-import type { Machine } from '../../../src/terminal/terminal-host.js';
+import type { TerminalHost } from '../../../src/terminal/terminal-host.js';
 import { eventually } from '../../host/process/processes.js';
 
 const BEGIN = '\u001b[200~';
@@ -146,7 +146,7 @@ const keyboard = () => {
       continued.add(listener);
       return () => continued.delete(listener);
     },
-    stdin: stdin as unknown as Machine['stdin'],
+    stdin: stdin as unknown as TerminalHost['stdin'],
     out: (text: string) => written.push(text),
     lend: (giveBack: () => void) => {
       lent.add(giveBack);

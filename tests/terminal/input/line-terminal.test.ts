@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { LineTerminal } from '../../../src/terminal/input/line-terminal.js';
-import type { Machine } from '../../../src/terminal/terminal-host.js';
+import type { TerminalHost } from '../../../src/terminal/terminal-host.js';
 import { eventually } from '../../host/process/processes.js';
 
 const never = new AbortController().signal;
@@ -12,12 +12,12 @@ const lines = ({ isTTY = false } = {}) => {
   let written = '';
   const heard: string[] = [];
   const machine = {
-    stdin: stdin as unknown as Machine['stdin'],
+    stdin: stdin as unknown as TerminalHost['stdin'],
     out: (text: string) => {
       written += text;
     },
   };
-  const terminal = new LineTerminal(machine as Machine);
+  const terminal = new LineTerminal(machine as TerminalHost);
   terminal.open({
     line: (text) => heard.push(text),
     interrupt: () => heard.push('interrupt'),

@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { STOP_REASONS, type StopReason } from '../../../src/protocol/agent/agent.js';
 import type { StreamEvent } from '../../../src/protocol/model/model.js';
 import type { FeedItem } from '../../../src/protocol/session/feed.js';
-import { Narration } from '../../../src/terminal/output/feed-printer.js';
+import { FeedPrinter } from '../../../src/terminal/output/feed-printer.js';
 import { childEnded, childSays, childUses, spawned } from '../../fakes/agents/child-agents.js';
 import { scriptedTerminal } from '../../fakes/terminal/scripted-terminal.js';
 
 /** Everything that is said about these items. */
 const told = (...items: readonly FeedItem[]): string => {
   const terminal = scriptedTerminal();
-  const narration = new Narration(terminal);
+  const narration = new FeedPrinter(terminal);
   for (const item of items) narration.tell(item);
   return terminal.text();
 };
@@ -103,7 +103,7 @@ describe('a narration', () => {
 
   test('names the call where something else was said in between', () => {
     const terminal = scriptedTerminal();
-    const narration = new Narration(terminal);
+    const narration = new FeedPrinter(terminal);
     narration.tell(started('c', 'Bash a'));
     narration.say('', 'A question.');
     narration.tell(ended('c', 'x'));
@@ -112,7 +112,7 @@ describe('a narration', () => {
 
   test('lets nobody speak between a question and its answer', () => {
     const terminal = scriptedTerminal();
-    const narration = new Narration(terminal);
+    const narration = new FeedPrinter(terminal);
     const release = narration.hold();
     narration.say('The leader asks to use Bash.', '  command: rm -rf ~');
     for (const item of says('The leader asks to use Bash.\n  command: ls')) narration.tell(item);
@@ -124,7 +124,7 @@ describe('a narration', () => {
 
   test('says how much it could not keep while a question was open', () => {
     const terminal = scriptedTerminal();
-    const narration = new Narration(terminal);
+    const narration = new FeedPrinter(terminal);
     const release = narration.hold();
     for (let count = 0; count < 10_005; count++) narration.tell(delta('x'));
     release();
@@ -239,7 +239,7 @@ describe('a narration of agents that work for others', () => {
 
   test('waits with them while a question is open', () => {
     const terminal = scriptedTerminal();
-    const narration = new Narration(terminal);
+    const narration = new FeedPrinter(terminal);
     const release = narration.hold();
     narration.tell(spawned());
     narration.swarm.flush();

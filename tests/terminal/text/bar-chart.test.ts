@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Machine } from '../../../src/terminal/terminal-host.js';
+import type { TerminalHost } from '../../../src/terminal/terminal-host.js';
 import {
   cellsOf,
   chartStyle,
@@ -21,7 +21,7 @@ const styleOn = (env: Record<string, string>, more: object = {}) =>
     stdin: { isTTY: true },
     stdout: { isTTY: true, columns: 100 },
     ...more,
-  } as unknown as Machine);
+  } as unknown as TerminalHost);
 
 describe('the cells of a bar', () => {
   const amounts = fc.array(fc.oneof(fc.constant(0), fc.double({ min: 0, max: 1e9, noNaN: true })), {

@@ -4,11 +4,11 @@ import {
   echoOf,
   exactText,
   firstLines,
-  harmless,
   lastLines,
   noticeText,
   oneLine,
   plainText,
+  sanitize,
   uncoloured,
 } from '../../../src/terminal/text/sanitize.js';
 
@@ -43,18 +43,18 @@ describe('text for a terminal', () => {
     ['a tag', '\u{e0041}', '<U+E0041>'],
     ['half a character', 'a\ud83d', 'a<U+D83D>'],
   ])('spells out %s', (_, given, shown) => {
-    expect(harmless(given)).toBe(shown);
+    expect(sanitize(given)).toBe(shown);
   });
 
   test('keeps lines, tabs, emoji and scripts as they are', () => {
     const text = 'a\n\tb 👩‍👩‍👧 日本 é';
-    expect(harmless(text)).toBe(text);
+    expect(sanitize(text)).toBe(text);
   });
 
   test('never obeys what it shows', () => {
     fc.assert(
       fc.property(hostile, (text) => {
-        expect(harmless(text)).not.toMatch(/(?![\n\t])[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u);
+        expect(sanitize(text)).not.toMatch(/(?![\n\t])[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u);
       }),
     );
   });
@@ -66,7 +66,7 @@ describe('text for a terminal', () => {
         const cut = at % (whole.length + 1);
         // Deltas hold whole characters.
         fc.pre(whole.slice(0, cut).isWellFormed());
-        expect(harmless(whole.slice(0, cut)) + harmless(whole.slice(cut))).toBe(harmless(whole));
+        expect(sanitize(whole.slice(0, cut)) + sanitize(whole.slice(cut))).toBe(sanitize(whole));
       }),
     );
   });
@@ -129,7 +129,7 @@ describe('a notice', () => {
   test('has one line that begins like one, whatever names stand in it', () => {
     fc.assert(
       fc.property(hostile, (name) => {
-        const text = harmless(noticeText(`${name}\nskein: All is well.`));
+        const text = sanitize(noticeText(`${name}\nskein: All is well.`));
         expect(text.match(/^skein: /gm)).toHaveLength(1);
         expect(text.endsWith('\n')).toBe(true);
       }),

@@ -6,12 +6,12 @@
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { Notebook } from '../../../src/actors/agent/journaled-state.js';
-import { runTool, type ToolWorld } from '../../../src/actors/calls/run-tool.js';
+import { JournaledState } from '../../../src/actors/agent/journaled-state.js';
+import { runTool, type ToolEnvironment } from '../../../src/actors/calls/run-tool.js';
 import { resultBlock } from '../../../src/actors/calls/tool-result.js';
 import { judgeCall } from '../../../src/actors/permissions/judge-call.js';
 import { modeSwitch } from '../../../src/actors/permissions/mode-switch.js';
-import { controlDesk } from '../../../src/actors/permissions/permission-manager.js';
+import { permissionManager } from '../../../src/actors/permissions/permission-manager.js';
 import { signingSurface } from '../../../src/actors/permissions/signing-surface.js';
 import { realPath } from '../../../src/config/workspace/real-path.js';
 import { rootGrant } from '../../../src/context/budget/ledger.js';
@@ -47,7 +47,7 @@ import {
 } from '../../../src/protocol/session/journal.js';
 import type { Journal } from '../../../src/protocol/session/store.js';
 import type { Shell, ToolOutcome } from '../../../src/protocol/tools/tool.js';
-import { WorkMemory } from '../../../src/store/memory/memory-task-list.js';
+import { MemoryTaskList } from '../../../src/store/memory/memory-task-list.js';
 import { builtinTools } from '../../../src/tools/builtin-tools.js';
 import { toolbox } from '../../../src/tools/toolbox.js';
 import { type ScriptedAgents, scriptedAgents } from '../../fakes/agents/scripted-agents.js';
@@ -111,7 +111,7 @@ export const openBench = async (options: BenchOptions = {}): Promise<Bench> => {
   const web = await startLocalWeb();
   const clock = systemClock;
   const jobs = jobTable({ shell, clock, before: 0, onEnd: () => {} });
-  const notebook = new Notebook(strictJournal(), []);
+  const notebook = new JournaledState(strictJournal(), []);
   notebook.record({
     type: 'agent.created',
     agent: 'a_1',
@@ -122,7 +122,7 @@ export const openBench = async (options: BenchOptions = {}): Promise<Bench> => {
   });
   const asked = { model: 0, person: 0 };
   const agents = scriptedAgents();
-  const work = new WorkMemory(clock);
+  const work = new MemoryTaskList(clock);
   const tools = toolbox(builtinTools);
   const surface: Surface = {
     ask: () => Promise.reject(new Error('bench: a question ends the call here')),
@@ -133,7 +133,7 @@ export const openBench = async (options: BenchOptions = {}): Promise<Bench> => {
   };
   const switched = modeSwitch(mode);
   let agrees = false;
-  const desk = controlDesk({
+  const desk = permissionManager({
     policy: {
       rules,
       roots: [cwd],
@@ -159,7 +159,7 @@ export const openBench = async (options: BenchOptions = {}): Promise<Bench> => {
       return { ...end, usage: NO_USAGE, model: name };
     },
   };
-  const world: ToolWorld = {
+  const world: ToolEnvironment = {
     workspace: diskWorkspace(place('home')),
     shell,
     jobs,
@@ -317,7 +317,7 @@ const AT = { turn: 1, attempt: 1 } as const;
 
 /** Does with the notes of a call what an agent does. */
 const learn = (
-  notebook: Notebook,
+  notebook: JournaledState,
   call: string,
   tool: string,
   { notes, facts }: ToolOutcome,

@@ -2,7 +2,7 @@
 
 import { NO_USAGE } from '../../../src/protocol/model/usage.js';
 import type { JournalBody } from '../../../src/protocol/session/journal.js';
-import { SessionMemory } from '../../../src/store/memory/memory-session-store.js';
+import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import { ReplaySource } from '../../../src/ui/replay/replay-source.js';
 import { type ReplayLog, readLog } from '../../../src/views/replay/replay-log.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
@@ -151,9 +151,9 @@ const STORY: readonly (readonly [agent: string, after: number, body: JournalBody
   ['a_1', 0, over('end_turn', false)],
 ];
 
-export const playedSwarm = async (): Promise<{ store: SessionMemory; log: ReplayLog }> => {
+export const playedSwarm = async (): Promise<{ store: MemorySessionStore; log: ReplayLog }> => {
   const clock = virtualClock(BEGAN);
-  const store = new SessionMemory(clock);
+  const store = new MemorySessionStore(clock);
   const session = await store.create(meta({ title: 'Mend it.' }));
   for (const [agent, after, body] of STORY) {
     await clock.advance(after);

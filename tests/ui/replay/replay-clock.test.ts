@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Tape, type TapeOptions } from '../../../src/ui/replay/replay-clock.js';
+import { ReplayClock, type TapeOptions } from '../../../src/ui/replay/replay-clock.js';
 import type { Mark } from '../../../src/views/replay/replay-log.js';
 
 const START = 1_000_000;
@@ -11,13 +11,13 @@ const tapeOf = (
   marks: readonly Mark[] = [],
 ) => {
   const log = { times: Float64Array.from(times, (time) => START + time), marks };
-  return new Tape({ ...log, length: times.length }, options);
+  return new ReplayClock({ ...log, length: times.length }, options);
 };
 
 /** Five events: two at once, then one a second, and a long silence before the last. */
 const TIMES = [0, 0, 1_000, 2_000, 602_000];
 
-const played = (tape: Tape, ms: number): number => {
+const played = (tape: ReplayClock, ms: number): number => {
   tape.tick(ms);
   return tape.position;
 };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { paintFor } from '../../../src/terminal/terminal.js';
 import { textWidth } from '../../../src/terminal/text/text-width.js';
-import { Tape } from '../../../src/ui/replay/replay-clock.js';
+import { ReplayClock } from '../../../src/ui/replay/replay-clock.js';
 import { TransportLine } from '../../../src/ui/replay/transport-line.js';
 
 const START = new Date(2026, 4, 1, 14, 5, 0).getTime();
@@ -14,7 +14,7 @@ const openLine = (unicode = true, news = 'runner a_1: Bash began') => {
     { index: 5, kind: 'end' },
   ] as const;
   const times = Float64Array.from(SECONDS, (second) => START + second * 1_000);
-  const tape = new Tape({ times, marks, length: times.length }, { isRealTime: false });
+  const tape = new ReplayClock({ times, marks, length: times.length }, { isRealTime: false });
   const line = new TransportLine(tape, { unicode, paint: paintFor(false) }, () => news);
   return { tape, line };
 };

@@ -1,10 +1,10 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { FRAME_MS, Watched } from '../../../src/ui/screen/observable.js';
+import { FRAME_MS, Observable } from '../../../src/ui/screen/observable.js';
 
 const setUp = () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
-  const watched = new Watched();
+  const watched = new Observable();
   const told = vi.fn<() => void>();
   return { watched, told, end: watched.watch(told) };
 };
@@ -29,7 +29,7 @@ describe('something that is watched', () => {
   });
 
   test('tells of keys that came together once', async () => {
-    const watched = new Watched();
+    const watched = new Observable();
     const told = vi.fn<() => void>();
     watched.watch(told);
     for (let at = 0; at < 50; at += 1) watched.changedSoon();

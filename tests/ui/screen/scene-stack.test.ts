@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Watched } from '../../../src/ui/screen/observable.js';
+import { Observable } from '../../../src/ui/screen/observable.js';
 import { SceneStack, type WholeScene } from '../../../src/ui/screen/scene-stack.js';
 
 const setUp = () => {
@@ -16,7 +16,7 @@ const setUp = () => {
     scenes.open((close) => {
       closers.set(name, close);
       return {
-        shown: new Watched(),
+        shown: new Observable(),
         draw: () => null,
         press: (key) => heard.push(`${name} ${key.name}`),
         paste: (text) => heard.push(`${name} ${text}`),

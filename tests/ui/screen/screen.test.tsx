@@ -1,11 +1,11 @@
 import { Box, Text } from 'ink';
 import { describe, expect, test } from 'vitest';
-import { Watched } from '../../../src/ui/screen/observable.js';
+import { Observable } from '../../../src/ui/screen/observable.js';
 import { type Scene, Screen } from '../../../src/ui/screen/screen.js';
 import { paperMachine } from '../../fakes/terminal/recording-host.js';
 
-const scene = (text: () => string): Scene & { readonly shown: Watched } => ({
-  shown: new Watched(),
+const scene = (text: () => string): Scene & { readonly shown: Observable } => ({
+  shown: new Observable(),
   draw: ({ columns }) => (
     <Box flexDirection="column" width={columns}>
       {text()
@@ -124,7 +124,7 @@ describe('a screen', () => {
 
   test('tells of a component that throws', async () => {
     const { screen, defects } = setUp();
-    const shown = new Watched();
+    const shown = new Observable();
     let isBroken = false;
     screen.showInline({ shown, draw: () => <Fragile isBroken={isBroken} /> });
     isBroken = true;

@@ -4,12 +4,12 @@ import type { AgentTag } from '../../../src/protocol/agent/swarm.js';
 import type { FeedItem } from '../../../src/protocol/session/feed.js';
 import { paintFor } from '../../../src/terminal/terminal.js';
 import { signsFor } from '../../../src/ui/screen/glyphs.js';
-import { SessionBoard } from '../../../src/ui/session/live-state.js';
+import { LiveState } from '../../../src/ui/session/live-state.js';
 
 export const boardOn = (columns = 40, paint = paintFor(false)) => {
   let said = '';
   let now = 0;
-  const board = new SessionBoard({
+  const board = new LiveState({
     paint,
     signs: signsFor(true),
     columns: () => columns,

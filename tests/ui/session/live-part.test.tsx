@@ -3,7 +3,7 @@ import { draftOf } from '../../../src/terminal/input/draft.js';
 import { viewDraft } from '../../../src/terminal/input/draft-view.js';
 import { textWidth } from '../../../src/terminal/text/text-width.js';
 import { CompletionMenu } from '../../../src/ui/session/completion-menu.js';
-import { cursorOf, LivePart, type LiveState } from '../../../src/ui/session/live-part.js';
+import { cursorOf, LivePart, type LivePartState } from '../../../src/ui/session/live-part.js';
 import { laidOut } from '../../fakes/terminal/laid-out.js';
 import { boardOn, started, tag } from './boards.js';
 
@@ -12,7 +12,7 @@ const setUp = (columns = 80, text = 'hello') => {
   const menu = new CompletionMenu(() => ['src/a.ts', 'src/b.ts']);
   menu.update(draftOf(text));
   board.view = viewDraft('> ', draftOf(text), columns);
-  const state: LiveState = {
+  const state: LivePartState = {
     board,
     menu,
     inbox: () => ({ lines: [] }),
@@ -21,7 +21,7 @@ const setUp = (columns = 80, text = 'hello') => {
     status: 'status',
     activity: undefined,
   };
-  const draw = (change: Partial<LiveState> = {}, rows = 24) =>
+  const draw = (change: Partial<LivePartState> = {}, rows = 24) =>
     laidOut(<LivePart state={{ ...state, ...change }} size={{ columns, rows }} />, columns, rows);
   return { board, wait, state, draw };
 };

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { draftOf } from '../../../src/terminal/input/draft.js';
 import { LineEditor } from '../../../src/terminal/input/line-editor.js';
-import type { Machine } from '../../../src/terminal/terminal-host.js';
+import type { TerminalHost } from '../../../src/terminal/terminal-host.js';
 import { SessionScreen } from '../../../src/ui/session/session-screen.js';
 import { paperMachine } from '../../fakes/terminal/recording-host.js';
 import { permission } from '../inbox/questions.js';
@@ -9,7 +9,7 @@ import { ended } from './boards.js';
 
 const setUp = (typed = '') => {
   const paper = paperMachine(80, 24);
-  const machine = { ...paper, env: {}, stdin: {} } as unknown as Machine;
+  const machine = { ...paper, env: {}, stdin: {} } as unknown as TerminalHost;
   let interrupts = 0;
   const screen = new SessionScreen({
     machine,

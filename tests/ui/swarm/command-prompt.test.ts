@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { SteeringDesk } from '../../../src/ui/swarm/command-prompt.js';
+import { CommandPrompt } from '../../../src/ui/swarm/command-prompt.js';
 import type { Steering } from '../../../src/ui/swarm/swarm-source.js';
 
 const DOCS = { session: 's_one', id: 'a_docs', called: 'docs', below: 0 };
@@ -25,7 +25,7 @@ const setUp = () => {
     },
   };
   const changed = vi.fn<() => void>();
-  const desk = new SteeringDesk(steering, changed);
+  const desk = new CommandPrompt(steering, changed);
   const replied = async (sentence: string) => {
     reply(sentence);
     await vi.advanceTimersByTimeAsync(0);
@@ -33,7 +33,7 @@ const setUp = () => {
   return { desk, changed, signals, replied };
 };
 
-const ORDERS: Readonly<Record<string, (desk: SteeringDesk) => void>> = {
+const ORDERS: Readonly<Record<string, (desk: CommandPrompt) => void>> = {
   resume: (desk) => desk.resume(DOCS),
   stop: (desk) => {
     desk.askToStop(DOCS);

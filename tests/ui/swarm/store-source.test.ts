@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../../src/protocol/clock.js';
-import { SessionMemory } from '../../../src/store/memory/memory-session-store.js';
+import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import { StoreSource } from '../../../src/ui/swarm/store-source.js';
 import { created, meta } from '../../store/contracts/records.js';
 
@@ -18,7 +18,7 @@ const slowly =
 
 describe('a session that is watched', () => {
   test('is said to be removed when it is, stays as it was, and is not steered any more', async () => {
-    const store = new SessionMemory(systemClock);
+    const store = new MemorySessionStore(systemClock);
     const session = await store.create(meta());
     (await session.journal('a_1', null)).append(created);
     const source = new StoreSource(store, session.meta);
@@ -40,7 +40,7 @@ describe('a session that is watched', () => {
   });
 
   test('has sent what somebody wanted who left at once, when that is settled', async () => {
-    const store = new SessionMemory(systemClock);
+    const store = new MemorySessionStore(systemClock);
     const session = await store.create(meta());
     onTestFinished(() => session.close());
     const { id } = session.meta;
@@ -55,7 +55,7 @@ describe('a session that is watched', () => {
   });
 
   test('ends with a defect that was met when somebody steered it', async () => {
-    const store = new SessionMemory(systemClock);
+    const store = new MemorySessionStore(systemClock);
     const session = await store.create(meta());
     const source = new StoreSource(store, session.meta);
     onTestFinished(() => source.stop());

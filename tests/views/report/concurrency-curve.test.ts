@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { workCurve } from '../../../src/views/report/concurrency-curve.js';
+import { concurrencyCurve } from '../../../src/views/report/concurrency-curve.js';
 import type { StateSpan } from '../../../src/views/report/state-timeline.js';
 import { swarmOf, told } from '../swarm-facts.js';
 
@@ -20,7 +20,7 @@ describe('how many work at once', () => {
       lane(0, ['streaming', 30], ['tool-running', 10], ['idle', 40]),
       lane(10, ['queued', 10], ['streaming', 20], ['lost', 40]),
     ];
-    expect(workCurve(lanes, { from: 0, to: 80, pauses: [] }, 4)).toEqual({
+    expect(concurrencyCurve(lanes, { from: 0, to: 80, pauses: [] }, 4)).toEqual({
       most: 2,
       pieces: [
         { from: 0, to: 20, agents: { streaming: 1 } },
@@ -34,7 +34,7 @@ describe('how many work at once', () => {
   test('leaves pauses out, and has a piece for whatever is between them', () => {
     const lanes = [lane(0, ['streaming', 99], ['idle', 900], ['streaming', 1])];
     const time = { from: 0, to: 1_000, pauses: [{ from: 99, to: 999 }] };
-    expect(workCurve(lanes, time, 2).pieces).toEqual([
+    expect(concurrencyCurve(lanes, time, 2).pieces).toEqual([
       { from: 0, to: 49.5, agents: { streaming: 1 } },
       { from: 49.5, to: 99, agents: { streaming: 1 } },
       { from: 999, to: 1_000, agents: { streaming: 1 } },
@@ -43,8 +43,11 @@ describe('how many work at once', () => {
 
   test('does not count who ends when another begins', () => {
     const lanes = [lane(0, ['streaming', 5]), lane(5, ['streaming', 5]), lane(9, ['streaming', 9])];
-    expect(workCurve(lanes, { from: 0, to: 18, pauses: [] }, 3).most).toBe(2);
-    expect(workCurve([], { from: 0, to: 0, pauses: [] }, 3)).toEqual({ most: 0, pieces: [] });
+    expect(concurrencyCurve(lanes, { from: 0, to: 18, pauses: [] }, 3).most).toBe(2);
+    expect(concurrencyCurve([], { from: 0, to: 0, pauses: [] }, 3)).toEqual({
+      most: 0,
+      pieces: [],
+    });
   });
 
   test('adds up to the time that all of them worked, in no more pieces than it may have', () => {
@@ -57,7 +60,7 @@ describe('how many work at once', () => {
         (all, many) => {
           const lanes = all.map((some, at) => lane(at * 7, ...some));
           const to = Math.max(1, ...lanes.flat().map((span) => span.to));
-          const { pieces, most } = workCurve(lanes, { from: 0, to, pauses: [] }, many);
+          const { pieces, most } = concurrencyCurve(lanes, { from: 0, to, pauses: [] }, many);
           expect(pieces).toHaveLength(many);
           expect(most).toBeLessThanOrEqual(lanes.length);
           for (const name of ['streaming', 'tool-running']) {

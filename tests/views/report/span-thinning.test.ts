@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { thinSpans } from '../../../src/views/report/span-thinning.js';
+import { spanThinning } from '../../../src/views/report/span-thinning.js';
 import type { StateSpan } from '../../../src/views/report/state-timeline.js';
 
 /** States one after the other, each with its milliseconds; `gap` leaves some out. */
@@ -16,21 +16,21 @@ const lane = (...parts: readonly (readonly [string, number])[]): readonly StateS
 describe('spans of states', () => {
   test('stay as they are where there are few', () => {
     const lanes = [lane(['idle', 1], ['streaming', 1])];
-    expect(thinSpans(lanes, 2, 1_000)).toEqual({ lanes, leftOut: 0, shortestMs: 0 });
+    expect(spanThinning(lanes, 2, 1_000)).toEqual({ lanes, leftOut: 0, shortestMs: 0 });
   });
 
   test('that are too short become part of what is around them, as what there is most of', () => {
     const short = lane(['streaming', 2], ['tool-running', 3], ['streaming', 3], ['idle', 9_000]);
-    const { lanes, leftOut } = thinSpans([short], 1, 9_008);
+    const { lanes, leftOut } = spanThinning([short], 1, 9_008);
     expect(lanes).toEqual([[{ state: 'idle', from: 0, to: 9_008 }]]);
     expect(leftOut).toBe(3);
     const crowd = lane(['idle', 9_000], ['streaming', 1], ['retrying', 4], ['streaming', 1]);
-    expect(thinSpans([crowd], 2, 9_006).lanes[0]?.at(-1)).toMatchObject({ state: 'retrying' });
+    expect(spanThinning([crowd], 2, 9_006).lanes[0]?.at(-1)).toMatchObject({ state: 'retrying' });
   });
 
   test('keep the gap before an agent that was begun again', () => {
     const parts = lane(['streaming', 1], ['gap', 5_000], ['streaming', 1]);
-    expect(thinSpans([parts], 1, 5_002).lanes[0]).toHaveLength(2);
+    expect(spanThinning([parts], 1, 5_002).lanes[0]).toHaveLength(2);
   });
 
   /** Agents that all think for two seconds and then run a tool for three, again and again. */
@@ -45,7 +45,7 @@ describe('spans of states', () => {
 
   test('that are all short keep their shares in each lane, and take the room that there is', () => {
     for (const agents of [150, 300, 500, 2_000]) {
-      const { lanes } = thinSpans(busy(agents), 20_000, 500_000);
+      const { lanes } = spanThinning(busy(agents), 20_000, 500_000);
       const size = lanes.flat().length;
       expect([agents, size <= 20_000, size > 12_000]).toEqual([agents, true, true]);
       for (const spans of lanes) {
@@ -61,7 +61,7 @@ describe('spans of states', () => {
     ]).flat();
     const whole = lane(...parts);
     for (const most of [20, 50, 100, 300]) {
-      const [thinned = []] = thinSpans([whole], most, 40_000).lanes;
+      const [thinned = []] = spanThinning([whole], most, 40_000).lanes;
       const share = (spans: readonly StateSpan[]) => (timesOf(spans).streaming ?? 0) / 40_000;
       expect(Math.abs(share(thinned) - share(whole))).toBeLessThan(0.1);
     }
@@ -78,7 +78,7 @@ describe('spans of states', () => {
         (all, most) => {
           const lanes = all.map((some) => lane(...some));
           const whole = Math.max(1, ...lanes.flat().map(({ to }) => to));
-          const thinned = thinSpans(lanes, most, whole);
+          const thinned = spanThinning(lanes, most, whole);
           const size = (of: readonly (readonly StateSpan[])[]) => of.flat().length;
           expect(size(thinned.lanes) + thinned.leftOut).toBe(size(lanes));
           for (const [at, spans] of thinned.lanes.entries()) {

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { StorageError } from '../../../src/protocol/errors.js';
-import { SessionMemory } from '../../../src/store/memory/memory-session-store.js';
+import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import {
-  type LiveSighting,
   LiveSwarms,
+  type LiveSwarmUpdate,
   type SurveyedStore,
 } from '../../../src/views/swarm/live-swarms.js';
 import { type VirtualClock, virtualClock } from '../../fakes/virtual-clock.js';
 import { created, letter, meta } from '../../store/contracts/records.js';
 
-const begin = async (store: SessionMemory, id: string, createdAt: number) => {
+const begin = async (store: MemorySessionStore, id: string, createdAt: number) => {
   const session = await store.create(meta({ id, createdAt, title: `session ${id}` }));
   const lead = await session.journal('a_1', null);
   lead.append(created);
@@ -17,7 +17,7 @@ const begin = async (store: SessionMemory, id: string, createdAt: number) => {
 };
 
 const watchAll = (store: SurveyedStore, clock: VirtualClock) => {
-  const seen: LiveSighting[] = [];
+  const seen: LiveSwarmUpdate[] = [];
   const heard: string[] = [];
   const live = new LiveSwarms(store, (sighting) => seen.push(sighting), {
     clock,
@@ -30,7 +30,7 @@ const watchAll = (store: SurveyedStore, clock: VirtualClock) => {
 describe('all swarms that are under way', () => {
   test('are told together, the youngest first, and those that begin join them', async () => {
     const clock = virtualClock();
-    const store = new SessionMemory(clock);
+    const store = new MemorySessionStore(clock);
     const { lead } = await begin(store, 's_old', 1);
     await begin(store, 's_young', 2);
     await (await begin(store, 's_over', 3)).session.close();
@@ -52,15 +52,15 @@ describe('all swarms that are under way', () => {
 
   test('are first told when each has been looked at, however long that takes', async () => {
     const clock = virtualClock();
-    const store = new SessionMemory(clock);
+    const store = new MemorySessionStore(clock);
     await begin(store, 's_1', 1);
     await begin(store, 's_2', 2);
     let letRead = () => {};
     const isReady = new Promise<void>((resolve) => {
       letRead = resolve;
     });
-    const watch: SessionMemory['watch'] = (id) => {
-      const watch = SessionMemory.prototype.watch.call(store, id);
+    const watch: MemorySessionStore['watch'] = (id) => {
+      const watch = MemorySessionStore.prototype.watch.call(store, id);
       return {
         async next() {
           if (id === 's_1') await isReady;
@@ -80,7 +80,7 @@ describe('all swarms that are under way', () => {
 
   test('that are none are told as none', async () => {
     const clock = virtualClock();
-    const { live, seen } = watchAll(new SessionMemory(clock), clock);
+    const { live, seen } = watchAll(new MemorySessionStore(clock), clock);
     await clock.advance(500);
     expect(seen).toEqual([{ swarms: [], trouble: null }]);
     live.stop();
@@ -88,7 +88,7 @@ describe('all swarms that are under way', () => {
 
   test('stay when they end, and go when they are taken away', async () => {
     const clock = virtualClock();
-    const store = new SessionMemory(clock);
+    const store = new MemorySessionStore(clock);
     const { session } = await begin(store, 's_1', 1);
     const { live, ids, seen } = watchAll(store, clock);
     await clock.advance(500);
@@ -106,7 +106,7 @@ describe('all swarms that are under way', () => {
 
   test('are told at most ten times a second', async () => {
     const clock = virtualClock();
-    const store = new SessionMemory(clock);
+    const store = new MemorySessionStore(clock);
     const both = [await begin(store, 's_1', 1), await begin(store, 's_2', 2)];
     const { live, seen } = watchAll(store, clock);
     await clock.advance(100);
@@ -122,13 +122,13 @@ describe('all swarms that are under way', () => {
 
   test('that cannot be listed are said to be so, with what was last seen', async () => {
     const clock = virtualClock();
-    const store = new SessionMemory(clock);
+    const store = new MemorySessionStore(clock);
     await begin(store, 's_1', 1);
     let isBroken = false;
     const list = () =>
       isBroken
         ? Promise.reject(new StorageError('No list.'))
-        : SessionMemory.prototype.list.call(store);
+        : MemorySessionStore.prototype.list.call(store);
     const { live, seen, ids } = watchAll(Object.assign(store, { list }), clock);
     await clock.advance(500);
     isBroken = true;
@@ -140,7 +140,7 @@ describe('all swarms that are under way', () => {
 
   test('end with the defect of a listener', async () => {
     const clock = virtualClock();
-    const store = new SessionMemory(clock);
+    const store = new MemorySessionStore(clock);
     await begin(store, 's_1', 1);
     const live = new LiveSwarms(
       store,

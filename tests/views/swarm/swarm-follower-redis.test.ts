@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../../src/protocol/clock.js';
 import type { SessionStore } from '../../../src/protocol/session/store.js';
 import { openRedisStore } from '../../../src/store/redis/sessions/redis-store.js';
-import { SwarmFollower, type SwarmSighting } from '../../../src/views/swarm/swarm-follower.js';
+import { SwarmFollower, type SwarmUpdate } from '../../../src/views/swarm/swarm-follower.js';
 import { ownRedisServer } from '../../fakes/redis/own-redis-server.js';
 import { eventually } from '../../host/process/processes.js';
 import { needs } from '../../setup/needs.js';
@@ -29,10 +29,10 @@ needs.describe('own-redis')('a swarm in Redis', () => {
     const session = await owner.create(meta());
     const lead = await session.journal('a_1', null);
     lead.append(created);
-    const seen: SwarmSighting[] = [];
+    const seen: SwarmUpdate[] = [];
     const follower = new SwarmFollower(other, meta(), (sighting) => seen.push(sighting));
     onTestFinished(() => follower.stop());
-    const until = (what: string, isSo: (last: SwarmSighting) => boolean) =>
+    const until = (what: string, isSo: (last: SwarmUpdate) => boolean) =>
       eventually(what, () => seen.slice(-1).some(isSo));
 
     await until('the lead runs', ({ swarm }) => swarm.agents[0]?.status === 'running');

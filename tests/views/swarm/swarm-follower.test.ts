@@ -2,12 +2,12 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { StorageError } from '../../../src/protocol/errors.js';
 import type { SwarmEvent } from '../../../src/protocol/session/events.js';
 import type { SessionStore } from '../../../src/protocol/session/store.js';
-import { SessionMemory } from '../../../src/store/memory/memory-session-store.js';
+import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import {
   type FollowedStore,
   type FollowOptions,
   SwarmFollower,
-  type SwarmSighting,
+  type SwarmUpdate,
 } from '../../../src/views/swarm/swarm-follower.js';
 import { settled, type VirtualClock, virtualClock } from '../../fakes/virtual-clock.js';
 import { created, createdFor, letter, meta } from '../../store/contracts/records.js';
@@ -18,8 +18,8 @@ const follow = (
   clock: VirtualClock,
   options: Omit<FollowOptions, 'clock'> = {},
 ) => {
-  const seen: SwarmSighting[] = [];
-  const tell = (sighting: SwarmSighting) => seen.push(sighting);
+  const seen: SwarmUpdate[] = [];
+  const tell = (sighting: SwarmUpdate) => seen.push(sighting);
   const follower = new SwarmFollower(store, meta(), tell, { ...options, clock });
   const statuses = () => seen.at(-1)?.swarm.agents.map(({ id, status }) => [id, status]);
   return { follower, seen, statuses };
@@ -36,7 +36,7 @@ const begin = async (store: SessionStore) => {
 
 const inMemory = async () => {
   const clock = virtualClock();
-  const store = new SessionMemory(clock);
+  const store = new MemorySessionStore(clock);
   return { clock, store, ...(await begin(store)) };
 };
 
@@ -156,7 +156,7 @@ describe('a swarm that is followed', () => {
 
   test('goes on being told when the clock of the machine is set back', async () => {
     const { store, lead } = await inMemory();
-    const seen: SwarmSighting[] = [];
+    const seen: SwarmUpdate[] = [];
     const follower = new SwarmFollower(store, meta(), (sighting) => seen.push(sighting));
     onTestFinished(() => follower.stop());
     await expect.poll(() => seen.length).toBe(1);

@@ -5,7 +5,7 @@ import { NO_USAGE } from '../../../src/protocol/model/usage.js';
 import type { FeedItem } from '../../../src/protocol/session/feed.js';
 import type { JournalBody } from '../../../src/protocol/session/journal.js';
 import type { SessionStore } from '../../../src/protocol/session/store.js';
-import { SessionMemory } from '../../../src/store/memory/memory-session-store.js';
+import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import {
   AgentTranscript,
   OpenTranscripts,
@@ -32,7 +32,7 @@ const said = (text: string) => JSON.stringify([{ type: 'text', text }]);
 
 /** A session with one child, and every look at a journal counted. */
 const openSession = async () => {
-  const store = new SessionMemory(virtualClock());
+  const store = new MemorySessionStore(virtualClock());
   const session = await store.create(meta());
   const journal = await session.journal('a_2', 'a_1');
   journal.append(createdFor('a_2', 'a_1'));

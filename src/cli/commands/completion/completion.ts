@@ -14,7 +14,7 @@ import { placesOf } from '../../../sdk/assembly/lead-agent.js';
 import { openQuestions } from '../../../sdk/control/open-questions.js';
 import { liveSwarms } from '../../../sdk/control/remote-commands.js';
 import { newestFirst } from '../../../sdk/sessions/find-session.js';
-import type { Machine } from '../../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
 import { withSessions } from '../inspect/with-session-store.js';
 
@@ -22,7 +22,7 @@ import { withSessions } from '../inspect/with-session-store.js';
 export const complete = async (
   program: Command,
   words: readonly string[],
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<readonly string[]> => {
   const { before, current } = split(words);
   const { command, option, operands } = walk(program, before);
@@ -100,7 +100,7 @@ const lineOfOption = ({ long, description }: Option): readonly string[] =>
 const nextWords = async (
   command: Command,
   operands: number,
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<readonly string[]> => {
   const children = operands > 0 ? [] : command.createHelp().visibleCommands(command);
   const argument = command.registeredArguments[operands];
@@ -111,7 +111,10 @@ const nextWords = async (
 };
 
 /** By its choices, or by the name of its value: `--cwd <dir>` takes directories. */
-const valuesOf = async (given: Option | Argument, machine: Machine): Promise<readonly string[]> => {
+const valuesOf = async (
+  given: Option | Argument,
+  machine: TerminalHost,
+): Promise<readonly string[]> => {
   if (given.argChoices !== undefined) return given.argChoices;
   const name = 'flags' in given ? (/[<[]([\w-]+)/.exec(given.flags)?.[1] ?? '') : given.name();
   switch (name) {
@@ -138,7 +141,7 @@ const valuesOf = async (given: Option | Argument, machine: Machine): Promise<rea
   }
 };
 
-const agentNames = async (machine: Machine): Promise<readonly string[]> => {
+const agentNames = async (machine: TerminalHost): Promise<readonly string[]> => {
   const { cwd, home } = machine;
   const workspace = findWorkspace(cwd, home);
   const settings = { workspace, skeinHome: resolveSkeinHome(machine), trust: 'untrusted' as const };
@@ -147,7 +150,7 @@ const agentNames = async (machine: Machine): Promise<readonly string[]> => {
 };
 
 /** By their names where they have one. */
-const liveAgents = async (machine: Machine): Promise<readonly string[]> => {
+const liveAgents = async (machine: TerminalHost): Promise<readonly string[]> => {
   const swarms = await looked(machine, [], (store) => liveSwarms(store, () => {}));
   return swarms.flatMap(({ session, agents }) =>
     agents.map(({ id, name, type, state, description, kind }) => {
@@ -157,7 +160,7 @@ const liveAgents = async (machine: Machine): Promise<readonly string[]> => {
   );
 };
 
-const questionIds = async (machine: Machine): Promise<readonly string[]> => {
+const questionIds = async (machine: TerminalHost): Promise<readonly string[]> => {
   const { questions } = await looked(machine, { questions: [], leftOut: 0 }, (store) =>
     openQuestions(store),
   );
@@ -168,7 +171,7 @@ const questionIds = async (machine: Machine): Promise<readonly string[]> => {
 
 const MOST_SESSIONS = 50;
 
-const sessionIds = async (machine: Machine): Promise<readonly string[]> => {
+const sessionIds = async (machine: TerminalHost): Promise<readonly string[]> => {
   const all = await looked(machine, [], (store) => store.list());
   const sessions = newestFirst(all).slice(0, MOST_SESSIONS);
   return sessions.map(({ id, title }) => `${id}\t${plainText(title, 60)}`);
@@ -178,7 +181,7 @@ const sessionIds = async (machine: Machine): Promise<readonly string[]> => {
 const PATIENCE_MS = 2_000;
 
 const looked = async <Result>(
-  machine: Machine,
+  machine: TerminalHost,
   otherwise: Result,
   look: (store: SessionStore) => Promise<Result>,
 ): Promise<Result> => {

@@ -1,6 +1,6 @@
 /** What a check of `skein doctor` is: independent of the others, bounded in time, and never silent. */
 import { execFile } from 'node:child_process';
-import type { Machine } from '../../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../../terminal/terminal-host.js';
 
 /** A `note` is worth knowing and needs nothing; only a `fail` keeps Skein from working. */
 export type Health = 'ok' | 'note' | 'warn' | 'fail';
@@ -16,7 +16,7 @@ export interface Finding {
 
 export interface Check {
   readonly name: string;
-  run(machine: Machine, signal: AbortSignal): Finding | Promise<Finding>;
+  run(machine: TerminalHost, signal: AbortSignal): Finding | Promise<Finding>;
 }
 
 export type Checked = Finding & { readonly name: string };
@@ -26,7 +26,7 @@ const LIMIT_MS = 10_000;
 /** All at once; the answers come in the order of the checks. */
 export const runChecks = (
   checks: readonly Check[],
-  machine: Machine,
+  machine: TerminalHost,
   limitMs = LIMIT_MS,
 ): Promise<readonly Checked[]> =>
   Promise.all(
@@ -36,7 +36,7 @@ export const runChecks = (
     })),
   );
 
-const bounded = async (check: Check, machine: Machine, limitMs: number): Promise<Finding> => {
+const bounded = async (check: Check, machine: TerminalHost, limitMs: number): Promise<Finding> => {
   const limit = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Finding>((resolve) => {
@@ -67,7 +67,7 @@ export type Probe =
 /** Runs a program of the PATH to its end, and keeps a little of what it says. */
 export const probe = (
   [program = '', ...args]: readonly string[],
-  { env }: Pick<Machine, 'env'>,
+  { env }: Pick<TerminalHost, 'env'>,
   signal: AbortSignal,
 ): Promise<Probe> =>
   new Promise((resolve) => {

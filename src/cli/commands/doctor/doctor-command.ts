@@ -1,8 +1,8 @@
 /** `skein doctor`: what works on this machine, and in one sentence each how to mend the rest. */
 import { resolve } from 'node:path';
 import { settingsFor } from '../../../sdk/assembly/options/command-settings.js';
-import type { Machine } from '../../../terminal/terminal-host.js';
-import { harmless, plainText } from '../../../terminal/text/sanitize.js';
+import type { TerminalHost } from '../../../terminal/terminal-host.js';
+import { plainText, sanitize } from '../../../terminal/text/sanitize.js';
 import { EXIT } from '../../run/exit-code.js';
 import type { RunFlags } from '../../run/run-flags.js';
 import { type Check, type Checked, type Health, runChecks } from './doctor-check.js';
@@ -16,7 +16,7 @@ export interface DoctorFlags extends RunFlags {
   readonly online?: boolean;
 }
 
-export const runDoctor = async (flags: DoctorFlags, machine: Machine): Promise<number> => {
+export const runDoctor = async (flags: DoctorFlags, machine: TerminalHost): Promise<number> => {
   const cwd = resolve(machine.cwd, flags.cwd ?? '');
   const checks: readonly Check[] = [
     ...PROGRAM_CHECKS,
@@ -34,12 +34,16 @@ export const runDoctor = async (flags: DoctorFlags, machine: Machine): Promise<n
       ...(items !== undefined && { items: items.map(({ value }) => value) }),
     }));
     machine.out(`${JSON.stringify({ ok: isWell, checks }, null, 2)}\n`);
-  } else machine.out(harmless(`${findings.map(lineOf).join('')}\n${conclusion(findings)}\n`));
+  } else machine.out(sanitize(`${findings.map(lineOf).join('')}\n${conclusion(findings)}\n`));
   return isWell ? EXIT.done : EXIT.failed;
 };
 
 /** As a run would see it: settings may set keys and proxies. Broken ones have a check of their own. */
-const environmentOf = (flags: DoctorFlags, machine: Machine, cwd: string): Machine['env'] => {
+const environmentOf = (
+  flags: DoctorFlags,
+  machine: TerminalHost,
+  cwd: string,
+): TerminalHost['env'] => {
   try {
     const { env } = settingsFor(machine, flags, cwd);
     const set = Object.entries(env).map(([name, { value }]) => [name, value] as const);

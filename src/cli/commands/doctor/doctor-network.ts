@@ -4,14 +4,14 @@ import { proxyFor } from '../../../lib/proxy.js';
 import { httpExchange } from '../../../model/http-exchange.js';
 import { redact } from '../../../policy/redaction/redaction.js';
 import { type Provider, providerOf } from '../../../sdk/assembly/options/provider.js';
-import type { Machine } from '../../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
 import type { Check, Finding } from './doctor-check.js';
 
 const SERVER = 'https://api.anthropic.com';
 
 /** Never says more of a key than that it is there. */
-export const keyFinding = (env: Machine['env']): Finding => {
+export const keyFinding = (env: TerminalHost['env']): Finding => {
   const names = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'].filter((name) => env[name]);
   const [name] = names;
   if (name === undefined) {
@@ -46,7 +46,7 @@ const checkServer = (isOnline: boolean): Check => ({
 const askServer = async (
   base: string,
   shown: string,
-  env: Machine['env'],
+  env: TerminalHost['env'],
   signal: AbortSignal,
 ): Promise<Finding> => {
   let provider: Provider;
@@ -104,7 +104,7 @@ export const answerFinding = (status: number, shown: string): Finding => {
 
 const VARIABLES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'];
 
-export const proxyFinding = (env: Machine['env']): Finding => {
+export const proxyFinding = (env: TerminalHost['env']): Finding => {
   const broken = VARIABLES.find((name) => {
     const value = env[name];
     return value && !isProxy(value.includes('://') ? value : `http://${value}`);

@@ -2,7 +2,7 @@
 import { UsageError } from '../../../protocol/errors.js';
 import { chooseStore, type StoreFlags } from '../../../sdk/assembly/options/store-choice.js';
 import type { RedisSurvey, SwarmLeft } from '../../../store/redis/sessions/swarm-survey.js';
-import type { Machine } from '../../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { bytes, plural } from '../../../terminal/text/format-numbers.js';
 import { ago, isoTime } from '../../../terminal/text/format-time.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
@@ -14,13 +14,13 @@ const NOT_NEEDED = 'Nothing has to be done: without one, sessions are kept in fi
 const ANSWER_LIMIT_MS = 3_000;
 
 /** Of the store that is meant; of none where it is not Redis. */
-export const redisChecks = (flags: StoreFlags, machine: Machine): readonly Check[] => {
+export const redisChecks = (flags: StoreFlags, machine: TerminalHost): readonly Check[] => {
   const url = urlOf(flags, machine);
   return url === undefined ? [checkServer] : [checkAnswer(url), checkSwarms(url)];
 };
 
 /** Settings that cannot be read have a check of their own. */
-const urlOf = (flags: StoreFlags, machine: Machine): string | undefined => {
+const urlOf = (flags: StoreFlags, machine: TerminalHost): string | undefined => {
   try {
     const choice = chooseStore(machine, flags);
     return choice.kind === 'redis' ? choice.url : undefined;
@@ -44,9 +44,9 @@ const checkServer: Check = {
 const checkAnswer = (url: string): Check => ({
   name: 'redis',
   async run() {
-    const { openBroker } = await import('../../../store/redis/connection/redis-connections.js');
+    const { connectRedis } = await import('../../../store/redis/connection/redis-connections.js');
     try {
-      const broker = await openBroker(url, ANSWER_LIMIT_MS);
+      const broker = await connectRedis(url, ANSWER_LIMIT_MS);
       try {
         return answerFinding(
           plainText(broker.shown, 80),
@@ -78,11 +78,11 @@ const answerFinding = (shown: string, memory: string): Finding => {
 const checkSwarms = (url: string): Check => ({
   name: 'swarms',
   async run(_, signal) {
-    const { openBroker } = await import('../../../store/redis/connection/redis-connections.js');
+    const { connectRedis } = await import('../../../store/redis/connection/redis-connections.js');
     const { surveyRedis } = await import('../../../store/redis/sessions/swarm-survey.js');
     const { BullQueue } = await import('../../../store/redis/jobs/bull-queue.js');
     try {
-      const broker = await openBroker(url, ANSWER_LIMIT_MS);
+      const broker = await connectRedis(url, ANSWER_LIMIT_MS);
       const queue = new BullQueue(broker);
       try {
         return swarmsFinding(await surveyRedis(broker, queue, signal), Date.now());

@@ -5,7 +5,7 @@ import { resolveSkeinHome } from '../../../config/workspace/state-directory.js';
 import { ruleProblems } from '../../../policy/rules/rule-matcher.js';
 import { UsageError } from '../../../protocol/errors.js';
 import { settingsFor } from '../../../sdk/assembly/options/command-settings.js';
-import type { Machine } from '../../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { bytes } from '../../../terminal/text/format-numbers.js';
 import type { RunFlags } from '../../run/run-flags.js';
 import type { Check, Finding } from './doctor-check.js';
@@ -99,7 +99,7 @@ export interface Terminal {
   readonly columns?: number;
 }
 
-export const terminalFinding = (terminal: Terminal, env: Machine['env']): Finding => {
+export const terminalFinding = (terminal: Terminal, env: TerminalHost['env']): Finding => {
   if (terminal.isTTY !== true) return { status: 'note', found: 'output goes to a file or a pipe' };
   const { TERM, NO_COLOR, COLORTERM } = env;
   const width = terminal.columns ?? 0;

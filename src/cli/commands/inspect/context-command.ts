@@ -10,7 +10,7 @@ import {
 } from '../../../sdk/sessions/context-window-report.js';
 import { beginningOf } from '../../../sdk/sessions/dry-run-prompt.js';
 import { agentOrSession } from '../../../sdk/sessions/find-session.js';
-import type { Machine } from '../../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { chartStyle } from '../../../terminal/text/bar-chart.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
 import { EXIT } from '../../run/exit-code.js';
@@ -24,7 +24,7 @@ export type ContextFlags = RunFlags & { readonly json?: boolean };
 export const showContext = (
   wanted: string | undefined,
   flags: ContextFlags,
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<number> =>
   withSessions(machine, flags, (store) => showWindow(store, wanted, flags, machine));
 
@@ -32,7 +32,7 @@ const showWindow = async (
   store: SessionStore,
   wanted: string | undefined,
   flags: ContextFlags,
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<number> => {
   const here = resolve(machine.cwd, flags.cwd ?? '');
   const isNew = wanted === undefined && !(await hasSession(store, here));
@@ -45,7 +45,10 @@ const showWindow = async (
 };
 
 /** What a session that begins now would have in its window. */
-export const windowOfNew = async (flags: RunFlags, machine: Machine): Promise<WindowReport> => {
+export const windowOfNew = async (
+  flags: RunFlags,
+  machine: TerminalHost,
+): Promise<WindowReport> => {
   const { model, head, opening, settings, notices } = await beginningOf(machine, flags, false);
   const report = windowOfBeginning(model, head, opening, settings.skein.contextWindow);
   return { ...report, notices };
@@ -56,7 +59,7 @@ const windowOfFormer = async (
   wanted: string | undefined,
   here: string,
   flags: RunFlags,
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<{ report: WindowReport; title: string }> => {
   const { session, agent } = await agentOrSession(store, wanted, here, leftOut(machine));
   const { contextWindow } = settingsFor(machine, flags, placeOf(session, here)).skein;

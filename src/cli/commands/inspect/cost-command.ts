@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import type { SessionStore } from '../../../protocol/session/store.js';
 import type { StoreFlags } from '../../../sdk/assembly/options/store-choice.js';
 import { sessionNamed } from '../../../sdk/sessions/find-session.js';
-import type { Machine } from '../../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { chartStyle } from '../../../terminal/text/bar-chart.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
 import { costOfSession } from '../../../views/cost/session-cost.js';
@@ -19,7 +19,7 @@ export interface CostFlags extends StoreFlags {
 export const showCost = (
   wanted: string | undefined,
   flags: CostFlags,
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<number> =>
   withSessions(machine, flags, (store) => showReport(store, wanted, flags, machine));
 
@@ -27,7 +27,7 @@ const showReport = async (
   store: SessionStore,
   wanted: string | undefined,
   flags: CostFlags,
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<number> => {
   const { id, title } = await sessionNamed(store, wanted, resolve(machine.cwd, flags.cwd ?? ''));
   const report = await costOfSession(store, id);

@@ -5,7 +5,7 @@ import { redact } from '../../../policy/redaction/redaction.js';
 import type { SessionMeta, SessionStore } from '../../../protocol/session/store.js';
 import type { StoreFlags } from '../../../sdk/assembly/options/store-choice.js';
 import { sessionNamed } from '../../../sdk/sessions/find-session.js';
-import type { Machine } from '../../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { chartStyle } from '../../../terminal/text/bar-chart.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
 import { explainCall } from '../../../views/calls/call-explanation.js';
@@ -22,7 +22,7 @@ export const showExplanation = (
   session: string | undefined,
   call: string | undefined,
   flags: ExplainFlags,
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<number> =>
   withSessions(machine, flags, (store) => showCalls(store, session, call, flags, machine));
 
@@ -31,7 +31,7 @@ const showCalls = async (
   session: string | undefined,
   call: string | undefined,
   flags: ExplainFlags,
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<number> => {
   const here = resolve(machine.cwd, flags.cwd ?? '');
   const { meta, wanted } = await whatWasMeant(store, session, call, here);

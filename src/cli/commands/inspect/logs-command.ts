@@ -7,7 +7,7 @@ import type { SessionStore } from '../../../protocol/session/store.js';
 import type { StoreFlags } from '../../../sdk/assembly/options/store-choice.js';
 import { type Addressed, agentOrSession } from '../../../sdk/sessions/find-session.js';
 import { eventWords } from '../../../terminal/format/format-event.js';
-import type { Machine } from '../../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { plural } from '../../../terminal/text/format-numbers.js';
 import { clockTime } from '../../../terminal/text/format-time.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
@@ -28,7 +28,7 @@ const LOOK_EVERY_MS = 200;
 export const showLogs = (
   wanted: string | undefined,
   flags: LogsFlags,
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<number> =>
   withSessions(machine, flags, (store) => showEvents(store, wanted, flags, machine), {
     isPatient: flags.follow === true,
@@ -38,7 +38,7 @@ const showEvents = async (
   store: SessionStore,
   wanted: string | undefined,
   flags: LogsFlags,
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<number> => {
   const here = resolve(machine.cwd, flags.cwd ?? '');
   const target = await agentOrSession(store, wanted, here, leftOut(machine));
@@ -66,7 +66,7 @@ const showEvents = async (
 interface Output {
   readonly isWanted: (event: SwarmEvent) => boolean;
   readonly line: (event: SwarmEvent) => void;
-  readonly machine: Machine;
+  readonly machine: TerminalHost;
   /** The agent that was asked for has ended. */
   readonly isOver: () => boolean;
 }

@@ -8,11 +8,11 @@ import { isWorkedOn } from '../../../sdk/control/remote-commands.js';
 import { sweepCheckpoints } from '../../../sdk/sessions/checkpoint-retention.js';
 import { summarise } from '../../../sdk/sessions/session-summary.js';
 import { sweepWorktrees } from '../../../sdk/sessions/worktree-retention.js';
-import type { Machine } from '../../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { bytes, plural } from '../../../terminal/text/format-numbers.js';
 import { ago, DAY, parseAge } from '../../../terminal/text/format-time.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
-import { atAGlance, glanceAt } from '../../../views/swarm/cached-job-list.js';
+import { cachedJobs, withCachedJobs } from '../../../views/swarm/cached-job-list.js';
 import { EXIT } from '../../run/exit-code.js';
 import type { RunFlags } from '../../run/run-flags.js';
 import { withSessions } from './with-session-store.js';
@@ -36,13 +36,13 @@ interface Plan {
   readonly kept: readonly Kept[];
 }
 
-export const pruneSessions = (flags: PruneFlags, machine: Machine): Promise<number> =>
+export const pruneSessions = (flags: PruneFlags, machine: TerminalHost): Promise<number> =>
   withSessions(machine, flags, (store) => pruneIn(store, flags, machine));
 
 const pruneIn = async (
   store: SessionStore,
   flags: PruneFlags,
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<number> => {
   const oldest = Date.now() - ageOf(flags, machine);
   const plan = await planOf(store, await store.survey(), oldest);
@@ -105,7 +105,7 @@ const pruneIn = async (
   return refused.length > 0 ? EXIT.failed : EXIT.done;
 };
 
-const ageOf = (flags: PruneFlags, machine: Machine): number =>
+const ageOf = (flags: PruneFlags, machine: TerminalHost): number =>
   flags.olderThan === undefined
     ? settingsFor(machine, flags, machine.cwd).skein.sessionRetentionDays * DAY
     : parseAge(flags.olderThan);
@@ -121,7 +121,7 @@ const planOf = async (
 ): Promise<Plan> => {
   const old = new Map<string, Old>();
   const kept: Kept[] = [];
-  const source = atAGlance(store);
+  const source = withCachedJobs(store);
   for (const meta of sessions) {
     if (meta.updatedAt >= oldest) continue;
     const { state, pid, lastActiveAt } = await summarise(source, meta);
@@ -146,7 +146,7 @@ const planOf = async (
   return { old: [...old.values()].sort((a, b) => a.updatedAt - b.updatedAt), kept };
 };
 
-const isAgreed = async ({ yes, json }: PruneFlags, machine: Machine): Promise<boolean> => {
+const isAgreed = async ({ yes, json }: PruneFlags, machine: TerminalHost): Promise<boolean> => {
   if (yes === true) return true;
   if (!machine.stdin.isTTY || json === true) {
     throw new UsageError(
@@ -189,7 +189,7 @@ const removeAll = async (store: SessionStore, sessions: readonly Old[]) => {
 /** A worker would find nothing of a job whose session is gone. */
 const withdrawJobs = async (store: SessionStore, ids: readonly string[]): Promise<void> => {
   if (store.jobs.own !== undefined) return;
-  const seen = glanceAt(store.jobs);
+  const seen = cachedJobs(store.jobs);
   for (const id of ids) {
     for (const job of await seen.list(id)) await store.jobs.withdraw(job);
   }

@@ -4,7 +4,7 @@ import type { SessionMeta, SessionStore } from '../../../protocol/session/store.
 import type { StoreFlags } from '../../../sdk/assembly/options/store-choice.js';
 import { sessionNamed } from '../../../sdk/sessions/find-session.js';
 import { isCapableTerminal, isForScreenReader } from '../../../terminal/terminal.js';
-import type { Machine } from '../../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { FASTEST, SLOWEST } from '../../../ui/replay/replay-clock.js';
 import { ReplaySource } from '../../../ui/replay/replay-source.js';
 import { type ReplayLog, readLog } from '../../../views/replay/replay-log.js';
@@ -24,7 +24,7 @@ export interface ReplayFlags extends StoreFlags {
 export const replay = async (
   wanted: string | undefined,
   flags: ReplayFlags,
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<number> => {
   const speed = parseSpeed(flags.speed);
   const from = flags.from === undefined ? undefined : parseMoment(flags.from);
@@ -56,7 +56,7 @@ const play = async (
   store: SessionStore,
   log: ReplayLog,
   { speed, isRealTime, from }: PlayOptions,
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<number> => {
   const { showReplay } = await import('../../../ui/replay/replay-screen.js');
   const source = new ReplaySource(store, log, { speed, isRealTime });
@@ -68,7 +68,7 @@ const play = async (
 const named = (
   store: SessionStore,
   wanted: string | undefined,
-  { cwd }: Machine,
+  { cwd }: TerminalHost,
 ): Promise<SessionMeta> => sessionNamed(store, wanted, cwd);
 
 /** A log that is read this long is a long one, and whoever waits is told. */
@@ -77,7 +77,7 @@ const PATIENCE_MS = 500;
 const read = async (
   store: SessionStore,
   session: SessionMeta,
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<ReplayLog> => {
   const told = setTimeout(
     () => machine.err(`Reading the log of ${session.id}, which is long.\n`),

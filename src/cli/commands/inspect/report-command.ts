@@ -8,7 +8,7 @@ import { UsageError } from '../../../protocol/errors.js';
 import type { SessionStore } from '../../../protocol/session/store.js';
 import type { StoreFlags } from '../../../sdk/assembly/options/store-choice.js';
 import { sessionNamed } from '../../../sdk/sessions/find-session.js';
-import type { Machine } from '../../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { PAGE_MARK, reportPage } from '../../../ui/report/report-page.js';
 import { redactedReport } from '../../../views/report/redacted-report.js';
 import { reportOfSession } from '../../../views/report/swarm-report.js';
@@ -25,14 +25,14 @@ export interface ReportFlags extends StoreFlags {
 export const writeReport = (
   wanted: string | undefined,
   flags: ReportFlags,
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<number> => withSessions(machine, flags, (store) => write(store, wanted, flags, machine));
 
 const write = async (
   store: SessionStore,
   wanted: string | undefined,
   flags: ReportFlags,
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<number> => {
   const session = await sessionNamed(store, wanted, resolve(machine.cwd, flags.cwd ?? ''));
   const { output = `skein-report-${session.id}.html` } = flags;

@@ -12,11 +12,11 @@ import {
   searchSession,
 } from '../../../sdk/sessions/session-search.js';
 import { type SessionSummary, summarise } from '../../../sdk/sessions/session-summary.js';
-import type { Machine } from '../../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { columns, money, plural } from '../../../terminal/text/format-numbers.js';
 import { ago, isoTime } from '../../../terminal/text/format-time.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
-import { atAGlance } from '../../../views/swarm/cached-job-list.js';
+import { withCachedJobs } from '../../../views/swarm/cached-job-list.js';
 import { EXIT } from '../../run/exit-code.js';
 import { withSessions } from './with-session-store.js';
 
@@ -31,20 +31,20 @@ interface Shown extends SessionSummary {
   readonly match: SearchHit | null;
 }
 
-export const listSessions = (flags: SessionsFlags, machine: Machine): Promise<number> =>
+export const listSessions = (flags: SessionsFlags, machine: TerminalHost): Promise<number> =>
   withSessions(machine, flags, (store) => showSessions(store, flags, machine));
 
 const showSessions = async (
   store: SessionStore,
   flags: SessionsFlags,
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<number> => {
   const cwd = resolve(machine.cwd, flags.cwd ?? '');
   const { sessions, unreadable } = await store.survey();
   const wanted = newestFirst(flags.all ? sessions : sessions.filter((it) => it.cwd === cwd));
   const found = await search(store, wanted, flags);
   const shown: Shown[] = [];
-  const source = atAGlance(store);
+  const source = withCachedJobs(store);
   for (const { meta, match } of found) shown.push({ ...(await summarise(source, meta)), match });
   shown.sort((a, b) => b.lastActiveAt - a.lastActiveAt);
   const elsewhere = sessions.length - wanted.length;

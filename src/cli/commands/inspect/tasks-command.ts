@@ -3,10 +3,10 @@
 import { resolve } from 'node:path';
 import { redact } from '../../../policy/redaction/redaction.js';
 import type { SessionStore } from '../../../protocol/session/store.js';
-import { openBlockers, type WorkItem } from '../../../protocol/session/task-list.js';
+import { openBlockers, type SharedTask } from '../../../protocol/session/task-list.js';
 import type { StoreFlags } from '../../../sdk/assembly/options/store-choice.js';
 import { sessionNamed } from '../../../sdk/sessions/find-session.js';
-import type { Machine } from '../../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { chartStyle } from '../../../terminal/text/bar-chart.js';
 import { columns, count } from '../../../terminal/text/format-numbers.js';
 import { isoTime } from '../../../terminal/text/format-time.js';
@@ -21,7 +21,7 @@ export interface TasksFlags extends StoreFlags {
 export const showTasks = (
   wanted: string | undefined,
   flags: TasksFlags,
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<number> =>
   withSessions(machine, flags, (store) => showList(store, wanted, flags, machine));
 
@@ -29,12 +29,13 @@ const showList = async (
   store: SessionStore,
   wanted: string | undefined,
   flags: TasksFlags,
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<number> => {
   const session = await sessionNamed(store, wanted, resolve(machine.cwd, flags.cwd ?? ''));
   const items = await store.workList(session.id).list();
   const byId = new Map(items.map((item) => [item.id, item]));
-  const waitsFor = (item: WorkItem) => openBlockers(item, (id) => byId.get(id)).map(({ id }) => id);
+  const waitsFor = (item: SharedTask) =>
+    openBlockers(item, (id) => byId.get(id)).map(({ id }) => id);
   if (flags.json === true) {
     const isRunning = (await store.holder(session.id)) !== undefined;
     const tasks = items.map((item) => ({ ...taskForPrograms(item), waitsFor: waitsFor(item) }));
@@ -59,8 +60,8 @@ const LEAST_SUBJECT = 20;
 
 /** As wide as the terminal; what a task is about comes last, and is cut where there is no room. */
 const taskTable = (
-  items: readonly WorkItem[],
-  waitsFor: (item: WorkItem) => readonly string[],
+  items: readonly SharedTask[],
+  waitsFor: (item: SharedTask) => readonly string[],
   width: number,
 ): string => {
   const rows = items.map((item) => [
@@ -87,7 +88,7 @@ const some = (ids: readonly string[]): string => {
 };
 
 /** The keys are a contract: programs read them. */
-const taskForPrograms = (item: WorkItem) => {
+const taskForPrograms = (item: SharedTask) => {
   const { id, status, blockedBy, createdBy, version } = item;
   return {
     id,

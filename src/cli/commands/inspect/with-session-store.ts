@@ -3,7 +3,7 @@ import { UsageError } from '../../../protocol/errors.js';
 import type { SessionStore } from '../../../protocol/session/store.js';
 import { openArchive } from '../../../sdk/assembly/options/open-store.js';
 import type { StoreFlags } from '../../../sdk/assembly/options/store-choice.js';
-import type { Machine } from '../../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
 
 /** What a command that is soon over waits for a store that has gone away. */
@@ -17,7 +17,7 @@ export interface LookTerms {
 
 /** Rejects with a UsageError when the store cannot be used, or has gone away and does not come back. */
 export const withSessions = async <Result>(
-  machine: Machine,
+  machine: TerminalHost,
   flags: StoreFlags,
   look: (store: SessionStore) => Promise<Result>,
   terms: LookTerms = {},
@@ -35,7 +35,7 @@ export const withSessions = async <Result>(
 /** `given` rejects when nobody should wait any longer. */
 const watchOutages = (
   { outages }: SessionStore,
-  machine: Machine,
+  machine: TerminalHost,
   { isPatient = false, patienceMs = PATIENCE_MS }: LookTerms,
 ): { readonly given: Promise<never>; readonly end: () => void } => {
   let limit: NodeJS.Timeout | undefined;

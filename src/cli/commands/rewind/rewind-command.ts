@@ -14,7 +14,7 @@ import {
   type RewindPlan,
 } from '../../../sdk/sessions/rewind-session.js';
 import { wantsColour } from '../../../terminal/terminal.js';
-import type { Machine } from '../../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { plural } from '../../../terminal/text/format-numbers.js';
 import { isoTime } from '../../../terminal/text/format-time.js';
 import { exactText, plainText } from '../../../terminal/text/sanitize.js';
@@ -39,7 +39,7 @@ export interface RewindFlags extends RunFlags {
 export const rewind = (
   wanted: string | undefined,
   flags: RewindFlags,
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<number> =>
   withSessions(machine, flags, (store) => rewindIn(store, wanted, flags, machine));
 
@@ -47,7 +47,7 @@ const rewindIn = async (
   store: SessionStore,
   wanted: string | undefined,
   flags: RewindFlags,
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<number> => {
   checkFlags(flags);
   const meta = await sessionNamed(store, wanted, resolve(machine.cwd, flags.cwd ?? ''));
@@ -82,7 +82,7 @@ const partsOf = ({ files, conversation }: RewindFlags) => ({
 const choose = async (
   desk: RewindDesk,
   flags: RewindFlags,
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<{ readonly to?: number } | undefined> => {
   if (flags.to !== undefined) return { to: flags.to };
   const isAsked = machine.stdin.isTTY && flags.json !== true && flags.yes !== true;
@@ -94,7 +94,7 @@ const choose = async (
   return { to: Number(answer) };
 };
 
-const list = (desk: RewindDesk, flags: RewindFlags, machine: Machine): number => {
+const list = (desk: RewindDesk, flags: RewindFlags, machine: TerminalHost): number => {
   if (flags.json === true) {
     const points = desk.points().map(({ number, at, text, files }) => ({
       number,
@@ -111,7 +111,7 @@ const carryOut = async (
   desk: RewindDesk,
   plan: RewindPlan,
   flags: RewindFlags,
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<number> => {
   const say = flags.json === true ? () => undefined : machine.out;
   const answer = (outcome: RewindOutcome | undefined) => {
@@ -191,7 +191,10 @@ const document = (desk: RewindDesk, plan: RewindPlan, outcome: RewindOutcome | u
   notTakenBack: plan.irreversible.commands.map((command) => plainText(command, 400)),
 });
 
-const isAgreed = async ({ yes, force, json }: RewindFlags, machine: Machine): Promise<boolean> => {
+const isAgreed = async (
+  { yes, force, json }: RewindFlags,
+  machine: TerminalHost,
+): Promise<boolean> => {
   if (yes === true || force === true) return true;
   if (!machine.stdin.isTTY || json === true) {
     throw new UsageError('Rewinding changes files: add --yes, or --dry-run to only look.');
@@ -199,7 +202,7 @@ const isAgreed = async ({ yes, force, json }: RewindFlags, machine: Machine): Pr
   return /^y(?:es)?$/i.test(await ask('Take it back? [y/N] ', machine));
 };
 
-const ask = async (question: string, machine: Machine): Promise<string> => {
+const ask = async (question: string, machine: TerminalHost): Promise<string> => {
   machine.err(question);
   const lines = createInterface({ input: machine.stdin });
   const stop = machine.onInterrupt(() => lines.close());

@@ -11,16 +11,16 @@ import {
 import type { PermissionMode } from '../../../protocol/permission/permission.js';
 import { rosterFor } from '../../../sdk/assembly/agent-catalog.js';
 import { settingsFor } from '../../../sdk/assembly/options/command-settings.js';
-import type { Machine } from '../../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { money, plural } from '../../../terminal/text/format-numbers.js';
-import { harmless, plainText } from '../../../terminal/text/sanitize.js';
+import { plainText, sanitize } from '../../../terminal/text/sanitize.js';
 import { builtinTools } from '../../../tools/builtin-tools.js';
 import { EXIT } from '../../run/exit-code.js';
 import type { RunFlags } from '../../run/run-flags.js';
 
 export type AgentsFlags = RunFlags & { readonly json?: boolean };
 
-export const showAgents = async (flags: AgentsFlags, machine: Machine): Promise<number> => {
+export const showAgents = async (flags: AgentsFlags, machine: TerminalHost): Promise<number> => {
   const cwd = flags.cwd === undefined ? machine.cwd : resolve(machine.cwd, flags.cwd);
   const settings = settingsFor(machine, flags, cwd);
   const roster = await rosterFor(flags, settings, machine);
@@ -64,7 +64,7 @@ export const agentsText = (
     ...blocks.map((lines) => lines.join('\n')),
     ...(problems.length === 0 ? [] : [`Not used:\n${problems.map((it) => `  ${it}`).join('\n')}`]),
   ]
-    .map((block) => `${harmless(block)}\n`)
+    .map((block) => `${sanitize(block)}\n`)
     .join('\n');
 };
 

@@ -4,12 +4,12 @@ import { explainSettings, type SettingRow } from '../../../config/settings/expla
 import { stateLayout } from '../../../config/workspace/state-directory.js';
 import { settingsFor } from '../../../sdk/assembly/options/command-settings.js';
 import { knownPersonKey } from '../../../store/shared/person-key.js';
-import type { Machine } from '../../../terminal/terminal-host.js';
-import { harmless } from '../../../terminal/text/sanitize.js';
+import type { TerminalHost } from '../../../terminal/terminal-host.js';
+import { sanitize } from '../../../terminal/text/sanitize.js';
 import { EXIT } from '../../run/exit-code.js';
 import type { RunFlags } from '../../run/run-flags.js';
 
-export const showConfig = (flags: RunFlags & { json?: boolean }, machine: Machine): number => {
+export const showConfig = (flags: RunFlags & { json?: boolean }, machine: TerminalHost): number => {
   const cwd = flags.cwd === undefined ? machine.cwd : resolve(machine.cwd, flags.cwd);
   const settings = settingsFor(machine, flags, cwd);
   for (const warning of settings.warnings) machine.notify(warning);
@@ -23,7 +23,7 @@ export const showConfig = (flags: RunFlags & { json?: boolean }, machine: Machin
     machine.out(`${JSON.stringify(shown, null, 2)}\n`);
   } else {
     machine.out(table(rows));
-    machine.out(harmless(`Your public key: ${publicKey ?? NO_KEY} (${keys})\n`));
+    machine.out(sanitize(`Your public key: ${publicKey ?? NO_KEY} (${keys})\n`));
   }
   return EXIT.done;
 };
@@ -35,7 +35,7 @@ const table = (rows: readonly SettingRow[]): string => {
   return rows
     .map(({ key, value, source, file, line }) => {
       const shown = value === undefined ? '(not set)' : JSON.stringify(value);
-      return harmless(`${key.padEnd(width)}  ${shown}  (${placeOf(source, file, line)})\n`);
+      return sanitize(`${key.padEnd(width)}  ${shown}  (${placeOf(source, file, line)})\n`);
     })
     .join('');
 };

@@ -2,7 +2,7 @@
 
 import { beginningOf } from '../../../sdk/sessions/dry-run-prompt.js';
 import { promptReport } from '../../../sdk/sessions/prompt-report.js';
-import type { Machine } from '../../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { chartStyle } from '../../../terminal/text/bar-chart.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
 import { EXIT } from '../../run/exit-code.js';
@@ -11,7 +11,7 @@ import { promptView } from './prompt-view.js';
 
 export type PromptFlags = RunFlags & { readonly json?: boolean };
 
-export const showPrompt = async (flags: PromptFlags, machine: Machine): Promise<number> => {
+export const showPrompt = async (flags: PromptFlags, machine: TerminalHost): Promise<number> => {
   const beginning = await beginningOf(machine, flags, flags.print === true);
   const report = promptReport(beginning, flags.agent ?? null);
   if (flags.json === true) machine.out(`${JSON.stringify(report, null, 2)}\n`);

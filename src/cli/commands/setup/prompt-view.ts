@@ -9,7 +9,7 @@ import type {
 import { type Paint, paintFor } from '../../../terminal/terminal.js';
 import type { ChartStyle } from '../../../terminal/text/bar-chart.js';
 import { columns, count, plural, wrapped } from '../../../terminal/text/format-numbers.js';
-import { harmless, plainText } from '../../../terminal/text/sanitize.js';
+import { plainText, sanitize } from '../../../terminal/text/sanitize.js';
 import { folded } from '../../../terminal/text/text-fit.js';
 
 export interface PromptViewOptions {
@@ -65,7 +65,7 @@ class Page {
   }
 
   quote(text: string): void {
-    for (const line of harmless(text).split('\n')) {
+    for (const line of sanitize(text).split('\n')) {
       const [first = '', ...rest] = this.fold(line);
       this.lines.push(`| ${first}`.trimEnd(), ...rest.map((more) => `: ${more}`.trimEnd()));
     }

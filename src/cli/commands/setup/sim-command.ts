@@ -2,12 +2,12 @@
 import { UsageError } from '../../../protocol/errors.js';
 import { ECHO_SCRIPT, loadScript } from '../../../simulator/script.js';
 import { startSimulator } from '../../../simulator/server.js';
-import type { Machine } from '../../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { EXIT } from '../../run/exit-code.js';
 
 export const runSimulator = async (
   flags: { port: string; script?: string },
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<number> => {
   const port = Number(flags.port);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {

@@ -8,7 +8,7 @@ import { openStateDirectory } from '../../../config/workspace/state-directory.js
 import { UsageError } from '../../../protocol/errors.js';
 import { settingsFor } from '../../../sdk/assembly/options/command-settings.js';
 import { type ExternalInclude, externalIncludes } from '../../../sdk/assembly/prompt/run-memory.js';
-import type { Machine } from '../../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { exactText } from '../../../terminal/text/sanitize.js';
 import { EXIT } from '../../run/exit-code.js';
 import type { RunFlags } from '../../run/run-flags.js';
@@ -20,7 +20,7 @@ export type TrustFlags = RunFlags & {
   readonly json?: boolean;
 };
 
-export const changeTrust = async (flags: TrustFlags, machine: Machine): Promise<number> => {
+export const changeTrust = async (flags: TrustFlags, machine: TerminalHost): Promise<number> => {
   const cwd = flags.cwd === undefined ? machine.cwd : resolve(machine.cwd, flags.cwd);
   const settings = settingsFor(machine, flags, cwd);
   const { workspace, projectFiles } = settings;
@@ -45,7 +45,7 @@ export const changeTrust = async (flags: TrustFlags, machine: Machine): Promise<
 /** What is included after the change, if one was asked for. */
 const changeIncludes = async (
   { include, revoke, ...flags }: TrustFlags,
-  machine: Machine,
+  machine: TerminalHost,
   settings: LoadedSettings,
   cwd: string,
 ): Promise<readonly ExternalInclude[]> => {
@@ -62,7 +62,7 @@ const changeIncludes = async (
 const wantedOf = (
   given: readonly string[],
   includes: readonly ExternalInclude[],
-  { cwd }: Machine,
+  { cwd }: TerminalHost,
 ): readonly string[] =>
   given.map((name) => {
     const path = resolve(cwd, name);

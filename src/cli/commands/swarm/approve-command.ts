@@ -10,7 +10,7 @@ import {
 import { questionFate } from '../../../sdk/control/question-outcome.js';
 import { askerOf, purposeOf } from '../../../terminal/format/format-asker.js';
 import { denialOf, questionFacts } from '../../../terminal/format/format-question.js';
-import type { Machine } from '../../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { chartStyle } from '../../../terminal/text/bar-chart.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
 import { EXIT } from '../../run/exit-code.js';
@@ -27,12 +27,16 @@ export interface DenyFlags extends StoreFlags {
   readonly json?: boolean;
 }
 
-export const approve = (wanted: string, flags: ApproveFlags, machine: Machine): Promise<number> =>
+export const approve = (
+  wanted: string,
+  flags: ApproveFlags,
+  machine: TerminalHost,
+): Promise<number> =>
   answer(wanted, { behavior: 'allow', scope: flags.for ?? 'once' }, flags, machine);
 
 const LONGEST_REASON = 4_000;
 
-export const deny = (wanted: string, flags: DenyFlags, machine: Machine): Promise<number> => {
+export const deny = (wanted: string, flags: DenyFlags, machine: TerminalHost): Promise<number> => {
   const reason = flags.reason?.trim() ?? '';
   if (reason.length > LONGEST_REASON) {
     throw new UsageError(`A reason has ${LONGEST_REASON} characters at most.`);
@@ -44,7 +48,7 @@ const answer = async (
   wanted: string,
   given: PermissionAnswer,
   flags: StoreFlags & { readonly json?: boolean },
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<number> => {
   const { open, reply } = await withSessions(machine, flags, async (store) => {
     const { questions } = await openQuestions(store);

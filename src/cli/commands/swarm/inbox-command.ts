@@ -5,7 +5,7 @@ import { type OpenQuestion, openQuestions } from '../../../sdk/control/open-ques
 import { sessionNamed } from '../../../sdk/sessions/find-session.js';
 import { askerOf, purposeOf } from '../../../terminal/format/format-asker.js';
 import { questionFacts } from '../../../terminal/format/format-question.js';
-import type { Machine } from '../../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { chartStyle } from '../../../terminal/text/bar-chart.js';
 import { plural } from '../../../terminal/text/format-numbers.js';
 import { isoTime, shortAge } from '../../../terminal/text/format-time.js';
@@ -21,7 +21,7 @@ export interface InboxFlags extends StoreFlags {
 export const showInbox = async (
   wanted: string | undefined,
   flags: InboxFlags,
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<number> => {
   const { questions, leftOut } = await withSessions(machine, flags, async (store) => {
     const session =

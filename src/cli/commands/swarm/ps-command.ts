@@ -4,11 +4,11 @@ import type { StoreFlags } from '../../../sdk/assembly/options/store-choice.js';
 import { isUnderWay } from '../../../sdk/control/remote-commands.js';
 import { newestFirst, sessionNamed } from '../../../sdk/sessions/find-session.js';
 import { swarmText } from '../../../terminal/output/swarm-text.js';
-import type { Machine } from '../../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { chartStyle } from '../../../terminal/text/bar-chart.js';
 import { isoTime } from '../../../terminal/text/format-time.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
-import { atAGlance } from '../../../views/swarm/cached-job-list.js';
+import { withCachedJobs } from '../../../views/swarm/cached-job-list.js';
 import {
   type AgentView,
   type SwarmView,
@@ -32,7 +32,7 @@ const WIDEST = 240;
 export const listSwarms = (
   wanted: string | undefined,
   flags: PsFlags,
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<number> =>
   withSessions(machine, flags, (store) => showSwarms(store, wanted, flags, machine));
 
@@ -40,7 +40,7 @@ const showSwarms = async (
   store: SessionStore,
   wanted: string | undefined,
   flags: PsFlags,
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<number> => {
   const sessions =
     wanted === undefined
@@ -74,7 +74,7 @@ const runningOrRecent = async (
 ): Promise<readonly SessionMeta[]> => {
   const running: SessionMeta[] = [];
   const former: SessionMeta[] = [];
-  const source = atAGlance(store);
+  const source = withCachedJobs(store);
   for (const session of newestFirst(await store.list())) {
     if (await isUnderWay(source, session.id)) running.push(session);
     else if (isAll && former.length < MOST_FORMER) former.push(session);

@@ -2,7 +2,7 @@
 import { UsageError } from '../../../protocol/errors.js';
 import { findSession } from '../../../sdk/assembly/options/session-choice.js';
 import { commandSwarm, refuseUnlessLive } from '../../../sdk/control/remote-commands.js';
-import type { Machine } from '../../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import type { RunFlags } from '../../run/run-flags.js';
 import { runAgent } from '../../run-agent.js';
 import { withSessions } from '../inspect/with-session-store.js';
@@ -14,7 +14,7 @@ export const resume = async (
   wanted: string,
   prompt: string | undefined,
   flags: ResumeFlags,
-  machine: Machine,
+  machine: TerminalHost,
   end: (code: number) => void,
 ): Promise<void> => {
   const found = await withSessions(machine, flags, async (store) => {

@@ -11,7 +11,7 @@ import {
 } from '../../../sdk/control/remote-commands.js';
 import { refusalOfText, steerAgent } from '../../../sdk/control/steer-agent.js';
 import { addressedBy } from '../../../sdk/sessions/find-session.js';
-import type { Machine } from '../../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
 import {
   type AgentHit,
@@ -33,7 +33,7 @@ export const sendToAgent = async (
   wanted: string,
   given: string | undefined,
   flags: SteerFlags,
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<number> => {
   const text = given ?? (await readPiped(machine));
   if (text.trim() === '') throw new UsageError(NO_TEXT);
@@ -44,19 +44,22 @@ export const sendToAgent = async (
 
 const NO_TEXT = 'There is no text: give one, as in skein send lead "…", or pipe one in.';
 
-const readPiped = (machine: Machine): Promise<string> => {
+const readPiped = (machine: TerminalHost): Promise<string> => {
   if (machine.stdin.isTTY !== true) return readPrompt(undefined, machine, NO_TEXT);
   throw new UsageError(NO_TEXT);
 };
 
-export const stopAgent = (wanted: string, flags: SteerFlags, machine: Machine): Promise<number> =>
-  steer(wanted, (agent) => ({ type: 'stop', agent }), flags, machine);
+export const stopAgent = (
+  wanted: string,
+  flags: SteerFlags,
+  machine: TerminalHost,
+): Promise<number> => steer(wanted, (agent) => ({ type: 'stop', agent }), flags, machine);
 
 const steer = (
   wanted: string,
   command: (agent: string) => SwarmCommand,
   flags: SteerFlags,
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<number> =>
   withSessions(machine, flags, async (store) => {
     const { swarm, agent } = await runningAgent(store, wanted, machine);
@@ -69,7 +72,7 @@ const steer = (
 export const runningAgent = async (
   store: SessionStore,
   wanted: string,
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<AgentHit> => {
   const tell = leftOut(machine);
   const swarms = await liveSwarms(store, tell);
@@ -88,7 +91,7 @@ export const tellReply = (
   reply: CommandReply,
   about: object,
   { json }: Pick<SteerFlags, 'json'>,
-  machine: Machine,
+  machine: TerminalHost,
 ): number => {
   if (json === true) machine.out(`${JSON.stringify({ ...about, ...reply }, null, 2)}\n`);
   else if (reply.ok) machine.out(`${plainText(reply.sentence, 1_000)}\n`);

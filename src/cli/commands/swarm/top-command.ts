@@ -2,7 +2,7 @@
 import type { SessionStore } from '../../../protocol/session/store.js';
 import { sessionNamed } from '../../../sdk/sessions/find-session.js';
 import { isCapableTerminal, isForScreenReader } from '../../../terminal/terminal.js';
-import type { Machine } from '../../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { StoreSource } from '../../../ui/swarm/store-source.js';
 import { EXIT } from '../../run/exit-code.js';
 import { withSessions } from '../inspect/with-session-store.js';
@@ -16,7 +16,7 @@ export interface TopFlags extends PsFlags {
 export const showTop = async (
   wanted: string | undefined,
   flags: TopFlags,
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<number> => {
   const isHeard = flags.screenReader === true || isForScreenReader(machine);
   const isSeen = isCapableTerminal(machine);
@@ -45,11 +45,11 @@ export const showTop = async (
 const sourceOf = async (
   store: SessionStore,
   wanted: string | undefined,
-  { cwd }: Machine,
+  { cwd }: TerminalHost,
 ): Promise<StoreSource> =>
   new StoreSource(store, wanted === undefined ? undefined : await sessionNamed(store, wanted, cwd));
 
-const listen = async (source: StoreSource, machine: Machine): Promise<number> => {
+const listen = async (source: StoreSource, machine: TerminalHost): Promise<number> => {
   await tellTop(source, machine);
   return EXIT.done;
 };
@@ -57,7 +57,7 @@ const listen = async (source: StoreSource, machine: Machine): Promise<number> =>
 const watch = async (
   source: StoreSource,
   store: SessionStore,
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<number> => {
   const { showSwarmScreen } = await import('../../../ui/swarm/swarm-screen.js');
   const { done } = source;

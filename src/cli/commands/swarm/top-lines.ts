@@ -2,7 +2,7 @@
 
 import { doingOf, stateText, whoText } from '../../../terminal/format/format-agent.js';
 import { swarmHead, swarmText } from '../../../terminal/output/swarm-text.js';
-import type { Machine } from '../../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
 import type { StoreSource } from '../../../ui/swarm/store-source.js';
 import type { AgentView, SwarmView } from '../../../views/swarm/swarm-view.js';
@@ -14,7 +14,7 @@ const WIDTH = 160;
 /** Until Ctrl-C, or nobody reads it any more. */
 export const tellTop = async (
   source: Pick<StoreSource, 'swarms' | 'trouble' | 'watch' | 'now' | 'ready' | 'done'>,
-  machine: Machine,
+  machine: TerminalHost,
 ): Promise<void> => {
   let end = () => {};
   const over = new Promise<void>((resolve) => {

@@ -3,7 +3,7 @@ import { outageText } from '../../../actors/session/store-outages.js';
 import { UsageError } from '../../../protocol/errors.js';
 import type { StoreFlags } from '../../../sdk/assembly/options/store-choice.js';
 import { type AgentNews, openWorker, type WorkerNews } from '../../../sdk/worker/worker.js';
-import type { Machine } from '../../../terminal/terminal-host.js';
+import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { count } from '../../../terminal/text/format-numbers.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
 import { EXIT } from '../../run/exit-code.js';
@@ -18,7 +18,7 @@ export interface WorkerFlags extends StoreFlags {
 const DEFAULT_CONCURRENCY = 20;
 const MOST_CONCURRENCY = 10_000;
 
-export const runWorker = async (flags: WorkerFlags, machine: Machine): Promise<number> => {
+export const runWorker = async (flags: WorkerFlags, machine: TerminalHost): Promise<number> => {
   const concurrency = numberOf(flags.concurrency, '--concurrency') ?? DEFAULT_CONCURRENCY;
   const perMinute = numberOf(flags.rate, '--rate');
   makeRoomForMany();
@@ -67,7 +67,7 @@ const numberOf = (text: string | undefined, flag: string): number | undefined =>
   );
 };
 
-const tell = (news: WorkerNews, { json }: WorkerFlags, machine: Machine): void => {
+const tell = (news: WorkerNews, { json }: WorkerFlags, machine: TerminalHost): void => {
   if (json === true) machine.out(`${JSON.stringify(news)}\n`);
   if ('agent' in news) {
     if (json !== true) tellOfAgent(news, machine);
@@ -78,7 +78,7 @@ const tell = (news: WorkerNews, { json }: WorkerFlags, machine: Machine): void =
   } else machine.notify(outageText('why' in news ? news.why : undefined));
 };
 
-const tellOfAgent = (news: AgentNews, machine: Machine): void => {
+const tellOfAgent = (news: AgentNews, machine: TerminalHost): void => {
   const { swarm, agent, what } = news;
   const more =
     what === 'given back' || what === 'put aside'

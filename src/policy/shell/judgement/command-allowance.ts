@@ -3,21 +3,21 @@
  * free, and so is each of its redirections.
  */
 import type { PermissionRule } from '../../../protocol/permission/permission.js';
-import type { JudgedCall, JudgedPart } from '../../analysed-call.js';
+import type { AnalysedCall, AnalysedCommand } from '../../analysed-call.js';
 import type { CompiledRule } from '../../rules/rule-matcher.js';
 import { setsOnlyHarmless } from './shell-variables.js';
 
-export interface Leave {
+export interface FreeAccess {
   readonly isReadable: (place: string) => boolean;
   /** Changes of this place need no rule. */
   readonly isWritable: (place: string) => boolean;
 }
 
 /** The first rule that speaks of it; 'free' when none does, undefined when something is not allowed. */
-export const leaveFor = (
-  { command = [] }: JudgedCall,
+export const commandAllowance = (
+  { command = [] }: AnalysedCall,
   rules: readonly CompiledRule[],
-  leave: Leave,
+  leave: FreeAccess,
 ): PermissionRule | 'free' | undefined => {
   let needed: PermissionRule | undefined;
   const finds = (test: (rule: CompiledRule) => boolean) => {
@@ -39,7 +39,7 @@ export const leaveFor = (
   return allowed && command.length > 0 ? (needed ?? 'free') : undefined;
 };
 
-const isFreePart = ({ part, reads }: JudgedPart, leave: Leave): boolean => {
+const isFreePart = ({ part, reads }: AnalysedCommand, leave: FreeAccess): boolean => {
   if (part.words.length === 0) return true;
   if (part.transparent) return setsOnlyHarmless(part);
   return reads?.every(leave.isReadable) === true;

@@ -26,7 +26,7 @@ const USUAL = [
 const TELLING = /^\.[^a-z0-9]*[a-z0-9]|[a-z0-9].*[a-z0-9]/i;
 
 /** The same path with the usual names that fit its patterns, and what only the shell knows of it. */
-export const baits = ({ text, glob, dynamic }: ShellWord): readonly string[] => {
+export const sensitiveGlobMatches = ({ text, glob, dynamic }: ShellWord): readonly string[] => {
   if (!glob && !dynamic) return [];
   const names = text.replaceAll(UNKNOWN, '*').split('/');
   const found: string[] = [];

@@ -8,7 +8,7 @@ import type { WireBlock } from '../../../protocol/model/wire.js';
 import type { Denial, FeedItem } from '../../../protocol/session/feed.js';
 import type { MessageUsage, ModelUsage, ResultMessage } from './messages.js';
 
-export class RunTally {
+export class RunResultBuilder {
   text: string;
   turns = 0;
   stop: Stop | undefined;

@@ -37,7 +37,7 @@ interface Progress {
 }
 
 /** Holds figures of agents that are under way, and nothing of those that have ended. */
-export class TaskBook {
+export class TaskMessages {
   private readonly session: string;
   private readonly now: () => number;
   private readonly running = new Map<string, Progress>();

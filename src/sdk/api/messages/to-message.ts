@@ -12,7 +12,7 @@ import type {
 import { wireUsage } from './run-result.js';
 
 /** Undefined for what has another message of its own: a denial and the end are in the result. */
-export const messageOf = (
+export const toMessage = (
   item: FeedItem,
   session_id: string,
   parent_tool_use_id: string | null = null,
@@ -55,7 +55,7 @@ export const messageOf = (
     case 'todos.changed':
       return { type: 'system', subtype: 'todos', todos: item.todos, ...belonging };
     case 'agent.feed':
-      return messageOf(item.item, session_id, item.agent.call);
+      return toMessage(item.item, session_id, item.agent.call);
     case 'tool.ended':
     case 'person.asked':
     case 'call.denied':

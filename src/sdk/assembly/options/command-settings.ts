@@ -2,11 +2,11 @@
 import { resolve } from 'node:path';
 import { splitRules } from '../../../config/settings/flag-settings.js';
 import { type LoadedSettings, loadSettings } from '../../../config/settings/load-settings.js';
-import type { Surroundings } from './host-environment.js';
+import type { HostEnvironment } from './host-environment.js';
 import type { RunOptions } from './run-options.js';
 
 export const settingsFor = (
-  machine: Pick<Surroundings, 'env' | 'home' | 'cwd' | 'platform'>,
+  machine: Pick<HostEnvironment, 'env' | 'home' | 'cwd' | 'platform'>,
   flags: RunOptions,
   cwd: string,
 ): LoadedSettings => {

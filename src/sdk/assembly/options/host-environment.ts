@@ -1,5 +1,5 @@
 /** The world around a run, passed in so that every host can be tested. */
-export interface Surroundings {
+export interface HostEnvironment {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string;
   readonly cwd: string;

@@ -11,8 +11,8 @@ import { systemClock } from '../../../protocol/clock.js';
 import { randomIds } from '../../../protocol/ids.js';
 import type { Governor } from '../../../protocol/model/governor.js';
 import type { SessionStore } from '../../../protocol/session/store.js';
-import { SessionFiles } from '../../../store/files/file-session-store.js';
-import { SessionMemory } from '../../../store/memory/memory-session-store.js';
+import { FileSessionStore } from '../../../store/files/file-session-store.js';
+import { MemorySessionStore } from '../../../store/memory/memory-session-store.js';
 import type { RunOptions } from './run-options.js';
 import { chooseStore, type StoreChoice, type StoreFlags, type StorePlace } from './store-choice.js';
 
@@ -53,13 +53,13 @@ const open = async (
 ): Promise<OpenedStore> => {
   const owner = ownerMarker(randomIds('owner'));
   const shared = { choice, owner, governorFor: undefined };
-  if (choice.kind === 'memory') return { ...shared, sessions: new SessionMemory(systemClock) };
+  if (choice.kind === 'memory') return { ...shared, sessions: new MemorySessionStore(systemClock) };
   const { sessions: root } = layout();
   const redact = redactorOf(keysIn(machine.env));
   const lease = { marker: owner, pid: process.pid };
   if (choice.kind === 'embedded') {
     const options = { root, owner: lease, ownerLives, clock: systemClock, redact };
-    return { ...shared, sessions: new SessionFiles(options) };
+    return { ...shared, sessions: new FileSessionStore(options) };
   }
   const { openRedisStore } = await import('../../../store/redis/sessions/redis-store.js');
   const { sessions, governor } = await openRedisStore({

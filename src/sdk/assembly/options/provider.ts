@@ -1,6 +1,6 @@
 /** Where the model is and how to sign in, from the variables that everybody sets. */
 import { UsageError } from '../../../protocol/errors.js';
-import type { Surroundings } from './host-environment.js';
+import type { HostEnvironment } from './host-environment.js';
 
 export interface Provider {
   readonly apiKey: string | undefined;
@@ -8,7 +8,7 @@ export interface Provider {
   readonly baseUrl: string | undefined;
 }
 
-export const providerOf = (env: Surroundings['env']): Provider => {
+export const providerOf = (env: HostEnvironment['env']): Provider => {
   const apiKey = env.ANTHROPIC_API_KEY || undefined;
   const authToken = env.ANTHROPIC_AUTH_TOKEN || undefined;
   if (apiKey === undefined && authToken === undefined) {

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { LoadedSettings } from '../../../config/settings/load-settings.js';
 import { UsageError } from '../../../protocol/errors.js';
 import { settingsFor } from './command-settings.js';
-import type { Surroundings } from './host-environment.js';
+import type { HostEnvironment } from './host-environment.js';
 import type { RunOptions } from './run-options.js';
 
 export type StoreChoice = { readonly from: string } & (
@@ -17,7 +17,7 @@ export type StoreChoice = { readonly from: string } & (
 export type StoreFlags = Pick<RunOptions, 'store' | 'settings' | 'trust' | 'cwd'>;
 
 /** The world as far as the choice depends on it. */
-export type StorePlace = Pick<Surroundings, 'env' | 'home' | 'cwd' | 'platform'>;
+export type StorePlace = Pick<HostEnvironment, 'env' | 'home' | 'cwd' | 'platform'>;
 
 /** Throws a UsageError when somebody means one that cannot be understood. */
 export const chooseStore = (

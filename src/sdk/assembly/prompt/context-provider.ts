@@ -37,7 +37,7 @@ import {
   SNAPSHOT,
   systemContext,
 } from '../../../prompt/system/system-context.js';
-import type { Briefing, OpeningFile } from '../../../protocol/model/context-provider.js';
+import type { ContextProvider, PreambleFile } from '../../../protocol/model/context-provider.js';
 import type { CacheTtl, PromptHead } from '../../../protocol/model/prompt.js';
 import type { Capabilities } from '../../../protocol/model/providers.js';
 import type { RawJson } from '../../../protocol/model/wire.js';
@@ -77,7 +77,7 @@ export interface BriefingOptions {
   readonly notify: (sentence: string) => void;
 }
 
-export const runBriefing = (options: BriefingOptions): Briefing => {
+export const runBriefing = (options: BriefingOptions): ContextProvider => {
   const { memory, capabilities, mcpDelta } = options;
   const registry = new SectionRegistry(dynamicSections(mcpDelta));
   const boundary = hasBoundary(capabilities.provider, options.betasDisabled);
@@ -183,15 +183,15 @@ const saysTheSame = (kept: PromptHead, now: readonly Piece[]): boolean => {
 const openingFiles = (
   { kept, dropped }: Trimmed,
   rules: readonly ConditionalRule[],
-): readonly OpeningFile[] => {
-  const fileOf = (block: InstructionBlock, fate: OpeningFile['fate']): OpeningFile => {
+): readonly PreambleFile[] => {
+  const fileOf = (block: InstructionBlock, fate: PreambleFile['fate']): PreambleFile => {
     const { source: layer, path, parent } = block;
     return { layer, path, parent, fate, text: instructionText(block) };
   };
   return [
     ...kept.map((block) => fileOf(block, 'told')),
     ...dropped.map((block) => fileOf(block, 'left out')),
-    ...rules.map((rule): OpeningFile => {
+    ...rules.map((rule): PreambleFile => {
       const { layer, path, parent, paths } = rule;
       return { layer, path, parent, fate: 'waits', paths, text: ruleText(rule) };
     }),

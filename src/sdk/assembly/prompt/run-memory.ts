@@ -11,11 +11,11 @@ import { memoryDisk } from '../../../host/files/memory-disk.js';
 import { MemoryFiles } from '../../../memory/memory-files.js';
 import { holdsSecrets } from '../../../policy/paths/sensitive-files.js';
 import type { MemoryPorts } from '../../../protocol/tools/memory.js';
-import type { Surroundings } from '../options/host-environment.js';
+import type { HostEnvironment } from '../options/host-environment.js';
 import type { RunOptions } from '../options/run-options.js';
 
 export interface MemoryRequest {
-  readonly machine: Pick<Surroundings, 'home' | 'cwd' | 'platform'>;
+  readonly machine: Pick<HostEnvironment, 'home' | 'cwd' | 'platform'>;
   readonly flags: RunOptions;
   readonly settings: Pick<LoadedSettings, 'skein' | 'skeinHome' | 'workspace'>;
   /** Where the session works. */

@@ -14,19 +14,19 @@ import { chooseTtl } from '../../../prompt/request/cache-ttl.js';
 import { withoutTempPaths } from '../../../prompt/request/temp-paths.js';
 import type { AgentDefinition } from '../../../protocol/agent/agent-definition.js';
 import { localDate, systemClock } from '../../../protocol/clock.js';
-import type { Briefing } from '../../../protocol/model/context-provider.js';
+import type { ContextProvider } from '../../../protocol/model/context-provider.js';
 import { capabilitiesOf, type ProviderName } from '../../../protocol/model/providers.js';
 import type { RawJson } from '../../../protocol/model/wire.js';
 import type { MemoryPorts } from '../../../protocol/tools/memory.js';
 import type { Toolbox } from '../../../tools/toolbox.js';
 import { placesOf } from '../lead-agent.js';
-import type { Surroundings } from '../options/host-environment.js';
+import type { HostEnvironment } from '../options/host-environment.js';
 import type { RunOptions } from '../options/run-options.js';
 import { runBriefing } from './context-provider.js';
 import { memoryFor } from './run-memory.js';
 
 export interface PromptRequest {
-  readonly machine: Surroundings;
+  readonly machine: HostEnvironment;
   readonly flags: RunOptions;
   readonly settings: LoadedSettings;
   readonly tools: Toolbox;
@@ -58,7 +58,7 @@ const SLOW_GIT = `git took more than ${WITHIN_MS / 1_000} seconds to tell of the
 /** Of what a prompt may be, instruction files may fill a fifth. */
 const MEMORY_SHARE = 0.2;
 
-export const promptFor = (request: PromptRequest): Briefing => {
+export const promptFor = (request: PromptRequest): ContextProvider => {
   const { machine, flags, settings, tools, agent, cwd, model, environment } = request;
   const { skein } = settings;
   const names = tools.visible.map(({ name }) => name);

@@ -15,13 +15,13 @@ import fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SkeinError, UsageError } from '../../../protocol/errors.js';
 import {
+  type ConsumeOptions,
+  type JobConsumer,
+  type JobHandler,
   type JobQueue,
   type OwnJobs,
   type QueuedJob,
   queuedJob,
-  type Work,
-  type Workplace,
-  type WorkTerms,
 } from '../../../protocol/session/job-queue.js';
 import {
   checkJob,
@@ -35,7 +35,7 @@ import {
   workerFolder,
   workerOf,
 } from '../../shared/job-names.js';
-import { employHands, type HandedJob, type JobCounter } from '../../shared/poll-jobs.js';
+import { type HandedJob, type PollableQueue, pollJobs } from '../../shared/poll-jobs.js';
 import { checkSessionId } from '../../shared/session-meta.js';
 import { openRegular } from '../io/regular-file.js';
 import { namesIn } from '../io/shared-folders.js';
@@ -48,7 +48,7 @@ const FOLDERS = ['all', 'waiting', 'later', 'taken', 'done', 'damaged'] as const
 /** A job is a few words; what is longer is none. */
 const LONGEST_JOB = 10_000;
 
-export class JobFiles implements JobQueue, OwnJobs, JobCounter {
+export class FileJobQueue implements JobQueue, OwnJobs, PollableQueue {
   readonly own = this;
   private readonly root: string;
   private readonly lives: (worker: string) => boolean;
@@ -146,8 +146,8 @@ export class JobFiles implements JobQueue, OwnJobs, JobCounter {
     });
   }
 
-  async employ(worker: string, terms: WorkTerms, work: Work): Promise<Workplace> {
-    return employHands(this, worker, terms, work);
+  async consume(worker: string, terms: ConsumeOptions, work: JobHandler): Promise<JobConsumer> {
+    return pollJobs(this, worker, terms, work);
   }
 
   async close(): Promise<void> {}

@@ -5,7 +5,7 @@
  */
 import fs from 'node:fs';
 
-export interface RestingFile {
+export interface PooledFile {
   /** Lets its descriptor go; false when it is needed just now. */
   rest(): boolean;
 }
@@ -16,11 +16,11 @@ const MOST = 2_048;
 /** Files looked at when one too many is open; those that are busy go to the end of the line. */
 const LOOKS = 8;
 
-export class OpenFiles {
+export class DescriptorPool {
   private most: number;
   private isMeasured: boolean;
   /** Those that were used last are last. */
-  private readonly files = new Set<RestingFile>();
+  private readonly files = new Set<PooledFile>();
 
   /** Left out, it is found out when it begins to matter. */
   constructor(most?: number) {
@@ -28,7 +28,7 @@ export class OpenFiles {
     this.isMeasured = most !== undefined;
   }
 
-  use(file: RestingFile): void {
+  use(file: PooledFile): void {
     this.files.delete(file);
     this.files.add(file);
     if (this.files.size <= this.most) return;
@@ -39,11 +39,11 @@ export class OpenFiles {
     if (this.files.size > this.most) this.restOne(file);
   }
 
-  forget(file: RestingFile): void {
+  forget(file: PooledFile): void {
     this.files.delete(file);
   }
 
-  private restOne(but: RestingFile): void {
+  private restOne(but: PooledFile): void {
     let looks = 0;
     for (const file of this.files) {
       if (looks === LOOKS) return;

@@ -3,7 +3,7 @@
 import { EVENTS_VERSION, type SwarmEvent, swarmEvent } from '../../../protocol/session/events.js';
 import type { JournalRecord } from '../../../protocol/session/journal.js';
 import { eventOf } from '../../shared/event-projection.js';
-import type { Citations } from './unindexed-records.js';
+import type { IndexPosition } from './unindexed-records.js';
 
 export interface EventSink {
   append(text: string): void;
@@ -31,7 +31,7 @@ export class EventIndex {
   private waiting: string[] = [];
   private isFull = false;
   private flushing: NodeJS.Immediate | undefined;
-  private readonly cited: Citations;
+  private readonly cited: IndexPosition;
   private readonly swarm: string;
   private readonly sink: EventSink;
   private readonly redact: (text: string) => string;
@@ -40,7 +40,7 @@ export class EventIndex {
   constructor(
     swarm: string,
     sink: EventSink,
-    cited: Citations,
+    cited: IndexPosition,
     redact: (text: string) => string = (text) => text,
   ) {
     this.swarm = swarm;

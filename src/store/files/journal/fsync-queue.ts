@@ -4,16 +4,16 @@
  * most a hundred a second: a wide swarm would keep its disk, and thereby itself, busy with nothing else.
  */
 
-import { WaitingLine } from '../../../lib/fifo-queue.js';
+import { FifoQueue } from '../../../lib/fifo-queue.js';
 import type { SyncTime } from '../../../protocol/session/store.js';
 
 /** Fewer than the threads that node has for files, since others need one too. */
 const AT_ONCE = 3;
 const BETWEEN_MS = 10;
 
-export class SyncQueue {
-  private readonly urgent = new WaitingLine();
-  private readonly patient = new WaitingLine();
+export class FsyncQueue {
+  private readonly urgent = new FifoQueue();
+  private readonly patient = new FifoQueue();
   private underWay = 0;
   private pause: NodeJS.Timeout | undefined;
 

@@ -10,7 +10,7 @@ import {
 } from '../../../protocol/session/journal.js';
 import type { Journal, JournalContents, SyncTime } from '../../../protocol/session/store.js';
 import { writeAtomically } from '../io/write-atomically.js';
-import type { OpenFiles } from './descriptor-pool.js';
+import type { DescriptorPool } from './descriptor-pool.js';
 import { readJournal } from './journal-lines.js';
 import { LineFile, readLines } from './line-file.js';
 
@@ -26,7 +26,7 @@ export class JournalFile implements Journal {
     path: string,
     epoch: number,
     clock: Clock,
-    open: OpenFiles,
+    open: DescriptorPool,
     written: (record: JournalRecord) => void,
   ) {
     let file = new LineFile(path, open);

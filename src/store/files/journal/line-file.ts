@@ -4,14 +4,14 @@ import { promisify } from 'node:util';
 import { StorageError } from '../../../protocol/errors.js';
 import type { SyncTime } from '../../../protocol/session/store.js';
 import { openRegular, readRegular } from '../io/regular-file.js';
-import { OpenFiles, type RestingFile } from './descriptor-pool.js';
-import { SyncQueue } from './fsync-queue.js';
+import { DescriptorPool, type PooledFile } from './descriptor-pool.js';
+import { FsyncQueue } from './fsync-queue.js';
 
-export class LineFile implements RestingFile {
+export class LineFile implements PooledFile {
   readonly path: string;
   /** It had no lines when it was opened. */
   readonly startedEmpty: boolean;
-  private readonly open: OpenFiles;
+  private readonly open: DescriptorPool;
   private fd: number | undefined;
   private isClosed = false;
   /** Something may be in it that would not survive the machine. */
@@ -25,7 +25,7 @@ export class LineFile implements RestingFile {
    * Cuts a torn last line off (into `<path>.torn`), so that the next line starts clean. Whoever
    * still has the file open can only add to it, never write over it (law 8).
    */
-  constructor(path: string, open = new OpenFiles()) {
+  constructor(path: string, open = new DescriptorPool()) {
     this.path = path;
     this.open = open;
     try {
@@ -125,7 +125,7 @@ export class LineFile implements RestingFile {
 const APPENDING = fs.constants.O_APPEND | fs.constants.O_RDWR;
 const fdatasync = promisify(fs.fdatasync);
 /** One for the process: it has one disk, or few. */
-const queue = new SyncQueue();
+const queue = new FsyncQueue();
 
 export const readLines = (path: string): readonly string[] => {
   let text: string;

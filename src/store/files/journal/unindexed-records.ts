@@ -12,7 +12,7 @@ import { lastLineStart, linesOf } from './line-tail.js';
 import { merge } from './merge.js';
 
 /** How far an index has come: its newest number, and the newest journal entry of each agent in it. */
-export class Citations {
+export class IndexPosition {
   seq = 0;
   readonly agents = new Map<string, number>();
 
@@ -32,20 +32,20 @@ export class Citations {
 }
 
 /** An index with a line that cannot be read, or out of its order, is put aside and drawn again. */
-export const citationsIn = (path: string): Citations => {
-  const citations = new Citations();
+export const indexPositionIn = (path: string): IndexPosition => {
+  const citations = new IndexPosition();
   for (const line of linesOf(path)) {
     const event = parseEvent(line);
     if (event === undefined || !citations.isFollowedBy(event)) {
       fs.renameSync(path, `${path}.damaged`);
-      return new Citations();
+      return new IndexPosition();
     }
     citations.add(event);
   }
   return citations;
 };
 
-export interface Uncited {
+export interface UnindexedRecord {
   readonly agent: string;
   readonly parent: string | null;
   /** 0 for the lead. */
@@ -56,7 +56,10 @@ export interface Uncited {
 /** Journals that are merged share so much memory. */
 const MERGING_BYTES = 16 * 1024 * 1024;
 
-export function* uncited(folder: string, citations: Citations): Generator<Uncited, void> {
+export function* unindexedRecords(
+  folder: string,
+  citations: IndexPosition,
+): Generator<UnindexedRecord, void> {
   const late = agentsOf(folder).filter(
     (agent) => seqAtEnd(journalPath(folder, agent)) !== citations.of(agent),
   );
@@ -70,7 +73,7 @@ function* since(
   agent: string,
   known: number,
   piece: number,
-): Generator<Uncited, void> {
+): Generator<UnindexedRecord, void> {
   let [parent, depth]: [string | null, number] = [null, 0];
   for (const record of recordsOf(journalPath(folder, agent), piece)) {
     if (record.type === 'agent.created') {
@@ -82,7 +85,7 @@ function* since(
 }
 
 /** What a parent did comes before what that made its child do in the same millisecond. */
-const isEarlier = (one: Uncited, other: Uncited): boolean => {
+const isEarlier = (one: UnindexedRecord, other: UnindexedRecord): boolean => {
   if (one.record.ts !== other.record.ts) return one.record.ts < other.record.ts;
   if (one.depth !== other.depth) return one.depth < other.depth;
   return one.agent < other.agent;

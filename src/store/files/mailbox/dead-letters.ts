@@ -17,7 +17,12 @@ const ENDING = '.json';
 const FOREIGN = '.foreign';
 
 /** Written beside and renamed: a reader that dies here buries it once more, under the same name. */
-export const bury = (root: string, address: string, name: string, letter: DeadLetter): void => {
+export const moveToDeadLetters = (
+  root: string,
+  address: string,
+  name: string,
+  letter: DeadLetter,
+): void => {
   makePlace(root, address, 'dead');
   const folder = join(root, address, 'dead');
   const graves = namesIn(folder).filter((grave) => grave.endsWith(ENDING));
@@ -36,12 +41,12 @@ export const buryForeign = (root: string, address: string, name: string, reason:
   const kept = `mail/${address}/dead/${graveName(name)}${FOREIGN}`;
   const why = `${JSON.stringify(name.slice(0, 100))} is not a letter. ${reason} It lies in ${kept}.`;
   const stranger = { id: graveName(name), from: 'unknown', to: address, body: null };
-  bury(root, address, name, { ...stranger, sentAt: 0, reason: why });
+  moveToDeadLetters(root, address, name, { ...stranger, sentAt: 0, reason: why });
   const target = join(root, address, 'dead', `${graveName(name)}${FOREIGN}`);
   fs.renameSync(join(root, address, 'new', name), target);
 };
 
-export const readGraves = (folder: string): readonly DeadLetter[] =>
+export const readDeadLetters = (folder: string): readonly DeadLetter[] =>
   namesIn(join(folder, 'dead'))
     .filter((grave) => grave.endsWith(ENDING))
     .slice(-MOST_DEAD_LETTERS)

@@ -4,7 +4,7 @@
  */
 import fs from 'node:fs';
 import { join } from 'node:path';
-import { Doorbell } from '../../../lib/wakeup.js';
+import { Wakeup } from '../../../lib/wakeup.js';
 import type { Clock } from '../../../protocol/clock.js';
 import { UsageError } from '../../../protocol/errors.js';
 import { type Inbox, LONGEST_LETTER, type MailLetter } from '../../../protocol/session/mailbox.js';
@@ -12,7 +12,7 @@ import { readLetter } from '../../shared/letter-rules.js';
 import { openRegular } from '../io/regular-file.js';
 import { leavePlace, makePlace, namesIn } from '../io/shared-folders.js';
 import { storageError } from '../journal/line-file.js';
-import { bury, buryForeign } from './dead-letters.js';
+import { buryForeign, moveToDeadLetters } from './dead-letters.js';
 
 /** A folder whose changes are not told (a network disk, no more watches to be had) is looked at so often. */
 const LOOK_EVERY_MS = 1_000;
@@ -24,12 +24,12 @@ interface Given {
   readonly letter: MailLetter;
 }
 
-export class FolderInbox implements Inbox {
+export class FileInbox implements Inbox {
   private readonly root: string;
   private readonly address: string;
   private readonly clock: Clock;
   private readonly closed: () => void;
-  private readonly bell = new Doorbell();
+  private readonly bell = new Wakeup();
   /** By id: read and not acknowledged. */
   private readonly given = new Map<string, Given>();
   /** Names of files that are not to be looked at again: given, or not to be had. */
@@ -72,7 +72,7 @@ export class FolderInbox implements Inbox {
     const given = this.given.get(id);
     if (given === undefined) return;
     try {
-      bury(this.root, this.address, given.name, { ...given.letter, reason });
+      moveToDeadLetters(this.root, this.address, given.name, { ...given.letter, reason });
     } catch (error) {
       throw asStorageError(error, this.folder);
     }
@@ -85,7 +85,7 @@ export class FolderInbox implements Inbox {
     this.isClosed = true;
     this.watcher?.close();
     this.lookNoMore();
-    this.bell.ring();
+    this.bell.notify();
     leavePlace(this.root, this.address);
     this.closed();
   }
@@ -148,7 +148,7 @@ export class FolderInbox implements Inbox {
     }
     try {
       const watcher = fs.watch(join(this.folder, 'new'), { persistent: false });
-      watcher.on('change', () => this.bell.ring());
+      watcher.on('change', () => this.bell.notify());
       watcher.on('error', () => watcher.close());
       this.watcher = watcher;
     } catch {
@@ -161,7 +161,7 @@ export class FolderInbox implements Inbox {
       this.clock.now() + LOOK_EVERY_MS,
       () => {
         this.forgetLook = undefined;
-        this.bell.ring();
+        this.bell.notify();
       },
       false,
     );

@@ -24,14 +24,14 @@ import {
 import { makePlace, namesIn } from '../io/shared-folders.js';
 import { syncFolder, writeSynced } from '../io/synced-file.js';
 import { storageError } from '../journal/line-file.js';
-import { readGraves } from './dead-letters.js';
-import { FolderInbox } from './file-inbox.js';
+import { readDeadLetters } from './dead-letters.js';
+import { FileInbox } from './file-inbox.js';
 
-export class MailFolder implements Mailbox {
+export class FileMailbox implements Mailbox {
   private readonly session: string;
   private readonly root: string;
   private readonly clock: Clock;
-  private readonly readers = new Map<string, FolderInbox>();
+  private readonly readers = new Map<string, FileInbox>();
   /** Of each address, the sending that is under way: a later letter must not overtake it. */
   private readonly sending = new Map<string, Promise<void>>();
   private readonly sender = `${process.pid}-${randomBytes(4).toString('hex')}`;
@@ -65,14 +65,14 @@ export class MailFolder implements Mailbox {
     this.checkSession();
     if (this.readers.has(address)) refuseSecond(address);
     const closed = () => void this.readers.delete(address);
-    const inbox = new FolderInbox(this.root, address, this.clock, closed);
+    const inbox = new FileInbox(this.root, address, this.clock, closed);
     this.readers.set(address, inbox);
     return inbox;
   }
 
   async deadLetters(): Promise<readonly DeadLetter[]> {
     const addresses = namesIn(this.root).filter(isAddress);
-    return addresses.flatMap((address) => readGraves(join(this.root, address)));
+    return addresses.flatMap((address) => readDeadLetters(join(this.root, address)));
   }
 
   async close(): Promise<void> {

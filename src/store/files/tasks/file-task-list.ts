@@ -14,14 +14,14 @@ import { dirname, join } from 'node:path';
 import type { Clock } from '../../../protocol/clock.js';
 import { SkeinError, StorageError, UsageError } from '../../../protocol/errors.js';
 import type {
-  WorkAct,
-  WorkChange,
-  WorkItem,
-  WorkList,
-  WorkOrder,
+  SharedTask,
+  SharedTaskList,
+  TaskAction,
+  TaskChange,
+  TaskOrder,
 } from '../../../protocol/session/task-list.js';
 import { made } from '../../memory/memory-task-list.js';
-import { creates, type Decide, updates, WorkBoard, type WorkEntry } from '../../shared/task-log.js';
+import { creates, type Decide, type TaskEntry, TaskLog, updates } from '../../shared/task-log.js';
 import { syncFolder, writeSynced } from '../io/synced-file.js';
 import { storageError } from '../journal/line-file.js';
 import { entryPath, generationsIn, makeFolder, readEntry } from './task-entry-files.js';
@@ -31,12 +31,12 @@ const LONGEST_GENERATION = 256;
 /** Others may be faster again and again, but each time somebody is. */
 const ATTEMPTS = 10_000;
 
-export class WorkFiles implements WorkList {
+export class FileTaskList implements SharedTaskList {
   private readonly session: string;
   private readonly root: string;
   private readonly clock: Clock;
   private readonly longest: number;
-  private board = new WorkBoard();
+  private board = new TaskLog();
   private generation = 0;
   /** Changes of the generation that are in the board. */
   private read = 0;
@@ -51,11 +51,11 @@ export class WorkFiles implements WorkList {
     this.longest = longest;
   }
 
-  async create(order: WorkOrder, act: WorkAct): Promise<WorkItem> {
+  async create(order: TaskOrder, act: TaskAction): Promise<SharedTask> {
     return made(await this.change(creates(order, act)));
   }
 
-  async update(id: string, change: WorkChange, act: WorkAct): Promise<WorkItem | undefined> {
+  async update(id: string, change: TaskChange, act: TaskAction): Promise<SharedTask | undefined> {
     return this.change(updates(id, change, act));
   }
 
@@ -63,15 +63,15 @@ export class WorkFiles implements WorkList {
     return this.attempt(() => this.present().wasDone(key));
   }
 
-  async get(id: string): Promise<WorkItem | undefined> {
+  async get(id: string): Promise<SharedTask | undefined> {
     return this.attempt(() => this.present().get(id));
   }
 
-  async list(): Promise<readonly WorkItem[]> {
+  async list(): Promise<readonly SharedTask[]> {
     return this.attempt(() => this.present().list());
   }
 
-  private change(decide: Decide): Promise<WorkItem | undefined> {
+  private change(decide: Decide): Promise<SharedTask | undefined> {
     const mine = this.turn.then(() => this.attempt(() => this.decideAndKeep(decide)));
     this.turn = mine.catch(() => {});
     return mine;
@@ -85,7 +85,7 @@ export class WorkFiles implements WorkList {
     }
   }
 
-  private async decideAndKeep(decide: Decide): Promise<WorkItem | undefined> {
+  private async decideAndKeep(decide: Decide): Promise<SharedTask | undefined> {
     if (!fs.existsSync(this.session)) {
       throw new UsageError(`There is no session folder ${this.session} to keep a list of work in.`);
     }
@@ -103,7 +103,7 @@ export class WorkFiles implements WorkList {
   }
 
   /** The list as it is now. Reads only what is new. */
-  private present(): WorkBoard {
+  private present(): TaskLog {
     for (;;) {
       const all = generationsIn(this.root);
       const newest = all.at(-1) ?? 1;
@@ -118,7 +118,7 @@ export class WorkFiles implements WorkList {
 
   /** From the newest whole list that can be read; what one that is damaged should hold is in those before it. */
   private readAnew(all: readonly number[]): void {
-    this.board = new WorkBoard();
+    this.board = new TaskLog();
     this.read = 0;
     const base = all.findLastIndex((generation) => this.take(generation, 0) === 'taken');
     for (const generation of all.slice(Math.max(0, base))) {
@@ -139,7 +139,7 @@ export class WorkFiles implements WorkList {
   }
 
   /** Unless somebody else was faster. */
-  private async keep(entry: WorkEntry, generation: number, number: number): Promise<void> {
+  private async keep(entry: TaskEntry, generation: number, number: number): Promise<void> {
     const folder = join(this.root, String(generation));
     const grown = [this.root, folder].filter(makeFolder).map((path) => dirname(path));
     const draft = this.draft();
@@ -156,7 +156,7 @@ export class WorkFiles implements WorkList {
   }
 
   /** All numbers of the one before are taken. Of those who begin it at once, one does. */
-  private async beginGeneration(generation: number, list: WorkEntry): Promise<void> {
+  private async beginGeneration(generation: number, list: TaskEntry): Promise<void> {
     const draft = this.draft();
     fs.mkdirSync(draft, { mode: 0o700 });
     try {

@@ -6,14 +6,14 @@ import {
   LONGEST_DESCRIPTION,
   LONGEST_METADATA,
   LONGEST_SUBJECT,
-  MOST_WORK,
+  MAX_TASKS,
 } from '../../../protocol/session/task-list.js';
-import { type WorkEntry, workEntry } from '../../shared/task-log.js';
+import { type TaskEntry, taskEntry } from '../../shared/task-log.js';
 import { openRegular } from '../io/regular-file.js';
 
 /** A whole list is never longer, in bytes: a character of JSON may take six, and there are keys. */
 const LONGEST_ENTRY =
-  6 * MOST_WORK * (LONGEST_DESCRIPTION + LONGEST_METADATA + 2 * LONGEST_SUBJECT + 2_000);
+  6 * MAX_TASKS * (LONGEST_DESCRIPTION + LONGEST_METADATA + 2 * LONGEST_SUBJECT + 2_000);
 
 export const entryPath = (root: string, generation: number, number: number): string =>
   join(root, String(generation), `${number}.json`);
@@ -34,7 +34,7 @@ export const generationsIn = (root: string): readonly number[] => {
 };
 
 /** `none`: there is no such file. `damaged`: what is there is no entry of ours, and counts for nothing. */
-export const readEntry = (path: string): WorkEntry | 'damaged' | 'none' => {
+export const readEntry = (path: string): TaskEntry | 'damaged' | 'none' => {
   let fd: number | undefined;
   try {
     fd = openRegular(path, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
@@ -54,9 +54,9 @@ export const readEntry = (path: string): WorkEntry | 'damaged' | 'none' => {
 /** A link, a folder, a socket, a pipe. */
 const FOREIGN: ReadonlySet<string> = new Set(['ELOOP', 'EISDIR', 'ENXIO', 'not a regular file']);
 
-const parsed = (text: string): WorkEntry | 'damaged' => {
+const parsed = (text: string): TaskEntry | 'damaged' => {
   try {
-    return workEntry.safeParse(JSON.parse(text)).data ?? 'damaged';
+    return taskEntry.safeParse(JSON.parse(text)).data ?? 'damaged';
   } catch {
     return 'damaged';
   }

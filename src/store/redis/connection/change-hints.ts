@@ -2,7 +2,7 @@
  * What is new in a swarm, as hints that its processes give each other. A hint may be lost, so now and then
  * and after every outage anything may be new; neither keeps the process alive.
  */
-import type { Broker } from './redis-connections.js';
+import type { RedisConnections } from './redis-connections.js';
 
 /** A hint that was lost costs no longer than this. */
 const LOOK_EVERY_MS = 5_000;
@@ -14,12 +14,12 @@ interface Listener {
 
 /** One subscription for all who listen, for as long as somebody does. */
 export class RedisHints {
-  private readonly broker: Broker;
+  private readonly broker: RedisConnections;
   private readonly channel: string;
   private readonly listeners = new Set<Listener>();
   private end: (() => void) | undefined;
 
-  constructor(broker: Broker, channel: string) {
+  constructor(broker: RedisConnections, channel: string) {
     this.broker = broker;
     this.channel = channel;
   }
@@ -54,7 +54,7 @@ export class RedisHints {
 }
 
 /** For whoever leaves: what Redis may do later, or never, is not waited for while it is away. */
-export const unlessAway = (broker: Broker, work: Promise<unknown>): Promise<void> =>
+export const unlessAway = (broker: RedisConnections, work: Promise<unknown>): Promise<void> =>
   new Promise((resolve) => {
     let end = () => {};
     const leave = () => {

@@ -6,12 +6,12 @@
  * sent and not answered is sent again: so every script has to be one that may run twice.
  */
 import { Cluster, type ClusterNode, Redis } from 'ioredis';
-import { inTime } from '../../../lib/with-timeout.js';
+import { withTimeout } from '../../../lib/with-timeout.js';
 import { UsageError } from '../../../protocol/errors.js';
 import type { Outages } from '../../../protocol/session/store.js';
-import { insist, passingRefusal } from './redis-errors.js';
-import { BrokerTrouble, type Waiting } from './redis-outage.js';
-import { type BrokerAddress, parseAddress, shownAddress } from './redis-url.js';
+import { retryWhileRefused, transientRefusal } from './redis-errors.js';
+import { RedisOutage, type Waiting } from './redis-outage.js';
+import { maskedRedisUrl, parseRedisUrl, type RedisUrl } from './redis-url.js';
 import { gatherWrites } from './write-coalescing.js';
 
 export type Connection = Redis | Cluster;
@@ -24,7 +24,7 @@ export interface Script {
   readonly lua: string;
 }
 
-export interface Broker extends Outages {
+export interface RedisConnections extends Outages {
   /** As people may see it: no password. */
   readonly shown: string;
   /** Rejects with a StorageError when Redis refuses it. */
@@ -48,9 +48,12 @@ const LOOK_EVERY_MS = 2_000;
 const SILENCE_MS = 4_000;
 
 /** Rejects with a UsageError when there is none: nothing was begun then. */
-export const openBroker = async (url: string, limitMs = START_LIMIT_MS): Promise<Broker> => {
-  const address = parseAddress(url);
-  const shown = shownAddress(address);
+export const connectRedis = async (
+  url: string,
+  limitMs = START_LIMIT_MS,
+): Promise<RedisConnections> => {
+  const address = parseRedisUrl(url);
+  const shown = maskedRedisUrl(address);
   const broker = new RedisBroker(address, shown);
   try {
     await broker.begin(limitMs);
@@ -64,10 +67,10 @@ export const openBroker = async (url: string, limitMs = START_LIMIT_MS): Promise
   }
 };
 
-class RedisBroker implements Broker {
+class RedisBroker implements RedisConnections {
   readonly shown: string;
-  private readonly troubles = new BrokerTrouble();
-  private readonly address: BrokerAddress;
+  private readonly troubles = new RedisOutage();
+  private readonly address: RedisUrl;
   private readonly commands: Connection;
   private readonly others: Connection[] = [];
   private readonly scripts = new Set<string>();
@@ -77,7 +80,7 @@ class RedisBroker implements Broker {
   private isMoving = false;
   private isClosed = false;
 
-  constructor(address: BrokerAddress, shown: string) {
+  constructor(address: RedisUrl, shown: string) {
     this.address = address;
     this.shown = shown;
     this.commands = connect(address, () => {
@@ -96,8 +99,8 @@ class RedisBroker implements Broker {
       why = error;
     });
     try {
-      await inTime(this.commands.connect(), limitMs);
-      await inTime(this.commands.ping(), limitMs);
+      await withTimeout(this.commands.connect(), limitMs);
+      await withTimeout(this.commands.ping(), limitMs);
     } catch (error) {
       throw why ?? error;
     }
@@ -111,7 +114,7 @@ class RedisBroker implements Broker {
   }
 
   async call(command: string, ...args: readonly Argument[]): Promise<Reply> {
-    return insist(this, () => this.commands.call(command, ...args));
+    return retryWhileRefused(this, () => this.commands.call(command, ...args));
   }
 
   async run(
@@ -125,7 +128,9 @@ class RedisBroker implements Broker {
     }
     const commands = this.commands as unknown as Record<string, Scripted>;
     const send = commands[name];
-    return insist(this, async () => send?.call(this.commands, keys.length, ...keys, ...args));
+    return retryWhileRefused(this, async () =>
+      send?.call(this.commands, keys.length, ...keys, ...args),
+    );
   }
 
   subscribe(channel: string, heard: (message: string) => void, missed: () => void): () => void {
@@ -172,7 +177,7 @@ class RedisBroker implements Broker {
       },
       (error: unknown) => {
         clearTimeout(silence);
-        const why = passingRefusal(this, error);
+        const why = transientRefusal(this, error);
         if (why !== undefined) this.troubles.reach(why);
       },
     );
@@ -226,7 +231,7 @@ interface Listener {
 }
 
 /** `moving` is called whenever it is left to look for another master. */
-const connect = (address: BrokerAddress, moving: () => void): Connection => {
+const connect = (address: RedisUrl, moving: () => void): Connection => {
   const connection = connectionTo(address, moving);
   if (connection instanceof Cluster) connection.on('+node', gatherOn);
   else gatherOn(connection);
@@ -250,7 +255,7 @@ const leaveReplica = (moving: () => void): ((error: Error) => 1 | false) => {
   };
 };
 
-const connectionTo = (address: BrokerAddress, moving: () => void): Connection => {
+const connectionTo = (address: RedisUrl, moving: () => void): Connection => {
   const { username, password, db, tls } = address;
   const options = {
     ...(username !== undefined && { username }),

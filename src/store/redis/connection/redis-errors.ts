@@ -19,7 +19,7 @@ interface Refusing {
 }
 
 /** What people hear when it passes by itself, or when somebody mends Redis; undefined when it does not. */
-export const passingRefusal = (
+export const transientRefusal = (
   { shown }: Pick<Refusing, 'shown'>,
   error: unknown,
 ): string | undefined => {
@@ -34,7 +34,7 @@ export const passingRefusal = (
  * Whoever waits for Redis waits for that too: nothing was done, so it is asked again. Rejects with a
  * StorageError when it refuses for good.
  */
-export const insist = async <Result>(
+export const retryWhileRefused = async <Result>(
   broker: Refusing,
   ask: () => Promise<Result>,
 ): Promise<Result> => {
@@ -44,7 +44,7 @@ export const insist = async <Result>(
       try {
         return await ask();
       } catch (error) {
-        const why = passingRefusal(broker, error);
+        const why = transientRefusal(broker, error);
         if (why === undefined) throw refusedBy(broker, error);
         waiting ??= broker.refused(why);
       }

@@ -15,7 +15,7 @@ interface Waiter {
   wake(): void;
 }
 
-export class BrokerTrouble implements Outages {
+export class RedisOutage implements Outages {
   trouble: string | undefined;
   private readonly listeners = new Set<Listener>();
   /** Why it cannot be talked to. */

@@ -5,34 +5,34 @@
  */
 import { UsageError } from '../../../protocol/errors.js';
 
-export interface BrokerNode {
+export interface RedisNode {
   readonly host: string;
   readonly port: number;
 }
 
-export interface BrokerLogin {
+export interface RedisLogin {
   readonly username?: string;
   readonly password?: string;
   readonly db?: number;
 }
 
-export type BrokerAddress = BrokerLogin & { readonly tls: boolean } & (
-    | { readonly kind: 'single'; readonly node: BrokerNode }
+export type RedisUrl = RedisLogin & { readonly tls: boolean } & (
+    | { readonly kind: 'single'; readonly node: RedisNode }
     | { readonly kind: 'socket'; readonly path: string }
     | {
         readonly kind: 'sentinel';
-        readonly nodes: readonly BrokerNode[];
+        readonly nodes: readonly RedisNode[];
         readonly master: string;
         readonly sentinelPassword?: string;
       }
-    | { readonly kind: 'cluster'; readonly nodes: readonly BrokerNode[] }
+    | { readonly kind: 'cluster'; readonly nodes: readonly RedisNode[] }
   );
 
 const SHAPE =
   /^(?<scheme>rediss?(?:\+(?:sentinel|cluster))?|unix):\/\/(?:(?<login>[^@/]*)@)?(?<hosts>[^/?]*)(?<path>\/[^?]*)?(?:\?(?<query>.*))?$/;
 
 /** Throws a UsageError that says what an address looks like, and never what the password is. */
-export const parseAddress = (url: string): BrokerAddress => {
+export const parseRedisUrl = (url: string): RedisUrl => {
   const { scheme, login, hosts, path, query } = SHAPE.exec(url)?.groups ?? {};
   if (scheme === undefined) throw noAddress('it begins with no known scheme');
   // What looks like a host is a part of a password then, and hosts are shown.
@@ -71,8 +71,8 @@ export const parseAddress = (url: string): BrokerAddress => {
 };
 
 /** For people: where it is, and nothing that is secret. */
-export const shownAddress = (address: BrokerAddress): string => {
-  const at = ({ host, port }: BrokerNode) => `${host.includes(':') ? `[${host}]` : host}:${port}`;
+export const maskedRedisUrl = (address: RedisUrl): string => {
+  const at = ({ host, port }: RedisNode) => `${host.includes(':') ? `[${host}]` : host}:${port}`;
   switch (address.kind) {
     case 'single':
       return at(address.node);
@@ -98,7 +98,7 @@ const plain = (text: string): string => {
   }
 };
 
-const loginOf = (login: string | undefined): BrokerLogin => {
+const loginOf = (login: string | undefined): RedisLogin => {
   if (login === undefined || login === '') return {};
   const [name = '', ...rest] = login.split(':');
   const password = rest.join(':');
@@ -115,7 +115,7 @@ const databaseOf = (text: string | undefined): { readonly db?: number } => {
   return { db: Number(text) };
 };
 
-const nodeOf = (text: string, usual: number): BrokerNode => {
+const nodeOf = (text: string, usual: number): RedisNode => {
   const { host, bare, port } =
     /^(?:\[(?<host>[0-9a-f:.]+)\]|(?<bare>[^:[\]]*))(?::(?<port>\d{1,5}))?$/i.exec(text)?.groups ??
     {};

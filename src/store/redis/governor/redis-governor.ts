@@ -14,7 +14,7 @@ import type { Clock } from '../../../protocol/clock.js';
 import { UsageError } from '../../../protocol/errors.js';
 import type { Governor } from '../../../protocol/model/governor.js';
 import type { WaitReason } from '../../../protocol/model/queueing.js';
-import type { Argument, Broker, Script } from '../connection/redis-connections.js';
+import type { Argument, RedisConnections, Script } from '../connection/redis-connections.js';
 import { governorKeys } from '../connection/redis-keys.js';
 import * as scripts from './governor-scripts.js';
 
@@ -39,7 +39,7 @@ export interface RedisGovernor extends Governor {
 
 /** Throws a UsageError when there is no place at all. */
 export const redisGovernor = (
-  broker: Broker,
+  broker: RedisConnections,
   clock: Clock,
   terms: GovernorTerms,
 ): RedisGovernor => {
@@ -48,7 +48,7 @@ export const redisGovernor = (
 };
 
 class SharedGate implements RedisGovernor {
-  private readonly broker: Broker;
+  private readonly broker: RedisConnections;
   private readonly clock: Clock;
   private readonly places: number;
   private readonly keepMs: number;
@@ -69,7 +69,7 @@ class SharedGate implements RedisGovernor {
   private unlook: (() => void) | undefined;
 
   constructor(
-    broker: Broker,
+    broker: RedisConnections,
     clock: Clock,
     { places, organisation, holder, keepMs }: GovernorTerms,
   ) {

@@ -10,30 +10,30 @@ import type { EventEmitter } from 'node:events';
 import { type Job, Queue, UnrecoverableError, WaitingError, Worker } from 'bullmq';
 import { UsageError } from '../../../protocol/errors.js';
 import type {
+  ConsumeOptions,
+  JobConsumer,
   JobEnd,
+  JobHandler,
   JobQueue,
   ListedJob,
   QueuedJob,
   TakenJob,
-  Work,
-  Workplace,
-  WorkTerms,
 } from '../../../protocol/session/job-queue.js';
 import { checkJob, checkWorker } from '../../shared/job-names.js';
 import { checkSessionId } from '../../shared/session-meta.js';
-import type { Broker } from '../connection/redis-connections.js';
-import { insist } from '../connection/redis-errors.js';
+import type { RedisConnections } from '../connection/redis-connections.js';
+import { retryWhileRefused } from '../connection/redis-errors.js';
 import { QUEUE_NAME, QUEUE_PREFIX, queueKey } from '../connection/redis-keys.js';
 import { bullId, readBullJob } from './bull-job.js';
 import { allJobs, listJobs } from './job-listing.js';
-import { type Hold, JobHolds } from './job-locks.js';
+import { type JobLock, JobLocks } from './job-locks.js';
 import { uncount } from './job-rate.js';
 import { forgetEnded, KEPT } from './job-retention.js';
 import { WITHDRAW, WITHDRAWN } from './job-scripts.js';
 import { promotePutOff } from './put-off-jobs.js';
-import { restOnRefusal } from './rest-on-refusal.js';
-import { SignOfLife } from './sign-of-life.js';
-import { type LiveWorker, WorkerRegister } from './worker-registry.js';
+import { pauseOnRefusal } from './rest-on-refusal.js';
+import { WorkerHeartbeat } from './sign-of-life.js';
+import { type LiveWorker, WorkerRegistry } from './worker-registry.js';
 
 export interface QueueTerms {
   /** A worker that says nothing for so long loses its jobs. */
@@ -56,16 +56,16 @@ const LONGEST_NAME = 200;
 
 export class BullQueue implements JobQueue {
   readonly own = undefined;
-  private readonly broker: Broker;
+  private readonly broker: RedisConnections;
   private readonly queue: Queue;
-  private readonly register: WorkerRegister;
+  private readonly register: WorkerRegistry;
   private readonly terms: Required<QueueTerms>;
   private readonly workplaces = new Set<BullWorkplace>();
 
-  constructor(broker: Broker, { lockMs = 10_000, stalledMs = 5_000 }: QueueTerms = {}) {
+  constructor(broker: RedisConnections, { lockMs = 10_000, stalledMs = 5_000 }: QueueTerms = {}) {
     this.broker = broker;
     this.terms = { lockMs, stalledMs };
-    this.register = new WorkerRegister(broker);
+    this.register = new WorkerRegistry(broker);
     this.queue = new Queue(QUEUE_NAME, {
       ...placeOf(broker),
       streams: { events: { maxLen: MOST_EVENTS } },
@@ -79,7 +79,7 @@ export class BullQueue implements JobQueue {
     const { priority, notBefore = 0 } = data;
     const delay = Math.max(0, notBefore - Date.now());
     const options = { jobId: bullId(data), delay, ...(priority !== undefined && { priority }) };
-    await insist(this.broker, () => this.queue.add('agent', data, options));
+    await retryWhileRefused(this.broker, () => this.queue.add('agent', data, options));
   }
 
   async withdraw(job: Pick<QueuedJob, 'id' | 'swarm' | 'at'>): Promise<boolean> {
@@ -99,7 +99,7 @@ export class BullQueue implements JobQueue {
     return allJobs(this.broker);
   }
 
-  async employ(worker: string, terms: WorkTerms, work: Work): Promise<Workplace> {
+  async consume(worker: string, terms: ConsumeOptions, work: JobHandler): Promise<JobConsumer> {
     checkWorker(worker);
     if (terms.swarm !== undefined) {
       throw new UsageError('Workers on Redis take the jobs of all swarms: name none.');
@@ -131,31 +131,37 @@ export class BullQueue implements JobQueue {
 }
 
 interface WorkplaceDeps extends Required<QueueTerms> {
-  readonly broker: Broker;
-  readonly register: WorkerRegister;
+  readonly broker: RedisConnections;
+  readonly register: WorkerRegistry;
   readonly queue: Queue;
 }
 
-class BullWorkplace implements Workplace {
+class BullWorkplace implements JobConsumer {
   private readonly name: string;
-  private readonly terms: WorkTerms;
-  private readonly work: Work;
+  private readonly terms: ConsumeOptions;
+  private readonly work: JobHandler;
   private readonly deps: WorkplaceDeps;
-  private readonly holds: JobHolds;
-  private readonly sign: SignOfLife;
+  private readonly holds: JobLocks;
+  private readonly sign: WorkerHeartbeat;
   private readonly forget: () => void;
   private readonly hands: Worker[] = [];
   private closing: Promise<void> | undefined;
 
-  constructor(name: string, terms: WorkTerms, work: Work, deps: WorkplaceDeps, forget: () => void) {
+  constructor(
+    name: string,
+    terms: ConsumeOptions,
+    work: JobHandler,
+    deps: WorkplaceDeps,
+    forget: () => void,
+  ) {
     this.name = name;
     this.terms = terms;
     this.work = work;
     this.deps = deps;
     this.forget = forget;
-    this.holds = new JobHolds(deps.broker, deps.lockMs);
+    this.holds = new JobLocks(deps.broker, deps.lockMs);
     const { concurrency } = terms;
-    this.sign = new SignOfLife(deps.register, name, () => ({ busy: this.busy, concurrency }));
+    this.sign = new WorkerHeartbeat(deps.register, name, () => ({ busy: this.busy, concurrency }));
   }
 
   get busy(): number {
@@ -197,7 +203,7 @@ class BullWorkplace implements Workplace {
       maximumRateLimitDelay: PAUSE_MS,
     });
     ignoreErrors(worker);
-    restOnRefusal(worker, () => this.sign.give());
+    pauseOnRefusal(worker, () => this.sign.give());
     try {
       await worker.waitUntilReady();
     } catch {
@@ -274,7 +280,7 @@ class BullWorkplace implements Workplace {
     }
   }
 
-  private async endOf(job: Job, data: QueuedJob, hold: Hold): Promise<JobEnd> {
+  private async endOf(job: Job, data: QueuedJob, hold: JobLock): Promise<JobEnd> {
     if (this.closing !== undefined || hold.isLost) return { laterMs: 0 };
     const taken: TakenJob = {
       ...data,
@@ -290,7 +296,7 @@ class BullWorkplace implements Workplace {
   }
 }
 
-const placeOf = (broker: Broker) => ({
+const placeOf = (broker: RedisConnections) => ({
   connection: broker.connection('commands'),
   prefix: QUEUE_PREFIX,
 });

@@ -2,7 +2,7 @@
 import { type ListedJob, queuedJob } from '../../../protocol/session/job-queue.js';
 import { inOrderOfAge } from '../../shared/job-names.js';
 import { checkSessionId } from '../../shared/session-meta.js';
-import type { Broker } from '../connection/redis-connections.js';
+import type { RedisConnections } from '../connection/redis-connections.js';
 import { queueKey } from '../connection/redis-keys.js';
 import { IDS_OF_SWARM, JOBS_BY_ID } from './job-scripts.js';
 
@@ -10,12 +10,14 @@ import { IDS_OF_SWARM, JOBS_BY_ID } from './job-scripts.js';
 const BATCH = 500;
 
 /** The oldest first. */
-export const listJobs = async (broker: Broker, swarm: string): Promise<readonly ListedJob[]> =>
-  jobsThatBegin(broker, `${checkSessionId(swarm)}.`);
+export const listJobs = async (
+  broker: RedisConnections,
+  swarm: string,
+): Promise<readonly ListedJob[]> => jobsThatBegin(broker, `${checkSessionId(swarm)}.`);
 
 /** By swarm, the oldest first. */
 export const allJobs = async (
-  broker: Broker,
+  broker: RedisConnections,
 ): Promise<ReadonlyMap<string, readonly ListedJob[]>> => {
   const bySwarm = new Map<string, ListedJob[]>();
   for (const job of await jobsThatBegin(broker, '')) {
@@ -27,7 +29,10 @@ export const allJobs = async (
 };
 
 /** Those whose ids begin so. */
-const jobsThatBegin = async (broker: Broker, beginning: string): Promise<readonly ListedJob[]> => {
+const jobsThatBegin = async (
+  broker: RedisConnections,
+  beginning: string,
+): Promise<readonly ListedJob[]> => {
   const keys = ['wait', 'prioritized', 'delayed', 'active'].map(queueKey);
   const ids = (await broker.run(IDS_OF_SWARM, keys, [beginning])) as readonly string[];
   const jobs: ListedJob[] = [];

@@ -2,11 +2,11 @@
  * The jobs that a worker has, and its locks on them. BullMQ renews locks itself, but keeps its books by
  * job: of a job that one worker loses and gets again it forgets the second lock with the first.
  */
-import type { Broker } from '../connection/redis-connections.js';
+import type { RedisConnections } from '../connection/redis-connections.js';
 import { queueKey } from '../connection/redis-keys.js';
 import { HOLD_ON } from './job-scripts.js';
 
-export interface HeldJob {
+export interface LockedJob {
   readonly id: string;
   /** What is in the lock. */
   readonly token: string;
@@ -14,22 +14,22 @@ export interface HeldJob {
   readonly begun: number;
 }
 
-export interface Hold {
+export interface JobLock {
   readonly signal: AbortSignal;
   /** Somebody else may have it. */
   readonly isLost: boolean;
   end(): void;
 }
 
-export class JobHolds {
-  private readonly broker: Broker;
+export class JobLocks {
+  private readonly broker: RedisConnections;
   private readonly lockMs: number;
   private readonly holds = new Set<OneHold>();
   private readonly timer: NodeJS.Timeout;
   private renewing: Promise<void> | undefined;
   private renewedAt = Date.now();
 
-  constructor(broker: Broker, lockMs: number) {
+  constructor(broker: RedisConnections, lockMs: number) {
     this.broker = broker;
     this.lockMs = lockMs;
     this.timer = setInterval(() => void this.renew(), lockMs / 3).unref();
@@ -40,7 +40,7 @@ export class JobHolds {
   }
 
   /** Resolves when no earlier work of this worker on the same job goes on. */
-  async begin(job: HeldJob): Promise<Hold> {
+  async begin(job: LockedJob): Promise<JobLock> {
     const earlier = [...this.holds].filter(({ job: { id } }) => id === job.id);
     const hold = new OneHold(job, (ended) => this.holds.delete(ended));
     this.holds.add(hold);
@@ -88,14 +88,14 @@ export class JobHolds {
   }
 }
 
-class OneHold implements Hold {
-  readonly job: HeldJob;
+class OneHold implements JobLock {
+  readonly job: LockedJob;
   readonly ended: Promise<void>;
   isLost = false;
   end: () => void = () => {};
   private readonly controller = new AbortController();
 
-  constructor(job: HeldJob, forget: (hold: OneHold) => void) {
+  constructor(job: LockedJob, forget: (hold: OneHold) => void) {
     this.job = job;
     this.ended = new Promise((resolve) => {
       this.end = () => {

@@ -1,6 +1,6 @@
 /** What counts for the rate at which jobs are begun: BullMQ counts those that are taken. */
-import type { WorkTerms } from '../../../protocol/session/job-queue.js';
-import type { Broker } from '../connection/redis-connections.js';
+import type { ConsumeOptions } from '../../../protocol/session/job-queue.js';
+import type { RedisConnections } from '../connection/redis-connections.js';
 import { queueKey } from '../connection/redis-keys.js';
 import { UNCOUNT } from './job-scripts.js';
 
@@ -15,9 +15,9 @@ interface CountedJob {
 
 /** Of a job that nobody begins. Never rejects: then it counts. */
 export const uncount = async (
-  broker: Broker,
+  broker: RedisConnections,
   { id = '', attemptsStarted, processedOn = 0 }: CountedJob,
-  rate: WorkTerms['rate'],
+  rate: ConsumeOptions['rate'],
 ): Promise<void> => {
   if (rate === undefined) return;
   const ageMs = Math.max(0, Date.now() - processedOn - LATE_MS);

@@ -2,7 +2,7 @@
  * Jobs that have ended are kept for a while, so that they are not added again. BullMQ takes the oldest away
  * whenever another one ends; where none does, whoever opens the queue for work or tidies up does so.
  */
-import type { Broker, Script } from '../connection/redis-connections.js';
+import type { RedisConnections, Script } from '../connection/redis-connections.js';
 import { queueKey } from '../connection/redis-keys.js';
 
 /** Seconds, and how many. */
@@ -11,7 +11,7 @@ export const KEPT = { age: 7 * 24 * 60 * 60, count: 20_000 };
 const BATCH = 500;
 
 /** Those that are too old. */
-export const forgetEnded = async (broker: Broker): Promise<void> => {
+export const forgetEnded = async (broker: RedisConnections): Promise<void> => {
   const until = Date.now() - KEPT.age * 1_000;
   for (const list of ['completed', 'failed'].map(queueKey)) {
     let ids: readonly string[];

@@ -12,7 +12,7 @@ export interface Hand {
 const PAUSE_MS = 1_000;
 
 /** `write` resolves when Redis has taken one, and rejects when it refuses that for good. */
-export const restOnRefusal = (hand: Hand, write: () => Promise<void>): void => {
+export const pauseOnRefusal = (hand: Hand, write: () => Promise<void>): void => {
   let isResting = false;
   const rest = async () => {
     await hand.pause(true);

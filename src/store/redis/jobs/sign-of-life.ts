@@ -1,15 +1,15 @@
 /** A worker says every few seconds that it lives, and what it does. */
 import { hostname } from 'node:os';
-import { SAY_EVERY_MS, type WorkerRegister, type WorkerState } from './worker-registry.js';
+import { HEARTBEAT_MS, type WorkerRegistry, type WorkerState } from './worker-registry.js';
 
-export class SignOfLife {
-  private readonly register: WorkerRegister;
+export class WorkerHeartbeat {
+  private readonly register: WorkerRegistry;
   private readonly name: string;
   private readonly state: () => Pick<WorkerState, 'busy' | 'concurrency'>;
   private timer: NodeJS.Timeout | undefined;
   private giving: Promise<void> | undefined;
 
-  constructor(register: WorkerRegister, name: string, state: SignOfLife['state']) {
+  constructor(register: WorkerRegistry, name: string, state: WorkerHeartbeat['state']) {
     this.register = register;
     this.name = name;
     this.state = state;
@@ -18,7 +18,7 @@ export class SignOfLife {
   /** Rejects with a StorageError when Redis refuses the first one. */
   async begin(): Promise<void> {
     await this.give();
-    this.timer = setInterval(() => void this.give().catch(() => {}), SAY_EVERY_MS).unref();
+    this.timer = setInterval(() => void this.give().catch(() => {}), HEARTBEAT_MS).unref();
   }
 
   /** One at a time, or many would wait for a Redis that is away. */

@@ -1,6 +1,6 @@
 /** Which workers live: each says so every few seconds, and is forgotten when it does not. */
 import { z } from 'zod';
-import type { Broker, Script } from '../connection/redis-connections.js';
+import type { RedisConnections, Script } from '../connection/redis-connections.js';
 import { WORKERS } from '../connection/redis-keys.js';
 
 const workerState = z.object({
@@ -20,7 +20,7 @@ export type LiveWorker = WorkerState & {
 
 /** Who says nothing for so long is taken for dead. */
 const SILENCE_MS = 15_000;
-export const SAY_EVERY_MS = 5_000;
+export const HEARTBEAT_MS = 5_000;
 
 const NOW = `
 local time = redis.call('TIME')
@@ -54,10 +54,10 @@ return live
 `,
 };
 
-export class WorkerRegister {
-  private readonly broker: Broker;
+export class WorkerRegistry {
+  private readonly broker: RedisConnections;
 
-  constructor(broker: Broker) {
+  constructor(broker: RedisConnections) {
     this.broker = broker;
   }
 

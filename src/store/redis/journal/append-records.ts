@@ -8,7 +8,7 @@
  *   GAP n   Redis has only n of those before it
  */
 import { EVENT_HEAD } from '../../files/journal/event-index.js';
-import type { Broker } from '../connection/redis-connections.js';
+import type { RedisConnections } from '../connection/redis-connections.js';
 import { KEEP_MS, type SwarmKeys } from '../connection/redis-keys.js';
 
 export interface JournalAddition {
@@ -32,7 +32,7 @@ export interface AddedRecord {
 export const EVENTS_HINT = 'events';
 
 export const appendRecords = async (
-  broker: Broker,
+  broker: RedisConnections,
   keys: SwarmKeys,
   journals: readonly JournalAddition[],
   records: readonly AddedRecord[],

@@ -1,8 +1,8 @@
 /** What is too large for one value: pieces in a list under the digest of the whole, written once. */
 import { createHash } from 'node:crypto';
 import { StorageError } from '../../../protocol/errors.js';
-import type { Broker } from '../connection/redis-connections.js';
-import { insist } from '../connection/redis-errors.js';
+import type { RedisConnections } from '../connection/redis-connections.js';
+import { retryWhileRefused } from '../connection/redis-errors.js';
 import { KEEP_MS, type SwarmKeys } from '../connection/redis-keys.js';
 
 const PIECE_BYTES = 512 * 1024;
@@ -11,7 +11,7 @@ const PIECES = 8;
 
 /** Resolves with its digest when all of it is there. */
 export const putBlob = async (
-  broker: Broker,
+  broker: RedisConnections,
   keys: SwarmKeys,
   bytes: Uint8Array,
 ): Promise<string> => {
@@ -28,7 +28,7 @@ export const putBlob = async (
 
 /** Rejects with a StorageError that names it when it is not there as it was written; one with a cause says that Redis refuses. */
 export const readBlob = async (
-  broker: Broker,
+  broker: RedisConnections,
   keys: SwarmKeys,
   digest: string,
 ): Promise<Buffer> => {
@@ -36,7 +36,7 @@ export const readBlob = async (
   const connection = broker.connection('commands');
   for (let from = 0; from === pieces.length; from += PIECES) {
     const read = () => connection.lrangeBuffer(keys.blob(digest), from, from + PIECES - 1);
-    pieces.push(...(await insist(broker, read)));
+    pieces.push(...(await retryWhileRefused(broker, read)));
   }
   const bytes = Buffer.concat(pieces);
   if (pieces.length > 0 && sha256(bytes) === digest) return bytes;
@@ -46,7 +46,11 @@ export const readBlob = async (
 };
 
 /** What is there already is the same, and stays for as long again. */
-const beginning = async (broker: Broker, key: string, pieces: number): Promise<number> => {
+const beginning = async (
+  broker: RedisConnections,
+  key: string,
+  pieces: number,
+): Promise<number> => {
   const found = Number(await broker.call('LLEN', key));
   const isKept = found > 0 && (await broker.call('PEXPIRE', key, KEEP_MS)) === 1;
   return isKept ? Math.min(found, pieces) : 0;

@@ -3,7 +3,7 @@
  * together, one batch after the other, so that it is there in the order in which it was written.
  */
 import { StorageError } from '../../../protocol/errors.js';
-import type { Broker } from '../connection/redis-connections.js';
+import type { RedisConnections } from '../connection/redis-connections.js';
 import { refusedBy } from '../connection/redis-errors.js';
 import type { SwarmKeys } from '../connection/redis-keys.js';
 import { lostTo, type Scope } from '../leases/write-scopes.js';
@@ -38,7 +38,7 @@ interface Waiting {
 }
 
 export class GroupCommit {
-  private readonly broker: Broker;
+  private readonly broker: RedisConnections;
   private readonly keys: SwarmKeys;
   /** Where there is a copy of what Redis may lose. */
   private readonly mirror: string;
@@ -47,7 +47,7 @@ export class GroupCommit {
   private readonly refused = new WeakSet<JournalWriter>();
   private running: Promise<void> | undefined;
 
-  constructor(broker: Broker, keys: SwarmKeys, mirror: string) {
+  constructor(broker: RedisConnections, keys: SwarmKeys, mirror: string) {
     this.broker = broker;
     this.keys = keys;
     this.mirror = mirror;

@@ -1,6 +1,6 @@
 /** Lines in a list, as in a file. A long one is a blob, and in its place stands where it is. */
 import { StorageError } from '../../../protocol/errors.js';
-import type { Broker } from '../connection/redis-connections.js';
+import type { RedisConnections } from '../connection/redis-connections.js';
 import type { SwarmKeys } from '../connection/redis-keys.js';
 import { putBlob, readBlob } from './chunked-blobs.js';
 
@@ -12,14 +12,18 @@ const PIECE = 256;
 /** Never a line of JSON. */
 const REFERENCE = /^@([0-9a-f]{64}):(\d+)$/;
 
-export const keepLine = async (broker: Broker, keys: SwarmKeys, line: string): Promise<string> => {
+export const keepLine = async (
+  broker: RedisConnections,
+  keys: SwarmKeys,
+  line: string,
+): Promise<string> => {
   const bytes = Buffer.from(line);
   return `@${await putBlob(broker, keys, bytes)}:${bytes.length}`;
 };
 
 /** In pieces, from the one that many lines are ahead of, up to `to` of them or to the end. */
 export async function* piecesOf(
-  broker: Broker,
+  broker: RedisConnections,
   keys: SwarmKeys,
   list: string,
   from = 0,
@@ -36,7 +40,11 @@ export async function* piecesOf(
 }
 
 /** One whose blob is gone stays as it is, which no reader takes for a record. */
-export const wholeLine = async (broker: Broker, keys: SwarmKeys, line: string): Promise<string> => {
+export const wholeLine = async (
+  broker: RedisConnections,
+  keys: SwarmKeys,
+  line: string,
+): Promise<string> => {
   const digest = REFERENCE.exec(line)?.[1];
   if (digest === undefined) return line;
   try {

@@ -2,7 +2,7 @@
 import { StorageError } from '../../../protocol/errors.js';
 import type { JournalContents } from '../../../protocol/session/store.js';
 import { readJournal } from '../../files/journal/journal-lines.js';
-import type { Broker } from '../connection/redis-connections.js';
+import type { RedisConnections } from '../connection/redis-connections.js';
 import { KEEP_MS, type SwarmKeys } from '../connection/redis-keys.js';
 import { holderIn, lostTo, type Scope } from '../leases/write-scopes.js';
 import { takenFrom } from './group-commit.js';
@@ -16,7 +16,7 @@ export interface OpenedList {
 
 /** `newer`: somebody had it under a newer epoch, and nobody has it now. Rejects with a StorageError. */
 export const openList = async (
-  broker: Broker,
+  broker: RedisConnections,
   keys: SwarmKeys,
   agent: string,
   scope: Scope,
@@ -49,7 +49,7 @@ export const openList = async (
 
 /** So many lines of it, or all; up to and with the record `upTo` if it is said. */
 export const readList = async (
-  broker: Broker,
+  broker: RedisConnections,
   keys: SwarmKeys,
   agent: string,
   length?: number,

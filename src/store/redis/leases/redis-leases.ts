@@ -1,15 +1,15 @@
 /** Leases of sessions in Redis: that of a session is its lead's scope. */
 import type { Lease, LeaseHolder, Leases } from '../../../protocol/session/leases.js';
 import { checkSessionId } from '../../shared/session-meta.js';
-import type { Broker } from '../connection/redis-connections.js';
+import type { RedisConnections } from '../connection/redis-connections.js';
 import { swarmKeys } from '../connection/redis-keys.js';
-import { holderIn, LEAD, type ScopeKeeper } from './write-scopes.js';
+import { holderIn, LEAD, type WriteScopes } from './write-scopes.js';
 
 export class RedisLeases implements Leases {
-  private readonly broker: Broker;
-  private readonly keeper: ScopeKeeper;
+  private readonly broker: RedisConnections;
+  private readonly keeper: WriteScopes;
 
-  constructor(broker: Broker, keeper: ScopeKeeper) {
+  constructor(broker: RedisConnections, keeper: WriteScopes) {
     this.broker = broker;
     this.keeper = keeper;
   }

@@ -12,7 +12,7 @@ import { StorageError, UsageError } from '../../../protocol/errors.js';
 import type { Lease, LeaseHolder } from '../../../protocol/session/leases.js';
 import type { LeaseOwner } from '../../files/leases/lease-file.js';
 import { refuseIfHeld } from '../../shared/lease-refusal.js';
-import type { Broker } from '../connection/redis-connections.js';
+import type { RedisConnections } from '../connection/redis-connections.js';
 import { KEEP_MS, LEASE_MS, swarmKeys } from '../connection/redis-keys.js';
 
 export const LEAD = 'lead';
@@ -33,15 +33,15 @@ interface HeldScope extends Scope {
   readonly lease: string;
 }
 
-export class ScopeKeeper {
-  private readonly broker: Broker;
+export class WriteScopes {
+  private readonly broker: RedisConnections;
   private readonly owner: LeaseOwner;
   private readonly leaseMs: number;
   private readonly held = new Set<HeldScope>();
   private timer: NodeJS.Timeout | undefined;
   private renewing: Promise<void> | undefined;
 
-  constructor(broker: Broker, owner: LeaseOwner, leaseMs: number = LEASE_MS) {
+  constructor(broker: RedisConnections, owner: LeaseOwner, leaseMs: number = LEASE_MS) {
     this.broker = broker;
     this.owner = owner;
     this.leaseMs = leaseMs;

@@ -4,7 +4,7 @@
  * reader down again and again ends among the dead ones, and takes none of those behind it along.
  */
 import { z } from 'zod';
-import { Doorbell } from '../../../lib/wakeup.js';
+import { Wakeup } from '../../../lib/wakeup.js';
 import { StorageError } from '../../../protocol/errors.js';
 import {
   type DeadLetter,
@@ -15,7 +15,7 @@ import {
 } from '../../../protocol/session/mailbox.js';
 import { readLetter } from '../../shared/letter-rules.js';
 import { unlessAway } from '../connection/change-hints.js';
-import type { Argument, Broker, Reply, Script } from '../connection/redis-connections.js';
+import type { Argument, RedisConnections, Reply, Script } from '../connection/redis-connections.js';
 import { refusedBy } from '../connection/redis-errors.js';
 import { KEEP_MS, type SwarmKeys } from '../connection/redis-keys.js';
 import { ACKNOWLEDGE, BURY, LEAVE, OPEN, TAKE, TAKE_AGAIN } from './mail-scripts.js';
@@ -26,7 +26,7 @@ const MOST_AT_ONCE = 32;
 const LONGEST_FOREIGN = 10_000;
 
 export interface InboxTerms {
-  readonly broker: Broker;
+  readonly broker: RedisConnections;
   readonly keys: SwarmKeys;
   readonly address: string;
   /** A name that nobody else reads under, ever. */
@@ -52,7 +52,7 @@ const pairs = z.array(z.union([z.string(), z.number()])).transform((flat) => {
 
 export class RedisInbox implements Inbox {
   private readonly terms: InboxTerms;
-  private readonly bell = new Doorbell();
+  private readonly bell = new Wakeup();
   /** By id: given, and not acknowledged. */
   private readonly given = new Map<string, Found>();
   /** Read, and not given yet. */
@@ -81,7 +81,7 @@ export class RedisInbox implements Inbox {
   /** Something may be new. */
   wake(): void {
     this.mayHaveMore = true;
-    this.bell.ring();
+    this.bell.notify();
   }
 
   async next(signal: AbortSignal): Promise<MailLetter | undefined> {
@@ -134,7 +134,7 @@ export class RedisInbox implements Inbox {
 
   private end(): void {
     this.isClosed = true;
-    this.bell.ring();
+    this.bell.notify();
     this.terms.closed();
   }
 
@@ -153,7 +153,7 @@ export class RedisInbox implements Inbox {
       this.failure = refusedBy(this.terms.broker, error);
     }
     this.isLooking = false;
-    this.bell.ring();
+    this.bell.notify();
   }
 
   private async takeNew(): Promise<void> {

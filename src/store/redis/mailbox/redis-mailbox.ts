@@ -13,7 +13,7 @@ import type {
 import { deadLetter } from '../../files/mailbox/dead-letters.js';
 import { checkAddress, isAddress, refuseSecond, writeLetter } from '../../shared/letter-rules.js';
 import { RedisHints, unlessAway } from '../connection/change-hints.js';
-import type { Broker } from '../connection/redis-connections.js';
+import type { RedisConnections } from '../connection/redis-connections.js';
 import { refusedBy } from '../connection/redis-errors.js';
 import { type SwarmKeys, swarmKeys } from '../connection/redis-keys.js';
 import { RedisInbox } from './redis-inbox.js';
@@ -28,7 +28,7 @@ const MOST_DELIVERIES = 5;
 const MAIL = 'mail:';
 
 export class RedisMailbox implements Mailbox {
-  private readonly broker: Broker;
+  private readonly broker: RedisConnections;
   private readonly keys: SwarmKeys;
   private readonly consumer: string;
   private readonly mostDeliveries: number;
@@ -39,7 +39,7 @@ export class RedisMailbox implements Mailbox {
 
   /** `consumer` marks this process. Nothing is touched before somebody writes or reads. */
   constructor(
-    broker: Broker,
+    broker: RedisConnections,
     swarm: string,
     consumer: string,
     { mostDeliveries = MOST_DELIVERIES }: RedisMailboxOptions = {},

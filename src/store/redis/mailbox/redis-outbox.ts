@@ -10,7 +10,7 @@ import {
   MOST_WAITING_LETTERS,
 } from '../../../protocol/session/mailbox.js';
 import { noRoom } from '../../shared/letter-rules.js';
-import type { Broker } from '../connection/redis-connections.js';
+import type { RedisConnections } from '../connection/redis-connections.js';
 import { refusedBy } from '../connection/redis-errors.js';
 import { KEEP_MS, type SwarmKeys } from '../connection/redis-keys.js';
 import { SEND } from './mail-scripts.js';
@@ -38,14 +38,14 @@ interface Line {
 }
 
 export class RedisOutbox {
-  private readonly broker: Broker;
+  private readonly broker: RedisConnections;
   private readonly keys: SwarmKeys;
   private readonly sender: string;
   /** By address; there while somebody waits. */
   private readonly lines = new Map<string, Line>();
   private sendings = 0;
 
-  constructor(broker: Broker, keys: SwarmKeys, process: string) {
+  constructor(broker: RedisConnections, keys: SwarmKeys, process: string) {
     this.broker = broker;
     this.keys = keys;
     this.sender = `${process}:${randomBytes(6).toString('hex')}`;

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { canonicalJson } from '../../../lib/canonical-json.js';
 import { StorageError, UsageError } from '../../../protocol/errors.js';
 import { type SignedAnswer, signedAnswer } from '../../../protocol/permission/answer.js';
-import { LONGEST_QUESTION, type Verdicts } from '../../../protocol/session/question-board.js';
+import { type Decisions, LONGEST_QUESTION } from '../../../protocol/session/question-board.js';
 import type { RedisHints } from '../connection/change-hints.js';
-import type { Broker } from '../connection/redis-connections.js';
+import type { RedisConnections } from '../connection/redis-connections.js';
 import { refusedBy } from '../connection/redis-errors.js';
 import { type SwarmKeys, VERDICT_MS } from '../connection/redis-keys.js';
 import { DECIDE, LOOK, VOID } from './question-scripts.js';
@@ -13,7 +13,11 @@ import { DECIDE, LOOK, VOID } from './question-scripts.js';
 /** Somebody may put rubbish there again and again. */
 const ATTEMPTS = 10;
 
-export const redisVerdicts = (broker: Broker, keys: SwarmKeys, hints: RedisHints): Verdicts => {
+export const redisDecisions = (
+  broker: RedisConnections,
+  keys: SwarmKeys,
+  hints: RedisHints,
+): Decisions => {
   const remove = ({ mark }: Kept, question: string) =>
     broker.run(VOID, [keys.verdict(question)], [mark]);
   const find = async (question: string): Promise<Kept | undefined> =>

@@ -15,18 +15,18 @@ import {
   type QuestionDesk,
 } from '../../../protocol/session/question-board.js';
 import { RedisHints } from '../connection/change-hints.js';
-import type { Broker } from '../connection/redis-connections.js';
+import type { RedisConnections } from '../connection/redis-connections.js';
 import { refusedBy } from '../connection/redis-errors.js';
 import { type SwarmKeys, swarmKeys } from '../connection/redis-keys.js';
 import { FORGET, POST, WITHDRAW } from './question-scripts.js';
-import { checkId, redisVerdicts } from './redis-decisions.js';
+import { checkId, redisDecisions } from './redis-decisions.js';
 
 /** Nobody waits so long for an answer: whoever asked is gone. */
 const LONGEST_OPEN_MS = 24 * 60 * 60 * 1_000;
 /** Read at once; they may be long. */
 const AT_ONCE = 16;
 
-export const redisQuestions = (broker: Broker, swarm: string): QuestionDesk => {
+export const redisQuestions = (broker: RedisConnections, swarm: string): QuestionDesk => {
   const keys = swarmKeys(swarm);
   const hints = new RedisHints(broker, keys.hints);
   return {
@@ -38,12 +38,12 @@ export const redisQuestions = (broker: Broker, swarm: string): QuestionDesk => {
         throw refusedBy(broker, error);
       }
     },
-    verdicts: redisVerdicts(broker, keys, hints),
+    verdicts: redisDecisions(broker, keys, hints),
   };
 };
 
 /** `clear` takes away what was posted here: others of the same swarm have questions of their own. */
-const redisBoard = (broker: Broker, keys: SwarmKeys): QuestionBoard => {
+const redisBoard = (broker: RedisConnections, keys: SwarmKeys): QuestionBoard => {
   /** By id: open as far as is known here, and when it could be seen. */
   const posted = new Map<string, Promise<unknown>>();
   const withdraw = async (ids: readonly string[]) => {
@@ -80,7 +80,10 @@ const redisBoard = (broker: Broker, keys: SwarmKeys): QuestionBoard => {
 
 const scanned = z.tuple([z.string(), z.array(z.string())]);
 
-const readQuestions = async (broker: Broker, keys: SwarmKeys): Promise<PostedQuestions> => {
+const readQuestions = async (
+  broker: RedisConnections,
+  keys: SwarmKeys,
+): Promise<PostedQuestions> => {
   const [seconds] = z.array(z.coerce.number()).parse(await broker.call('TIME'));
   const found = new Map<string, string>();
   let cursor = '0';

@@ -1,26 +1,32 @@
 /** A list in Redis, copied line by line to a file that is only ever appended to. */
 import { hash } from 'node:crypto';
 import fs from 'node:fs';
-import type { OpenFiles } from '../../files/journal/descriptor-pool.js';
+import type { DescriptorPool } from '../../files/journal/descriptor-pool.js';
 import { LineFile } from '../../files/journal/line-file.js';
 import { lastLineStart, linesOf } from '../../files/journal/line-tail.js';
 import { seqOf } from '../../files/journal/unindexed-records.js';
-import type { Broker } from '../connection/redis-connections.js';
+import type { RedisConnections } from '../connection/redis-connections.js';
 import type { SwarmKeys } from '../connection/redis-keys.js';
 import { piecesOf } from '../journal/long-lines.js';
 
 export class MirroredList {
-  private readonly broker: Broker;
+  private readonly broker: RedisConnections;
   private readonly keys: SwarmKeys;
   private readonly list: string;
   private readonly path: string;
-  private readonly open: OpenFiles;
+  private readonly open: DescriptorPool;
   private file: LineFile | undefined;
   private count = 0;
   /** A digest of the last line. */
   private last = '';
 
-  constructor(broker: Broker, keys: SwarmKeys, list: string, path: string, open: OpenFiles) {
+  constructor(
+    broker: RedisConnections,
+    keys: SwarmKeys,
+    list: string,
+    path: string,
+    open: DescriptorPool,
+  ) {
     this.broker = broker;
     this.keys = keys;
     this.list = list;

@@ -19,9 +19,9 @@ import type {
   SessionMeta,
   SessionStore,
   SessionSurvey,
-  VisitedSession,
+  WorkerSession,
 } from '../../../protocol/session/store.js';
-import type { WorkList } from '../../../protocol/session/task-list.js';
+import type { SharedTaskList } from '../../../protocol/session/task-list.js';
 import { parseEvent } from '../../files/journal/event-index.js';
 import { recordReader, watchLines } from '../../files/journal/journal-lines.js';
 import { journalPath } from '../../files/journal/journal-place.js';
@@ -29,12 +29,12 @@ import type { LeaseOwner } from '../../files/leases/lease-file.js';
 import { refuseFiles } from '../../files/mirror-marker.js';
 import { orRefusal, removeFolder } from '../../files/remove-session.js';
 import { checkSessionId } from '../../shared/session-meta.js';
-import type { Broker } from '../connection/redis-connections.js';
+import type { RedisConnections } from '../connection/redis-connections.js';
 import { type SwarmKeys, swarmKeys } from '../connection/redis-keys.js';
 import { piecesOf } from '../journal/long-lines.js';
 import { readList } from '../journal/open-journal.js';
 import { RedisLeases } from '../leases/redis-leases.js';
-import { type Scope, ScopeKeeper } from '../leases/write-scopes.js';
+import { type Scope, WriteScopes } from '../leases/write-scopes.js';
 import { RedisSession } from './redis-session.js';
 import { removeSwarms } from './remove-swarms.js';
 import { startMirror } from './session-mirror.js';
@@ -44,7 +44,7 @@ import { createMeta, listMeta, noSession, readMeta, surveyMetas } from './swarm-
 
 export interface RedisStoreOptions {
   /** Whoever opened it and the queue closes them, after the store. */
-  readonly broker: Broker;
+  readonly broker: RedisConnections;
   readonly owner: LeaseOwner;
   readonly leaseMs?: number;
   readonly clock: Clock;
@@ -54,16 +54,16 @@ export interface RedisStoreOptions {
   readonly folder: string;
   readonly jobs: JobQueue;
   readonly mailbox: (id: string) => Mailbox;
-  readonly workList: (id: string) => WorkList;
+  readonly workList: (id: string) => SharedTaskList;
   readonly questions: (id: string) => QuestionDesk;
 }
 
-export class RedisSessions implements SessionStore {
+export class RedisSessionStore implements SessionStore {
   readonly jobs: JobQueue;
   readonly outages: Outages;
   private readonly options: RedisStoreOptions;
-  private readonly broker: Broker;
-  private readonly keeper: ScopeKeeper;
+  private readonly broker: RedisConnections;
+  private readonly keeper: WriteScopes;
   private readonly leases: RedisLeases;
   private readonly sessions = new Set<RedisSession>();
 
@@ -72,7 +72,7 @@ export class RedisSessions implements SessionStore {
     this.jobs = options.jobs;
     this.broker = options.broker;
     this.outages = options.broker;
-    this.keeper = new ScopeKeeper(options.broker, options.owner, options.leaseMs);
+    this.keeper = new WriteScopes(options.broker, options.owner, options.leaseMs);
     this.leases = new RedisLeases(options.broker, this.keeper);
   }
   async create(meta: SessionMeta): Promise<Session> {
@@ -87,7 +87,7 @@ export class RedisSessions implements SessionStore {
     return this.own(await readMeta(this.broker, id));
   }
 
-  async visit(id: string): Promise<VisitedSession> {
+  async openAsWorker(id: string): Promise<WorkerSession> {
     const folder = this.folder(id);
     const meta = await readMeta(this.broker, id);
     const session = new RedisSession(meta, {
@@ -202,7 +202,7 @@ export class RedisSessions implements SessionStore {
     return this.options.mailbox(checkSessionId(id));
   }
 
-  workList(id: string): WorkList {
+  workList(id: string): SharedTaskList {
     return this.options.workList(checkSessionId(id));
   }
 

@@ -13,25 +13,25 @@ import type {
   Journal,
   JournalContents,
   SessionMeta,
-  VisitedSession,
+  WorkerSession,
 } from '../../../protocol/session/store.js';
 import { parseEvent } from '../../files/journal/event-index.js';
 import { journalPath } from '../../files/journal/journal-place.js';
 import { RedisHints, unlessAway } from '../connection/change-hints.js';
-import type { Broker } from '../connection/redis-connections.js';
+import type { RedisConnections } from '../connection/redis-connections.js';
 import { type SwarmKeys, swarmKeys } from '../connection/redis-keys.js';
 import { GroupCommit, takenFrom } from '../journal/group-commit.js';
 import { piecesOf } from '../journal/long-lines.js';
 import { type OpenedList, openList } from '../journal/open-journal.js';
 import { RedisJournal } from '../journal/redis-journal.js';
-import type { Scope, ScopeKeeper } from '../leases/write-scopes.js';
+import type { Scope, WriteScopes } from '../leases/write-scopes.js';
 import { lossOf } from './mirrored-list.js';
 import { ARTIFACTS_HINT, putArtifact, readArtifact } from './swarm-artifacts.js';
 import { writeMeta } from './swarm-meta.js';
 
 export interface RedisSessionOptions {
-  readonly broker: Broker;
-  readonly keeper: ScopeKeeper;
+  readonly broker: RedisConnections;
+  readonly keeper: WriteScopes;
   readonly clock: Clock;
   readonly redact: (text: string) => string;
   /** Where this machine keeps what belongs to it. */
@@ -42,7 +42,7 @@ export interface RedisSessionOptions {
   readonly closed: () => Promise<void>;
 }
 
-export class RedisSession implements VisitedSession {
+export class RedisSession implements WorkerSession {
   meta: SessionMeta;
   readonly epoch: number;
   readonly lost: AbortSignal;

@@ -3,14 +3,14 @@ import type { Clock } from '../../../protocol/clock.js';
 import type { Governor } from '../../../protocol/model/governor.js';
 import type { SessionStore } from '../../../protocol/session/store.js';
 import type { LeaseOwner } from '../../files/leases/lease-file.js';
-import { type Broker, openBroker } from '../connection/redis-connections.js';
+import { connectRedis, type RedisConnections } from '../connection/redis-connections.js';
 import { LEASE_MS } from '../connection/redis-keys.js';
 import { type RedisGovernor, redisGovernor } from '../governor/redis-governor.js';
 import { BullQueue } from '../jobs/bull-queue.js';
 import { RedisMailbox } from '../mailbox/redis-mailbox.js';
 import { redisQuestions } from '../questions/redis-questions.js';
-import { RedisWorkList } from '../tasks/redis-task-list.js';
-import { RedisSessions } from './redis-session-store.js';
+import { RedisTaskList } from '../tasks/redis-task-list.js';
+import { RedisSessionStore } from './redis-session-store.js';
 
 export interface RedisStoreRequest {
   readonly url: string;
@@ -26,7 +26,7 @@ export interface RedisStoreRequest {
 export interface RedisStore {
   /** Closing it closes everything else, and the connections last. */
   readonly sessions: SessionStore;
-  readonly broker: Broker;
+  readonly broker: RedisConnections;
   readonly queue: BullQueue;
   /** One for all processes that send for an organisation; `organisation` is a digest of its key. */
   governor(places: number, organisation: string): Governor;
@@ -35,7 +35,7 @@ export interface RedisStore {
 /** Rejects with a UsageError when Redis cannot be used. */
 export const openRedisStore = async (request: RedisStoreRequest): Promise<RedisStore> => {
   const { url, leaseMs = LEASE_MS, owner, clock, redact, folder } = request;
-  const broker = await openBroker(url);
+  const broker = await connectRedis(url);
   // In the same time its jobs are for others: a lock runs out, and then somebody looks.
   const terms = { lockMs: Math.ceil((leaseMs * 2) / 3), stalledMs: Math.ceil(leaseMs / 3) };
   const queue = new BullQueue(broker, terms);
@@ -54,7 +54,7 @@ export const openRedisStore = async (request: RedisStoreRequest): Promise<RedisS
     folder,
     jobs: queue,
     mailbox: (id: string) => new RedisMailbox(broker, id, owner.marker),
-    workList: (id: string) => new RedisWorkList(broker, id, clock),
+    workList: (id: string) => new RedisTaskList(broker, id, clock),
     questions: (id: string) => redisQuestions(broker, id),
   };
   return {
@@ -70,10 +70,13 @@ export const openRedisStore = async (request: RedisStoreRequest): Promise<RedisS
   };
 };
 
-class WholeStore extends RedisSessions {
+class WholeStore extends RedisSessionStore {
   private readonly rest: () => Promise<void>;
 
-  constructor(options: ConstructorParameters<typeof RedisSessions>[0], rest: () => Promise<void>) {
+  constructor(
+    options: ConstructorParameters<typeof RedisSessionStore>[0],
+    rest: () => Promise<void>,
+  ) {
     super(options);
     this.rest = rest;
   }

@@ -1,6 +1,6 @@
 /** Takes swarms away: all their keys, of whatever kind. */
 import { UsageError } from '../../../protocol/errors.js';
-import type { Broker, Connection } from '../connection/redis-connections.js';
+import type { Connection, RedisConnections } from '../connection/redis-connections.js';
 import { ALL_KEYS, ownerOfKey, SWARMS, swarmKeys } from '../connection/redis-keys.js';
 import { holderIn, type Scope } from '../leases/write-scopes.js';
 
@@ -9,7 +9,7 @@ const PIECE = 1_000;
 
 /** Those of the swarms, each of whatever kind. Looks at all keys that Redis has, once. */
 export const keysOf = async (
-  broker: Broker,
+  broker: RedisConnections,
   swarms: readonly string[],
 ): Promise<(swarm: string) => readonly string[]> => {
   const found = new Map(swarms.map((swarm) => [swarm, new Set<string>()]));
@@ -29,7 +29,7 @@ export const keysOf = async (
  * that somebody works on one of its agents.
  */
 export const removeSwarms = async (
-  broker: Broker,
+  broker: RedisConnections,
   leads: readonly Scope[],
 ): Promise<ReadonlyMap<string, number | UsageError>> => {
   const ends = new Map<string, number | UsageError>();
@@ -47,7 +47,10 @@ export const removeSwarms = async (
   return ends;
 };
 
-const refusalOf = async (broker: Broker, lead: Scope): Promise<UsageError | undefined> => {
+const refusalOf = async (
+  broker: RedisConnections,
+  lead: Scope,
+): Promise<UsageError | undefined> => {
   const keys = swarmKeys(lead.swarm);
   for (const scope of (await broker.call('HKEYS', keys.scopes)) as string[]) {
     const holder = scope === lead.name ? undefined : await broker.call('GET', keys.lease(scope));
@@ -60,7 +63,11 @@ const refusalOf = async (broker: Broker, lead: Scope): Promise<UsageError | unde
   return undefined;
 };
 
-const removeKeys = async (broker: Broker, lead: Scope, all: readonly string[]): Promise<number> => {
+const removeKeys = async (
+  broker: RedisConnections,
+  lead: Scope,
+  all: readonly string[],
+): Promise<number> => {
   const keys = swarmKeys(lead.swarm);
   // Until the end it is there for one who has to remove it again.
   const last = [keys.meta, keys.scopes, keys.epoch, keys.lease(lead.name)];

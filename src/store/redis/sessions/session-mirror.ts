@@ -5,10 +5,10 @@
 import { join } from 'node:path';
 import { readRegular } from '../../files/io/regular-file.js';
 import { writeAtomically } from '../../files/io/write-atomically.js';
-import { OpenFiles } from '../../files/journal/descriptor-pool.js';
+import { DescriptorPool } from '../../files/journal/descriptor-pool.js';
 import { isJournalOwner, journalPath } from '../../files/journal/journal-place.js';
 import { markMirror } from '../../files/mirror-marker.js';
-import type { Broker } from '../connection/redis-connections.js';
+import type { RedisConnections } from '../connection/redis-connections.js';
 import { type SwarmKeys, swarmKeys } from '../connection/redis-keys.js';
 import { EVENTS_HINT } from '../journal/append-records.js';
 import { readBlob, sha256 } from '../journal/chunked-blobs.js';
@@ -29,16 +29,16 @@ export interface Mirror {
   complete(): Promise<void>;
 }
 
-export const startMirror = (broker: Broker, swarm: string, folder: string): Mirror => {
+export const startMirror = (broker: RedisConnections, swarm: string, folder: string): Mirror => {
   markMirror(folder, swarm, broker.shown);
   return new SessionMirror(broker, swarmKeys(swarm), folder);
 };
 
 class SessionMirror implements Mirror {
-  private readonly broker: Broker;
+  private readonly broker: RedisConnections;
   private readonly keys: SwarmKeys;
   private readonly folder: string;
-  private readonly open = new OpenFiles();
+  private readonly open = new DescriptorPool();
   private readonly events: MirroredList;
   private readonly journals = new Map<string, MirroredList>();
   private readonly artifacts = new Map<string, string>();
@@ -52,7 +52,7 @@ class SessionMirror implements Mirror {
   private running: Promise<void> | undefined;
   private isStopped = false;
 
-  constructor(broker: Broker, keys: SwarmKeys, folder: string) {
+  constructor(broker: RedisConnections, keys: SwarmKeys, folder: string) {
     this.broker = broker;
     this.keys = keys;
     this.folder = folder;

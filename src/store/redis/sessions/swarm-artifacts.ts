@@ -1,6 +1,6 @@
 /** Artifacts of a swarm: a name each, and behind it a blob. */
 import { StorageError, UsageError } from '../../../protocol/errors.js';
-import type { Broker } from '../connection/redis-connections.js';
+import type { RedisConnections } from '../connection/redis-connections.js';
 import { KEEP_MS, type SwarmKeys } from '../connection/redis-keys.js';
 import { putBlob, readBlob } from '../journal/chunked-blobs.js';
 import { lostTo, type Scope } from '../leases/write-scopes.js';
@@ -13,7 +13,7 @@ export const isArtifactName = (name: string): boolean => /^[A-Za-z0-9_][\w.-]{0,
 
 /** The name comes last: behind it there is always all of it. */
 export const putArtifact = async (
-  broker: Broker,
+  broker: RedisConnections,
   keys: SwarmKeys,
   scope: Scope,
   name: string,
@@ -45,7 +45,7 @@ export const putArtifact = async (
 };
 
 export const readArtifact = async (
-  broker: Broker,
+  broker: RedisConnections,
   keys: SwarmKeys,
   name: string,
 ): Promise<Uint8Array> => {
@@ -63,7 +63,7 @@ export const readArtifact = async (
 
 /** Names with the digests of what is behind them. */
 export const artifactsIn = async (
-  broker: Broker,
+  broker: RedisConnections,
   keys: SwarmKeys,
 ): Promise<ReadonlyMap<string, string>> => {
   const found = (await broker.connection('commands').hgetall(keys.artifacts)) as Readonly<

@@ -1,18 +1,18 @@
 /** Keys expire some time after they were written. While a session is open all of it stays, also what is old. */
-import type { Broker } from '../connection/redis-connections.js';
+import type { RedisConnections } from '../connection/redis-connections.js';
 import { KEEP_MS, STAY, SWARMS, type SwarmKeys, swarmKeys } from '../connection/redis-keys.js';
 
 const EVERY_MS = 24 * 60 * 60 * 1_000;
 
 /** At once and then daily, until what it returns is called. */
-export const startUpkeep = (broker: Broker, swarm: string): (() => void) => {
+export const startUpkeep = (broker: RedisConnections, swarm: string): (() => void) => {
   const keep = () => void keepSwarm(broker, swarm).catch(() => {});
   keep();
   const timer = setInterval(keep, EVERY_MS).unref();
   return () => clearInterval(timer);
 };
 
-export const keepSwarm = async (broker: Broker, swarm: string): Promise<void> => {
+export const keepSwarm = async (broker: RedisConnections, swarm: string): Promise<void> => {
   const keys = swarmKeys(swarm);
   const names = {
     agents: (await broker.call('HKEYS', keys.agents)) as string[],

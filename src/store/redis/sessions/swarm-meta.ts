@@ -7,7 +7,7 @@ import type {
   UnreadableSession,
 } from '../../../protocol/session/store.js';
 import { isSessionId, parseMeta } from '../../shared/session-meta.js';
-import type { Broker } from '../connection/redis-connections.js';
+import type { RedisConnections } from '../connection/redis-connections.js';
 import { KEEP_MS, SWARMS, swarmKeys } from '../connection/redis-keys.js';
 import { lostTo, type Scope } from '../leases/write-scopes.js';
 
@@ -19,7 +19,7 @@ const AGAIN_MS = 10 * 60 * 1_000;
 export const META_HINT = 'meta';
 
 /** Rejects with a UsageError when there is such a session. */
-export const createMeta = async (broker: Broker, meta: SessionMeta): Promise<void> => {
+export const createMeta = async (broker: RedisConnections, meta: SessionMeta): Promise<void> => {
   const keys = swarmKeys(meta.id);
   const isCreated = await broker.run(
     CREATE,
@@ -35,14 +35,14 @@ export const createMeta = async (broker: Broker, meta: SessionMeta): Promise<voi
 };
 
 /** Rejects with a UsageError when there is none, or one that cannot be read. */
-export const readMeta = async (broker: Broker, id: string): Promise<SessionMeta> => {
+export const readMeta = async (broker: RedisConnections, id: string): Promise<SessionMeta> => {
   const text = await metaText(broker, id);
   if (text === undefined) throw noSession(id);
   return parseMeta(text, swarmKeys(id).meta);
 };
 
 /** Undefined when there is none. What is no text of ours, but another thing, is one that nobody can read. */
-const metaText = async (broker: Broker, id: string): Promise<string | undefined> => {
+const metaText = async (broker: RedisConnections, id: string): Promise<string | undefined> => {
   try {
     const text = await broker.call('GET', swarmKeys(id).meta);
     return typeof text === 'string' ? text : undefined;
@@ -56,7 +56,11 @@ export const noSession = (id: string): UsageError =>
   new UsageError(`There is no session "${id}"; \`skein sessions --all\` lists them.`);
 
 /** Only for the lead. */
-export const writeMeta = async (broker: Broker, lead: Scope, meta: SessionMeta): Promise<void> => {
+export const writeMeta = async (
+  broker: RedisConnections,
+  lead: Scope,
+  meta: SessionMeta,
+): Promise<void> => {
   const keys = swarmKeys(lead.swarm);
   const now = await broker.run(
     UPDATE,
@@ -70,12 +74,17 @@ export const writeMeta = async (broker: Broker, lead: Scope, meta: SessionMeta):
 };
 
 /** Has another slot in a cluster than the session itself, so it comes after it. */
-export const listMeta = async (broker: Broker, { id, updatedAt }: SessionMeta): Promise<void> => {
+export const listMeta = async (
+  broker: RedisConnections,
+  { id, updatedAt }: SessionMeta,
+): Promise<void> => {
   await broker.run(LIST, [SWARMS], [updatedAt, id, KEEP_MS]);
 };
 
 /** By swarm, as it is in the list: when it was last changed. */
-export const listedChanges = async (broker: Broker): Promise<ReadonlyMap<string, number>> => {
+export const listedChanges = async (
+  broker: RedisConnections,
+): Promise<ReadonlyMap<string, number>> => {
   const pairs = await broker.call('ZRANGE', SWARMS, 0, -1, 'WITHSCORES');
   // Pairs, or all in a row: that is up to the server.
   const flat = (pairs as string[]).flat();
@@ -84,7 +93,7 @@ export const listedChanges = async (broker: Broker): Promise<ReadonlyMap<string,
   return changes;
 };
 
-export const surveyMetas = async (broker: Broker): Promise<SessionSurvey> => {
+export const surveyMetas = async (broker: RedisConnections): Promise<SessionSurvey> => {
   const sessions: SessionMeta[] = [];
   const unreadable: UnreadableSession[] = [];
   const listed = [...(await listedChanges(broker))].filter(([id]) => isSessionId(id));

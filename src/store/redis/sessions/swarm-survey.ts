@@ -3,7 +3,7 @@
  * would stay for ever. It looks at keys only, so it sees also what no list knows of.
  */
 import type { JobQueue } from '../../../protocol/session/job-queue.js';
-import type { Broker, Connection } from '../connection/redis-connections.js';
+import type { Connection, RedisConnections } from '../connection/redis-connections.js';
 import { ALL_KEYS, isShared, ownerOfKey } from '../connection/redis-keys.js';
 import { listedChanges } from './swarm-meta.js';
 
@@ -44,7 +44,7 @@ type Counted = 'unreadLetters' | 'deadLetters' | 'openQuestions';
 type Tally = { -readonly [Key in keyof SwarmLeft]: SwarmLeft[Key] };
 
 export const surveyRedis = async (
-  broker: Broker,
+  broker: RedisConnections,
   jobs: Pick<JobQueue, 'all'>,
   signal?: AbortSignal,
 ): Promise<RedisSurvey> => {

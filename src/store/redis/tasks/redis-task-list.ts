@@ -11,22 +11,22 @@ import { z } from 'zod';
 import type { Clock } from '../../../protocol/clock.js';
 import { SkeinError, StorageError } from '../../../protocol/errors.js';
 import type {
-  WorkAct,
-  WorkChange,
-  WorkItem,
-  WorkList,
-  WorkOrder,
+  SharedTask,
+  SharedTaskList,
+  TaskAction,
+  TaskChange,
+  TaskOrder,
 } from '../../../protocol/session/task-list.js';
 import { made } from '../../memory/memory-task-list.js';
 import {
   creates,
   type Decide,
+  type TaskEntry,
+  TaskLog,
+  taskEntry,
   updates,
-  WorkBoard,
-  type WorkEntry,
-  workEntry,
 } from '../../shared/task-log.js';
-import type { Broker, Script } from '../connection/redis-connections.js';
+import type { RedisConnections, Script } from '../connection/redis-connections.js';
 import { refusedBy } from '../connection/redis-errors.js';
 import { KEEP_MS, swarmKeys } from '../connection/redis-keys.js';
 
@@ -61,12 +61,12 @@ const CHANGE: Script = {
 
 const news = z.tuple([z.string(), z.number(), z.array(z.string())]);
 
-export class RedisWorkList implements WorkList {
-  private readonly broker: Broker;
+export class RedisTaskList implements SharedTaskList {
+  private readonly broker: RedisConnections;
   private readonly places: readonly string[];
   private readonly clock: Clock;
   private readonly longest: number;
-  private board = new WorkBoard();
+  private board = new TaskLog();
   private mark = '';
   /** Entries of the list that are in the board. */
   private read = 0;
@@ -74,7 +74,7 @@ export class RedisWorkList implements WorkList {
   private turn: Promise<unknown> = Promise.resolve();
 
   /** Nothing is touched before somebody writes or reads. */
-  constructor(broker: Broker, swarm: string, clock: Clock, longest = LONGEST_LIST) {
+  constructor(broker: RedisConnections, swarm: string, clock: Clock, longest = LONGEST_LIST) {
     const keys = swarmKeys(swarm);
     this.broker = broker;
     this.places = [keys.work, keys.workGeneration];
@@ -82,11 +82,11 @@ export class RedisWorkList implements WorkList {
     this.longest = longest;
   }
 
-  async create(order: WorkOrder, act: WorkAct): Promise<WorkItem> {
+  async create(order: TaskOrder, act: TaskAction): Promise<SharedTask> {
     return made(await this.change(creates(order, act)));
   }
 
-  async update(id: string, change: WorkChange, act: WorkAct): Promise<WorkItem | undefined> {
+  async update(id: string, change: TaskChange, act: TaskAction): Promise<SharedTask | undefined> {
     return this.change(updates(id, change, act));
   }
 
@@ -94,22 +94,22 @@ export class RedisWorkList implements WorkList {
     return this.look((board) => board.wasDone(key));
   }
 
-  async get(id: string): Promise<WorkItem | undefined> {
+  async get(id: string): Promise<SharedTask | undefined> {
     return this.look((board) => board.get(id));
   }
 
-  async list(): Promise<readonly WorkItem[]> {
+  async list(): Promise<readonly SharedTask[]> {
     return this.look((board) => board.list());
   }
 
-  private look<Result>(see: (board: WorkBoard) => Result): Promise<Result> {
+  private look<Result>(see: (board: TaskLog) => Result): Promise<Result> {
     return this.inTurn(async () => {
       await this.tell('read');
       return see(this.board);
     });
   }
 
-  private change(decide: Decide): Promise<WorkItem | undefined> {
+  private change(decide: Decide): Promise<SharedTask | undefined> {
     return this.inTurn(() => this.decideAndKeep(decide));
   }
 
@@ -121,7 +121,7 @@ export class RedisWorkList implements WorkList {
     return mine;
   }
 
-  private async decideAndKeep(decide: Decide): Promise<WorkItem | undefined> {
+  private async decideAndKeep(decide: Decide): Promise<SharedTask | undefined> {
     await this.tell('read');
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       // What was kept is read back before it is acknowledged: then it has been done.
@@ -134,13 +134,13 @@ export class RedisWorkList implements WorkList {
   }
 
   /** Then the board is what the list was a moment ago, whether it was done or not. */
-  private async tell(what: 'read' | 'append' | 'replace', entry?: WorkEntry): Promise<void> {
+  private async tell(what: 'read' | 'append' | 'replace', entry?: TaskEntry): Promise<void> {
     const another = randomBytes(8).toString('hex');
     const text = entry === undefined ? '' : JSON.stringify(entry);
     const terms = [this.mark, this.read, another, KEEP_MS, what, text];
     const reply = await this.broker.run(CHANGE, this.places, terms);
     const [mark, known, entries] = news.parse(reply);
-    if (known === 0) this.board = new WorkBoard();
+    if (known === 0) this.board = new TaskLog();
     for (const it of entries) {
       const read = readEntry(it);
       if (read !== undefined) this.board.apply(read);
@@ -151,9 +151,9 @@ export class RedisWorkList implements WorkList {
 }
 
 /** Undefined when it is no entry of ours: it counts for nothing. */
-const readEntry = (text: string): WorkEntry | undefined => {
+const readEntry = (text: string): TaskEntry | undefined => {
   try {
-    return workEntry.safeParse(JSON.parse(text)).data;
+    return taskEntry.safeParse(JSON.parse(text)).data;
   } catch {
     return undefined;
   }

@@ -3,7 +3,7 @@ import { redact } from '../../../policy/redaction/redaction.js';
 import { reportResult } from '../../../terminal/format/format-tool.js';
 import { MARKDOWN_START, paintMarkdown } from '../../../terminal/output/markdown-paint.js';
 import type { Paint } from '../../../terminal/terminal.js';
-import { harmless, oneLine, uncoloured } from '../../../terminal/text/sanitize.js';
+import { oneLine, sanitize, uncoloured } from '../../../terminal/text/sanitize.js';
 import { cut, folded } from '../../../terminal/text/text-fit.js';
 import { diffLines } from '../../../terminal/text/unified-diff.js';
 import type { TextEdit } from '../../../views/transcript/transcript-item.js';
@@ -40,18 +40,18 @@ const linesOf = (item: TranscriptItem, paper: TranscriptPaper): readonly string[
     case 'text':
       return item.text.trim() === '' ? [] : ['', ...spokenLines(item.text.trim(), paper)];
     case 'thinking': {
-      const thought = oneLine(harmless(item.text), 600);
+      const thought = oneLine(sanitize(item.text), 600);
       return block(thought === '' ? '(thinking)' : thought, '~ ', paper, paint.dim);
     }
     case 'call': {
       const sign = unicode ? '● ' : '* ';
-      const text = oneLine(harmless(redact(item.text)), LONGEST_CALL);
+      const text = oneLine(sanitize(redact(item.text)), LONGEST_CALL);
       return [...block(text, sign, paper, paint.accent), ...editLines(item.edits ?? [], paper)];
     }
     case 'result':
       return resultLines(item, paper);
     case 'note': {
-      const text = oneLine(harmless(redact(item.text)), 2_000);
+      const text = oneLine(sanitize(redact(item.text)), 2_000);
       if (item.isTrouble === true) return block(text, '! ', paper, paint.alarm);
       return block(text, unicode ? '· ' : '- ', paper, paint.dim);
     }
@@ -64,7 +64,7 @@ const promptLines = (
 ): readonly string[] => {
   const { strong } = paper.paint;
   // Nobody else can pose as a person: who is no person is named.
-  const head = from === 'user' ? [] : block(`from ${oneLine(harmless(from), 60)}:`, '> ', paper);
+  const head = from === 'user' ? [] : block(`from ${oneLine(sanitize(from), 60)}:`, '> ', paper);
   return [...head.map(strong), ...block(text.trim(), '> ', paper, strong)];
 };
 
@@ -73,7 +73,7 @@ const resultLines = (item: TranscriptItem, paper: TranscriptPaper): readonly str
   const { tool = '', outcome = 'ok', text, about = '', isTrouble = false } = item;
   const { word, remark, lines } = reportResult({ tool, outcome, isError: isTrouble, text });
   const sign = unicode ? '└ ' : '` ';
-  const called = about === '' ? '' : ` ${oneLine(harmless(redact(about)), LONGEST_NAME)}`;
+  const called = about === '' ? '' : ` ${oneLine(sanitize(redact(about)), LONGEST_NAME)}`;
   const head = `${word}${called}${remark === '' ? '' : `: ${remark}`}`;
   return [
     ...block(head, `  ${sign}`, paper, word === 'ok' ? paint.dim : paint.alarm),
@@ -88,7 +88,7 @@ const editLines = (edits: readonly TextEdit[], paper: TranscriptPaper): readonly
   const colour = { new: paint.good, gone: paint.alarm, same: paint.dim, place: paint.dim };
   const all = edits.flatMap(({ before, after }) =>
     diffLines(...shown(before, after)).map(({ kind, text }) => {
-      const line = `${SIGNS[kind]}${harmless(text.slice(0, 4_000)).replaceAll('\t', '    ')}`;
+      const line = `${SIGNS[kind]}${sanitize(text.slice(0, 4_000)).replaceAll('\t', '    ')}`;
       return colour[kind](cut(`    ${line}`, columns));
     }),
   );

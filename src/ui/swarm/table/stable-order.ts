@@ -17,7 +17,7 @@ const AS_THEY_COME: Wish = {
   folded: new Set(),
 };
 
-export class CalmArrangement {
+export class StableOrder {
   places: readonly Place[] = [];
   wish: Wish = AS_THEY_COME;
   swarms: readonly SwarmView[] = [];

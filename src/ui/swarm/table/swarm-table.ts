@@ -3,10 +3,10 @@
  * one of them selected. The selection is of an agent and not of a line: whatever moves, it stays.
  */
 import type { AgentView, SwarmView } from '../../../views/swarm/swarm-view.js';
-import { Watched } from '../../screen/observable.js';
+import { Observable } from '../../screen/observable.js';
 import type { SwarmSource } from '../swarm-source.js';
 import { FILTERS, keyOf, ORDERS, type Place, type Wish } from './agent-sort.js';
-import { CalmArrangement } from './stable-order.js';
+import { StableOrder } from './stable-order.js';
 
 export interface BoardRow extends Place {
   readonly swarm: SwarmView;
@@ -29,9 +29,9 @@ export interface Selected {
 /** Ages grow also when nothing happens. */
 const TICK_MS = 1_000;
 
-export class SwarmBoard extends Watched {
+export class SwarmTable extends Observable {
   private readonly source: SwarmSource;
-  private readonly lines: CalmArrangement;
+  private readonly lines: StableOrder;
   /** The agent that was last chosen, also while it is not shown. */
   private chosen: { readonly session: string; readonly agent: string } | undefined;
   /** Where it stood, for when it is gone. */
@@ -51,7 +51,7 @@ export class SwarmBoard extends Watched {
     super();
     this.source = source;
     this.closed = closed;
-    this.lines = new CalmArrangement(time, () => {
+    this.lines = new StableOrder(time, () => {
       this.look(true);
       this.changed();
     });

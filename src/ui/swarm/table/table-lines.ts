@@ -12,7 +12,7 @@ import { hintsFor, keysIn, without } from '../swarm-keys.js';
 import type { Area, BoardLayout } from '../swarm-layout.js';
 import type { SwarmSource } from '../swarm-source.js';
 import { totalsOf } from '../swarm-totals.js';
-import type { Selected, SwarmBoard } from './swarm-table.js';
+import type { Selected, SwarmTable } from './swarm-table.js';
 import { columnsFor, headLine } from './table-columns.js';
 import { BoardRows } from './table-rows.js';
 
@@ -28,12 +28,12 @@ export interface LinesOptions {
 type TextOf = (slot: number) => string;
 
 export class BoardLines {
-  private readonly board: SwarmBoard;
+  private readonly board: SwarmTable;
   private readonly transcript: TranscriptPane;
   private readonly options: LinesOptions;
   private readonly rows: BoardRows;
 
-  constructor(board: SwarmBoard, transcript: TranscriptPane, options: LinesOptions) {
+  constructor(board: SwarmTable, transcript: TranscriptPane, options: LinesOptions) {
     this.board = board;
     this.transcript = transcript;
     this.options = options;

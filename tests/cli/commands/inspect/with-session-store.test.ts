@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { withSessions } from '../../../../src/cli/commands/inspect/with-session-store.js';
 import { UsageError } from '../../../../src/protocol/errors.js';
-import type { Machine } from '../../../../src/terminal/terminal-host.js';
+import type { TerminalHost } from '../../../../src/terminal/terminal-host.js';
 import { ownRedisServer } from '../../../fakes/redis/own-redis-server.js';
 import { needs } from '../../../setup/needs.js';
 
@@ -15,7 +15,7 @@ const atRedis = async () => {
     cwd: '/',
     platform: 'linux',
     err: (text: string) => void said.push(text),
-  } as unknown as Machine;
+  } as unknown as TerminalHost;
   return { redis, said, machine };
 };
 
@@ -76,7 +76,7 @@ test('a command that looks at files opens no connection', async () => {
     cwd: '/',
     platform: 'linux',
     err: () => {},
-  } as unknown as Machine;
+  } as unknown as TerminalHost;
   const outages = await withSessions(machine, {}, async (store) => store.outages);
   expect(outages).toBeUndefined();
 });

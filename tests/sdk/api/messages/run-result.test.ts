@@ -4,7 +4,7 @@ import { Spending } from '../../../../src/context/budget/spending.js';
 import type { Stop, StopReason } from '../../../../src/protocol/agent/agent.js';
 import { NO_USAGE } from '../../../../src/protocol/model/usage.js';
 import type { FeedItem } from '../../../../src/protocol/session/feed.js';
-import { RunTally } from '../../../../src/sdk/api/messages/run-result.js';
+import { RunResultBuilder } from '../../../../src/sdk/api/messages/run-result.js';
 import { childSays, fed } from '../../../fakes/agents/child-agents.js';
 
 const said = (...texts: readonly string[]): FeedItem => ({
@@ -18,7 +18,7 @@ const said = (...texts: readonly string[]): FeedItem => ({
 
 /** The result of a run that said `items` and then stopped. */
 const resultOf = (reason: StopReason, detail: string | null, ...items: readonly FeedItem[]) => {
-  const tally = new RunTally();
+  const tally = new RunResultBuilder();
   for (const item of items) tally.take(item);
   const stop: Stop = { reason, detail };
   const session = { id: 's_1', spent: new Spending(), grant: { overshoot: 0 } };

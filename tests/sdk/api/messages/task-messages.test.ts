@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { TaskBook } from '../../../../src/sdk/api/messages/task-messages.js';
+import { TaskMessages } from '../../../../src/sdk/api/messages/task-messages.js';
 import {
   childEnded,
   childReport,
@@ -12,7 +12,7 @@ import {
 /** A book whose clock stands still until it is moved. */
 const openBook = () => {
   let now = 0;
-  const book = new TaskBook('s_1', () => now);
+  const book = new TaskMessages('s_1', () => now);
   const wait = (ms: number) => {
     now += ms;
   };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { FeedItem } from '../../../../src/protocol/session/feed.js';
-import { messageOf } from '../../../../src/sdk/api/messages/to-message.js';
+import { toMessage } from '../../../../src/sdk/api/messages/to-message.js';
 import {
   childEnded,
   childSays,
@@ -22,20 +22,20 @@ const ITEMS: readonly FeedItem[] = [
 
 describe('a message of an agent that works for another', () => {
   test.each(ITEMS)('names the call that asked for the agent: $type', (item) => {
-    expect(messageOf(fed(item), 's_1')).toEqual({
-      ...messageOf(item, 's_1'),
+    expect(toMessage(fed(item), 's_1')).toEqual({
+      ...toMessage(item, 's_1'),
       parent_tool_use_id: 'toolu_1',
     });
-    expect(messageOf(item, 's_1')).toMatchObject({ parent_tool_use_id: null, session_id: 's_1' });
+    expect(toMessage(item, 's_1')).toMatchObject({ parent_tool_use_id: null, session_id: 's_1' });
   });
 
   test('is also made of what it says and uses', () => {
-    expect(messageOf(childSays('[{"type":"text","text":"Here."}]'), 's_1')).toMatchObject({
+    expect(toMessage(childSays('[{"type":"text","text":"Here."}]'), 's_1')).toMatchObject({
       type: 'assistant',
       parent_tool_use_id: 'toolu_1',
       message: { content: [{ type: 'text', text: 'Here.' }] },
     });
-    expect(messageOf(childUses('Grep'), 's_1')).toMatchObject({
+    expect(toMessage(childUses('Grep'), 's_1')).toMatchObject({
       type: 'tool_call',
       name: 'Grep',
       parent_tool_use_id: 'toolu_1',
@@ -43,7 +43,7 @@ describe('a message of an agent that works for another', () => {
   });
 
   test('is not made of its beginning and its end: those are told of the agent', () => {
-    expect([messageOf(spawned(), 's_1'), messageOf(childEnded(), 's_1')]).toEqual([
+    expect([toMessage(spawned(), 's_1'), toMessage(childEnded(), 's_1')]).toEqual([
       undefined,
       undefined,
     ]);

@@ -4,11 +4,11 @@ import { UsageError } from '../../../../src/protocol/errors.js';
 import { SESSION_FORMAT } from '../../../../src/protocol/session/store.js';
 import type { RunOptions } from '../../../../src/sdk/assembly/options/run-options.js';
 import { chooseSession } from '../../../../src/sdk/assembly/options/session-choice.js';
-import { SessionMemory } from '../../../../src/store/memory/memory-session-store.js';
+import { MemorySessionStore } from '../../../../src/store/memory/memory-session-store.js';
 
 /** Three sessions: two of /here, of which `s_beta` was used last, and one of /there. */
 const choose = async (flags: Partial<RunOptions>) => {
-  const store = new SessionMemory(systemClock);
+  const store = new MemorySessionStore(systemClock);
   const sessions = [
     { id: 's_alpha', cwd: '/here', updatedAt: 10 },
     { id: 's_beta', cwd: '/here', updatedAt: 30 },

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
-import { JobFiles } from '../../../../src/store/files/jobs/file-job-queue.js';
+import { FileJobQueue } from '../../../../src/store/files/jobs/file-job-queue.js';
 import { describeJobQueue } from '../../contracts/job-queue.js';
 import { describeOwnJobs } from '../../contracts/own-jobs.js';
 import { temporaryFolder } from '../../session-folder.js';
@@ -10,7 +10,7 @@ const open = () => {
   for (const swarm of ['s_1', 's_2']) fs.mkdirSync(join(root, swarm));
   const dead = new Set<string>();
   const kill = (worker: string) => void dead.add(worker);
-  const queue = () => new JobFiles(root, (worker) => !dead.has(worker));
+  const queue = () => new FileJobQueue(root, (worker) => !dead.has(worker));
   return { queue, kill, terms: { swarm: 's_1' } };
 };
 

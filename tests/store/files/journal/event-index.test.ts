@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { JournalRecord } from '../../../../src/protocol/session/journal.js';
 import { EventIndex } from '../../../../src/store/files/journal/event-index.js';
-import { Citations } from '../../../../src/store/files/journal/unindexed-records.js';
+import { IndexPosition } from '../../../../src/store/files/journal/unindexed-records.js';
 import { letter } from '../../session-folder.js';
 
 const record = (seq: number): JournalRecord =>
@@ -23,7 +23,7 @@ const brokenSink = () => {
 describe('the index of events', () => {
   test('keeps what a disk refused, and writes it when the disk takes it', () => {
     const sink = brokenSink();
-    const index = new EventIndex('s_1', sink, new Citations());
+    const index = new EventIndex('s_1', sink, new IndexPosition());
     for (let seq = 1; seq <= 3; seq += 1) index.add('a_1', null, record(seq));
     index.flush();
     sink.broken = false;
@@ -33,7 +33,7 @@ describe('the index of events', () => {
 
   test('holds no more than ten thousand of them, and then leaves the rest to the next owner', () => {
     const sink = brokenSink();
-    const index = new EventIndex('s_1', sink, new Citations());
+    const index = new EventIndex('s_1', sink, new IndexPosition());
     for (let seq = 1; seq <= 10_005; seq += 1) index.add('a_1', null, record(seq));
     index.flush();
     sink.broken = false;

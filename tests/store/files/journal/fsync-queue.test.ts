@@ -1,9 +1,9 @@
 import { describe, expect, test, vi } from 'vitest';
-import { SyncQueue } from '../../../../src/store/files/journal/fsync-queue.js';
+import { FsyncQueue } from '../../../../src/store/files/journal/fsync-queue.js';
 
 /** A queue, and the order in which what it was given began. */
 const watched = () => {
-  const queue = new SyncQueue();
+  const queue = new FsyncQueue();
   const begun: string[] = [];
   const ends: (() => void)[] = [];
   const sync = (name: string) => () => {

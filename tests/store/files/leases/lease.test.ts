@@ -147,10 +147,10 @@ describe('processes that want the same session', () => {
     const { ownerLives, ownerMarker } = await import(
       '../../../../src/host/process/ownership/owner-marker.js'
     );
-    const { SessionFiles } = await import('../../../../src/store/files/file-session-store.js');
+    const { FileSessionStore } = await import('../../../../src/store/files/file-session-store.js');
     const { systemClock } = await import('../../../../src/protocol/clock.js');
     const owner = { marker: ownerMarker('test'), pid: process.pid };
-    const store = new SessionFiles({ root, owner, ownerLives, clock: systemClock });
+    const store = new FileSessionStore({ root, owner, ownerLives, clock: systemClock });
     await expect(store.open('s_1')).rejects.toThrow(`(pid ${holder.pid})`);
     holder.kill('SIGKILL');
     await once(holder, 'exit');

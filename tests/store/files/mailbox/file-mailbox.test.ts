@@ -3,13 +3,13 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../../src/protocol/clock.js';
 import { UsageError } from '../../../../src/protocol/errors.js';
-import { MailFolder } from '../../../../src/store/files/mailbox/file-mailbox.js';
+import { FileMailbox } from '../../../../src/store/files/mailbox/file-mailbox.js';
 import { describeMailbox } from '../../contracts/mailbox.js';
 import { temporaryFolder } from '../../session-folder.js';
 
 describeMailbox('in files', () => {
   const folder = temporaryFolder();
-  return { sender: () => new MailFolder(folder, systemClock) };
+  return { sender: () => new FileMailbox(folder, systemClock) };
 });
 
 const LETTER = { id: 'l_1', from: 'a_1', to: 'a_2', body: null, sentAt: 1 };
@@ -21,7 +21,7 @@ describe('a mail folder', () => {
       const folder = temporaryFolder();
       mkdirSync(dirname(join(folder, name)), { recursive: true });
       writeFileSync(join(folder, name), '');
-      const mail = new MailFolder(folder, systemClock);
+      const mail = new FileMailbox(folder, systemClock);
       const refusal = new UsageError(
         `${join(folder, name)} is in the way of letters and is no folder; move it away.`,
       );

@@ -2,24 +2,24 @@ import fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../../src/protocol/clock.js';
-import { WorkFiles } from '../../../../src/store/files/tasks/file-task-list.js';
+import { FileTaskList } from '../../../../src/store/files/tasks/file-task-list.js';
 import { act, describeWorkList } from '../../contracts/work-list.js';
 import { temporaryFolder } from '../../session-folder.js';
 
 describeWorkList('in files', () => {
   const folder = temporaryFolder();
-  return { open: () => new WorkFiles(folder, systemClock) };
+  return { open: () => new FileTaskList(folder, systemClock) };
 });
 
 describeWorkList('in files that are put together after every third change', () => {
   const folder = temporaryFolder();
-  return { open: () => new WorkFiles(folder, systemClock, 3) };
+  return { open: () => new FileTaskList(folder, systemClock, 3) };
 });
 
 const setUp = (longest?: number) => {
   const folder = temporaryFolder();
   const root = join(folder, 'work');
-  const open = () => new WorkFiles(folder, systemClock, longest);
+  const open = () => new FileTaskList(folder, systemClock, longest);
   const add = async (...subjects: readonly string[]) => {
     for (const subject of subjects) await open().create({ subject, description: '' }, act('ann'));
   };
@@ -86,7 +86,7 @@ describe('the files of a list of work', () => {
     await add('a');
     let calls = 0;
     // Between its decision and its file others change so much that its place is long gone.
-    const late = new WorkFiles(
+    const late = new FileTaskList(
       folder,
       {
         ...systemClock,
@@ -109,7 +109,7 @@ describe('the files of a list of work', () => {
 
   test('are not made where there is no session, or where something is in their way', async () => {
     const { folder, root, open } = setUp();
-    const nobody = new WorkFiles(join(folder, 'gone'), systemClock);
+    const nobody = new FileTaskList(join(folder, 'gone'), systemClock);
     const order = { subject: 'fly', description: '' };
     await expect(nobody.create(order, act('ann'))).rejects.toMatchObject({ code: 'usage' });
     fs.writeFileSync(root, 'a file');

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { openBroker } from '../../../../src/store/redis/connection/redis-connections.js';
+import { connectRedis } from '../../../../src/store/redis/connection/redis-connections.js';
 import { keysOf } from '../../../../src/store/redis/sessions/remove-swarms.js';
 import { clusterServers } from '../../../fakes/redis/redis-servers.js';
 import { needs } from '../../../setup/needs.js';
@@ -9,7 +9,7 @@ import { redisSessions } from '../sessions/redis-session-store.js';
 needs.describe('own-redis')('sessions in a cluster', () => {
   test('live as they do in one Redis, each on a server of its own', async () => {
     const { url } = await clusterServers();
-    const broker = await openBroker(url);
+    const broker = await connectRedis(url);
     onTestFinished(() => broker.close());
     const store = redisSessions(broker);
     const ids = ['s_1', 's_2', 's_3', 's_4'];
@@ -18,7 +18,7 @@ needs.describe('own-redis')('sessions in a cluster', () => {
       const journal = await session.journal('a_1', null);
       for (const body of [created, letter('l_1', 'x'.repeat(600_000))]) journal.append(body);
       await session.putArtifact('big.bin', Buffer.alloc(1_000_000));
-      const visit = await store.visit(id);
+      const visit = await store.openAsWorker(id);
       const adoption = await visit.adopt('a_2');
       (await visit.journal('a_2', 'a_1')).append(createdFor('a_2', 'a_1'));
       await adoption.release();

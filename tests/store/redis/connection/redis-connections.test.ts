@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { StorageError } from '../../../../src/protocol/errors.js';
 import {
-  type Broker,
-  openBroker,
+  connectRedis,
+  type RedisConnections,
 } from '../../../../src/store/redis/connection/redis-connections.js';
 import { unmindedRejections } from '../../../fakes/agents/no-listeners.js';
 import { ownRedisBroker, ownRedisServer } from '../../../fakes/redis/own-redis-server.js';
@@ -13,7 +13,7 @@ import { redisBroker } from '../../../fakes/redis/redis-server.js';
 import { needs } from '../../../setup/needs.js';
 
 test('a broker that is not there is said in one sentence', async () => {
-  const opening = openBroker('redis://:secret@127.0.0.1:1');
+  const opening = connectRedis('redis://:secret@127.0.0.1:1');
   await expect(opening).rejects.toMatchObject({ code: 'usage' });
   await expect(opening).rejects.toThrow(
     /^Redis at 127\.0\.0\.1:1 cannot be used \(ECONNREFUSED\): start it, or mend SKEIN_REDIS_URL\.$/,
@@ -44,7 +44,7 @@ needs.describe('own-redis')('a broker', () => {
   test('leaves nothing unminded when it is closed while it begins to listen again', async () => {
     const unminded = unmindedRejections();
     const way = await wayTo((await ownRedisServer()).socket);
-    const broker = await openBroker(way.url);
+    const broker = await connectRedis(way.url);
     await new Promise<void>((ready) => void broker.subscribe('news', () => {}, ready));
     const asked = way.holdBack('subscribe');
     way.cut();
@@ -77,7 +77,7 @@ needs.describe('own-redis')('a broker', () => {
     const said: (string | undefined)[] = [];
     broker.listen((trouble) => said.push(trouble));
     await broker.call('CONFIG', 'SET', 'busy-reply-threshold', 1);
-    const other = await openBroker(broker.server.url);
+    const other = await connectRedis(broker.server.url);
     const slow = other.call('EVAL', 'while true do end', 0);
     const killed = slow.catch((error: unknown) => error);
     await expect
@@ -135,7 +135,7 @@ needs.describe('own-redis')('a broker', () => {
     const broker = await ownRedisBroker();
     const said: (string | undefined)[] = [];
     broker.listen((trouble) => said.push(trouble));
-    const other = await openBroker(broker.server.url);
+    const other = await connectRedis(broker.server.url);
     onTestFinished(() => other.close());
     await other.call('REPLICAOF', '127.0.0.1', 1);
     const writes = ['one', 'two', 'three'].map((key) => broker.call('INCR', key));
@@ -165,7 +165,7 @@ needs.describe('own-redis')('a broker', () => {
 
   test('what Redis refuses for good is not waited for', async () => {
     const broker = await ownRedisBroker();
-    const other = await openBroker(broker.server.url);
+    const other = await connectRedis(broker.server.url);
     onTestFinished(() => other.close());
     await other.call('ACL', 'SETUSER', 'admin', 'on', 'nopass', '~*', '&*', '+@all');
     await other.call('ACL', 'SETUSER', 'default', 'resetkeys');
@@ -176,10 +176,10 @@ needs.describe('own-redis')('a broker', () => {
 
 const ADD_TO = { name: 'addTo', lua: 'return redis.call("INCRBY", KEYS[1], ARGV[1])' };
 
-const statusOf = async (broker: Broker): Promise<string | undefined> =>
+const statusOf = async (broker: RedisConnections): Promise<string | undefined> =>
   /rdb_last_bgsave_status:(\w+)/.exec(String(await broker.call('INFO', 'persistence')))?.[1];
 
-const connectionsOf = async (broker: Broker): Promise<number> =>
+const connectionsOf = async (broker: RedisConnections): Promise<number> =>
   Number(/total_connections_received:(\d+)/.exec(String(await broker.call('INFO', 'stats')))?.[1]);
 
 /** A way to a server that can be cut, and on which what names a word does not arrive. */

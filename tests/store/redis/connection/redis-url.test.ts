@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../../../src/protocol/errors.js';
-import { parseAddress, shownAddress } from '../../../../src/store/redis/connection/redis-url.js';
+import { maskedRedisUrl, parseRedisUrl } from '../../../../src/store/redis/connection/redis-url.js';
 
 /** Where it is, or why it is nowhere. */
 const saidOf = (url: string): string => {
   try {
-    return shownAddress(parseAddress(url));
+    return maskedRedisUrl(parseRedisUrl(url));
   } catch (error) {
     return error instanceof UsageError ? error.message : 'a defect';
   }
@@ -68,7 +68,7 @@ describe('an address of Redis', () => {
       },
     ],
   ])('is read from %s', (url, address) => {
-    expect(parseAddress(url)).toEqual(address);
+    expect(parseRedisUrl(url)).toEqual(address);
   });
 
   test.each([
@@ -89,8 +89,8 @@ describe('an address of Redis', () => {
     ['unix://', 'the path of the socket is missing'],
     ['unix://run/redis.sock', 'a socket has no host'],
   ])('that is broken, as %s, is refused with what is wrong', (url, why) => {
-    expect(() => parseAddress(url)).toThrow(why);
-    expect(() => parseAddress(url)).toThrow(/^That is no address of Redis/);
+    expect(() => parseRedisUrl(url)).toThrow(why);
+    expect(() => parseRedisUrl(url)).toThrow(/^That is no address of Redis/);
   });
 
   test('never shows its password, however it is written', () => {
@@ -139,6 +139,6 @@ describe('an address of Redis', () => {
       }),
     );
     const long = `redis://${':@,/'.repeat(50_000)}`;
-    expect(() => parseAddress(long)).toThrow(/^That is no address of Redis/);
+    expect(() => parseRedisUrl(long)).toThrow(/^That is no address of Redis/);
   });
 });

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import {
-  type Broker,
-  openBroker,
+  connectRedis,
+  type RedisConnections,
 } from '../../../../src/store/redis/connection/redis-connections.js';
 import { ownRedisServer } from '../../../fakes/redis/own-redis-server.js';
 import {
@@ -15,8 +15,8 @@ import {
 import { selfSigned } from '../../../journeys/workers/self-signed.js';
 import { needs } from '../../../setup/needs.js';
 
-const open = async (url: string): Promise<Broker> => {
-  const broker = await openBroker(url);
+const open = async (url: string): Promise<RedisConnections> => {
+  const broker = await connectRedis(url);
   onTestFinished(() => broker.close());
   return broker;
 };
@@ -53,7 +53,7 @@ needs.describe('own-redis')('a broker', () => {
     const named = await open(`redis://ada:ssh:2@127.0.0.1:${port}`);
     expect(await named.call('ACL', 'WHOAMI')).toBe('ada');
     for (const login of ['', ':wrong-one@', 'ada:wrong-one@', 'nobody:hush%401@']) {
-      const opening = openBroker(`redis://${login}127.0.0.1:${port}`);
+      const opening = connectRedis(`redis://${login}127.0.0.1:${port}`);
       await expect(opening).rejects.toMatchObject({ code: 'usage' });
       await expect(opening).rejects.toThrow(/NOAUTH|WRONGPASS/);
       await expect(opening).rejects.not.toThrow(/wrong-one|hush/);
@@ -65,7 +65,9 @@ needs.describe('own-redis')('a broker', () => {
     const url = `rediss://localhost:${port}`;
     expect(await openElsewhere(url, { NODE_EXTRA_CA_CERTS: ca })).toBe('PONG');
     expect(await openElsewhere(url, {})).toContain('SELF_SIGNED_CERT');
-    await expect(openBroker(`redis://localhost:${port}`)).rejects.toMatchObject({ code: 'usage' });
+    await expect(connectRedis(`redis://localhost:${port}`)).rejects.toMatchObject({
+      code: 'usage',
+    });
   });
 
   test('goes on with the next master that a Sentinel names', async () => {

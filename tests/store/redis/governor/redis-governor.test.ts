@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { type Clock, systemClock } from '../../../../src/protocol/clock.js';
 import {
-  type Broker,
-  openBroker,
+  connectRedis,
+  type RedisConnections,
 } from '../../../../src/store/redis/connection/redis-connections.js';
 import { governorKeys } from '../../../../src/store/redis/connection/redis-keys.js';
 import { redisGovernor } from '../../../../src/store/redis/governor/redis-governor.js';
@@ -15,7 +15,7 @@ import { bundled, startWorker } from '../../child-program.js';
 import { describeGovernor } from '../../contracts/governor.js';
 
 /** What was sent before has been answered, and what was said on channels heard. */
-const overAndHeard = async (brokers: readonly Broker[]): Promise<void> => {
+const overAndHeard = async (brokers: readonly RedisConnections[]): Promise<void> => {
   const heard = brokers.map((broker) => {
     return new Promise<void>((resolve) => {
       const deafen = broker.subscribe('echo', resolveAndDeafen, () => {
@@ -43,7 +43,7 @@ const aheadOf = (clock: Clock, ms: number): Clock => ({
 });
 
 /** Its Redis goes by that clock, for scripts that ask for the time. */
-const redisBy = (clock: Clock, broker: Broker): Broker => ({
+const redisBy = (clock: Clock, broker: RedisConnections): RedisConnections => ({
   ...broker,
   subscribe: (...how) => broker.subscribe(...how),
   run({ name, lua }, keys, args) {
@@ -58,7 +58,7 @@ needs.describe('redis')('many processes', () => {
   describeGovernor('of many processes', async (places) => {
     const server = await redisServer();
     const clock = virtualClock();
-    const brokers = [await openBroker(server.url), await openBroker(server.url)];
+    const brokers = [await connectRedis(server.url), await connectRedis(server.url)];
     onTestFinished(async () => {
       for (const broker of brokers) await broker.close();
     });
@@ -127,7 +127,7 @@ needs.describe('redis')('many processes', () => {
   ])('share places and holds with one whose clock is ten minutes %s', async (_, ms) => {
     const { server } = await redisBroker();
     const join = async (clock: Clock) => {
-      const broker = await openBroker(server.url);
+      const broker = await connectRedis(server.url);
       const waits: number[] = [];
       const noting: Clock = {
         now: clock.now,
@@ -171,7 +171,7 @@ needs.describe('redis')('many processes', () => {
   test('are held no longer by what was sent twice', async () => {
     const broker = await redisBroker();
     const untils = await new Promise((resolve) => {
-      const twice: Broker = {
+      const twice: RedisConnections = {
         ...broker,
         subscribe: (...how) => broker.subscribe(...how),
         async run(script, keys, args) {
@@ -239,7 +239,7 @@ needs.describe('own-redis')('many processes', () => {
     const { url } = await clusterServers();
     const guards = [];
     for (const holder of ['w_1', 'w_2']) {
-      const broker = await openBroker(url);
+      const broker = await connectRedis(url);
       onTestFinished(() => broker.close());
       const terms = { places: 1, organisation: 'org', holder };
       guards.push(redisGovernor(broker, systemClock, terms));
@@ -269,7 +269,7 @@ needs.describe('own-redis')('many processes', () => {
 });
 
 test('a governor of many processes without a place says so at once', () => {
-  const broker = {} as Broker;
+  const broker = {} as RedisConnections;
   const terms = { places: 0, organisation: 'org', holder: 'w_1' };
   expect(() => redisGovernor(broker, virtualClock(), terms)).toThrow('No request may be sent');
 });

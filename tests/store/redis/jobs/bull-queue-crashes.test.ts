@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { TakenJob } from '../../../../src/protocol/session/job-queue.js';
-import type { Broker } from '../../../../src/store/redis/connection/redis-connections.js';
+import type { RedisConnections } from '../../../../src/store/redis/connection/redis-connections.js';
 import { queueKey } from '../../../../src/store/redis/connection/redis-keys.js';
 import { BullQueue } from '../../../../src/store/redis/jobs/bull-queue.js';
 import { ownRedisBroker } from '../../../fakes/redis/own-redis-server.js';
@@ -31,7 +31,10 @@ const setUp = async () => setUpAt(await redisBroker());
 const setUpOwn = async () => setUpAt(await ownRedisBroker());
 
 /** By id. */
-const countsOf = async (broker: Broker, key: string): Promise<ReadonlyMap<string, number>> => {
+const countsOf = async (
+  broker: RedisConnections,
+  key: string,
+): Promise<ReadonlyMap<string, number>> => {
   const ids = (await broker.call('HKEYS', key)) as readonly string[];
   const counts = (await broker.call('HVALS', key)) as readonly string[];
   return new Map(ids.map((id, at) => [id, Number(counts[at])]));
@@ -63,7 +66,7 @@ needs.describe('redis')('jobs of BullMQ', () => {
     const ended = new Promise<void>((resolve) => {
       end = resolve;
     });
-    await queue.employ('w_2', { concurrency: 1 }, async (each) => {
+    await queue.consume('w_2', { concurrency: 1 }, async (each) => {
       taken.push(each);
       await ended;
       return 'done';
@@ -85,7 +88,7 @@ needs.describe('redis')('jobs of BullMQ', () => {
     const { broker, queue, addAll, listed } = await setUp();
     await addAll(1);
     const said: string[] = [];
-    await queue.employ('w_1', { concurrency: 2 }, async ({ attempts, signal }) => {
+    await queue.consume('w_1', { concurrency: 2 }, async ({ attempts, signal }) => {
       said.push(`begun ${attempts}`);
       if (attempts > 1) return 'done';
       // As if another worker had begun it and died.
@@ -137,7 +140,7 @@ needs.describe('own-redis')('jobs of BullMQ', () => {
     onTestFinished(() => queue.close());
     const taken: string[] = [];
     const adding = queue.add(job('a_1'));
-    const hiring = queue.employ('w_1', { concurrency: 1 }, async ({ id }) => {
+    const hiring = queue.consume('w_1', { concurrency: 1 }, async ({ id }) => {
       taken.push(id);
       return 'done';
     });
@@ -151,7 +154,7 @@ needs.describe('own-redis')('jobs of BullMQ', () => {
     const { queue, server, addAll, listed } = await setUpOwn();
     await addAll(2);
     const taken: string[] = [];
-    await queue.employ('w_1', { concurrency: 1 }, async ({ id, signal }) => {
+    await queue.consume('w_1', { concurrency: 1 }, async ({ id, signal }) => {
       taken.push(id);
       if (taken.length > 1) return 'done';
       await server.kill();
@@ -167,7 +170,7 @@ needs.describe('own-redis')('jobs of BullMQ', () => {
     const { queue, server, addAll } = await setUpOwn();
     await addAll(1);
     let isBegun = false;
-    const workplace = await queue.employ('w_1', { concurrency: 1 }, async ({ signal }) => {
+    const workplace = await queue.consume('w_1', { concurrency: 1 }, async ({ signal }) => {
       isBegun = true;
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
       return { laterMs: 0 };

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { QueuedJob, Work } from '../../../../src/protocol/session/job-queue.js';
-import { openBroker } from '../../../../src/store/redis/connection/redis-connections.js';
+import type { JobHandler, QueuedJob } from '../../../../src/protocol/session/job-queue.js';
+import { connectRedis } from '../../../../src/store/redis/connection/redis-connections.js';
 import { queueKey } from '../../../../src/store/redis/connection/redis-keys.js';
 import { BullQueue } from '../../../../src/store/redis/jobs/bull-queue.js';
 import { redisBroker } from '../../../fakes/redis/redis-server.js';
@@ -17,10 +17,10 @@ const setUp = async () => {
   onTestFinished(() => queue.close());
   const ids = async () => (await queue.list('s_1')).map(({ id }) => id);
   /** With connections of its own. */
-  const hire = async (name: string, work: Work) => {
-    const own = await openBroker(url);
+  const hire = async (name: string, work: JobHandler) => {
+    const own = await connectRedis(url);
     onTestFinished(() => own.close());
-    await new BullQueue(own).employ(name, { concurrency: 1 }, work);
+    await new BullQueue(own).consume(name, { concurrency: 1 }, work);
   };
   /** The ids of jobs as Redis gave them to workers. */
   const taken = async () => {

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { expect, onTestFinished, test } from 'vitest';
 import type { JobQueue } from '../../../../src/protocol/session/job-queue.js';
-import { openBroker } from '../../../../src/store/redis/connection/redis-connections.js';
+import { connectRedis } from '../../../../src/store/redis/connection/redis-connections.js';
 import {
   QUEUE_NAME,
   QUEUE_PREFIX,
@@ -22,7 +22,7 @@ needs.describe('redis')('a queue of many machines', () => {
     return {
       terms: {},
       async queue() {
-        const broker = await openBroker(server.url);
+        const broker = await connectRedis(server.url);
         const queue = new BullQueue(broker, { lockMs: 1_000, stalledMs: 300 });
         onTestFinished(() => broker.close());
         kills.set(queue, () => broker.close());
@@ -47,7 +47,7 @@ needs.describe('redis')('a queue of many machines', () => {
     const done = async () => 'done' as const;
     const places = [];
     for (const name of ['w_2', 'w_1'])
-      places.push(await queue.employ(name, { concurrency: 3 }, done));
+      places.push(await queue.consume(name, { concurrency: 3 }, done));
     const state = { host: hostname(), pid: process.pid, busy: 0, concurrency: 3 };
     const [heardAt, name] = [expect.any(Number), expect.any(String)];
     expect(await queue.workers()).toEqual([
@@ -104,7 +104,7 @@ needs.describe('redis')('a queue of many machines', () => {
     const ids: string[] = [];
     const odd: string[][] = [];
     const putAside = (name: string, reason: string) => void odd.push([name, reason]);
-    await queue.employ('w_1', { concurrency: 1, putAside }, async ({ id }) => {
+    await queue.consume('w_1', { concurrency: 1, putAside }, async ({ id }) => {
       ids.push(id);
       return 'done';
     });
@@ -120,7 +120,7 @@ needs.describe('redis')('a queue of many machines', () => {
   test('keeps why nobody can ever do a job', async () => {
     const { broker, queue } = await setUp();
     await queue.add(job('a_1'));
-    await queue.employ('w_1', { concurrency: 1 }, async () => ({ never: 'There is no swarm.' }));
+    await queue.consume('w_1', { concurrency: 1 }, async () => ({ never: 'There is no swarm.' }));
     const key = `${QUEUE_PREFIX}:${QUEUE_NAME}`;
     await expect.poll(() => broker.call('ZRANGE', `${key}:failed`, 0, -1)).toEqual(['s_1.a_1.0']);
     expect(await broker.call('HGET', `${key}:s_1.a_1.0`, 'failedReason')).toBe(
@@ -134,7 +134,7 @@ needs.describe('redis')('a queue of many machines', () => {
     await queue.add({ ...job('a_2', 2), notBefore: Date.now() + 3_600_000 });
     const tried: string[] = [];
     const hire = (name: string) =>
-      queue.employ(name, { concurrency: 1 }, async ({ id }) => {
+      queue.consume(name, { concurrency: 1 }, async ({ id }) => {
         tried.push(`${name} ${id}`);
         return name === 'w_1' ? { laterMs: 3_600_000 } : 'done';
       });
@@ -164,7 +164,7 @@ needs.describe('redis')('a queue of many machines', () => {
     const { broker, queue } = await setUp();
     await queue.add(job('a_1'));
     let isSaid = false;
-    await queue.employ('w_1', { concurrency: 1 }, async ({ progress }) => {
+    await queue.consume('w_1', { concurrency: 1 }, async ({ progress }) => {
       await progress({ turns: 3, state: 'streaming' });
       isSaid = true;
       return 'done';
@@ -177,7 +177,7 @@ needs.describe('redis')('a queue of many machines', () => {
   test('takes nobody who wants the jobs of one swarm only', async () => {
     const { queue } = await setUp();
     const terms = { concurrency: 1, swarm: 's_1' };
-    const hiring = queue.employ('w_1', terms, async () => 'done');
+    const hiring = queue.consume('w_1', terms, async () => 'done');
     await expect(hiring).rejects.toMatchObject({ code: 'usage' });
   });
 });
@@ -185,14 +185,14 @@ needs.describe('redis')('a queue of many machines', () => {
 needs.describe('own-redis')('a queue of many machines', () => {
   test('works on a cluster', async () => {
     const { url } = await clusterServers();
-    const broker = await openBroker(url);
+    const broker = await connectRedis(url);
     onTestFinished(() => broker.close());
     const queue = new BullQueue(broker);
     onTestFinished(() => queue.close());
     for (const [age, id] of ['a_1', 'a_2', 'a_3'].entries()) await queue.add(job(id, age));
     expect(await queue.withdraw(job('a_2'))).toBe(true);
     const ids: string[] = [];
-    await queue.employ('w_1', { concurrency: 1 }, async ({ id }) => {
+    await queue.consume('w_1', { concurrency: 1 }, async ({ id }) => {
       ids.push(id);
       return ids.length === 1 ? { laterMs: 10 } : 'done';
     });

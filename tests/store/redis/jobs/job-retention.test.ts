@@ -31,7 +31,7 @@ needs.describe('redis')('jobs that have ended', () => {
     await end('completed', [old], OLD());
     await end('completed', [young], YOUNG());
     await end('failed', ['s_1.a_3.0'], OLD());
-    await (await queue.employ('w_1', { concurrency: 1 }, done)).close();
+    await (await queue.consume('w_1', { concurrency: 1 }, done)).close();
     expect([await ended('completed'), await ended('failed')]).toEqual([[young], []]);
     const kept = [old, young, 's_1.a_3.0'].map((id) => broker.call('EXISTS', queueKey(id)));
     expect(await Promise.all(kept)).toEqual([0, 1, 0]);
@@ -49,7 +49,7 @@ needs.describe('redis')('jobs that have ended', () => {
 
   test('go also when another one ends, and are never more than twenty thousand', async () => {
     const { broker, queue, end } = await setUp();
-    const workplace = await queue.employ('w_1', { concurrency: 1 }, done);
+    const workplace = await queue.consume('w_1', { concurrency: 1 }, done);
     onTestFinished(() => workplace.close());
     await end('completed', many(20_010), YOUNG());
     await end('completed', ['s_1.old.0'], OLD());

@@ -29,7 +29,7 @@ needs.describe('own-redis')('a worker whose Redis', () => {
     const first = new Promise<void>((resolve) => {
       goOn = resolve;
     });
-    await queue.employ('w_1', { concurrency: 1 }, async ({ id }) => {
+    await queue.consume('w_1', { concurrency: 1 }, async ({ id }) => {
       begun.push(id);
       if (begun.length === 1) {
         await first;

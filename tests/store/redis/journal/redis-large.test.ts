@@ -92,7 +92,7 @@ needs.describe('redis')('every key of a session', () => {
     for (const body of [created, letter('l_1', 'x'.repeat(300_000))]) journal.append(body);
     await session.putArtifact('big.bin', randomBytes(1_000_000));
     await session.updateMeta({ title: 'New' });
-    const visit = await store.visit('s_1');
+    const visit = await store.openAsWorker('s_1');
     await visit.adopt('a_2');
     (await visit.journal('a_2', 'a_1')).append(letter('l_1'));
     await visit.readEvents();

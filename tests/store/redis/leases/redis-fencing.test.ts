@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Session } from '../../../../src/protocol/session/store.js';
-import type { Broker } from '../../../../src/store/redis/connection/redis-connections.js';
+import type { RedisConnections } from '../../../../src/store/redis/connection/redis-connections.js';
 import { swarmKeys } from '../../../../src/store/redis/connection/redis-keys.js';
 import { appendRecords } from '../../../../src/store/redis/journal/append-records.js';
 import { RedisMailbox } from '../../../../src/store/redis/mailbox/redis-mailbox.js';
@@ -16,7 +16,7 @@ const storage = (message: string) => ({
 });
 
 /** A lead that has written, and that others take for dead. */
-const lostLead = async (broker: Broker) => {
+const lostLead = async (broker: RedisConnections) => {
   const session = await redisSessions(broker, { pid: 1 }).create(meta());
   const journal = await session.journal('a_1', null);
   journal.append(created);
@@ -85,7 +85,7 @@ needs.describe('redis')('a lead that was taken over', () => {
 });
 
 /** Redis has fallen back to what it had before the last claim, which its owner knows nothing of. */
-const forgetClaim = async (broker: Broker, { epoch }: Session): Promise<void> => {
+const forgetClaim = async (broker: RedisConnections, { epoch }: Session): Promise<void> => {
   await broker.call('DECR', keys.epoch);
   await broker.call('HDEL', keys.scopes, 'lead');
   await broker.call('DEL', keys.lease('lead'));
@@ -153,7 +153,7 @@ needs.describe('redis')('records that are on their way', () => {
     lead.append(created);
     child.append(createdFor('a_2', 'a_1'));
     await child.sync();
-    const worker = await redisSessions(broker, { pid: 2 }).visit('s_1');
+    const worker = await redisSessions(broker, { pid: 2 }).openAsWorker('s_1');
     await worker.adopt('a_2');
     await worker.journal('a_2', 'a_1');
     lead.append(letter('l_1'));

@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest';
-import type { Broker } from '../../../../src/store/redis/connection/redis-connections.js';
+import type { RedisConnections } from '../../../../src/store/redis/connection/redis-connections.js';
 import { swarmKeys } from '../../../../src/store/redis/connection/redis-keys.js';
-import { type Scope, ScopeKeeper } from '../../../../src/store/redis/leases/write-scopes.js';
+import { type Scope, WriteScopes } from '../../../../src/store/redis/leases/write-scopes.js';
 import { echoingBroker } from '../../../fakes/redis/echoing-redis.js';
 import { redisBroker } from '../../../fakes/redis/redis-server.js';
 import { needs } from '../../../setup/needs.js';
 
 const keys = swarmKeys('s_1');
-const keeperOf = (broker: Broker, pid = 1) => new ScopeKeeper(broker, { marker: `m-${pid}`, pid });
+const keeperOf = (broker: RedisConnections, pid = 1) =>
+  new WriteScopes(broker, { marker: `m-${pid}`, pid });
 
 needs.describe('redis')('a scope', () => {
   test('is shown by a lease that says who has it, and runs out', async () => {
@@ -81,7 +82,7 @@ needs.describe('redis')('a scope', () => {
     const first = await keeperOf(broker, 1).adopt('s_1', 'a_2');
     const newer = keeperOf(broker, 2);
     let scope: Scope | undefined;
-    const slow: Broker = {
+    const slow: RedisConnections = {
       ...echoingBroker(broker),
       run: async (...script) => {
         scope ??= await newer.adopt('s_1', 'a_2');

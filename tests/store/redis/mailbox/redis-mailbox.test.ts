@@ -2,11 +2,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import { StorageError } from '../../../../src/protocol/errors.js';
 import type { Fence, Inbox } from '../../../../src/protocol/session/mailbox.js';
 import {
-  type Broker,
-  openBroker,
+  connectRedis,
+  type RedisConnections,
 } from '../../../../src/store/redis/connection/redis-connections.js';
 import { swarmKeys } from '../../../../src/store/redis/connection/redis-keys.js';
-import { type Scope, ScopeKeeper } from '../../../../src/store/redis/leases/write-scopes.js';
+import { type Scope, WriteScopes } from '../../../../src/store/redis/leases/write-scopes.js';
 import { RedisMailbox } from '../../../../src/store/redis/mailbox/redis-mailbox.js';
 import { echoingBroker } from '../../../fakes/redis/echoing-redis.js';
 import { ownRedisBroker } from '../../../fakes/redis/own-redis-server.js';
@@ -29,7 +29,7 @@ const setUpAt = async <Server extends RedisPlace>(broker: RedisBroker<Server>) =
   };
   /** Somebody on another machine. */
   const elsewhere = async () => {
-    const other = await openBroker(broker.server.url);
+    const other = await connectRedis(broker.server.url);
     onTestFinished(() => other.close());
     return { broker: other, box: new RedisMailbox(other, 's_1', 'there') };
   };
@@ -50,7 +50,7 @@ const fenceOf = (scope: Scope | undefined): Fence => ({
 });
 
 /** What nobody will take away one day. */
-const lasting = async (broker: Broker): Promise<string[]> => {
+const lasting = async (broker: RedisConnections): Promise<string[]> => {
   const all = (await broker.call('KEYS', '*')) as string[];
   const left = await Promise.all(
     all.map(async (key) => [key, await broker.call('PTTL', key)] as const),
@@ -171,8 +171,8 @@ needs.describe('redis')('the mailbox in Redis', () => {
 
   test('does not send a letter again whose sending was only not heard of', async () => {
     const { broker, box } = await setUp();
-    const sent: Parameters<Broker['run']>[] = [];
-    const heard: Broker = {
+    const sent: Parameters<RedisConnections['run']>[] = [];
+    const heard: RedisConnections = {
       ...echoingBroker(broker),
       run: async (...script) => {
         sent.push(script);
@@ -192,7 +192,7 @@ needs.describe('redis')('the mailbox in Redis', () => {
     const { broker, box } = await setUp();
     const here = box();
     const [zombie, heir] = [1, 2].map(
-      (pid) => new ScopeKeeper(broker, { marker: `m-${pid}`, pid }),
+      (pid) => new WriteScopes(broker, { marker: `m-${pid}`, pid }),
     );
     const before = await zombie?.adopt('s_1', 'a_1');
     const other = await zombie?.adopt('s_1', 'a_2');
@@ -218,7 +218,7 @@ needs.describe('redis')('the mailbox in Redis', () => {
 
   test('is not read by one who has lost what it reads for, and that one takes it from nobody', async () => {
     const { broker, box, elsewhere } = await setUp();
-    const keepers = [1, 2].map((pid) => new ScopeKeeper(broker, { marker: `m-${pid}`, pid }));
+    const keepers = [1, 2].map((pid) => new WriteScopes(broker, { marker: `m-${pid}`, pid }));
     const [before, now] = [
       await keepers[0]?.adopt('s_1', 'bob'),
       await keepers[1]?.adopt('s_1', 'bob'),
@@ -235,7 +235,7 @@ needs.describe('redis')('the mailbox in Redis', () => {
 
   test('gives nothing more to one who has lost what it reads for, before another has come', async () => {
     const { broker, box, elsewhere } = await setUp();
-    const keepers = [1, 2].map((pid) => new ScopeKeeper(broker, { marker: `m-${pid}`, pid }));
+    const keepers = [1, 2].map((pid) => new WriteScopes(broker, { marker: `m-${pid}`, pid }));
     const before = await keepers[0]?.adopt('s_1', 'bob');
     const zombie = await (await elsewhere()).box.open('bob', fenceOf(before));
     const here = box();

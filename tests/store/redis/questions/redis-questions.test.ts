@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { UsageError } from '../../../../src/protocol/errors.js';
 import type { SignedAnswer } from '../../../../src/protocol/permission/answer.js';
-import type { PostedQuestion, Verdicts } from '../../../../src/protocol/session/question-board.js';
-import { openBroker } from '../../../../src/store/redis/connection/redis-connections.js';
+import type { Decisions, PostedQuestion } from '../../../../src/protocol/session/question-board.js';
+import { connectRedis } from '../../../../src/store/redis/connection/redis-connections.js';
 import { swarmKeys } from '../../../../src/store/redis/connection/redis-keys.js';
 import { redisQuestions } from '../../../../src/store/redis/questions/redis-questions.js';
 import { echoingBroker } from '../../../fakes/redis/echoing-redis.js';
@@ -46,7 +46,7 @@ const signed = (id: string, surface: string, reason = 'No.'): SignedAnswer => ({
 const setUpAt = async <Server extends RedisPlace>(broker: RedisBroker<Server>) => {
   const desk = () => {
     const { verdicts, ...rest } = redisQuestions(echoingBroker(broker), 's_1');
-    return { ...rest, verdicts: verdicts as Verdicts };
+    return { ...rest, verdicts: verdicts as Decisions };
   };
   return { broker, server: broker.server, desk };
 };
@@ -243,7 +243,7 @@ needs.describe('own-redis')('the questions of a swarm in Redis', () => {
   test('are decided once while Redis is away, and whoever waits hears of it', async () => {
     const { server, desk } = await setUpOwn();
     const [ann, bob] = [desk(), desk()];
-    const other = await openBroker(server.url);
+    const other = await connectRedis(server.url);
     onTestFinished(() => other.close());
     const waiting = redisQuestions(other, 's_1').verdicts?.decided('q_a', never);
     await ann.board.post(question('q_a'));

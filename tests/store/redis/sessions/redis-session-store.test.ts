@@ -1,7 +1,7 @@
 import type { Clock } from '../../../../src/protocol/clock.js';
 import { swarmKeys } from '../../../../src/store/redis/connection/redis-keys.js';
 import { RedisLeases } from '../../../../src/store/redis/leases/redis-leases.js';
-import { ScopeKeeper } from '../../../../src/store/redis/leases/write-scopes.js';
+import { WriteScopes } from '../../../../src/store/redis/leases/write-scopes.js';
 import { echoingBroker } from '../../../fakes/redis/echoing-redis.js';
 import { redisBroker } from '../../../fakes/redis/redis-server.js';
 import { needs } from '../../../setup/needs.js';
@@ -36,7 +36,7 @@ needs.describe('redis')('what every store keeps to', () => {
     const broker = echoingBroker(await redisBroker());
     return {
       as: (pid) => {
-        const keeper = new ScopeKeeper(broker, { marker: `owner-${pid}`, pid });
+        const keeper = new WriteScopes(broker, { marker: `owner-${pid}`, pid });
         return new RedisLeases(broker, keeper);
       },
       kill: async () => void (await broker.call('DEL', LEASE)),

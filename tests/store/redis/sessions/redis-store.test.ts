@@ -80,7 +80,7 @@ const roundTrip = async (url: string, id: string): Promise<void> => {
   await one.queue.add({ id: 'a_2', swarm: id, addedAt: 1 });
   expect(await other.queue.list(id)).toMatchObject([{ id: 'a_2', worker: undefined }]);
   const worked: string[] = [];
-  const workplace = await other.queue.employ(`w_${id}`, { concurrency: 1 }, async (job) => {
+  const workplace = await other.queue.consume(`w_${id}`, { concurrency: 1 }, async (job) => {
     worked.push(job.id);
     return 'done';
   });

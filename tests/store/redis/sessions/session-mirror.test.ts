@@ -22,7 +22,7 @@ needs.describe('redis')('the copy of a session in Redis', () => {
     const { broker, folder, store, files } = await mirrored();
     const session = await store.create(meta());
     (await session.journal('a_1', null)).append(created);
-    const visit = await redisSessions(broker, { pid: 2 }).visit('s_1');
+    const visit = await redisSessions(broker, { pid: 2 }).openAsWorker('s_1');
     await visit.adopt('a_2');
     const journal = await visit.journal('a_2', 'a_1');
     journal.append(createdFor('a_2', 'a_1'));

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../../../src/protocol/clock.js';
 import type { SignedAnswer } from '../../../../src/protocol/permission/answer.js';
 import type { PostedQuestion } from '../../../../src/protocol/session/question-board.js';
-import type { Broker } from '../../../../src/store/redis/connection/redis-connections.js';
+import type { RedisConnections } from '../../../../src/store/redis/connection/redis-connections.js';
 import {
   KEEP_MS,
   STAY,
@@ -77,7 +77,9 @@ const usedSession = async () => {
 };
 
 /** By what it is called in the list of keys: how long each of its keys stays. */
-const timesLeft = async (broker: Broker): Promise<ReadonlyMap<string, readonly number[]>> => {
+const timesLeft = async (
+  broker: RedisConnections,
+): Promise<ReadonlyMap<string, readonly number[]>> => {
   const all = (await broker.call('KEYS', `${keys.prefix}*`)) as string[];
   const times = new Map<string, number[]>();
   for (const key of all) {

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { openBroker } from '../../../../src/store/redis/connection/redis-connections.js';
+import { connectRedis } from '../../../../src/store/redis/connection/redis-connections.js';
 import { swarmKeys } from '../../../../src/store/redis/connection/redis-keys.js';
 import { redisBroker } from '../../../fakes/redis/redis-server.js';
 import { needs } from '../../../setup/needs.js';
@@ -15,7 +15,7 @@ const swarm = async () => {
   (await lead.journal('a_1', null)).append(created);
   await lead.readEvents();
   const process = async (pid: number) => {
-    const own = await openBroker(broker.server.url);
+    const own = await connectRedis(broker.server.url);
     onTestFinished(() => own.close());
     return redisSessions(own, { pid });
   };
@@ -25,7 +25,7 @@ const swarm = async () => {
 needs.describe('redis')('one who visits a session', () => {
   test('writes for the agent that it has adopted, and for those who work for that one', async () => {
     const { process, store } = await swarm();
-    const visit = await (await process(2)).visit('s_1');
+    const visit = await (await process(2)).openAsWorker('s_1');
     expect(visit.meta).toEqual(meta());
     const adoption = await visit.adopt('a_2');
     expect(adoption.epoch).toBe(2);
@@ -44,7 +44,7 @@ needs.describe('redis')('one who visits a session', () => {
 
   test('gets no other journal, keeps no artifact, and says nothing of the session', async () => {
     const { process, store } = await swarm();
-    const visit = await (await process(2)).visit('s_1');
+    const visit = await (await process(2)).openAsWorker('s_1');
     const refused = { code: 'storage', message: expect.stringContaining('handed over') };
     await expect(visit.journal('a_1', null)).rejects.toMatchObject(refused);
     await expect(visit.putArtifact('x', Buffer.from('x'))).rejects.toMatchObject(refused);
@@ -55,7 +55,7 @@ needs.describe('redis')('one who visits a session', () => {
 
   test('hears of new artifacts, until it does not listen any more', async () => {
     const { lead, process } = await swarm();
-    const visit = await (await process(2)).visit('s_1');
+    const visit = await (await process(2)).openAsWorker('s_1');
     let heard = 0;
     const forget = visit.heedArtifacts(() => {
       heard += 1;
@@ -76,7 +76,7 @@ needs.describe('redis')('one who visits a session', () => {
   test('takes an agent from one who seems to live, who can write no more', async () => {
     const { process } = await swarm();
     const [first, second] = [await process(2), await process(3)];
-    const [former, next] = [await first.visit('s_1'), await second.visit('s_1')];
+    const [former, next] = [await first.openAsWorker('s_1'), await second.openAsWorker('s_1')];
     const lost = await former.adopt('a_2');
     const journal = await former.journal('a_2', 'a_1');
     journal.append(createdFor('a_2', 'a_1'));
@@ -98,7 +98,7 @@ needs.describe('redis')('one who visits a session', () => {
     const workers = await Promise.all([2, 3, 4].map(process));
     const count = 300;
     const write = async (worker: (typeof workers)[number], agent: string) => {
-      const visit = await worker.visit('s_1');
+      const visit = await worker.openAsWorker('s_1');
       await visit.adopt(agent);
       const journal = await visit.journal(agent, 'a_1');
       for (let index = 0; index < count; index += 1) {
@@ -133,7 +133,7 @@ needs.describe('redis')('one who visits a session', () => {
 needs.describe('redis')('an agent that was handed over', () => {
   test('is not taken from its worker by a lead that only opens its journal', async () => {
     const { lead, process } = await swarm();
-    const visit = await (await process(2)).visit('s_1');
+    const visit = await (await process(2)).openAsWorker('s_1');
     await visit.adopt('a_2');
     const journal = await visit.journal('a_2', 'a_1');
     await expect(lead.journal('a_2', 'a_1')).rejects.toThrow(
@@ -145,7 +145,7 @@ needs.describe('redis')('an agent that was handed over', () => {
 
   test('is the lead’s again when its worker has let go, under a newer epoch', async () => {
     const { lead, process } = await swarm();
-    const visit = await (await process(2)).visit('s_1');
+    const visit = await (await process(2)).openAsWorker('s_1');
     const adoption = await visit.adopt('a_2');
     (await visit.journal('a_2', 'a_1')).append(createdFor('a_2', 'a_1'));
     await adoption.release();
@@ -156,8 +156,8 @@ needs.describe('redis')('an agent that was handed over', () => {
 
   test('is anybody’s again who works for it when its worker has let go', async () => {
     const { process } = await swarm();
-    const visit = await (await process(2)).visit('s_1');
-    const other = await (await process(3)).visit('s_1');
+    const visit = await (await process(2)).openAsWorker('s_1');
+    const other = await (await process(3)).openAsWorker('s_1');
     await visit.adopt('a_2');
     (await visit.journal('a_2', 'a_1')).append(createdFor('a_2', 'a_1'));
     const adoption = await other.adopt('a_3');
@@ -172,7 +172,7 @@ needs.describe('redis')('an agent that was handed over', () => {
 
   test('is reclaimed from a worker whose lease still says that it lives', async () => {
     const { lead, process } = await swarm();
-    const visit = await (await process(2)).visit('s_1');
+    const visit = await (await process(2)).openAsWorker('s_1');
     const adoption = await visit.adopt('a_2');
     (await visit.journal('a_2', 'a_1')).append(createdFor('a_2', 'a_1'));
     await visit.readEvents();
@@ -188,7 +188,7 @@ needs.describe('redis')('an agent that was handed over', () => {
 
   test('is lost to a worker whose records Redis refuses: else nobody would know of its end', async () => {
     const { broker, process } = await swarm();
-    const visit = await (await process(2)).visit('s_1');
+    const visit = await (await process(2)).openAsWorker('s_1');
     const adoption = await visit.adopt('a_2');
     const journal = await visit.journal('a_2', 'a_1');
     await broker.call('SET', keys.fences, 'no hash');
@@ -199,7 +199,7 @@ needs.describe('redis')('an agent that was handed over', () => {
 
   test('keeps its session from being removed while somebody works on it', async () => {
     const { broker, lead, process, store } = await swarm();
-    const visit = await (await process(2)).visit('s_1');
+    const visit = await (await process(2)).openAsWorker('s_1');
     await visit.adopt('a_2');
     await lead.close();
     await expect(store.remove('s_1')).rejects.toThrow('Agent a_2 of session s_1 is at work on');

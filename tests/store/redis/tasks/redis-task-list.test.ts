@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../../src/protocol/clock.js';
 import { swarmKeys } from '../../../../src/store/redis/connection/redis-keys.js';
-import { RedisWorkList } from '../../../../src/store/redis/tasks/redis-task-list.js';
+import { RedisTaskList } from '../../../../src/store/redis/tasks/redis-task-list.js';
 import { echoingBroker } from '../../../fakes/redis/echoing-redis.js';
 import { ownRedisBroker } from '../../../fakes/redis/own-redis-server.js';
 import {
@@ -24,7 +24,7 @@ const setUpAt = async <Server extends RedisPlace>(
   broker: RedisBroker<Server>,
   longest?: number,
 ) => {
-  const open = () => new RedisWorkList(broker, 's_1', systemClock, longest);
+  const open = () => new RedisTaskList(broker, 's_1', systemClock, longest);
   const add = async (...subjects: readonly string[]) => {
     for (const subject of subjects) await open().create({ subject, description: '' }, act('ann'));
   };
@@ -40,7 +40,7 @@ needs.describe('redis')('the list of work in Redis', () => {
     'in Redis, where everything arrives twice, put together after every sixteenth change',
     async () => {
       const broker = echoingBroker(await redisBroker());
-      return { open: () => new RedisWorkList(broker, 's_1', systemClock, 16) };
+      return { open: () => new RedisTaskList(broker, 's_1', systemClock, 16) };
     },
   );
 

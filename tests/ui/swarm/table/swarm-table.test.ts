@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { SwarmBoard } from '../../../../src/ui/swarm/table/swarm-table.js';
+import { SwarmTable } from '../../../../src/ui/swarm/table/swarm-table.js';
 import type { AgentView, SwarmView } from '../../../../src/views/swarm/swarm-view.js';
 import {
   agentView,
@@ -23,7 +23,7 @@ const boardOf = (...swarms: readonly SwarmView[]) => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const source = new ShownSwarms(swarms);
-  const board = new SwarmBoard(source, undefined, () => Date.now());
+  const board = new SwarmTable(source, undefined, () => Date.now());
   onTestFinished(board.watch(() => {}));
   /** The ids of a window, each behind a sign of what is special about it. */
   const ids = (height = 100) =>
@@ -173,7 +173,7 @@ describe('a board of agents', () => {
     onTestFinished(() => void vi.useRealTimers());
     const source = new ShownSwarms([swarmView(FAMILY)]);
     const closed = vi.fn<() => void>();
-    const end = new SwarmBoard(source, closed).watch(() => {});
+    const end = new SwarmTable(source, closed).watch(() => {});
     expect(source.watchers).toBe(1);
     end();
     expect([source.watchers, closed.mock.calls.length, vi.getTimerCount()]).toEqual([0, 1, 0]);
