@@ -44,32 +44,32 @@ const OUTSIDE =
   'it leads out of the workspace, and nobody has agreed to that; skein trust --includes tells how';
 
 export class Admission {
-  readonly #ports: MemoryPorts;
-  readonly #disk: MemoryDisk;
-  readonly #notices: Notices;
-  readonly #state: readonly string[];
+  private readonly ports: MemoryPorts;
+  private readonly disk: MemoryDisk;
+  private readonly notices: Notices;
+  private readonly state: readonly string[];
 
   constructor(options: AdmissionOptions) {
-    this.#ports = options.ports;
-    this.#disk = options.disk;
-    this.#notices = options.notices;
-    this.#state = options.state;
+    this.ports = options.ports;
+    this.disk = options.disk;
+    this.notices = options.notices;
+    this.state = options.state;
   }
 
   /** Before the disk is asked. */
   mayLook(candidate: Candidate): boolean {
-    return this.#isHarmless(candidate, candidate.path);
+    return this.isHarmless(candidate, candidate.path);
   }
 
   /** Before it is read. Refusals are said. */
   mayRead(candidate: Candidate, place: MemoryPlace): boolean {
-    if (place.kind === 'other') return this.#refuse(candidate, 'it is no regular file');
+    if (place.kind === 'other') return this.refuse(candidate, 'it is no regular file');
     return (
       this.mayLook(candidate) &&
-      this.#isHarmless(candidate, place.real) &&
-      this.#isGuarded(candidate, place) &&
-      this.#isAllowed(candidate, place) &&
-      this.#isText(candidate, place)
+      this.isHarmless(candidate, place.real) &&
+      this.isGuarded(candidate, place) &&
+      this.isAllowed(candidate, place) &&
+      this.isText(candidate, place)
     );
   }
 
@@ -77,49 +77,49 @@ export class Admission {
   mayEnter(candidate: Candidate, place: MemoryPlace): boolean {
     return (
       this.mayLook(candidate) &&
-      this.#isHarmless(candidate, place.real) &&
-      this.#isGuarded(candidate, place) &&
-      this.#isAllowed(candidate, place)
+      this.isHarmless(candidate, place.real) &&
+      this.isGuarded(candidate, place) &&
+      this.isAllowed(candidate, place)
     );
   }
 
-  #isHarmless(candidate: Candidate, path: string) {
-    return !this.#ports.isSensitive(path) || this.#refuse(candidate, 'such files hold secrets');
+  private isHarmless(candidate: Candidate, path: string) {
+    return !this.ports.isSensitive(path) || this.refuse(candidate, 'such files hold secrets');
   }
 
-  #isGuarded(candidate: Candidate, { owners }: MemoryPlace) {
-    const ours = [0, this.#disk.user];
+  private isGuarded(candidate: Candidate, { owners }: MemoryPlace) {
+    const ours = [0, this.disk.user];
     const isGuarded = !candidate.isUnguarded || owners.every((owner) => ours.includes(owner));
-    return isGuarded || this.#refuse(candidate, 'it lies above the project and is of another user');
+    return isGuarded || this.refuse(candidate, 'it lies above the project and is of another user');
   }
 
   /** What users include, and where their links lead, is their own affair. */
-  #isAllowed(candidate: Candidate, { real }: MemoryPlace) {
+  private isAllowed(candidate: Candidate, { real }: MemoryPlace) {
     const { path, parent, layer, folders } = candidate;
     if (layer === 'user') return true;
     const isWithin = (place: string) =>
-      folders.some((folder) => isInside(folder, place) && !this.#isState(folder, place));
+      folders.some((folder) => isInside(folder, place) && !this.isState(folder, place));
     // Where a found file is named is where it was looked for.
     if (isWithin(real) && (parent === null || isWithin(path))) return true;
     const outside = isWithin(real) ? path : real;
     return (
-      this.#ports.mayInclude({ path: outside, parent: parent ?? path }) ||
-      this.#refuse(candidate, OUTSIDE)
+      this.ports.mayInclude({ path: outside, parent: parent ?? path }) ||
+      this.refuse(candidate, OUTSIDE)
     );
   }
 
-  #isState(folder: string, place: string) {
-    return this.#state.some((state) => isInside(folder, state) && isInside(state, place));
+  private isState(folder: string, place: string) {
+    return this.state.some((state) => isInside(folder, state) && isInside(state, place));
   }
 
-  #isText(candidate: Candidate, { real }: MemoryPlace) {
+  private isText(candidate: Candidate, { real }: MemoryPlace) {
     const isText = isTextName(candidate.path) && isTextName(real);
-    return isText || this.#refuse(candidate, 'its name is not that of a text');
+    return isText || this.refuse(candidate, 'its name is not that of a text');
   }
 
-  #refuse({ path, parent }: Candidate, why: string): false {
+  private refuse({ path, parent }: Candidate, why: string): false {
     const what = parent === null ? named(path) : `${named(path)}, which ${named(parent)} includes,`;
-    this.#notices.say(`${what} is not read: ${why}.`);
+    this.notices.say(`${what} is not read: ${why}.`);
     return false;
   }
 }

@@ -40,17 +40,17 @@ const lexer = async () => {
   const { Lexer, Tokenizer } = await import('marked');
   class TooDeep extends Error {}
   class BlockTokenizer extends Tokenizer {
-    #depth = 0;
+    private depth = 0;
     /** Without the lines that go on lazily: outside of the quote they say the same to us. */
     override blockquote(source: string): Tokens.Blockquote | undefined {
       const raw = /^(?: {0,3}>[^\n]*(?:\n|$))+/.exec(source)?.[0];
       if (raw === undefined) return undefined;
       const text = raw.replaceAll(/^ {0,3}>[ \t]?/gm, '');
-      const tokens = this.#deeper(() => this.lexer.blockTokens(text, []));
+      const tokens = this.deeper(() => this.lexer.blockTokens(text, []));
       return { type: 'blockquote', raw, text, tokens };
     }
     override list(source: string) {
-      return this.#deeper(() => super.list(source));
+      return this.deeper(() => super.list(source));
     }
     override lheading() {
       return undefined;
@@ -67,11 +67,11 @@ const lexer = async () => {
     override autolink() {
       return undefined;
     }
-    #deeper<Result>(read: () => Result): Result {
-      if (this.#depth === DEEPEST_NESTING) throw new TooDeep();
-      this.#depth += 1;
+    private deeper<Result>(read: () => Result): Result {
+      if (this.depth === DEEPEST_NESTING) throw new TooDeep();
+      this.depth += 1;
       const result = read();
-      this.#depth -= 1;
+      this.depth -= 1;
       return result;
     }
   }

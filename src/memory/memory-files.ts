@@ -9,38 +9,38 @@ export type { MemoryFilesOptions, MemoryPlaces } from './memory-walk.js';
 const NOTHING: Memory = { files: [], rules: [], notices: [] };
 
 export class MemoryFiles {
-  readonly #options: MemoryFilesOptions;
-  #walk: Promise<Memory> | undefined;
-  #last: Walked | undefined;
-  #isAnnounced = false;
+  private readonly options: MemoryFilesOptions;
+  private walk: Promise<Memory> | undefined;
+  private last: Walked | undefined;
+  private isAnnounced = false;
   /** What touched files have brought in since; a walk finds the same ones again. */
-  readonly #touchedOff = new Set<string>();
+  private readonly touchedOff = new Set<string>();
 
   constructor(options: MemoryFilesOptions) {
-    this.#options = options;
+    this.options = options;
   }
 
   /** One walk per session: the same promise until `clear` or `reset`. */
   load(): Promise<Memory> {
-    this.#walk ??= this.#begin();
-    return this.#walk;
+    this.walk ??= this.begin();
+    return this.walk;
   }
 
   /** Forgets the walk, quietly: the next one is not announced again. */
   clear(): void {
-    this.#walk = undefined;
+    this.walk = undefined;
   }
 
   /** Forgets the walk, and `ports.loaded` hears of the next one. */
   reset(): void {
     this.clear();
-    this.#isAnnounced = false;
-    this.#touchedOff.clear();
+    this.isAnnounced = false;
+    this.touchedOff.clear();
   }
 
   /** The rules about any of these absolute paths, in reading order; of the last walk that ended. */
   rulesFor(touched: readonly string[]): readonly ConditionalRule[] {
-    const rules = this.#last?.rules ?? [];
+    const rules = this.last?.rules ?? [];
     const effort = { left: MOST_COMPARISONS };
     const found = rules.flatMap(({ rule, bases, matcher }) => {
       const isAbout = (path: string) =>
@@ -51,7 +51,7 @@ export class MemoryFiles {
       return touched.some(isAbout) ? [rule] : [];
     });
     if (effort.left < 0) {
-      this.#last?.notices.say(
+      this.last?.notices.say(
         'It takes too long to tell which rules are about the files that were touched, so some are told of that are not.',
       );
     }
@@ -61,38 +61,38 @@ export class MemoryFiles {
   /** Instructions for the parts of the project that these absolute paths lie in, rules, and all notices. */
   async nearby(touched: readonly string[]): Promise<Memory> {
     await this.load();
-    if (this.#last === undefined) return NOTHING;
-    const { nested, notices } = this.#last;
+    if (this.last === undefined) return NOTHING;
+    const { nested, notices } = this.last;
     const files = await nested.about(touched);
     // The rules that lie there as well are known only now.
     const rules = this.rulesFor(touched);
-    this.#announceTouched(files, rules);
+    this.announceTouched(files, rules);
     return { files, rules, notices: notices.all() };
   }
 
   /** Each once, however often something that it is about is touched. */
-  #announceTouched(files: readonly MemoryFile[], rules: readonly ConditionalRule[]) {
-    const isNew = ({ path }: MemoryFile) => !this.#touchedOff.has(path);
+  private announceTouched(files: readonly MemoryFile[], rules: readonly ConditionalRule[]) {
+    const isNew = ({ path }: MemoryFile) => !this.touchedOff.has(path);
     const news = { files: files.filter(isNew), rules: rules.filter(isNew), notices: [] };
     const all = [...news.files, ...news.rules];
-    for (const { path } of all) this.#touchedOff.add(path);
-    if (all.length > 0) this.#options.ports.loaded(news, 'touch');
+    for (const { path } of all) this.touchedOff.add(path);
+    if (all.length > 0) this.options.ports.loaded(news, 'touch');
   }
 
-  #begin(): Promise<Memory> {
-    if (this.#options.places.isDisabled) return Promise.resolve(NOTHING);
-    const walk: Promise<Memory> = walkMemory(this.#options).then((walked) => {
+  private begin(): Promise<Memory> {
+    if (this.options.places.isDisabled) return Promise.resolve(NOTHING);
+    const walk: Promise<Memory> = walkMemory(this.options).then((walked) => {
       // Whoever waits for a walk that was forgotten still gets it; nobody else hears of it.
-      if (this.#walk === walk) this.#end(walked);
+      if (this.walk === walk) this.end(walked);
       return walked.memory;
     });
     return walk;
   }
 
-  #end(walked: Walked) {
-    this.#last = walked;
-    if (this.#isAnnounced) return;
-    this.#isAnnounced = true;
-    this.#options.ports.loaded(walked.memory, 'walk');
+  private end(walked: Walked) {
+    this.last = walked;
+    if (this.isAnnounced) return;
+    this.isAnnounced = true;
+    this.options.ports.loaded(walked.memory, 'walk');
   }
 }

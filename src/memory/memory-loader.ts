@@ -55,79 +55,79 @@ export class MemoryLoader {
   readonly files: MemoryFile[] = [];
   readonly rules: LoadedRule[] = [];
   readonly admission: Admission;
-  readonly #disk: MemoryDisk;
-  readonly #notices: Notices;
-  readonly #home: string;
+  private readonly disk: MemoryDisk;
+  private readonly notices: Notices;
+  private readonly home: string;
   /** By name and by real path. A rule that may never apply does not stand in for a file that does. */
-  readonly #always = new Set<string>();
-  readonly #sometimes = new Set<string>();
+  private readonly always = new Set<string>();
+  private readonly sometimes = new Set<string>();
 
   constructor(options: AdmissionOptions & { readonly home: string }) {
-    this.#disk = options.disk;
-    this.#notices = options.notices;
-    this.#home = options.home;
+    this.disk = options.disk;
+    this.notices = options.notices;
+    this.home = options.home;
     this.admission = new Admission(options);
   }
 
   /** A file in a place where memory files are looked for. */
   async found(path: string, origin: Origin): Promise<void> {
-    if (this.#sometimes.has(path) || !origin.budget.mayLook()) return;
-    await this.#read({ path, parent: null, depth: 0, origin, condition: undefined });
+    if (this.sometimes.has(path) || !origin.budget.mayLook()) return;
+    await this.read({ path, parent: null, depth: 0, origin, condition: undefined });
   }
 
-  async #read(reading: Reading): Promise<void> {
+  private async read(reading: Reading): Promise<void> {
     const { path, parent, origin } = reading;
     const candidate = candidateOf(reading);
-    if (this.#isKnown(path, reading) || !this.admission.mayLook(candidate)) return;
-    const place = await this.#disk.look(path);
+    if (this.isKnown(path, reading) || !this.admission.mayLook(candidate)) return;
+    const place = await this.disk.look(path);
     // What is missing is not worth a word: files are copied from project to project.
     if (place === undefined || place.kind === 'directory') return;
-    if (this.#isKnown(place.real, reading)) return;
+    if (this.isKnown(place.real, reading)) return;
     if (reading.depth >= DEEPEST_INCLUDE) {
-      this.#notices.say(
+      this.notices.say(
         `${named(path)}, which ${named(parent ?? path)} includes, is not read: ` +
           `includes go ${DEEPEST_INCLUDE - 1} files deep.`,
       );
       return;
     }
     if (!this.admission.mayRead(candidate, place)) return;
-    const source = await this.#textOf(path, place);
+    const source = await this.textOf(path, place);
     if (source === undefined) return;
 
-    const { body, condition = reading.condition } = await this.#bodyOf(source, reading);
-    const known = condition === undefined ? this.#always : this.#sometimes;
+    const { body, condition = reading.condition } = await this.bodyOf(source, reading);
+    const known = condition === undefined ? this.always : this.sometimes;
     known.add(path).add(place.real);
-    const { text, includes } = await this.#markdownOf(body, reading);
-    if (text.trim() !== '' && !this.#keep(text, reading, condition)) return;
+    const { text, includes } = await this.markdownOf(body, reading);
+    if (text.trim() !== '' && !this.keep(text, reading, condition)) return;
     for (const name of includes) {
       if (!origin.budget.mayLook()) return;
-      const next = resolveInclude(name, dirname(path), this.#home);
+      const next = resolveInclude(name, dirname(path), this.home);
       const depth = reading.depth + 1;
-      await this.#read({ path: next, parent: path, depth, origin, condition });
+      await this.read({ path: next, parent: path, depth, origin, condition });
     }
   }
 
-  #isKnown(path: string, { parent, condition }: Reading) {
+  private isKnown(path: string, { parent, condition }: Reading) {
     const isSometimes = parent === null || condition !== undefined;
-    return this.#always.has(path) || (isSometimes && this.#sometimes.has(path));
+    return this.always.has(path) || (isSometimes && this.sometimes.has(path));
   }
 
-  async #textOf(path: string, { real }: MemoryPlace): Promise<string | undefined> {
-    const bytes = await this.#disk.read(real, LARGEST_FILE);
+  private async textOf(path: string, { real }: MemoryPlace): Promise<string | undefined> {
+    const bytes = await this.disk.read(real, LARGEST_FILE);
     if (bytes === 'too-large') {
-      return this.#leaveOut(path, `it has more than ${LARGEST_FILE} bytes`);
+      return this.leaveOut(path, `it has more than ${LARGEST_FILE} bytes`);
     }
-    if (bytes === 'unreadable') return this.#leaveOut(path, 'it cannot be read');
-    if (isBinary(bytes)) return this.#leaveOut(path, 'it is not text in UTF-8');
+    if (bytes === 'unreadable') return this.leaveOut(path, 'it cannot be read');
+    if (isBinary(bytes)) return this.leaveOut(path, 'it is not text in UTF-8');
     return decodeText(bytes);
   }
 
-  #leaveOut(path: string, why: string): undefined {
-    this.#notices.say(`${named(path)} is left out: ${why}.`);
+  private leaveOut(path: string, why: string): undefined {
+    this.notices.say(`${named(path)} is left out: ${why}.`);
     return undefined;
   }
 
-  async #bodyOf(
+  private async bodyOf(
     source: string,
     { path, parent, origin: { bases } }: Reading,
   ): Promise<{ readonly body: string; readonly condition?: Condition }> {
@@ -139,7 +139,7 @@ export class MemoryLoader {
     const read = await readPaths(head);
     const compiled = 'problem' in read ? read : compilePaths(read.paths);
     if ('problem' in compiled) {
-      this.#notices.say(`${named(path)} ${compiled.problem}; it is taken to hold for every file.`);
+      this.notices.say(`${named(path)} ${compiled.problem}; it is taken to hold for every file.`);
       return { body };
     }
     const { patterns, matcher } = compiled;
@@ -148,20 +148,20 @@ export class MemoryLoader {
       : { body, condition: { paths: patterns, bases, matcher } };
   }
 
-  async #markdownOf(body: string, { path, origin }: Reading) {
+  private async markdownOf(body: string, { path, origin }: Reading) {
     const plain = { text: body, includes: [] as readonly string[] };
     if (!isMarkdownName(path) || !/@|<!--/.test(body)) return plain;
     const isShort = body.length <= LARGEST_LEXED && origin.budget.mayLex(body.length);
     const markdown = isShort ? await readMarkdown(body) : undefined;
     if (markdown === undefined || markdown.isPartial) {
-      this.#notices.say(
+      this.notices.say(
         `${named(path)} is too long or too tangled to be searched for all that it includes.`,
       );
     }
     return markdown ?? plain;
   }
 
-  #keep(text: string, { path, parent, origin }: Reading, condition: Condition | undefined) {
+  private keep(text: string, { path, parent, origin }: Reading, condition: Condition | undefined) {
     if (!origin.budget.take(path, text.length)) return false;
     const isLarge = text.length > LARGE_FILE;
     const file = { layer: origin.layer, path, parent, text, isLarge };

@@ -34,22 +34,22 @@ export interface NestedOptions {
 }
 
 export class NestedMemory {
-  readonly #options: NestedOptions;
+  private readonly options: NestedOptions;
   /** Each directory is entered once in a walk, however often something in it is touched. */
-  readonly #entered = new Map<string, Promise<readonly MemoryFile[] | undefined>>();
+  private readonly entered = new Map<string, Promise<readonly MemoryFile[] | undefined>>();
 
-  #last: Promise<unknown> = Promise.resolve();
+  private last: Promise<unknown> = Promise.resolve();
 
   constructor(options: NestedOptions) {
-    this.#options = options;
+    this.options = options;
   }
 
   /** Of all directories around the touched files, the outer ones first. */
   async about(touched: readonly string[]): Promise<readonly MemoryFile[]> {
     const files = new Set<MemoryFile>();
     for (const path of touched) {
-      for (const directory of this.#directoriesAround(path)) {
-        const found = await this.#enter(directory);
+      for (const directory of this.directoriesAround(path)) {
+        const found = await this.enter(directory);
         if (found === undefined) break;
         for (const file of found) files.add(file);
       }
@@ -57,24 +57,24 @@ export class NestedMemory {
     return [...files];
   }
 
-  #enter(directory: string): Promise<readonly MemoryFile[] | undefined> {
-    const known = this.#entered.get(directory);
+  private enter(directory: string): Promise<readonly MemoryFile[] | undefined> {
+    const known = this.entered.get(directory);
     if (known !== undefined) return known;
-    if (this.#entered.size >= MOST_NESTED) {
-      this.#options.notices.say(
+    if (this.entered.size >= MOST_NESTED) {
+      this.options.notices.say(
         `Memory files are looked for in ${MOST_NESTED} directories below the working directory; those of others are left out.`,
       );
       return Promise.resolve(undefined);
     }
     // One after the other: what is found is told by what was there before.
-    const entering = this.#last.then(() => this.#options.enter(directory));
-    this.#entered.set(directory, entering);
-    this.#last = entering;
+    const entering = this.last.then(() => this.options.enter(directory));
+    this.entered.set(directory, entering);
+    this.last = entering;
     return entering;
   }
 
-  #directoriesAround(path: string): readonly string[] {
-    for (const base of this.#options.bases) {
+  private directoriesAround(path: string): readonly string[] {
+    for (const base of this.options.bases) {
       const names = pathBelow(base, path)?.split('/').slice(0, -1);
       if (names === undefined) continue;
       const end = names.findIndex((name) => OF_OTHERS.has(name));

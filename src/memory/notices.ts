@@ -2,18 +2,18 @@
 import { MOST_NOTICES } from './bounds.js';
 
 export class Notices {
-  readonly #said = new Set<string>();
-  #unsaid = 0;
+  private readonly said = new Set<string>();
+  private unsaid = 0;
 
   say(sentence: string): void {
-    if (this.#said.has(sentence)) return;
-    if (this.#said.size < MOST_NOTICES) this.#said.add(sentence);
-    else this.#unsaid += 1;
+    if (this.said.has(sentence)) return;
+    if (this.said.size < MOST_NOTICES) this.said.add(sentence);
+    else this.unsaid += 1;
   }
 
   all(): readonly string[] {
-    const rest = `There is more to say of the memory files: ${this.#unsaid} notices are left out.`;
-    return this.#unsaid === 0 ? [...this.#said] : [...this.#said, rest];
+    const rest = `There is more to say of the memory files: ${this.unsaid} notices are left out.`;
+    return this.unsaid === 0 ? [...this.said] : [...this.said, rest];
   }
 }
 

@@ -41,15 +41,15 @@ interface Entry {
 
 export class CacheBooks {
   /** By digest of the prefix, least recently used first. */
-  readonly #entries = new Map<string, Entry>();
-  readonly #maxEntries: number;
+  private readonly entries = new Map<string, Entry>();
+  private readonly maxEntries: number;
 
   constructor({ maxEntries = 100_000 } = {}) {
-    this.#maxEntries = maxEntries;
+    this.maxEntries = maxEntries;
   }
 
   get size(): number {
-    return this.#entries.size;
+    return this.entries.size;
   }
 
   /** A request has arrived: settles what it reads and writes, and refreshes what it reads. */
@@ -59,59 +59,68 @@ export class CacheBooks {
     blocks.forEach((block, index) => {
       if (block.mark && block.end >= minimum) marks.push(index);
     });
-    const hit = this.#longestHit(blocks, marks, now);
-    this.#refresh(blocks, [hit, ...marks.filter((mark) => mark < hit)], now);
+    const hit = this.longestHit(blocks, marks, now);
+    this.refresh(blocks, [hit, ...marks.filter((mark) => mark < hit)], now);
     return {
       usage: usageOf(blocks, marks, hit),
-      begin: (startedAt) => this.#write(blocks, marks, now, startedAt),
+      begin: (startedAt) => this.write(blocks, marks, now, startedAt),
     };
   }
 
   /** Index of the last block of the longest cached prefix, or -1. */
-  #longestHit(blocks: readonly PromptBlock[], marks: readonly number[], now: number): number {
+  private longestHit(
+    blocks: readonly PromptBlock[],
+    marks: readonly number[],
+    now: number,
+  ): number {
     for (const mark of marks.toReversed()) {
       const oldest = Math.max(0, mark - LOOK_BACK + 1);
       for (let index = mark; index >= oldest; index--)
-        if (this.#alive(blocks[index]?.digest, now)) return index;
+        if (this.alive(blocks[index]?.digest, now)) return index;
     }
     return -1;
   }
 
-  #alive(digest: string | undefined, now: number): Entry | undefined {
+  private alive(digest: string | undefined, now: number): Entry | undefined {
     if (digest === undefined) return undefined;
-    const entry = this.#entries.get(digest);
-    if (entry && entry.expires <= now) this.#entries.delete(digest);
+    const entry = this.entries.get(digest);
+    if (entry && entry.expires <= now) this.entries.delete(digest);
     else return entry;
     return undefined;
   }
 
-  #refresh(blocks: readonly PromptBlock[], read: readonly number[], now: number): void {
+  private refresh(blocks: readonly PromptBlock[], read: readonly number[], now: number): void {
     for (const index of read) {
       const digest = blocks[index]?.digest;
-      const entry = this.#alive(digest, now);
-      if (entry && digest) this.#put(digest, entry.lifetime, now);
+      const entry = this.alive(digest, now);
+      if (entry && digest) this.put(digest, entry.lifetime, now);
     }
   }
 
-  #write(blocks: readonly PromptBlock[], marks: number[], bookedAt: number, now: number): void {
+  private write(
+    blocks: readonly PromptBlock[],
+    marks: number[],
+    bookedAt: number,
+    now: number,
+  ): void {
     for (const mark of marks) {
       const block = blocks[mark];
-      if (block?.mark && !this.#alive(block.digest, now))
-        this.#put(block.digest, block.mark, bookedAt);
+      if (block?.mark && !this.alive(block.digest, now))
+        this.put(block.digest, block.mark, bookedAt);
     }
-    this.#trim(now);
+    this.trim(now);
   }
 
-  #put(digest: string, lifetime: Entry['lifetime'], from: number): void {
-    this.#entries.delete(digest);
-    this.#entries.set(digest, { lifetime, expires: from + LIFETIME_MS[lifetime] });
+  private put(digest: string, lifetime: Entry['lifetime'], from: number): void {
+    this.entries.delete(digest);
+    this.entries.set(digest, { lifetime, expires: from + LIFETIME_MS[lifetime] });
   }
 
   /** Drops what has expired at the old end, and the oldest of what is too much. */
-  #trim(now: number): void {
-    for (const [digest, entry] of this.#entries) {
-      if (entry.expires > now && this.#entries.size <= this.#maxEntries) return;
-      this.#entries.delete(digest);
+  private trim(now: number): void {
+    for (const [digest, entry] of this.entries) {
+      if (entry.expires > now && this.entries.size <= this.maxEntries) return;
+      this.entries.delete(digest);
     }
   }
 }

@@ -25,15 +25,15 @@ interface Fingerprint {
 
 export class DiagnosticsBook {
   /** By id of the answer, oldest first. */
-  readonly #prints = new Map<string, Fingerprint>();
-  readonly #most: number;
+  private readonly prints = new Map<string, Fingerprint>();
+  private readonly most: number;
 
   constructor({ most = 10_000 } = {}) {
-    this.#most = most;
+    this.most = most;
   }
 
   get size(): number {
-    return this.#prints.size;
+    return this.prints.size;
   }
 
   /** Null when the request does not ask, or when nothing in it has changed. */
@@ -44,7 +44,7 @@ export class DiagnosticsBook {
   ): Diagnostics | null {
     const previous = request.diagnostics?.previous_message_id;
     if (typeof previous !== 'string') return null;
-    const before = this.#prints.get(previous);
+    const before = this.prints.get(previous);
     if (before === undefined) return { cache_miss_reason: { type: 'previous_message_not_found' } };
     const type = firstChange(before, fingerprint(request, blocks, before.blocks));
     if (type === undefined) return null;
@@ -55,11 +55,11 @@ export class DiagnosticsBook {
   /** Only requests that ask are remembered. */
   keep(id: string, request: MessagesRequest, blocks: readonly PromptBlock[]): void {
     if (!request.diagnostics) return;
-    this.#prints.delete(id);
-    this.#prints.set(id, fingerprint(request, blocks, blocks.length));
-    for (const [oldest] of this.#prints) {
-      if (this.#prints.size <= this.#most) return;
-      this.#prints.delete(oldest);
+    this.prints.delete(id);
+    this.prints.set(id, fingerprint(request, blocks, blocks.length));
+    for (const [oldest] of this.prints) {
+      if (this.prints.size <= this.most) return;
+      this.prints.delete(oldest);
     }
   }
 }

@@ -11,10 +11,10 @@ type Headers = Readonly<Record<string, string>>;
 export class Exchange {
   readonly response: ServerResponse;
   body: Buffer = Buffer.alloc(0);
-  readonly #request: IncomingMessage;
-  readonly #requestId: string;
-  readonly #clock: Clock;
-  readonly #record: (record: RequestRecord) => void;
+  private readonly request: IncomingMessage;
+  private readonly requestId: string;
+  private readonly clock: Clock;
+  private readonly record: (record: RequestRecord) => void;
 
   constructor(
     request: IncomingMessage,
@@ -23,34 +23,34 @@ export class Exchange {
     clock: Clock,
     record: (record: RequestRecord) => void,
   ) {
-    this.#request = request;
+    this.request = request;
     this.response = response;
-    this.#requestId = `req_01${shortId(String(number))}`;
-    this.#clock = clock;
-    this.#record = record;
+    this.requestId = `req_01${shortId(String(number))}`;
+    this.clock = clock;
+    this.record = record;
   }
 
   get method(): string {
-    return this.#request.method ?? '';
+    return this.request.method ?? '';
   }
 
   get path(): string {
-    return (this.#request.url ?? '').split('?', 1)[0] ?? '';
+    return (this.request.url ?? '').split('?', 1)[0] ?? '';
   }
 
   header(name: string): string | undefined {
-    const value = this.#request.headers[name];
+    const value = this.request.headers[name];
     return Array.isArray(value) ? value[0] : value;
   }
 
   /** Writes the head and records the request: from here on the response has started. */
   start(status: number, type: string, headers: Headers = {}, spent?: Spent): void {
     const { method, path, body } = this;
-    this.#record({ method, path, headers: this.#request.headers, body, status, ...spent });
+    this.record({ method, path, headers: this.request.headers, body, status, ...spent });
     this.response.writeHead(status, {
       'content-type': type,
-      'request-id': this.#requestId,
-      ...this.#rateLimits(status),
+      'request-id': this.requestId,
+      ...this.rateLimits(status),
       ...headers,
     });
   }
@@ -62,11 +62,11 @@ export class Exchange {
 
   fail(error: ApiError): void {
     this.start(error.status, 'application/json', error.headers);
-    this.response.end(error.body(this.#requestId));
+    this.response.end(error.body(this.requestId));
   }
 
-  #rateLimits(status: number): Headers {
-    const reset = `${new Date(this.#clock.now() + 60_000).toISOString().slice(0, 19)}Z`;
+  private rateLimits(status: number): Headers {
+    const reset = `${new Date(this.clock.now() + 60_000).toISOString().slice(0, 19)}Z`;
     const isSpent = status === 429;
     return {
       'anthropic-ratelimit-requests-limit': '4000',

@@ -30,35 +30,41 @@ export interface Totals {
 const MAX_KEPT_BYTES = 256 * 1024 * 1024;
 
 export class RequestLog {
-  readonly #kept: RequestRecord[] = [];
-  readonly #maxKept: number;
-  #keptBytes = 0;
-  #totals: Totals = { requests: 0, messages: 0, usage: NO_USAGE, cost: 0, uncachedCost: 0 };
+  private readonly ownKept: RequestRecord[] = [];
+  private readonly maxKept: number;
+  private keptBytes = 0;
+  private ownTotals: Totals = {
+    requests: 0,
+    messages: 0,
+    usage: NO_USAGE,
+    cost: 0,
+    uncachedCost: 0,
+  };
 
   constructor(maxKept: number) {
-    this.#maxKept = maxKept;
+    this.maxKept = maxKept;
   }
 
   get kept(): readonly RequestRecord[] {
-    return this.#kept;
+    return this.ownKept;
   }
 
   get totals(): Totals {
-    return this.#totals;
+    return this.ownTotals;
   }
 
   add(record: RequestRecord): void {
-    this.#kept.push(record);
-    this.#keptBytes += record.body.length;
-    while (this.#kept.length > this.#maxKept || this.#keptBytes > MAX_KEPT_BYTES)
-      this.#keptBytes -= this.#kept.shift()?.body.length ?? 0;
-    this.#count(record);
+    this.ownKept.push(record);
+    this.keptBytes += record.body.length;
+    while (this.ownKept.length > this.maxKept || this.keptBytes > MAX_KEPT_BYTES)
+      this.keptBytes -= this.ownKept.shift()?.body.length ?? 0;
+    this.count(record);
   }
 
-  #count({ model, usage }: RequestRecord): void {
-    const totals = this.#totals;
+  private count({ model, usage }: RequestRecord): void {
+    const totals = this.ownTotals;
     const requests = totals.requests + 1;
-    this.#totals =
+    this.ownTotals =
       model === undefined || usage === undefined
         ? { ...totals, requests }
         : {

@@ -61,66 +61,66 @@ export const openCommandServer = (options: CommandServerOptions): CommandServer 
 };
 
 class Desk {
-  readonly #options: CommandServerOptions;
+  private readonly options: CommandServerOptions;
   /** What was answered, by the id of the letter; null while it is under way. */
-  readonly #known = new Map<string, CommandReply | null>();
-  readonly #underWay = new Set<Promise<void>>();
+  private readonly known = new Map<string, CommandReply | null>();
+  private readonly underWay = new Set<Promise<void>>();
 
   constructor(options: CommandServerOptions) {
-    this.#options = options;
+    this.options = options;
   }
 
   async read(signal: AbortSignal): Promise<void> {
-    const { mailbox, fence } = this.#options;
+    const { mailbox, fence } = this.options;
     const inbox = await mailbox.open(COMMAND_ADDRESS, fence);
     try {
       for (;;) {
         const letter = await inbox.next(signal);
         if (letter === undefined) return;
-        const work = this.#take(letter, inbox).finally(() => this.#underWay.delete(work));
-        this.#underWay.add(work);
-        if (this.#underWay.size >= MOST_UNDER_WAY) await Promise.race(this.#underWay);
+        const work = this.take(letter, inbox).finally(() => this.underWay.delete(work));
+        this.underWay.add(work);
+        if (this.underWay.size >= MOST_UNDER_WAY) await Promise.race(this.underWay);
       }
     } finally {
-      await this.#settled();
+      await this.settled();
       await inbox.close().catch(() => undefined);
     }
   }
 
   /** A command that does not end must not keep the process from ending. */
-  async #settled(): Promise<void> {
-    if (this.#underWay.size === 0) return;
-    const { clock } = this.#options;
+  private async settled(): Promise<void> {
+    if (this.underWay.size === 0) return;
+    const { clock } = this.options;
     let forget = () => {};
     const patience = new Promise<void>((resolve) => {
       forget = clock.wakeAt(clock.now() + PATIENCE_MS, resolve);
     });
-    await Promise.race([Promise.all(this.#underWay), patience]).finally(forget);
+    await Promise.race([Promise.all(this.underWay), patience]).finally(forget);
   }
 
   /** Never rejects: one letter that fails must not keep the others from being read. */
-  async #take(letter: MailLetter, inbox: Inbox): Promise<void> {
-    const { notice } = this.#options;
+  private async take(letter: MailLetter, inbox: Inbox): Promise<void> {
+    const { notice } = this.options;
     try {
-      const known = this.#known.get(letter.id);
+      const known = this.known.get(letter.id);
       if (known === null) return;
-      const trouble = known === undefined ? this.#troubleWith(letter) : undefined;
+      const trouble = known === undefined ? this.troubleWith(letter) : undefined;
       if (trouble !== undefined) {
         await inbox.bury(letter.id, trouble);
-        await this.#reply(letter, { ok: false, sentence: trouble, agent: null });
+        await this.reply(letter, { ok: false, sentence: trouble, agent: null });
         return;
       }
-      const reply = known ?? (await this.#carryOut(letter));
+      const reply = known ?? (await this.carryOut(letter));
       await inbox.acknowledge(letter.id);
-      await this.#reply(letter, reply);
+      await this.reply(letter, reply);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       notice(`A command from another terminal was not taken: ${why}`);
     }
   }
 
-  #troubleWith({ body, sentAt }: MailLetter): string | undefined {
-    const age = Math.abs(this.#options.clock.now() - sentAt);
+  private troubleWith({ body, sentAt }: MailLetter): string | undefined {
+    const age = Math.abs(this.options.clock.now() - sentAt);
     if (age > COMMAND_LIFETIME_MS) {
       const seconds = Math.round(age / 1_000);
       return `The command is too old, or two clocks differ by ${seconds} s; give it again.`;
@@ -130,20 +130,20 @@ class Desk {
       : 'The command cannot be read; both terminals need the same version of skein.';
   }
 
-  async #carryOut({ id, body }: MailLetter): Promise<CommandReply> {
-    this.#remember(id, null);
+  private async carryOut({ id, body }: MailLetter): Promise<CommandReply> {
+    this.remember(id, null);
     const command = swarmCommand.parse(body);
-    const reply = await this.#execute(command, id).catch((error: unknown) => {
+    const reply = await this.execute(command, id).catch((error: unknown) => {
       const why = error instanceof Error ? error.message : String(error);
       const agent = 'agent' in command ? command.agent : command.signed.agent;
       return { ok: false, sentence: `It did not work: ${why}`, agent };
     });
-    this.#remember(id, reply);
+    this.remember(id, reply);
     return reply;
   }
 
-  async #execute(command: SwarmCommand, letter: string): Promise<CommandReply> {
-    const { control, inbox } = this.#options;
+  private async execute(command: SwarmCommand, letter: string): Promise<CommandReply> {
+    const { control, inbox } = this.options;
     switch (command.type) {
       case 'send':
         return control.send(command.agent, command.text, PERSON, letter);
@@ -160,16 +160,19 @@ class Desk {
     }
   }
 
-  #remember(id: string, reply: CommandReply | null): void {
-    this.#known.delete(id);
-    this.#known.set(id, reply);
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > MOST_REMEMBERED && oldest !== undefined) this.#known.delete(oldest);
+  private remember(id: string, reply: CommandReply | null): void {
+    this.known.delete(id);
+    this.known.set(id, reply);
+    const [oldest] = this.known.keys();
+    if (this.known.size > MOST_REMEMBERED && oldest !== undefined) this.known.delete(oldest);
   }
 
   /** Somebody who went away needs none, and the next owner speaks for itself. */
-  async #reply({ id: command, from, sentAt }: MailLetter, reply: CommandReply): Promise<void> {
-    const { mailbox, fence, ids, clock } = this.#options;
+  private async reply(
+    { id: command, from, sentAt }: MailLetter,
+    reply: CommandReply,
+  ): Promise<void> {
+    const { mailbox, fence, ids, clock } = this.options;
     if (clock.now() - sentAt > COMMAND_LIFETIME_MS) return;
     const body = { command, reply };
     const letter = {

@@ -43,30 +43,30 @@ export const jsonPlaces = (text: string): JsonPlaces => {
 class Survey implements JsonListener {
   readonly root: Place = { line: 1 };
   readonly repeated: RepeatedKey[] = [];
-  readonly #text: string;
-  #line = 1;
+  private readonly text: string;
+  private line = 1;
   /** Where this line ends. */
-  #end: number;
+  private end: number;
   /** From the outside in: what is open, and under which key or number the next value goes. */
-  readonly #open: {
+  private readonly ownOpen: {
     readonly within: Map<string | number, Place>;
     step: string | number;
     readonly isList: boolean;
   }[] = [];
 
   constructor(text: string) {
-    this.#text = text;
-    this.#end = text.indexOf('\n');
+    this.text = text;
+    this.end = text.indexOf('\n');
   }
 
   key(quoted: string, at: number): void {
-    const top = this.#open.at(-1);
+    const top = this.ownOpen.at(-1);
     if (top === undefined) return;
     top.step = JSON.parse(quoted) as string;
-    const line = this.#lineAt(at);
+    const line = this.lineAt(at);
     const former = top.within.get(top.step);
     if (former !== undefined && this.repeated.length < MOST_REPEATED) {
-      this.repeated.push({ path: this.#path(), line, firstLine: former.line });
+      this.repeated.push({ path: this.path(), line, firstLine: former.line });
     }
     top.within.set(top.step, { line });
   }
@@ -74,45 +74,45 @@ class Survey implements JsonListener {
   open(bracket: '{' | '[', at: number): void {
     const isList = bracket === '[';
     const within = new Map<string | number, Place>();
-    this.#value(at).within = within;
-    this.#open.push({ within, step: isList ? 0 : '', isList });
+    this.value(at).within = within;
+    this.ownOpen.push({ within, step: isList ? 0 : '', isList });
   }
 
   close(): void {
-    this.#open.pop();
-    this.#next();
+    this.ownOpen.pop();
+    this.next();
   }
 
   scalar(at: number): void {
-    this.#value(at);
-    this.#next();
+    this.value(at);
+    this.next();
   }
 
   /** The place of the value that begins here. A key has made one already. */
-  #value(at: number): Place {
-    const top = this.#open.at(-1);
+  private value(at: number): Place {
+    const top = this.ownOpen.at(-1);
     if (top === undefined) return this.root;
     const known = top.isList ? undefined : top.within.get(top.step);
-    const place = known ?? { line: this.#lineAt(at) };
+    const place = known ?? { line: this.lineAt(at) };
     top.within.set(top.step, place);
     return place;
   }
 
-  #next(): void {
-    const top = this.#open.at(-1);
+  private next(): void {
+    const top = this.ownOpen.at(-1);
     if (top?.isList === true) top.step = Number(top.step) + 1;
   }
 
-  #path(): JsonPath {
-    return this.#open.map(({ step }) => step);
+  private path(): JsonPath {
+    return this.ownOpen.map(({ step }) => step);
   }
 
   /** Asked from left to right, so that each character is looked at once. */
-  #lineAt(at: number): number {
-    while (this.#end >= 0 && this.#end < at) {
-      this.#line += 1;
-      this.#end = this.#text.indexOf('\n', this.#end + 1);
+  private lineAt(at: number): number {
+    while (this.end >= 0 && this.end < at) {
+      this.line += 1;
+      this.end = this.text.indexOf('\n', this.end + 1);
     }
-    return this.#line;
+    return this.line;
   }
 }

@@ -8,34 +8,34 @@ import type { SettingsDocument } from './settings-file.js';
 const MOST_WARNINGS = 20;
 
 export class SettingsWarnings {
-  readonly #document: SettingsDocument;
-  readonly #isStrict: boolean;
-  readonly #warnings: string[] = [];
-  #left = 0;
+  private readonly document: SettingsDocument;
+  private readonly isStrict: boolean;
+  private readonly ownWarnings: string[] = [];
+  private left = 0;
 
   /** When strict, everything that would be ignored ends the command: somebody typed it just now. */
   constructor(document: SettingsDocument, isStrict: boolean) {
-    this.#document = document;
-    this.#isStrict = isStrict;
+    this.document = document;
+    this.isStrict = isStrict;
   }
 
   get warnings(): readonly string[] {
-    if (this.#left === 0) return this.#warnings;
-    return [...this.#warnings, `${this.#document.place} has ${this.#left} more such mistakes.`];
+    if (this.left === 0) return this.ownWarnings;
+    return [...this.ownWarnings, `${this.document.place} has ${this.left} more such mistakes.`];
   }
 
   /** `fix` completes "is ignored: …". Throws a UsageError where ignoring it would be less safe. */
   unusable(path: JsonPath, fix: string, isFatal = false): void {
-    if (isFatal || this.#isStrict) {
+    if (isFatal || this.isStrict) {
       throw new UsageError(`${this.about(path)} cannot be used: ${fix}.`);
     }
-    this.#warn(`${this.about(path)} is ignored: ${fix}.`);
+    this.warn(`${this.about(path)} is ignored: ${fix}.`);
   }
 
   /** A key that means nothing here; `known` are those that do, `homes` where it would belong. */
   unknown(path: JsonPath, known: readonly string[], homes: readonly string[]): void {
-    if (this.#warnings.length === MOST_WARNINGS) {
-      this.#left += 1;
+    if (this.ownWarnings.length === MOST_WARNINGS) {
+      this.left += 1;
       return;
     }
     const meant = nearest(String(path.at(-1)), known);
@@ -47,28 +47,28 @@ export class SettingsWarnings {
           ? 'check its spelling or remove it'
           : `did you mean ${nameOf([...around, meant])}?`;
     const end = fix.endsWith('?') ? '' : '.';
-    this.#warn(`${this.about(path)} is unknown and not used: ${fix}${end}`);
+    this.warn(`${this.about(path)} is unknown and not used: ${fix}${end}`);
   }
 
   /** The last one counts, so what the others would have forbidden is allowed. */
   repeated({ path, line, firstLine }: RepeatedKey): void {
     const isFatal = path[0] === 'permissions' || path[0] === 'hooks';
-    const where = `${nameOf(path)} in ${this.#document.place}, line ${line},`;
+    const where = `${nameOf(path)} in ${this.document.place}, line ${line},`;
     const sentence = `${where} is there already in line ${firstLine}, and only the last counts: join them.`;
     if (isFatal) throw new UsageError(sentence);
-    this.#warn(sentence);
+    this.warn(sentence);
   }
 
   /** `skein.maxAgents in /home/ada/.skein/settings.json, line 3,` */
   about(path: JsonPath): string {
-    const { place, lineOf } = this.#document;
+    const { place, lineOf } = this.document;
     const line = lineOf(path);
     return `${nameOf(path)} in ${place}${line === undefined ? '' : `, line ${line},`}`;
   }
 
-  #warn(sentence: string): void {
-    if (this.#warnings.length < MOST_WARNINGS) this.#warnings.push(sentence);
-    else this.#left += 1;
+  private warn(sentence: string): void {
+    if (this.ownWarnings.length < MOST_WARNINGS) this.ownWarnings.push(sentence);
+    else this.left += 1;
   }
 }
 

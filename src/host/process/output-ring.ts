@@ -10,41 +10,41 @@ export interface RingReading {
 }
 
 export class OutputRing {
-  readonly #size: number;
+  private readonly size: number;
   /** Up to twice the size, so that trimming costs little however small the pieces are. */
-  #text = '';
-  #end = 0;
+  private text = '';
+  private end = 0;
   // One each: a character may be split between pieces with the other stream in between.
-  readonly #decoders = {
+  private readonly decoders = {
     stdout: new TextDecoder('utf-8', { ignoreBOM: true }),
     stderr: new TextDecoder('utf-8', { ignoreBOM: true }),
   };
 
   constructor(size: number) {
-    this.#size = size;
+    this.size = size;
   }
 
   /** Returns what the bytes, with the rest of an earlier piece, come to as text. */
   add(stream: 'stdout' | 'stderr', bytes: Uint8Array): string {
-    return this.#append(this.#decoders[stream].decode(bytes, { stream: true }));
+    return this.append(this.decoders[stream].decode(bytes, { stream: true }));
   }
 
   /** Half a character at the end of a stream can no longer become a whole one. */
   finish(): string {
-    return this.#append(this.#decoders.stdout.decode() + this.#decoders.stderr.decode());
+    return this.append(this.decoders.stdout.decode() + this.decoders.stderr.decode());
   }
 
   since(from: number): RingReading {
-    const kept = lastOf(this.#text, this.#size);
-    const start = this.#end - kept.length;
+    const kept = lastOf(this.text, this.size);
+    const start = this.end - kept.length;
     const dropped = Math.max(0, start - from);
-    return { text: kept.slice(Math.max(0, from - start)), upTo: this.#end, dropped };
+    return { text: kept.slice(Math.max(0, from - start)), upTo: this.end, dropped };
   }
 
-  #append(text: string): string {
-    this.#text += text;
-    this.#end += text.length;
-    if (this.#text.length > 2 * this.#size) this.#text = lastOf(this.#text, this.#size);
+  private append(text: string): string {
+    this.text += text;
+    this.end += text.length;
+    if (this.text.length > 2 * this.size) this.text = lastOf(this.text, this.size);
     return text;
   }
 }

@@ -24,18 +24,18 @@ export class ShellJob implements Job {
   /** Resolves when it runs; rejects when it cannot be started. */
   readonly started: Promise<void>;
   readonly ended: Promise<void>;
-  readonly #clock: Clock;
-  readonly #controller = new AbortController();
-  readonly #ring = new OutputRing(RING_CHARACTERS);
-  readonly #artifact: Artifact;
-  #bytes = 0;
-  #trouble: string | undefined;
-  #watchers = 0;
+  private readonly clock: Clock;
+  private readonly controller = new AbortController();
+  private readonly ring = new OutputRing(RING_CHARACTERS);
+  private readonly artifact: Artifact;
+  private bytes = 0;
+  private trouble: string | undefined;
+  private watchers = 0;
 
   constructor(wanted: JobCommand, shell: Shell, clock: Clock) {
     this.command = wanted.command;
-    this.#artifact = wanted.artifact;
-    this.#clock = clock;
+    this.artifact = wanted.artifact;
+    this.clock = clock;
     let runs: () => void;
     const running = new Promise<void>((resolve) => {
       runs = resolve;
@@ -45,29 +45,29 @@ export class ShellJob implements Job {
       cwd: wanted.cwd,
       thorough: true,
       ...(wanted.timeoutMs !== undefined && { timeoutMs: wanted.timeoutMs }),
-      signal: this.#controller.signal,
+      signal: this.controller.signal,
       onStarted: () => runs(),
-      onOutput: (stream, chunk) => this.#keep(this.#ring.add(stream, chunk)),
+      onOutput: (stream, chunk) => this.keep(this.ring.add(stream, chunk)),
     });
     this.started = Promise.race([running, run.then(() => undefined)]);
     this.ended = run.then(
-      (end) => this.#close(statusOf(end)),
-      (error: unknown) => this.#close({ kind: 'failed', why: messageOf(error) }),
+      (end) => this.close(statusOf(end)),
+      (error: unknown) => this.close({ kind: 'failed', why: messageOf(error) }),
     );
   }
 
   /** Somebody will see its end without being told. */
   get isWatched(): boolean {
-    return this.#watchers > 0;
+    return this.watchers > 0;
   }
 
   read(from: number): JobOutput {
-    const isFull = this.#bytes > ARTIFACT_LIMIT;
+    const isFull = this.bytes > ARTIFACT_LIMIT;
     const full = isFull ? `it holds only the first ${ARTIFACT_LIMIT} bytes` : undefined;
     return {
-      ...this.#ring.since(from),
-      artifact: this.#artifact.path,
-      artifactTrouble: this.#trouble ?? full,
+      ...this.ring.since(from),
+      artifact: this.artifact.path,
+      artifactTrouble: this.trouble ?? full,
     };
   }
 
@@ -77,40 +77,40 @@ export class ShellJob implements Job {
     const enough = new Promise<void>((resolve) => {
       giveUp = resolve;
     });
-    const forget = this.#clock.wakeAt(this.#clock.now() + timeoutMs, giveUp);
+    const forget = this.clock.wakeAt(this.clock.now() + timeoutMs, giveUp);
     signal.addEventListener('abort', giveUp, { once: true });
-    await this.#watch(Promise.race([this.ended, enough]));
+    await this.watch(Promise.race([this.ended, enough]));
     forget();
     signal.removeEventListener('abort', giveUp);
   }
 
   stop(): Promise<void> {
-    this.#controller.abort();
-    return this.#watch(this.ended);
+    this.controller.abort();
+    return this.watch(this.ended);
   }
 
-  async #watch(wait: Promise<void>): Promise<void> {
-    this.#watchers += 1;
+  private async watch(wait: Promise<void>): Promise<void> {
+    this.watchers += 1;
     try {
       await wait;
     } finally {
-      this.#watchers -= 1;
+      this.watchers -= 1;
     }
   }
 
-  #keep(text: string): void {
+  private keep(text: string): void {
     if (text === '') return;
     const bytes = Buffer.from(text);
-    this.#bytes += bytes.length;
-    this.#artifact.write(bytes);
+    this.bytes += bytes.length;
+    this.artifact.write(bytes);
   }
 
-  async #close(status: JobStatus): Promise<void> {
-    this.#keep(this.#ring.finish());
+  private async close(status: JobStatus): Promise<void> {
+    this.keep(this.ring.finish());
     try {
-      await this.#artifact.close();
+      await this.artifact.close();
     } catch (error) {
-      this.#trouble = `it could not be kept: ${messageOf(error)}`;
+      this.trouble = `it could not be kept: ${messageOf(error)}`;
     }
     this.status = status;
   }

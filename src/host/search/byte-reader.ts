@@ -7,11 +7,11 @@ export interface Piece {
 }
 
 export class ByteReader {
-  readonly #chunks: AsyncIterator<Buffer>;
-  #chunk: Buffer = Buffer.alloc(0);
+  private readonly chunks: AsyncIterator<Buffer>;
+  private chunk: Buffer = Buffer.alloc(0);
 
   constructor(chunks: AsyncIterable<Buffer>) {
-    this.#chunks = chunks[Symbol.asyncIterator]();
+    this.chunks = chunks[Symbol.asyncIterator]();
   }
 
   /** The bytes before the next delimiter, of which at most `keep`; undefined when none is left. */
@@ -20,8 +20,8 @@ export class ByteReader {
     let length = 0;
     let isCut = false;
     for (;;) {
-      const end = this.#chunk.indexOf(delimiter);
-      const found = end === -1 ? this.#chunk : this.#chunk.subarray(0, end);
+      const end = this.chunk.indexOf(delimiter);
+      const found = end === -1 ? this.chunk : this.chunk.subarray(0, end);
       if (found.length > 0) {
         const wanted = found.subarray(0, keep - length);
         if (wanted.length > 0) kept.push(wanted);
@@ -29,13 +29,13 @@ export class ByteReader {
         isCut ||= wanted.length < found.length;
       }
       if (end !== -1) {
-        this.#chunk = this.#chunk.subarray(end + 1);
+        this.chunk = this.chunk.subarray(end + 1);
         return { bytes: Buffer.concat(kept), isCut };
       }
-      const next = await this.#chunks.next();
+      const next = await this.chunks.next();
       // What has no delimiter was cut short, and is nobody's piece.
       if (next.done === true) return undefined;
-      this.#chunk = next.value;
+      this.chunk = next.value;
     }
   }
 }

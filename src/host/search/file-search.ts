@@ -64,58 +64,58 @@ const BATCHES_AHEAD = 3;
 
 /** One search: its end, and what it counts on the way. */
 class Search {
-  readonly #root: string;
-  readonly #mostEntries: number;
-  readonly #asked: AbortSignal;
-  readonly #stop = new AbortController();
-  readonly #signal: AbortSignal;
-  readonly #timeout: AbortSignal;
-  readonly #troubles: Troubles = { unreadable: 0, tooLarge: 0, tooSlow: 0 };
-  #leftOut = 0;
-  #candidateCount = 0;
-  #isCutShort = false;
-  #hasEnough = false;
+  private readonly root: string;
+  private readonly mostEntries: number;
+  private readonly asked: AbortSignal;
+  private readonly stop = new AbortController();
+  private readonly signal: AbortSignal;
+  private readonly timeout: AbortSignal;
+  private readonly troubles: Troubles = { unreadable: 0, tooLarge: 0, tooSlow: 0 };
+  private leftOut = 0;
+  private candidateCount = 0;
+  private isCutShort = false;
+  private hasEnough = false;
 
   constructor({ root, signal, timeoutMs }: SearchPlace, mostEntries: number) {
-    this.#root = root;
-    this.#mostEntries = mostEntries;
-    this.#asked = signal;
-    this.#timeout = AbortSignal.timeout(timeoutMs);
-    this.#signal = AbortSignal.any([signal, this.#timeout, this.#stop.signal]);
+    this.root = root;
+    this.mostEntries = mostEntries;
+    this.asked = signal;
+    this.timeout = AbortSignal.timeout(timeoutMs);
+    this.signal = AbortSignal.any([signal, this.timeout, this.stop.signal]);
   }
 
   async find(pattern: string, newest: number): Promise<FoundFiles> {
     const glob = readGlob(pattern);
-    if ((await kindOf(this.#root)) === 'file') throw new FileError('not-a-directory', this.#root);
+    if ((await kindOf(this.root)) === 'file') throw new FileError('not-a-directory', this.root);
     const found = new NewestFiles(newest);
-    for await (const names of this.#walk(glob)) {
+    for await (const names of this.walk(glob)) {
       if (!glob.matches(names)) continue;
-      const path = join(this.#root, ...names);
+      const path = join(this.root, ...names);
       const there = await lstat(path).catch(() => undefined);
       if (there !== undefined) found.add(path, there.mtimeMs);
     }
-    return { files: found.paths(), total: found.total, end: this.#end() };
+    return { files: found.paths(), total: found.total, end: this.end() };
   }
 
   async grep(query: GrepQuery, engine: Promise<MatchEngine>): Promise<SearchEnd> {
     refuseUnlike(query);
-    const isFile = (await kindOf(this.#root)) === 'file';
-    const candidates = this.#candidates(query, isFile);
+    const isFile = (await kindOf(this.root)) === 'file';
+    const candidates = this.candidates(query, isFile);
     try {
-      const look = await (await engine).prepare(query, this.#signal);
+      const look = await (await engine).prepare(query, this.signal);
       // A file stands in for the directory that a search starts from.
-      const root = isFile ? '/' : this.#root;
-      await this.#lookInto(root, batches(candidates), look, query);
+      const root = isFile ? '/' : this.root;
+      await this.lookInto(root, batches(candidates), look, query);
     } finally {
       // Whatever is still under way has no reader any more.
-      this.#stop.abort();
+      this.stop.abort();
       await candidates.return(undefined);
     }
-    return this.#end();
+    return this.end();
   }
 
   /** In the order of the batches; later ones work while an earlier one is read. */
-  async #lookInto(
+  private async lookInto(
     root: string,
     all: AsyncGenerator<readonly string[]>,
     look: PreparedMatch,
@@ -127,76 +127,76 @@ class Search {
       while (running.length < BATCHES_AHEAD) {
         const { value, done } = await all.next();
         if (done === true) break;
-        running.push(look(root, value, this.#troubles));
+        running.push(look(root, value, this.troubles));
       }
       const batch = running.shift();
-      if (batch === undefined || this.#signal.aborted) return;
+      if (batch === undefined || this.signal.aborted) return;
       for await (const { file, ...hit } of batch) {
         const path = join(root, file);
-        if (last?.file !== file) last = { file, isShown: await this.#mayShow(path, query) };
+        if (last?.file !== file) last = { file, isShown: await this.mayShow(path, query) };
         if (!last.isShown || query.onHit({ path, ...hit })) continue;
-        this.#hasEnough = true;
+        this.hasEnough = true;
         return;
       }
     }
   }
 
-  async #mayShow(path: string, { accepts }: GrepQuery): Promise<boolean> {
+  private async mayShow(path: string, { accepts }: GrepQuery): Promise<boolean> {
     // The call itself was judged by its start, so a file that it starts from is settled.
-    if (path !== this.#root && !accepts(path)) return false;
+    if (path !== this.root && !accepts(path)) return false;
     const probe = await probeFile(path);
-    if (probe === 'too-large') this.#troubles.tooLarge += 1;
+    if (probe === 'too-large') this.troubles.tooLarge += 1;
     return probe === 'text';
   }
 
-  async *#candidates(query: GrepQuery, isFile: boolean): AsyncGenerator<string> {
+  private async *candidates(query: GrepQuery, isFile: boolean): AsyncGenerator<string> {
     const isExcluding = query.glob?.startsWith('!') === true;
     const glob = query.glob === undefined ? undefined : readGlob(query.glob.replace(/^!/, ''));
     const type = query.type === undefined ? undefined : readType(query.type);
     if (isFile) {
-      yield this.#root.slice(1);
+      yield this.root.slice(1);
       return;
     }
-    for await (const names of this.#walk(isExcluding ? undefined : glob)) {
+    for await (const names of this.walk(isExcluding ? undefined : glob)) {
       if (glob !== undefined && glob.matches(names) === isExcluding) continue;
       if (type !== undefined && !type.matches(names)) continue;
-      if (this.#isProtected(names, query)) this.#leftOut += 1;
+      if (this.isProtected(names, query)) this.leftOut += 1;
       else yield names.join('/');
     }
   }
 
   /** For as many files as are counted; the others are asked about when they match. */
-  #isProtected(names: Names, { accepts }: GrepQuery): boolean {
-    this.#candidateCount += 1;
-    return this.#candidateCount <= MOST_COUNTED_FILES && !accepts(join(this.#root, ...names));
+  private isProtected(names: Names, { accepts }: GrepQuery): boolean {
+    this.candidateCount += 1;
+    return this.candidateCount <= MOST_COUNTED_FILES && !accepts(join(this.root, ...names));
   }
 
-  #walk(glob: Glob | undefined): AsyncGenerator<Names> {
+  private walk(glob: Glob | undefined): AsyncGenerator<Names> {
     return walkFiles({
-      root: this.#root,
-      mostEntries: this.#mostEntries,
-      signal: this.#signal,
+      root: this.root,
+      mostEntries: this.mostEntries,
+      signal: this.signal,
       wantsHidden: (name) => glob?.namesHidden(name) === true,
       unreadable: () => {
-        this.#troubles.unreadable += 1;
+        this.troubles.unreadable += 1;
       },
       cutShort: () => {
-        this.#isCutShort = true;
+        this.isCutShort = true;
       },
     });
   }
 
-  #end(): SearchEnd {
-    const mayHaveLeftOutMore = this.#candidateCount > MOST_COUNTED_FILES;
-    const leftOut = { leftOut: this.#leftOut, mayHaveLeftOutMore };
-    return { reason: this.#reason(), ...leftOut, ...this.#troubles };
+  private end(): SearchEnd {
+    const mayHaveLeftOutMore = this.candidateCount > MOST_COUNTED_FILES;
+    const leftOut = { leftOut: this.leftOut, mayHaveLeftOutMore };
+    return { reason: this.reason(), ...leftOut, ...this.troubles };
   }
 
-  #reason(): SearchEnd['reason'] {
-    if (this.#hasEnough) return 'enough';
-    if (this.#asked.aborted) return 'aborted';
-    if (this.#timeout.aborted) return 'timeout';
-    return this.#isCutShort ? 'entries' : 'complete';
+  private reason(): SearchEnd['reason'] {
+    if (this.hasEnough) return 'enough';
+    if (this.asked.aborted) return 'aborted';
+    if (this.timeout.aborted) return 'timeout';
+    return this.isCutShort ? 'entries' : 'complete';
   }
 }
 

@@ -11,99 +11,99 @@ export class LineScan {
   readonly rows: Row[] = [];
   /** Lines that match; matches, when one may run over several lines. */
   count = 0;
-  readonly #text: string;
-  readonly #regex: RegExp;
-  readonly #wanted: Wanted;
-  #start = 0;
-  #line = 0;
+  private readonly text: string;
+  private readonly regex: RegExp;
+  private readonly wanted: Wanted;
+  private start = 0;
+  private line = 0;
   /** Begins of the lines before this one that no row shows yet. */
-  #earlier: number[] = [];
-  #after = 0;
-  #match: { readonly start: number; readonly end: number } | undefined;
+  private earlier: number[] = [];
+  private after = 0;
+  private match: { readonly start: number; readonly end: number } | undefined;
 
   constructor(text: string, regex: RegExp, wanted: Wanted) {
-    this.#text = text;
-    this.#regex = regex;
-    this.#wanted = wanted;
+    this.text = text;
+    this.regex = regex;
+    this.wanted = wanted;
     regex.lastIndex = 0;
   }
 
   /** Looks at some more lines. False at the end, or when nothing more is wanted. */
   advance(lines: number): boolean {
     // Not sooner: whoever lets it advance ends it when it takes too long.
-    if (this.#line === 0 && this.#wanted.multiline) this.#nextMatch();
+    if (this.line === 0 && this.wanted.multiline) this.nextMatch();
     for (let done = 0; done < lines; done += 1) {
-      if (this.#start >= this.#text.length || this.#hasEnough()) return false;
-      const newline = this.#text.indexOf('\n', this.#start);
-      const end = newline === -1 ? this.#text.length : newline;
-      this.#line += 1;
-      const isMatch = this.#wanted.multiline
-        ? this.#isTouched(this.#start, end + 1)
-        : this.#isMatched(end);
-      if (this.#wanted.mode === 'lines') this.#keep(end, isMatch);
-      this.#start = end + 1;
+      if (this.start >= this.text.length || this.hasEnough()) return false;
+      const newline = this.text.indexOf('\n', this.start);
+      const end = newline === -1 ? this.text.length : newline;
+      this.line += 1;
+      const isMatch = this.wanted.multiline
+        ? this.isTouched(this.start, end + 1)
+        : this.isMatched(end);
+      if (this.wanted.mode === 'lines') this.keep(end, isMatch);
+      this.start = end + 1;
     }
     return true;
   }
 
-  #hasEnough(): boolean {
-    const { mode, most } = this.#wanted;
+  private hasEnough(): boolean {
+    const { mode, most } = this.wanted;
     return mode === 'files' ? this.count > 0 : this.rows.length >= most;
   }
 
-  #isMatched(end: number): boolean {
-    const hasReturn = this.#text[end - 1] === '\r' && end > this.#start;
-    this.#regex.lastIndex = 0;
-    const isMatch = this.#regex.test(this.#text.slice(this.#start, hasReturn ? end - 1 : end));
+  private isMatched(end: number): boolean {
+    const hasReturn = this.text[end - 1] === '\r' && end > this.start;
+    this.regex.lastIndex = 0;
+    const isMatch = this.regex.test(this.text.slice(this.start, hasReturn ? end - 1 : end));
     if (isMatch) this.count += 1;
     return isMatch;
   }
 
   /** Whether a match lies on the line, in part at least. */
-  #isTouched(start: number, end: number): boolean {
-    while (this.#match !== undefined && this.#match.end <= start) this.#nextMatch();
+  private isTouched(start: number, end: number): boolean {
+    while (this.match !== undefined && this.match.end <= start) this.nextMatch();
     let isMatch = false;
-    while (this.#match !== undefined && this.#match.start < end) {
+    while (this.match !== undefined && this.match.start < end) {
       isMatch = true;
-      if (this.#match.end > end) break;
-      this.#nextMatch();
+      if (this.match.end > end) break;
+      this.nextMatch();
     }
     return isMatch;
   }
 
-  #nextMatch(): void {
-    const found = this.#regex.exec(this.#text);
+  private nextMatch(): void {
+    const found = this.regex.exec(this.text);
     // Nothing at the very end is on no line.
-    if (found === null || found.index >= this.#text.length) {
-      this.#match = undefined;
+    if (found === null || found.index >= this.text.length) {
+      this.match = undefined;
       return;
     }
     this.count += 1;
     const end = found.index + Math.max(1, found[0].length);
-    if (found[0] === '') this.#regex.lastIndex += 1;
-    this.#match = { start: found.index, end };
+    if (found[0] === '') this.regex.lastIndex += 1;
+    this.match = { start: found.index, end };
   }
 
-  #keep(end: number, isMatch: boolean): void {
-    const { before, after } = this.#wanted;
+  private keep(end: number, isMatch: boolean): void {
+    const { before, after } = this.wanted;
     if (isMatch) {
-      const first = this.#line - this.#earlier.length;
-      for (const [index, start] of this.#earlier.entries()) {
-        this.#show(first + index, start, this.#text.indexOf('\n', start), false);
+      const first = this.line - this.earlier.length;
+      for (const [index, start] of this.earlier.entries()) {
+        this.show(first + index, start, this.text.indexOf('\n', start), false);
       }
-      this.#earlier = [];
-      this.#show(this.#line, this.#start, end, true);
-      this.#after = after;
-    } else if (this.#after > 0) {
-      this.#after -= 1;
-      this.#show(this.#line, this.#start, end, false);
+      this.earlier = [];
+      this.show(this.line, this.start, end, true);
+      this.after = after;
+    } else if (this.after > 0) {
+      this.after -= 1;
+      this.show(this.line, this.start, end, false);
     } else if (before > 0) {
-      this.#earlier.push(this.#start);
-      if (this.#earlier.length > before) this.#earlier.shift();
+      this.earlier.push(this.start);
+      if (this.earlier.length > before) this.earlier.shift();
     }
   }
 
-  #show(line: number, start: number, end: number, isMatch: boolean): void {
-    this.rows.push({ line, text: shownLine(this.#text.slice(start, end)), isMatch });
+  private show(line: number, start: number, end: number, isMatch: boolean): void {
+    this.rows.push({ line, text: shownLine(this.text.slice(start, end)), isMatch });
   }
 }

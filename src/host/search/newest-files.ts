@@ -7,27 +7,27 @@ interface Dated {
 
 export class NewestFiles {
   total = 0;
-  #files: Dated[] = [];
-  readonly #most: number;
+  private files: Dated[] = [];
+  private readonly most: number;
 
   constructor(most: number) {
-    this.#most = most;
+    this.most = most;
   }
 
   add(path: string, mtimeMs: number): void {
     this.total += 1;
-    this.#files.push({ path, mtimeMs });
-    if (this.#files.length >= 2 * this.#most) this.#sort();
+    this.files.push({ path, mtimeMs });
+    if (this.files.length >= 2 * this.most) this.sort();
   }
 
   /** Newest first; equally old ones by path. */
   paths(): readonly string[] {
-    this.#sort();
-    return this.#files.map(({ path }) => path);
+    this.sort();
+    return this.files.map(({ path }) => path);
   }
 
-  #sort(): void {
-    this.#files.sort((a, b) => b.mtimeMs - a.mtimeMs || (a.path < b.path ? -1 : 1));
-    this.#files.length = Math.min(this.#files.length, this.#most);
+  private sort(): void {
+    this.files.sort((a, b) => b.mtimeMs - a.mtimeMs || (a.path < b.path ? -1 : 1));
+    this.files.length = Math.min(this.files.length, this.most);
   }
 }

@@ -49,16 +49,16 @@ type Output = NonNullable<NotebookCell['outputs']>[number];
 
 class Page {
   readonly blocks: ResultBlock[] = [];
-  #characters = 0;
-  #images = 0;
-  #imageBytes = 0;
+  private characters = 0;
+  private images = 0;
+  private imageBytes = 0;
 
   get isFull(): boolean {
-    return this.#characters > MAX_CHARACTERS;
+    return this.characters > MAX_CHARACTERS;
   }
 
   text(text: string): void {
-    this.#characters += text.length + 1;
+    this.characters += text.length + 1;
     const last = this.blocks.at(-1);
     if (last?.type !== 'text') this.blocks.push({ type: 'text', text });
     else this.blocks[this.blocks.length - 1] = { type: 'text', text: `${last.text}\n${text}` };
@@ -69,47 +69,47 @@ class Page {
     const run = typeof execution_count === 'number' ? `, run ${execution_count}` : '';
     this.text(`--- cell ${number}: ${cell_type}${id === undefined ? '' : `, id ${id}`}${run} ---`);
     this.text(cut(joined(cell.source), MAX_SOURCE, 'use Grep on the file for the rest'));
-    for (const output of outputs.slice(0, MOST_OUTPUTS)) this.#addOutput(output, number);
+    for (const output of outputs.slice(0, MOST_OUTPUTS)) this.addOutput(output, number);
     const rest = outputs.length - MOST_OUTPUTS;
     if (rest > 0) this.text(`[${rest} more outputs of cell ${number}]`);
   }
 
-  #addOutput(output: Output, number: number): void {
+  private addOutput(output: Output, number: number): void {
     this.text(`--- output of cell ${number} ---`);
     const { data, text, ename, evalue, traceback } = output;
     if (output.output_type === 'error') {
       const lines = isText(traceback) ? [traceback].flat() : [ename, evalue];
       this.text(shortened(lines.filter((line) => typeof line === 'string').join('\n')));
     } else if (isText(text)) this.text(shortened(joined(text)));
-    else if (typeof data === 'object' && data !== null) this.#addData(data);
+    else if (typeof data === 'object' && data !== null) this.addData(data);
   }
 
-  #addData(data: object): void {
+  private addData(data: object): void {
     const parts = Object.entries(data).filter((part): part is [string, string | string[]] =>
       isText(part[1]),
     );
     const image = parts.find(([type]) => /^image\/(png|jpeg|gif|webp)$/.test(type));
-    if (image !== undefined && this.#addImage(joined(image[1]))) return;
+    if (image !== undefined && this.addImage(joined(image[1]))) return;
     const plain = parts.find(([type]) => type === 'text/plain') ?? parts.find(isReadable);
     if (plain !== undefined) this.text(shortened(joined(plain[1])));
     else this.text(`[${Object.keys(data).slice(0, 10).join(', ') || 'nothing'}, not shown]`);
   }
 
   /** The bytes decide what it is; false when it is no picture that can be shown. */
-  #addImage(base64: string): boolean {
+  private addImage(base64: string): boolean {
     const bytes = Buffer.from(base64, 'base64');
     const kind = fileKind(bytes);
     if (kind.kind !== 'image') return false;
     const isTooMuch =
       bytes.length > IMAGE_BYTES ||
-      this.#images === MOST_IMAGES ||
-      this.#imageBytes + bytes.length > ALL_IMAGE_BYTES;
+      this.images === MOST_IMAGES ||
+      this.imageBytes + bytes.length > ALL_IMAGE_BYTES;
     if (isTooMuch) {
       this.text(`[${kind.mediaType} of ${bytes.length} bytes, too much to show here]`);
       return true;
     }
-    this.#images += 1;
-    this.#imageBytes += bytes.length;
+    this.images += 1;
+    this.imageBytes += bytes.length;
     const data = bytes.toString('base64');
     const source = { type: 'base64', media_type: kind.mediaType, data } as const;
     this.blocks.push({ type: 'image', source });

@@ -18,79 +18,79 @@ const MOST_CHARACTERS = 60_000;
 
 export class HitPage {
   shown = 0;
-  readonly #mode: OutputMode;
-  readonly #options: PageOptions;
-  readonly #rows: string[] = [];
-  #passed = 0;
-  #characters = 0;
-  #hasMore = false;
-  #last: SearchHit | undefined;
-  #matches = 0;
+  private readonly mode: OutputMode;
+  private readonly options: PageOptions;
+  private readonly rows: string[] = [];
+  private passed = 0;
+  private characters = 0;
+  private hasMore = false;
+  private last: SearchHit | undefined;
+  private matches = 0;
 
   constructor(mode: OutputMode, options: PageOptions) {
-    this.#mode = mode;
-    this.#options = options;
+    this.mode = mode;
+    this.options = options;
   }
 
   get text(): string {
-    return this.#rows.join('\n');
+    return this.rows.join('\n');
   }
 
   /** False when the page is full; what did not fit is then known to be there. */
   add(hit: SearchHit): boolean {
-    const { offset, limit } = this.#options;
-    if (this.#passed < offset) {
-      this.#passed += 1;
-      this.#last = hit;
+    const { offset, limit } = this.options;
+    if (this.passed < offset) {
+      this.passed += 1;
+      this.last = hit;
       return true;
     }
-    const row = this.#row(hit);
-    const isFull = this.#characters + row.length > MOST_CHARACTERS && this.shown > 0;
+    const row = this.row(hit);
+    const isFull = this.characters + row.length > MOST_CHARACTERS && this.shown > 0;
     if (this.shown === limit || isFull) {
-      this.#hasMore = true;
+      this.hasMore = true;
       return false;
     }
-    if (this.shown > 0 && this.#isApart(hit)) this.#rows.push('--');
-    this.#rows.push(row);
-    this.#characters += row.length + 1;
+    if (this.shown > 0 && this.isApart(hit)) this.rows.push('--');
+    this.rows.push(row);
+    this.characters += row.length + 1;
     this.shown += 1;
-    this.#matches += hit.count ?? 0;
-    this.#last = hit;
+    this.matches += hit.count ?? 0;
+    this.last = hit;
     return true;
   }
 
   notes(): readonly string[] {
-    const { offset } = this.#options;
-    const what = this.#mode === 'content' ? 'lines' : 'files';
-    if (this.#hasMore) {
+    const { offset } = this.options;
+    const what = this.mode === 'content' ? 'lines' : 'files';
+    if (this.hasMore) {
       const next = offset + this.shown;
       return [`There are more ${what}. Go on with offset ${next}, or narrow the search.`];
     }
-    if (this.#mode !== 'count' || this.shown === 0) return [];
-    return [`${this.#matches} in ${this.shown} ${this.shown === 1 ? 'file' : 'files'}.`];
+    if (this.mode !== 'count' || this.shown === 0) return [];
+    return [`${this.matches} in ${this.shown} ${this.shown === 1 ? 'file' : 'files'}.`];
   }
 
   /** Said when the page is empty. */
   nothing(root: string): string {
-    return this.#passed > 0
-      ? `There are only ${this.#passed} results, so there is nothing at offset ${this.#options.offset}.`
+    return this.passed > 0
+      ? `There are only ${this.passed} results, so there is nothing at offset ${this.options.offset}.`
       : `Nothing below ${root} matches.`;
   }
 
-  #row({ path, line, text, isMatch, count }: SearchHit): string {
-    const { cwd, numbers } = this.#options;
+  private row({ path, line, text, isMatch, count }: SearchHit): string {
+    const { cwd, numbers } = this.options;
     const shown = shownPath(path, cwd);
-    if (this.#mode === 'files_with_matches') return shown;
-    if (this.#mode === 'count') return `${shown}:${count ?? 0}`;
+    if (this.mode === 'files_with_matches') return shown;
+    if (this.mode === 'count') return `${shown}:${count ?? 0}`;
     const mark = isMatch === false ? '-' : ':';
     return `${shown}${mark}${numbers ? `${line ?? 0}${mark}` : ''}${text ?? ''}`;
   }
 
   /** Lines that do not follow each other, when lines around matches are shown too. */
-  #isApart(hit: SearchHit): boolean {
-    const last = this.#last;
-    if (this.#mode !== 'content' || last === undefined) return false;
+  private isApart(hit: SearchHit): boolean {
+    const last = this.last;
+    if (this.mode !== 'content' || last === undefined) return false;
     const follows = last.path === hit.path && (last.line ?? 0) + 1 === hit.line;
-    return !follows && this.#options.separates;
+    return !follows && this.options.separates;
   }
 }

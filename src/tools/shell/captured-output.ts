@@ -19,82 +19,82 @@ export interface ShownOutput {
 
 export class CapturedOutput {
   bytes = 0;
-  #characters = 0;
-  #head = '';
-  #tail = '';
-  #unspilled: Uint8Array[] = [];
-  #artifact: Artifact | undefined;
-  readonly #held: Record<'stdout' | 'stderr', Uint8Array> = {
+  private characters = 0;
+  private head = '';
+  private tail = '';
+  private unspilled: Uint8Array[] = [];
+  private artifact: Artifact | undefined;
+  private readonly held: Record<'stdout' | 'stderr', Uint8Array> = {
     stdout: new Uint8Array(),
     stderr: new Uint8Array(),
   };
-  readonly #decoders = {
+  private readonly decoders = {
     stdout: new TextDecoder('utf-8', { ignoreBOM: true }),
     stderr: new TextDecoder('utf-8', { ignoreBOM: true }),
   };
-  readonly #limit: number;
-  readonly #openArtifact: () => Artifact;
+  private readonly limit: number;
+  private readonly openArtifact: () => Artifact;
 
   constructor(limit: number, openArtifact: () => Artifact) {
-    this.#limit = limit;
-    this.#openArtifact = openArtifact;
+    this.limit = limit;
+    this.openArtifact = openArtifact;
   }
 
   add(stream: 'stdout' | 'stderr', chunk: Uint8Array): void {
     this.bytes += chunk.length;
-    this.#keep(stream, chunk);
-    this.#append(this.#decoders[stream].decode(chunk, { stream: true }));
-    if (this.#characters > this.#limit) this.#spill();
+    this.keep(stream, chunk);
+    this.append(this.decoders[stream].decode(chunk, { stream: true }));
+    if (this.characters > this.limit) this.spill();
   }
 
   /** A character that is split between chunks is kept whole: the other stream may come between. */
-  #keep(stream: 'stdout' | 'stderr', chunk: Uint8Array): void {
-    const bytes = Buffer.concat([this.#held[stream], chunk]);
+  private keep(stream: 'stdout' | 'stderr', chunk: Uint8Array): void {
+    const bytes = Buffer.concat([this.held[stream], chunk]);
     const end = endOfCharacters(bytes);
-    this.#held[stream] = bytes.subarray(end);
-    this.#write(bytes.subarray(0, end));
+    this.held[stream] = bytes.subarray(end);
+    this.write(bytes.subarray(0, end));
   }
 
-  #write(bytes: Uint8Array): void {
-    if (this.#artifact === undefined) this.#unspilled.push(bytes);
-    else this.#artifact.write(bytes);
+  private write(bytes: Uint8Array): void {
+    if (this.artifact === undefined) this.unspilled.push(bytes);
+    else this.artifact.write(bytes);
   }
 
   get lastLine(): string {
-    const recent = (this.#tail || this.#head).trimEnd();
+    const recent = (this.tail || this.head).trimEnd();
     return endOf(recent.slice(recent.lastIndexOf('\n') + 1), 200);
   }
 
   /** Everything, or both ends and a marker in at most `room` characters. Ends the capture. */
   async close(room: number): Promise<ShownOutput> {
-    this.#append(this.#decoders.stdout.decode());
-    this.#append(this.#decoders.stderr.decode());
-    const all = this.#head + this.#tail;
-    if (this.#characters <= room) return { text: all, truncated: false };
-    const marker = `\n\n[… ${await this.#whereTheRestIs()} …]\n\n`;
-    const kept = this.#artifact?.path;
+    this.append(this.decoders.stdout.decode());
+    this.append(this.decoders.stderr.decode());
+    const all = this.head + this.tail;
+    if (this.characters <= room) return { text: all, truncated: false };
+    const marker = `\n\n[… ${await this.whereTheRestIs()} …]\n\n`;
+    const kept = this.artifact?.path;
     return { text: withoutMiddle(all, marker, room), truncated: true, kept };
   }
 
-  #append(text: string): void {
-    const half = Math.ceil(this.#limit / 2);
-    this.#characters += text.length;
-    const missing = this.#tail === '' ? half - this.#head.length : 0;
+  private append(text: string): void {
+    const half = Math.ceil(this.limit / 2);
+    this.characters += text.length;
+    const missing = this.tail === '' ? half - this.head.length : 0;
     const first = startOf(text, Math.max(0, missing));
-    this.#head += first;
-    this.#tail += text.slice(first.length);
-    if (this.#tail.length > 4 * half) this.#tail = endOf(this.#tail, 2 * half);
+    this.head += first;
+    this.tail += text.slice(first.length);
+    if (this.tail.length > 4 * half) this.tail = endOf(this.tail, 2 * half);
   }
 
-  #spill(): Artifact {
-    this.#artifact ??= this.#openArtifact();
-    for (const chunk of this.#unspilled.splice(0)) this.#artifact.write(chunk);
-    return this.#artifact;
+  private spill(): Artifact {
+    this.artifact ??= this.openArtifact();
+    for (const chunk of this.unspilled.splice(0)) this.artifact.write(chunk);
+    return this.artifact;
   }
 
-  async #whereTheRestIs(): Promise<string> {
-    const artifact = this.#spill();
-    for (const rest of Object.values(this.#held)) artifact.write(rest);
+  private async whereTheRestIs(): Promise<string> {
+    const artifact = this.spill();
+    for (const rest of Object.values(this.held)) artifact.write(rest);
     const size = `${this.bytes} bytes in all, the middle is left out here`;
     try {
       await artifact.close();

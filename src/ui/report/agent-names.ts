@@ -5,17 +5,15 @@ import type { AgentReport, SwarmReport } from '../../views/report/swarm-report.j
 import { words } from './html-text.js';
 
 export class AgentNames {
-  readonly #names: ReadonlyMap<string, string>;
+  private readonly names: ReadonlyMap<string, string>;
 
   constructor({ agents }: SwarmReport) {
     const ids = shortIds(agents.map(({ id }) => id));
-    this.#names = new Map(
-      agents.map((agent) => [agent.id, nameOf(agent, ids.get(agent.id) ?? '')]),
-    );
+    this.names = new Map(agents.map((agent) => [agent.id, nameOf(agent, ids.get(agent.id) ?? '')]));
   }
 
   of(agent: string): string {
-    return this.#names.get(agent) ?? words(agent, 40);
+    return this.names.get(agent) ?? words(agent, 40);
   }
 }
 

@@ -27,16 +27,16 @@ const MOST_TICKS = 9;
 
 export class TimeAxis {
   readonly pieces: readonly AxisPiece[];
-  readonly #start: number;
+  private readonly start: number;
 
   constructor(from: number, to: number, pauses: readonly IdleGap[]) {
-    this.#start = from;
+    this.start = from;
     this.pieces = piecesOf(to - from, pauses.map(shifted(from)));
   }
 
   /** Of a moment in milliseconds since 1970. */
   x(ts: number): number {
-    return this.xOf(ts - this.#start);
+    return this.xOf(ts - this.start);
   }
 
   xOf(offset: number): number {

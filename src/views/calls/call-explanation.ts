@@ -120,55 +120,55 @@ const lineageOf = async (
 };
 
 class Explanation {
-  readonly #calls: readonly ListedCall[];
-  readonly #target: ListedCall;
-  readonly #sightings: PriorMentions;
-  readonly #rulings: (JournalRecord & { type: 'call.ruled' })[] = [];
-  readonly #questions = new Map<string, { askedAt: number; question: DraftQuestion }>();
-  readonly #hooks: ExplainedHook[] = [];
-  #input: unknown;
-  #ended: (JournalRecord & { type: 'call.ended' }) | undefined;
-  #changes: readonly FileChange[] | undefined;
+  private readonly calls: readonly ListedCall[];
+  private readonly target: ListedCall;
+  private readonly sightings: PriorMentions;
+  private readonly rulings: (JournalRecord & { type: 'call.ruled' })[] = [];
+  private readonly questions = new Map<string, { askedAt: number; question: DraftQuestion }>();
+  private readonly hooks: ExplainedHook[] = [];
+  private input: unknown;
+  private ended: (JournalRecord & { type: 'call.ended' }) | undefined;
+  private changes: readonly FileChange[] | undefined;
   /** After each rewind, when the call was taken back; null while it counts. */
-  readonly #fates: { readonly seq: number; readonly rewoundAt: number | null }[] = [];
+  private readonly fates: { readonly seq: number; readonly rewoundAt: number | null }[] = [];
 
   constructor(
     calls: readonly ListedCall[],
     target: ListedCall,
     lineage: ReadonlyMap<string, number>,
   ) {
-    this.#calls = calls;
-    this.#target = target;
-    this.#sightings = new PriorMentions(calls, target, lineage);
+    this.calls = calls;
+    this.target = target;
+    this.sightings = new PriorMentions(calls, target, lineage);
   }
 
   /** What its agent knew when it began. */
   inherit(record: JournalRecord): void {
-    this.#sightings.take(record);
+    this.sightings.take(record);
   }
 
   take(record: JournalRecord): void {
-    if (record.seq <= this.#target.seq) this.#sightings.take(record);
+    if (record.seq <= this.target.seq) this.sightings.take(record);
     if (record.type === 'assistant.received') {
-      const block = record.seq === this.#target.seq ? wantedIn(record.raw) : [];
-      this.#input = block.find(({ id }) => id === this.#target.call)?.input ?? this.#input;
+      const block = record.seq === this.target.seq ? wantedIn(record.raw) : [];
+      this.input = block.find(({ id }) => id === this.target.call)?.input ?? this.input;
     }
     if (record.type === 'session.rewound') {
       const { seq, to, ts } = record;
-      this.#fates.push({ seq, rewoundAt: to < this.#target.seq ? ts : this.#rewoundAt(to) });
+      this.fates.push({ seq, rewoundAt: to < this.target.seq ? ts : this.rewoundAt(to) });
     }
-    if ('call' in record && record.call === this.#target.call) this.#own(record);
+    if ('call' in record && record.call === this.target.call) this.own(record);
   }
 
   /** A rewind, and one that undoes another, brings back what was so at the record it goes to. */
-  #rewoundAt(seq: number): number | null {
-    return this.#fates.findLast((fate) => fate.seq <= seq)?.rewoundAt ?? null;
+  private rewoundAt(seq: number): number | null {
+    return this.fates.findLast((fate) => fate.seq <= seq)?.rewoundAt ?? null;
   }
 
   report(session: string): CallExplanation {
-    const { call, number, agent, tool, turn, ts, outcome } = this.#target;
-    const isUnwatched = this.#changes === undefined;
-    const rulings = this.#rulings.map(rulingOf);
+    const { call, number, agent, tool, turn, ts, outcome } = this.target;
+    const isUnwatched = this.changes === undefined;
+    const rulings = this.rulings.map(rulingOf);
     return {
       session,
       call,
@@ -177,38 +177,38 @@ class Explanation {
       tool,
       turn,
       askedAt: ts,
-      input: shortened(redact(JSON.stringify(this.#input) ?? '{}'), LONGEST_INPUT),
-      outcome: outcome ?? (this.#target.startedAt === null ? 'not started' : 'no end'),
-      durationMs: this.#ended?.durationMs ?? null,
+      input: shortened(redact(JSON.stringify(this.input) ?? '{}'), LONGEST_INPUT),
+      outcome: outcome ?? (this.target.startedAt === null ? 'not started' : 'no end'),
+      durationMs: this.ended?.durationMs ?? null,
       result:
-        this.#ended === undefined
+        this.ended === undefined
           ? null
-          : shortened(redact(resultText(this.#ended.raw)), LONGEST_RESULT),
+          : shortened(redact(resultText(this.ended.raw)), LONGEST_RESULT),
       steps: stepsOf(rulings, outcome),
       rulings,
-      questions: [...this.#questions.values()].map(({ question }) => question),
-      hooks: this.#hooks,
-      files: editsOf(this.#calls, this.#target, this.#changes),
+      questions: [...this.questions.values()].map(({ question }) => question),
+      hooks: this.hooks,
+      files: editsOf(this.calls, this.target, this.changes),
       isUnwatched,
-      ...this.#sightings.found(),
-      rewoundAt: this.#fates.at(-1)?.rewoundAt ?? null,
+      ...this.sightings.found(),
+      rewoundAt: this.fates.at(-1)?.rewoundAt ?? null,
     };
   }
 
-  #own(record: JournalRecord): void {
+  private own(record: JournalRecord): void {
     switch (record.type) {
       case 'call.ruled':
-        this.#rulings.push(record);
-        this.#settle(record.ts, record.by);
+        this.rulings.push(record);
+        this.settle(record.ts, record.by);
         break;
       case 'question.asked': {
         const question = { reason: redact(record.reason), waitedMs: null, answers: [] };
-        this.#questions.set(record.question, { askedAt: record.ts, question });
+        this.questions.set(record.question, { askedAt: record.ts, question });
         break;
       }
       case 'question.answered': {
         const { surface, outcome, detail } = record;
-        const open = this.#questions.get(record.question);
+        const open = this.questions.get(record.question);
         open?.question.answers.push({ surface, outcome, detail: redact(detail) });
         if (open !== undefined && outcome === 'accepted') {
           open.question.waitedMs ??= record.ts - open.askedAt;
@@ -218,23 +218,23 @@ class Explanation {
       case 'hook.ran': {
         const { event, hook, outcome, durationMs, detail } = record;
         const said = shortened(redact(detail), LONGEST_RESULT);
-        this.#hooks.push({ event, hook: redact(hook), outcome, durationMs, detail: said });
+        this.hooks.push({ event, hook: redact(hook), outcome, durationMs, detail: said });
         break;
       }
       case 'files.changed':
-        this.#changes = record.changes;
+        this.changes = record.changes;
         break;
       case 'call.ended':
-        this.#ended = record;
-        this.#settle(record.ts, undefined);
+        this.ended = record;
+        this.settle(record.ts, undefined);
         break;
       default:
     }
   }
 
   /** The ruling after a question is what came of it, also in journals that do not tell who answered. */
-  #settle(ts: number, by: string | undefined): void {
-    for (const { askedAt, question } of this.#questions.values()) {
+  private settle(ts: number, by: string | undefined): void {
+    for (const { askedAt, question } of this.questions.values()) {
       if (question.waitedMs !== null) continue;
       question.waitedMs = ts - askedAt;
       if (by !== undefined) question.answers.push({ surface: by, outcome: 'accepted', detail: '' });

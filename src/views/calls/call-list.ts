@@ -67,43 +67,43 @@ export const callNamed = (calls: readonly ListedCall[], wanted: string): ListedC
 
 class CallLedger {
   readonly calls = new Map<string, Draft>();
-  readonly #agent: string;
-  #cwd = '/';
+  private readonly agent: string;
+  private cwd = '/';
 
   constructor(agent: string) {
-    this.#agent = agent;
+    this.agent = agent;
   }
 
   take(record: JournalRecord): void {
-    if (record.type === 'agent.created') this.#cwd = record.cwd;
+    if (record.type === 'agent.created') this.cwd = record.cwd;
     if (record.type === 'assistant.received') {
-      for (const block of wantedIn(record.raw)) this.#want(block, record);
+      for (const block of wantedIn(record.raw)) this.want(block, record);
     }
     if (!('call' in record) || typeof record.call !== 'string') return;
     if (record.type === 'call.ended') {
       const moved = record.notes?.findLast((note) => note.type === 'cwd.changed');
-      if (moved?.type === 'cwd.changed') this.#cwd = moved.cwd;
+      if (moved?.type === 'cwd.changed') this.cwd = moved.cwd;
     }
-    const call = this.calls.get(record.call) ?? this.#early(record.call, record);
+    const call = this.calls.get(record.call) ?? this.early(record.call, record);
     if (record.type === 'call.started') call.startedAt = record.ts;
     if (record.type === 'call.ended') [call.outcome, call.endedAt] = [record.outcome, record.ts];
     if (record.type === 'files.changed') call.changed = record.changes.map(({ path }) => path);
   }
 
   /** A call is judged and may run while its message still comes in; a message that is cut never does. */
-  #early(id: string, record: JournalRecord): Draft {
+  private early(id: string, record: JournalRecord): Draft {
     const tool = 'tool' in record ? record.tool : '?';
     const turn = 'turn' in record ? record.turn : 0;
     const call: Draft = {
       number: 0,
       call: id,
-      agent: this.#agent,
+      agent: this.agent,
       tool,
       turn,
       ts: record.ts,
       seq: record.seq,
       subject: { files: [] },
-      cwd: this.#cwd,
+      cwd: this.cwd,
       outcome: null,
       startedAt: null,
       endedAt: null,
@@ -113,12 +113,12 @@ class CallLedger {
     return call;
   }
 
-  #want(
+  private want(
     { id, name, input }: WireBlock,
     record: JournalRecord & { type: 'assistant.received' },
   ): void {
     if (typeof id !== 'string') return;
-    const call = this.calls.get(id) ?? this.#early(id, record);
+    const call = this.calls.get(id) ?? this.early(id, record);
     call.tool = String(name);
     call.turn = record.turn;
     call.seq = record.seq;

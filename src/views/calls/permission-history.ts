@@ -77,120 +77,119 @@ export interface AskerStanding {
 type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
 
 export class PermissionHistory {
-  #entries: Draft<PermissionEntry>[] = [];
-  #entriesLeftOut = 0;
-  #questions = 0;
+  private entries: Draft<PermissionEntry>[] = [];
+  private entriesLeftOut = 0;
+  private questions = 0;
   /** Without those that are open. */
-  #waitedMs = 0;
-  #denials = 0;
+  private waitedMs = 0;
+  private denials = 0;
   /** By agent, then by call: a call has one open question at most. */
-  readonly #open = new Map<string, Map<string, Draft<PermissionEntry>>>();
-  readonly #causes = new Map<string, Draft<RulingCount>>();
-  #rulingsLeftOut = 0;
+  private readonly open = new Map<string, Map<string, Draft<PermissionEntry>>>();
+  private readonly causes = new Map<string, Draft<RulingCount>>();
+  private rulingsLeftOut = 0;
 
   /** `until`: the last moment at which somebody ran the agent, where the event says that another process has it. */
   take(event: SwarmEvent, until: number = event.ts): void {
     const { agent, type } = event;
-    if (type === 'permission.requested') this.#ask(event);
-    if (type === 'permission.answered') this.#hear(event);
-    if (type === 'permission.ruled') this.#rule(event);
-    if (type === 'tool.ended') this.#withdraw(this.#openOf(agent).get(textOf(event.call)), until);
+    if (type === 'permission.requested') this.ask(event);
+    if (type === 'permission.answered') this.hear(event);
+    if (type === 'permission.ruled') this.rule(event);
+    if (type === 'tool.ended') this.withdraw(this.openOf(agent).get(textOf(event.call)), until);
     if (type === 'epoch.began' || type === 'run.ended' || type === 'agent.stopped') {
-      for (const entry of this.#openOf(agent).values()) this.#withdraw(entry, until);
+      for (const entry of this.openOf(agent).values()) this.withdraw(entry, until);
     }
   }
 
   forget(): void {
-    this.#entries = [];
-    this.#open.clear();
-    this.#causes.clear();
-    [this.#entriesLeftOut, this.#questions, this.#denials, this.#rulingsLeftOut] = [0, 0, 0, 0];
-    this.#waitedMs = 0;
+    this.entries = [];
+    this.open.clear();
+    this.causes.clear();
+    [this.entriesLeftOut, this.questions, this.denials, this.rulingsLeftOut] = [0, 0, 0, 0];
+    this.waitedMs = 0;
   }
 
   report(standingOf: (agent: string) => AskerStanding): PermissionReport {
-    const entries = this.#entries.slice(-MOST_ENTRIES).map((entry) => {
+    const entries = this.entries.slice(-MOST_ENTRIES).map((entry) => {
       if (entry.outcome !== 'open') return entry;
       const { isLive, until } = standingOf(entry.agent);
       const outcome = isLive ? ('open' as const) : ('withdrawn' as const);
       return { ...entry, outcome, waitedMs: waitOf(entry, until) };
     });
     // Also those that are too old to be listed.
-    const open = [...this.#open.values()].flatMap((calls) => [...calls.values()]);
+    const open = [...this.open.values()].flatMap((calls) => [...calls.values()]);
     const openMs = open.reduce((sum, it) => sum + waitOf(it, standingOf(it.agent).until), 0);
     return {
-      questions: this.#questions,
-      waitedMs: this.#waitedMs + openMs,
-      denials: this.#denials,
+      questions: this.questions,
+      waitedMs: this.waitedMs + openMs,
+      denials: this.denials,
       entries,
-      entriesLeftOut: this.#entriesLeftOut + this.#entries.length - entries.length,
-      rulings: [...this.#causes.values()].sort((one, other) => other.count - one.count),
-      rulingsLeftOut: this.#rulingsLeftOut,
+      entriesLeftOut: this.entriesLeftOut + this.entries.length - entries.length,
+      rulings: [...this.causes.values()].sort((one, other) => other.count - one.count),
+      rulingsLeftOut: this.rulingsLeftOut,
     };
   }
 
-  #ask(event: SwarmEvent): void {
-    const open = this.#openOf(event.agent);
+  private ask(event: SwarmEvent): void {
+    const open = this.openOf(event.agent);
     const call = textOf(event.call);
-    this.#withdraw(open.get(call), event.ts);
-    this.#questions += 1;
+    this.withdraw(open.get(call), event.ts);
+    this.questions += 1;
     const entry = entryOf(event, 'open', textOf(event.question));
     open.set(call, entry);
-    this.#keep(entry);
+    this.keep(entry);
   }
 
-  #hear(event: SwarmEvent): void {
-    const asked = this.#openOf(event.agent).get(textOf(event.call));
+  private hear(event: SwarmEvent): void {
+    const asked = this.openOf(event.agent).get(textOf(event.call));
     if (asked === undefined || event.outcome !== 'accepted') return;
     asked.scope = SCOPES.find((scope) => scope === event.detail) ?? null;
   }
 
-  #rule(event: SwarmEvent): void {
+  private rule(event: SwarmEvent): void {
     const behavior = BEHAVIORS.find((known) => known === event.behavior);
     if (behavior === undefined) return;
-    this.#count(event, behavior);
+    this.count(event, behavior);
     if (behavior === 'ask') return;
     const outcome = behavior === 'allow' ? 'allowed' : 'denied';
-    if (outcome === 'denied') this.#denials += 1;
-    const open = this.#openOf(event.agent);
+    if (outcome === 'denied') this.denials += 1;
+    const open = this.openOf(event.agent);
     const call = textOf(event.call);
     const asked = open.get(call);
     if (asked === undefined) {
-      if (outcome === 'denied') this.#keep(settled(entryOf(event, outcome, null), event, outcome));
+      if (outcome === 'denied') this.keep(settled(entryOf(event, outcome, null), event, outcome));
       return;
     }
     open.delete(call);
-    this.#waitedMs += settled(asked, event, outcome).waitedMs;
+    this.waitedMs += settled(asked, event, outcome).waitedMs;
   }
 
-  #count(event: SwarmEvent, behavior: RulingCount['behavior']): void {
+  private count(event: SwarmEvent, behavior: RulingCount['behavior']): void {
     const cause = causeOf(event);
     const key = JSON.stringify([behavior, ...Object.values(cause)]);
-    const known = this.#causes.get(key);
+    const known = this.causes.get(key);
     if (known !== undefined) known.count += 1;
-    else if (this.#causes.size < MOST_CAUSES)
-      this.#causes.set(key, { behavior, ...cause, count: 1 });
-    else this.#rulingsLeftOut += 1;
+    else if (this.causes.size < MOST_CAUSES) this.causes.set(key, { behavior, ...cause, count: 1 });
+    else this.rulingsLeftOut += 1;
   }
 
-  #withdraw(entry: Draft<PermissionEntry> | undefined, until: number): void {
+  private withdraw(entry: Draft<PermissionEntry> | undefined, until: number): void {
     if (entry === undefined) return;
     entry.outcome = 'withdrawn';
     entry.waitedMs = waitOf(entry, until);
-    this.#waitedMs += entry.waitedMs;
-    this.#openOf(entry.agent).delete(entry.call);
+    this.waitedMs += entry.waitedMs;
+    this.openOf(entry.agent).delete(entry.call);
   }
 
-  #keep(entry: Draft<PermissionEntry>): void {
-    this.#entries.push(entry);
-    if (this.#entries.length <= MOST_ENTRIES * 2) return;
-    this.#entriesLeftOut += this.#entries.length - MOST_ENTRIES;
-    this.#entries = this.#entries.slice(-MOST_ENTRIES);
+  private keep(entry: Draft<PermissionEntry>): void {
+    this.entries.push(entry);
+    if (this.entries.length <= MOST_ENTRIES * 2) return;
+    this.entriesLeftOut += this.entries.length - MOST_ENTRIES;
+    this.entries = this.entries.slice(-MOST_ENTRIES);
   }
 
-  #openOf(agent: string): Map<string, Draft<PermissionEntry>> {
-    const known = this.#open.get(agent) ?? new Map<string, Draft<PermissionEntry>>();
-    this.#open.set(agent, known);
+  private openOf(agent: string): Map<string, Draft<PermissionEntry>> {
+    const known = this.open.get(agent) ?? new Map<string, Draft<PermissionEntry>>();
+    this.open.set(agent, known);
     return known;
   }
 }

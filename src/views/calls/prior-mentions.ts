@@ -24,11 +24,11 @@ const LONGEST_LINE = 300;
 const MOST_TEXT = 400_000;
 
 export class PriorMentions {
-  readonly #byCall: ReadonlyMap<string, ListedCall>;
-  readonly #target: ListedCall;
-  readonly #needles: readonly string[];
-  #seen: SeenBefore[] = [];
-  #count = 0;
+  private readonly byCall: ReadonlyMap<string, ListedCall>;
+  private readonly target: ListedCall;
+  private readonly needles: readonly string[];
+  private seen: SeenBefore[] = [];
+  private count = 0;
 
   /** `lineage`: whose records the model had before its own, by agent, each up to this one. */
   constructor(
@@ -36,36 +36,36 @@ export class PriorMentions {
     target: ListedCall,
     lineage: ReadonlyMap<string, number> = new Map(),
   ) {
-    this.#target = target;
-    this.#needles = needlesOf(target.subject, target.cwd);
+    this.target = target;
+    this.needles = needlesOf(target.subject, target.cwd);
     // Another agent's results are not in this one's messages, unless it began with them.
     const own = calls.filter(({ agent, seq }) =>
       agent === target.agent ? seq < target.seq : seq <= (lineage.get(agent) ?? 0),
     );
-    this.#byCall = new Map(own.map((call) => [call.call, call]));
+    this.byCall = new Map(own.map((call) => [call.call, call]));
   }
 
   take(record: JournalRecord): void {
     if (record.type !== 'call.ended') return;
-    const call = this.#byCall.get(record.call);
+    const call = this.byCall.get(record.call);
     if (call === undefined) return;
     const text = resultText(record.raw).slice(0, MOST_TEXT);
-    const isSame = isAboutTheSame(call.subject, this.#target.subject);
-    const mention = mentionIn(text, this.#needles);
+    const isSame = isAboutTheSame(call.subject, this.target.subject);
+    const mention = mentionIn(text, this.needles);
     if (mention === undefined && !isSame) return;
-    this.#count += 1;
+    this.count += 1;
     const { line, text: said } = mention ?? { line: 1, text: text.split('\n', 1)[0] ?? '' };
     const { number, tool } = call;
-    this.#seen.push({ number, tool, isSame, line, text: redact(said).slice(0, LONGEST_LINE) });
+    this.seen.push({ number, tool, isSame, line, text: redact(said).slice(0, LONGEST_LINE) });
     // The newest count most: what is about the same thing stays, and else what came last.
-    if (this.#seen.length > MOST) {
-      const old = this.#seen.findIndex((it) => !it.isSame);
-      this.#seen.splice(Math.max(old, 0), 1);
+    if (this.seen.length > MOST) {
+      const old = this.seen.findIndex((it) => !it.isSame);
+      this.seen.splice(Math.max(old, 0), 1);
     }
   }
 
   /** The newest first. */
   found(): { readonly seen: readonly SeenBefore[]; readonly seenMore: number } {
-    return { seen: [...this.#seen].reverse(), seenMore: this.#count - this.#seen.length };
+    return { seen: [...this.seen].reverse(), seenMore: this.count - this.seen.length };
   }
 }

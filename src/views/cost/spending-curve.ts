@@ -28,10 +28,10 @@ const NOTHING: Omit<SpendingPoint, 'at'> = {
 };
 
 export class SpendingCurve {
-  #spent: SpendingPoint[] = [];
+  private spent: SpendingPoint[] = [];
 
   get size(): number {
-    return this.#spent.length;
+    return this.spent.length;
   }
 
   take(event: SwarmEvent): void {
@@ -39,7 +39,7 @@ export class SpendingCurve {
     if (spent === undefined) return;
     const { model, usage, cost } = spent;
     const uncached = cost === null || cost === 0 ? 0 : (uncachedCostOf(model, usage) ?? cost);
-    this.#spent.push({
+    this.spent.push({
       at: event.ts,
       costUsd: cost ?? 0,
       uncachedCostUsd: uncached,
@@ -51,7 +51,7 @@ export class SpendingCurve {
   }
 
   forget(): void {
-    this.#spent = [];
+    this.spent = [];
   }
 
   /**
@@ -59,7 +59,7 @@ export class SpendingCurve {
    * a moment is, from 0 to 1. The first point is the beginning, where nothing is spent.
    */
   points(from: number, most: number, partOf: (at: number) => number): readonly SpendingPoint[] {
-    const inOrder = this.#spent.toSorted((one, other) => one.at - other.at);
+    const inOrder = this.spent.toSorted((one, other) => one.at - other.at);
     const points = new Map<number, SpendingPoint>();
     let sum: SpendingPoint = { at: from, ...NOTHING };
     for (const spent of inOrder) {

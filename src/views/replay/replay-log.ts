@@ -36,9 +36,9 @@ export class ReplayLog {
   readonly left: number;
   /** Somebody works on it: the end of the log is not the end of the swarm. */
   readonly isHeld: boolean;
-  readonly #byAgent = new Map<string, number[]>();
+  private readonly byAgent = new Map<string, number[]>();
   /** The events with which another process took the session. */
-  readonly #takings: ReadonlySet<number>;
+  private readonly takings: ReadonlySet<number>;
 
   constructor(session: SessionMeta, read: ReadEvents, isHeld: boolean) {
     const { events, left, beginning } = read;
@@ -61,12 +61,12 @@ export class ReplayLog {
         if (!isFirst) takings.add(index);
         isFirst = false;
       }
-      const own = this.#byAgent.get(event.agent);
-      if (own === undefined) this.#byAgent.set(event.agent, [index]);
+      const own = this.byAgent.get(event.agent);
+      if (own === undefined) this.byAgent.set(event.agent, [index]);
       else own.push(index);
     }
     this.marks = marks;
-    this.#takings = takings;
+    this.takings = takings;
   }
 
   get length(): number {
@@ -75,25 +75,25 @@ export class ReplayLog {
 
   /** How many agents wrote in it. */
   get agentCount(): number {
-    return this.#byAgent.size;
+    return this.byAgent.size;
   }
 
   /** Whether the process that had the session was still there when so many events had happened. */
   isLiveAt(position: number): boolean {
     if (position >= this.length) return this.isHeld;
-    return !this.#takings.has(position);
+    return !this.takings.has(position);
   }
 
   /** Whether somebody goes on with an agent after so many events: it does not have to be taken up again. */
   goesOn(agent: string, position: number): boolean {
-    const own = this.#byAgent.get(agent) ?? [];
+    const own = this.byAgent.get(agent) ?? [];
     const next = this.events[own[countBelow(own, position)] ?? -1];
     return next !== undefined && next.type !== 'epoch.began';
   }
 
   /** The newest entry in the journal of an agent that so many events tell of; 0 for none. */
   citedBy(agent: string, position: number): number {
-    const own = this.#byAgent.get(agent) ?? [];
+    const own = this.byAgent.get(agent) ?? [];
     const last = this.events[own[countBelow(own, position) - 1] ?? -1];
     return last?.cites.seq ?? 0;
   }

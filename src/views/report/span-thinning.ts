@@ -65,80 +65,80 @@ const attempt = (
 };
 
 class ThinnedLane {
-  readonly #shortest: number;
-  readonly #kept: StateSpan[] = [];
+  private readonly shortest: number;
+  private readonly kept: StateSpan[] = [];
   /** How much longer each state was than it is drawn so far: all of them together are the crowd. */
-  readonly #owed = new Map<string, number>();
+  private readonly owed = new Map<string, number>();
   /** Short spans side by side that are not drawn yet. */
-  readonly #states = new Set<string>();
-  #from = 0;
-  #to = 0;
+  private readonly states = new Set<string>();
+  private from = 0;
+  private to = 0;
 
   constructor(shortestMs: number) {
-    this.#shortest = shortestMs;
+    this.shortest = shortestMs;
   }
 
   take(spans: readonly StateSpan[]): readonly StateSpan[] {
     for (const span of spans) {
       // An agent that was begun again after its end has a gap there.
-      if (this.#states.size > 0 && this.#to !== span.from) this.#leave(this.#before);
-      if (span.to - span.from >= this.#shortest) {
-        this.#leave(span.state);
-        this.#draw(span);
+      if (this.states.size > 0 && this.to !== span.from) this.leave(this.before);
+      if (span.to - span.from >= this.shortest) {
+        this.leave(span.state);
+        this.draw(span);
       } else {
-        this.#gather(span);
-        if (this.#to - this.#from >= this.#shortest) this.#settle(this.#mostOwed());
+        this.gather(span);
+        if (this.to - this.from >= this.shortest) this.settle(this.mostOwed());
       }
     }
-    this.#leave(this.#before);
-    return this.#kept;
+    this.leave(this.before);
+    return this.kept;
   }
 
   /** The state that the crowd follows without a gap. */
-  get #before(): string | undefined {
-    const last = this.#kept.at(-1);
-    return last?.to === this.#from ? last.state : undefined;
+  private get before(): string | undefined {
+    const last = this.kept.at(-1);
+    return last?.to === this.from ? last.state : undefined;
   }
 
-  #gather({ state, from, to }: StateSpan): void {
-    if (this.#states.size === 0) this.#from = from;
-    this.#to = to;
-    this.#states.add(state);
-    this.#owe(state, to - from);
+  private gather({ state, from, to }: StateSpan): void {
+    if (this.states.size === 0) this.from = from;
+    this.to = to;
+    this.states.add(state);
+    this.owe(state, to - from);
   }
 
   /** A crowd that is too small to stand alone goes along with a neighbour, unless that owes it too much. */
-  #leave(neighbour: string | undefined): void {
-    if (this.#states.size === 0) return;
-    const state = this.#mostOwed();
-    const isOwedLittle = (this.#owed.get(state) ?? 0) < this.#shortest / 2;
-    this.#settle(isOwedLittle ? (neighbour ?? state) : state);
+  private leave(neighbour: string | undefined): void {
+    if (this.states.size === 0) return;
+    const state = this.mostOwed();
+    const isOwedLittle = (this.owed.get(state) ?? 0) < this.shortest / 2;
+    this.settle(isOwedLittle ? (neighbour ?? state) : state);
   }
 
-  #settle(state: string): void {
-    this.#owe(state, this.#from - this.#to);
-    this.#draw({ state, from: this.#from, to: this.#to });
-    this.#states.clear();
+  private settle(state: string): void {
+    this.owe(state, this.from - this.to);
+    this.draw({ state, from: this.from, to: this.to });
+    this.states.clear();
   }
 
   /** Of the states that are there: elsewhere in time nobody was in the others. */
-  #mostOwed(): string {
+  private mostOwed(): string {
     let [found, most] = ['', Number.NEGATIVE_INFINITY];
-    for (const state of this.#states) {
-      const owed = this.#owed.get(state) ?? 0;
+    for (const state of this.states) {
+      const owed = this.owed.get(state) ?? 0;
       if (owed > most) [found, most] = [state, owed];
     }
     return found;
   }
 
-  #owe(state: string, ms: number): void {
-    this.#owed.set(state, (this.#owed.get(state) ?? 0) + ms);
+  private owe(state: string, ms: number): void {
+    this.owed.set(state, (this.owed.get(state) ?? 0) + ms);
   }
 
-  #draw({ state, from, to }: StateSpan): void {
-    const last = this.#kept.at(-1);
+  private draw({ state, from, to }: StateSpan): void {
+    const last = this.kept.at(-1);
     if (last?.state === state && last.to === from)
-      this.#kept[this.#kept.length - 1] = { ...last, to };
-    else this.#kept.push({ state, from, to });
+      this.kept[this.kept.length - 1] = { ...last, to };
+    else this.kept.push({ state, from, to });
   }
 }

@@ -105,58 +105,58 @@ export interface ReportTerms {
 }
 
 export class ReportFold {
-  readonly #session: SessionMeta;
-  readonly #swarm: SwarmFold;
-  readonly #ledger = new CostLedger();
-  readonly #timeline = new StateTimeline();
-  readonly #curve = new SpendingCurve();
-  readonly #permissions = new PermissionHistory();
-  readonly #inherited = new ForkedPrefixFilter();
-  #from: number | undefined;
-  #to = 0;
+  private readonly session: SessionMeta;
+  private readonly swarm: SwarmFold;
+  private readonly ledger = new CostLedger();
+  private readonly timeline = new StateTimeline();
+  private readonly curve = new SpendingCurve();
+  private readonly permissions = new PermissionHistory();
+  private readonly inherited = new ForkedPrefixFilter();
+  private from: number | undefined;
+  private to = 0;
 
   constructor(session: SessionMeta) {
-    this.#session = session;
-    this.#swarm = new SwarmFold(session.lead);
+    this.session = session;
+    this.swarm = new SwarmFold(session.lead);
   }
 
   take(given: SwarmEvent): void {
-    const event = isTime(given.ts) ? given : { ...given, ts: this.#to };
+    const event = isTime(given.ts) ? given : { ...given, ts: this.to };
     const { agent, type, ts } = event;
-    this.#from = Math.min(this.#from ?? ts, ts);
-    this.#to = Math.max(this.#to, ts);
-    this.#swarm.take(event);
-    this.#ledger.take(event);
-    this.#curve.take(event);
-    const isLead = agent === this.#session.lead;
+    this.from = Math.min(this.from ?? ts, ts);
+    this.to = Math.max(this.to, ts);
+    this.swarm.take(event);
+    this.ledger.take(event);
+    this.curve.take(event);
+    const isLead = agent === this.session.lead;
     // Who is taken over waited for nothing while nobody ran it.
-    const until = type === 'epoch.began' ? this.#timeline.take(agent, isLead, ts) : ts;
-    this.#permissions.take(event, until);
-    if (this.#inherited.endsWith(event)) this.#forget(ts);
-    this.#timeline.note(agent, this.#swarm.stateOf(agent) ?? 'idle', ts);
+    const until = type === 'epoch.began' ? this.timeline.take(agent, isLead, ts) : ts;
+    this.permissions.take(event, until);
+    if (this.inherited.endsWith(event)) this.forget(ts);
+    this.timeline.note(agent, this.swarm.stateOf(agent) ?? 'idle', ts);
     if (type !== 'agent.requested' || typeof event.child !== 'string') return;
-    this.#timeline.note(event.child, this.#swarm.stateOf(event.child) ?? 'queued', ts);
+    this.timeline.note(event.child, this.swarm.stateOf(event.child) ?? 'queued', ts);
   }
 
   report({ isHeld, jobs, now }: ReportTerms): SwarmReport {
-    const views = this.#swarm.agents(isHeld, jobs);
+    const views = this.swarm.agents(isHeld, jobs);
     const isRunning = isHeld || views.some(({ status }) => status === 'running');
-    const from = this.#from ?? this.#session.createdAt;
-    const to = Math.max(from, isRunning ? now : this.#to);
-    const spans = views.map((view) => this.#spansOf(view, to));
+    const from = this.from ?? this.session.createdAt;
+    const to = Math.max(from, isRunning ? now : this.to);
+    const spans = views.map((view) => this.spansOf(view, to));
     const pauses = idleGaps(spans, from, to);
     const activeMs = timeWithout(pauses, from, to);
     const { lanes, leftOut, shortestMs } = spanThinning(spans, MOST_SPANS, activeMs);
-    const { pricesVersion, models, total, agents, inherited, cache: books } = this.#ledger.report();
+    const { pricesVersion, models, total, agents, inherited, cache: books } = this.ledger.report();
     const { misses: _misses, missesLeftOut: _leftOut, ...cache } = books;
-    const spending = this.#curve.points(
+    const spending = this.curve.points(
       from,
       MOST_POINTS,
       (at) => timeWithout(pauses, from, at) / activeMs,
     );
     const costs = new Map(agents.map((cost) => [cost.agent, cost]));
     const askers = new Map(views.map((view, at) => [view.id, standingOf(view, spans[at], to)]));
-    const { id, title, cwd, model, version } = this.#session;
+    const { id, title, cwd, model, version } = this.session;
     return {
       session: id,
       title,
@@ -177,30 +177,30 @@ export class ReportFold {
       }),
       atWork: concurrencyCurve(spans, { from, to, pauses }, WORK_COLUMNS),
       spending,
-      permissions: this.#permissions.report(
+      permissions: this.permissions.report(
         (agent) => askers.get(agent) ?? { isLive: false, until: to },
       ),
       thinned: {
         spans: leftOut,
         shortestSpanMs: shortestMs,
-        points: Math.max(0, this.#curve.size + 1 - spending.length),
+        points: Math.max(0, this.curve.size + 1 - spending.length),
       },
     };
   }
 
   /** What came before is the history of another session. */
-  #forget(ts: number): void {
-    this.#from = ts;
-    this.#to = ts;
-    this.#timeline.forget(ts);
-    this.#curve.forget();
-    this.#permissions.forget();
+  private forget(ts: number): void {
+    this.from = ts;
+    this.to = ts;
+    this.timeline.forget(ts);
+    this.curve.forget();
+    this.permissions.forget();
   }
 
-  #spansOf({ id, status, hasLostWorker }: AgentView, to: number): readonly StateSpan[] {
-    if (status === 'lost') this.#timeline.lose(id, to);
-    else if (hasLostWorker) this.#timeline.loseWorker(id, to);
-    return this.#timeline.spansOf(id, to);
+  private spansOf({ id, status, hasLostWorker }: AgentView, to: number): readonly StateSpan[] {
+    if (status === 'lost') this.timeline.lose(id, to);
+    else if (hasLostWorker) this.timeline.loseWorker(id, to);
+    return this.timeline.spansOf(id, to);
   }
 }
 

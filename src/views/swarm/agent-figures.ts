@@ -18,11 +18,11 @@ export class AgentFigures {
         break;
       case 'turn.ended':
         this.turns += 1;
-        this.#spend(event, true);
+        this.spend(event, true);
         break;
       case 'turn.failed':
       case 'consultation.ended':
-        this.#spend(event, false);
+        this.spend(event, false);
         break;
       case 'context.compacted':
         this.contextTokens = numberOr(event.tokensAfter, null);
@@ -44,7 +44,7 @@ export class AgentFigures {
     [this.turns, this.usage, this.cost] = [0, NO_USAGE, 0];
   }
 
-  #spend(event: SwarmEvent, isTurn: boolean): void {
+  private spend(event: SwarmEvent, isTurn: boolean): void {
     const spent = spendingOf(event);
     if (spent === undefined) return;
     this.usage = addUsage(this.usage, spent.usage);

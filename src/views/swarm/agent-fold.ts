@@ -64,17 +64,17 @@ export class AgentFold {
   awaits: 'place' | 'worker' | null = null;
   /** When its present phase began. */
   phaseSince: number;
-  #version = 0;
-  #phase: Phase = 'idle';
+  private ownVersion = 0;
+  private phase: Phase = 'idle';
   /** What it goes back to after a question beside the conversation. */
-  #aside: { readonly phase: Phase; readonly since: number } | null = null;
-  #wait: WaitReason | null = null;
-  #refusal: string | null = null;
-  #wantsTools = false;
+  private aside: { readonly phase: Phase; readonly since: number } | null = null;
+  private wait: WaitReason | null = null;
+  private ownRefusal: string | null = null;
+  private wantsTools = false;
   /** It said its last word and waits for those that work for it, or for a hook. */
-  #hasAnswered = false;
+  private hasAnswered = false;
   /** It begins with records of another session, which paid for them, until its next epoch. */
-  #isCopy = false;
+  private isCopy = false;
 
   constructor(id: string, parent: string | null, ts: number) {
     this.id = id;
@@ -89,118 +89,118 @@ export class AgentFold {
     const { figures, calls, expected } = this;
     const own = { figures: figures.copy(), calls: calls.copy(), expected: new Set(expected) };
     const twin = Object.assign(new AgentFold(this.id, this.parent, this.since), this, own);
-    [twin.#version, twin.#phase, twin.#aside] = [this.#version, this.#phase, this.#aside];
-    [twin.#wait, twin.#refusal, twin.#isCopy] = [this.#wait, this.#refusal, this.#isCopy];
-    [twin.#wantsTools, twin.#hasAnswered] = [this.#wantsTools, this.#hasAnswered];
+    [twin.ownVersion, twin.phase, twin.aside] = [this.ownVersion, this.phase, this.aside];
+    [twin.wait, twin.ownRefusal, twin.isCopy] = [this.wait, this.ownRefusal, this.isCopy];
+    [twin.wantsTools, twin.hasAnswered] = [this.wantsTools, this.hasAnswered];
     return twin;
   }
 
   /** Another one whenever something about it may be. */
   get version(): number {
-    return this.#version;
+    return this.ownVersion;
   }
 
   /** A priority: the stream, then what executes, then what cannot go on without an answer. */
   get state(): ObservedState {
-    if (this.#phase !== 'between') return this.#phase;
+    if (this.phase !== 'between') return this.phase;
     if (this.calls.running.size > 0) return 'tool-running';
     if (this.calls.questions.size > 0) return 'awaiting-permission';
-    if (this.#wantsTools) return 'tool-running';
-    return this.#hasAnswered ? 'idle' : 'streaming';
+    if (this.wantsTools) return 'tool-running';
+    return this.hasAnswered ? 'idle' : 'streaming';
   }
 
   /** A request of its own is out: nothing is told until it is answered. */
   get isAsking(): boolean {
-    return this.#phase === 'streaming' || this.#phase === 'compacting';
+    return this.phase === 'streaming' || this.phase === 'compacting';
   }
 
   /** What its next request waits for, while it does. */
   get waitsFor(): WaitReason | null {
-    return this.#phase === 'waiting' ? this.#wait : null;
+    return this.phase === 'waiting' ? this.wait : null;
   }
 
   /** Why whoever was given it last could not work on it; null since somebody can. */
   get refusal(): string | null {
-    return this.#refusal;
+    return this.ownRefusal;
   }
 
   /** No run is under way. */
   get isResting(): boolean {
-    return (this.#aside?.phase ?? this.#phase) === 'idle';
+    return (this.aside?.phase ?? this.phase) === 'idle';
   }
 
   /** It works, and its parent hears of its end in a letter. */
   get isExpected(): boolean {
     const { kind } = this.identity;
-    if (kind === 'lead' || isWaitedFor(kind) || this.#phase === 'stopped') return false;
+    if (kind === 'lead' || isWaitedFor(kind) || this.phase === 'stopped') return false;
     return kind !== 'teammate' || !this.isResting;
   }
 
   /** Its parent has asked for it. */
   request(event: SwarmEvent, depth: number): void {
-    this.#version += 1;
-    this.#enter('queued', event.ts);
+    this.ownVersion += 1;
+    this.enter('queued', event.ts);
     this.identity = requestedIdentity(event, depth);
   }
 
   /** One that reports to it has begun to work, or does not any more; or is called something else. */
   expect(child: string, isAtWork: boolean): void {
-    this.#version += 1;
+    this.ownVersion += 1;
     if (isAtWork) this.expected.add(child);
     else this.expected.delete(child);
   }
 
   /** Its own event, or its parent's while it has none. */
   awaitLock({ ts, place, holder }: SwarmEvent): void {
-    this.#version += 1;
+    this.ownVersion += 1;
     this.lock = { place: textOr(place, ''), holder: textOr(holder, null), since: ts };
   }
 
   take(event: SwarmEvent): void {
     const { ts } = event;
-    this.#version += 1;
+    this.ownVersion += 1;
     this.lastActiveAt = Math.max(this.lastActiveAt, ts);
     this.figures.take(event);
     switch (event.type) {
       case 'agent.spawned':
-        this.#spawned(event);
+        this.spawned(event);
         break;
       case 'agent.queued':
-        this.#queued(event);
+        this.queued(event);
         break;
       case 'agent.restarted':
         this.calls.clear();
         this.failure = { kind: null, message: textOr(event.reason, '') };
-        this.#enter('retrying', ts);
+        this.enter('retrying', ts);
         break;
       case 'epoch.began':
-        this.#refusal = null;
-        this.#taken(event);
+        this.ownRefusal = null;
+        this.taken(event);
         break;
       case 'run.started':
         // One that is taken up again may wait for a person or for its agents, as before.
-        this.#begin('between', ts);
+        this.begin('between', ts);
         break;
       case 'message.sent':
-        this.#hasAnswered = false;
+        this.hasAnswered = false;
         break;
       case 'turn.started':
-        this.#begin('streaming', ts);
+        this.begin('streaming', ts);
         this.model = textOr(event.model, this.model);
         break;
       case 'turn.ended':
-        this.#enter('between', ts);
-        this.#wantsTools = event.stopReason === 'tool_use';
-        this.#hasAnswered = event.stopReason === 'end_turn';
+        this.enter('between', ts);
+        this.wantsTools = event.stopReason === 'tool_use';
+        this.hasAnswered = event.stopReason === 'end_turn';
         break;
       case 'turn.failed':
         this.failure = { kind: textOr(event.kind, null), message: textOr(event.message, '') };
-        this.#enter('retrying', ts);
+        this.enter('retrying', ts);
         break;
       case 'request.queued':
       case 'consultation.started':
       case 'consultation.ended':
-        this.#takeRequest(event);
+        this.takeRequest(event);
         break;
       case 'lock.awaited':
         if (typeof event.child !== 'string') this.awaitLock(event);
@@ -210,81 +210,81 @@ export class AgentFold {
         break;
       case 'run.ended':
       case 'agent.stopped':
-        this.#end(event);
+        this.end(event);
         break;
       default:
-        this.#takeCall(event);
+        this.takeCall(event);
     }
   }
 
-  #takeCall(event: SwarmEvent): void {
+  private takeCall(event: SwarmEvent): void {
     if (!this.calls.take(event)) return;
-    if (event.type === 'tool.ended' && this.calls.isEmpty) this.#wantsTools = false;
+    if (event.type === 'tool.ended' && this.calls.isEmpty) this.wantsTools = false;
   }
 
   /** What a call asks of a model is part of the call, which runs. */
-  #takeRequest(event: SwarmEvent): void {
+  private takeRequest(event: SwarmEvent): void {
     const { type, ts, why, purpose } = event;
     if (this.calls.take(event)) return;
     if (type === 'request.queued') {
-      this.#wait = waitReasonOf(why);
-      if (purpose === 'turn') this.#begin('waiting', ts);
-      else this.#step('waiting', ts);
+      this.wait = waitReasonOf(why);
+      if (purpose === 'turn') this.begin('waiting', ts);
+      else this.step('waiting', ts);
     } else if (type === 'consultation.started') {
-      this.#step(purpose === 'summary' ? 'compacting' : 'streaming', ts);
-    } else if (this.#aside !== null) this.#enter(this.#aside.phase, this.#aside.since);
-    else if (this.#phase === 'waiting') this.#enter('between', ts);
+      this.step(purpose === 'summary' ? 'compacting' : 'streaming', ts);
+    } else if (this.aside !== null) this.enter(this.aside.phase, this.aside.since);
+    else if (this.phase === 'waiting') this.enter('between', ts);
   }
 
-  #spawned({ model, origin, forkedFrom }: SwarmEvent): void {
+  private spawned({ model, origin, forkedFrom }: SwarmEvent): void {
     this.isSpawned = true;
     this.lock = null;
-    this.#isCopy = forkedFrom !== undefined;
+    this.isCopy = forkedFrom !== undefined;
     this.model = textOr(model, null);
     this.identity = originIdentity(origin) ?? this.identity;
   }
 
-  #queued({ ts, reason, worker, awaits }: SwarmEvent): void {
+  private queued({ ts, reason, worker, awaits }: SwarmEvent): void {
     const isRefused = typeof worker === 'string';
-    this.#enter('queued', ts);
+    this.enter('queued', ts);
     [this.stop, this.endedAt] = [null, null];
-    this.#refusal = isRefused ? textOr(reason, null) : null;
+    this.ownRefusal = isRefused ? textOr(reason, null) : null;
     this.awaits = isRefused || awaits === 'worker' ? 'worker' : 'place';
   }
 
   /** By a process that finds out for itself what is still to be done. */
-  #taken({ epoch, ts }: SwarmEvent): void {
+  private taken({ epoch, ts }: SwarmEvent): void {
     this.calls.clear();
     this.lock = null;
-    if (this.#phase === 'stopped') this.#enter('idle', ts);
-    if (!this.#isCopy || !(Number(epoch) > 1)) return;
-    this.#isCopy = false;
+    if (this.phase === 'stopped') this.enter('idle', ts);
+    if (!this.isCopy || !(Number(epoch) > 1)) return;
+    this.isCopy = false;
     this.figures.beginAnew();
   }
 
-  #begin(phase: 'between' | 'waiting' | 'streaming', ts: number): void {
-    this.#enter(phase, ts);
-    this.#wantsTools = false;
+  private begin(phase: 'between' | 'waiting' | 'streaming', ts: number): void {
+    this.enter(phase, ts);
+    this.wantsTools = false;
     [this.stop, this.endedAt] = [null, null];
   }
 
-  #enter(phase: Phase, ts: number): void {
+  private enter(phase: Phase, ts: number): void {
     if (phase !== 'retrying') this.failure = null;
     if (phase !== 'queued') this.awaits = null;
-    this.#phase = phase;
-    this.#aside = null;
+    this.phase = phase;
+    this.aside = null;
     this.phaseSince = ts;
   }
 
   /** Aside, for a question beside the conversation. */
-  #step(phase: 'waiting' | 'compacting' | 'streaming', ts: number): void {
-    this.#aside ??= { phase: this.#phase, since: this.phaseSince };
-    this.#phase = phase;
+  private step(phase: 'waiting' | 'compacting' | 'streaming', ts: number): void {
+    this.aside ??= { phase: this.phase, since: this.phaseSince };
+    this.phase = phase;
     this.phaseSince = ts;
   }
 
-  #end({ type, ts, reason, detail }: SwarmEvent): void {
-    this.#enter(type === 'run.ended' ? 'idle' : 'stopped', ts);
+  private end({ type, ts, reason, detail }: SwarmEvent): void {
+    this.enter(type === 'run.ended' ? 'idle' : 'stopped', ts);
     this.stop = { reason: textOr(reason, 'unknown'), detail: textOr(detail, null) };
     this.endedAt = type === 'run.ended' ? null : ts;
     this.calls.forget();

@@ -34,40 +34,40 @@ const MOST_FORMER = 10;
 export class LiveSwarms {
   /** Rejects with a defect of ours, or of the listener's; else it resolves when it is stopped. */
   readonly done: Promise<void>;
-  readonly #store: SurveyedStore;
-  readonly #listener: (sighting: LiveSwarmUpdate) => void;
-  readonly #options: LiveOptions;
-  readonly #clock: Clock;
-  readonly #periodMs: number;
+  private readonly store: SurveyedStore;
+  private readonly listener: (sighting: LiveSwarmUpdate) => void;
+  private readonly options: LiveOptions;
+  private readonly clock: Clock;
+  private readonly periodMs: number;
   /** By session, in the order in which they were found. */
-  readonly #followed = new Map<string, SwarmFollower>();
-  #order: readonly string[] = [];
-  #trouble: string | null = null;
+  private readonly followed = new Map<string, SwarmFollower>();
+  private order: readonly string[] = [];
+  private trouble: string | null = null;
   /** The sessions have been listed, and every swarm among them has been looked at. */
-  #hasSeenAll = false;
-  #isListed = false;
-  #isStopped = false;
-  #toldAt = Number.NEGATIVE_INFINITY;
-  #forgetWord: (() => void) | undefined;
-  #wake: () => void = () => {};
-  #end: () => void = () => {};
-  #fail: (defect: unknown) => void = () => {};
+  private hasSeenAll = false;
+  private isListed = false;
+  private isStopped = false;
+  private toldAt = Number.NEGATIVE_INFINITY;
+  private forgetWord: (() => void) | undefined;
+  private wake: () => void = () => {};
+  private end: () => void = () => {};
+  private fail: (defect: unknown) => void = () => {};
 
   constructor(
     store: SurveyedStore,
     listener: (sighting: LiveSwarmUpdate) => void,
     options: LiveOptions = {},
   ) {
-    this.#store = store;
-    this.#listener = listener;
-    this.#options = options;
-    this.#clock = options.clock ?? steadyClock;
-    this.#periodMs = 1_000 / (options.perSecond ?? 10);
+    this.store = store;
+    this.listener = listener;
+    this.options = options;
+    this.clock = options.clock ?? steadyClock;
+    this.periodMs = 1_000 / (options.perSecond ?? 10);
     const ended = new Promise<void>((resolve, reject) => {
-      [this.#end, this.#fail] = [resolve, reject];
+      [this.end, this.fail] = [resolve, reject];
     });
-    const forgetOutages = store.outages?.listen(() => this.#tellSoon());
-    this.done = Promise.race([this.#survey(), ended]).finally(() => {
+    const forgetOutages = store.outages?.listen(() => this.tellSoon());
+    this.done = Promise.race([this.survey(), ended]).finally(() => {
       forgetOutages?.();
       this.stop();
     });
@@ -75,101 +75,101 @@ export class LiveSwarms {
 
   /** Tells nothing more. */
   stop(): void {
-    this.#isStopped = true;
-    this.#forgetWord?.();
-    for (const follower of this.#followed.values()) follower.stop();
-    this.#wake();
-    this.#end();
+    this.isStopped = true;
+    this.forgetWord?.();
+    for (const follower of this.followed.values()) follower.stop();
+    this.wake();
+    this.end();
   }
 
-  async #survey(): Promise<void> {
-    while (!this.#isStopped) {
-      const began = this.#clock.now();
+  private async survey(): Promise<void> {
+    while (!this.isStopped) {
+      const began = this.clock.now();
       try {
-        await this.#look();
-        this.#isListed = true;
-        this.#trouble = null;
+        await this.look();
+        this.isListed = true;
+        this.trouble = null;
       } catch (error) {
         if (!(error instanceof SkeinError)) throw error;
-        this.#trouble = error.message;
+        this.trouble = error.message;
       }
-      if (this.#isStopped) return;
-      this.#tellSoon();
-      const now = this.#clock.now();
+      if (this.isStopped) return;
+      this.tellSoon();
+      const now = this.clock.now();
       const pause = Math.max(SURVEY_EVERY_MS, (now - began) / SURVEY_SHARE);
-      await this.#sleepUntil(now + pause);
+      await this.sleepUntil(now + pause);
     }
   }
 
-  async #look(): Promise<void> {
-    const source = withCachedJobs(this.#store);
-    const sessions = (await this.#store.list()).toSorted(youngerFirst);
+  private async look(): Promise<void> {
+    const source = withCachedJobs(this.store);
+    const sessions = (await this.store.list()).toSorted(youngerFirst);
     const order: string[] = [];
     let former = 0;
     for (const session of sessions) {
-      if (this.#isStopped) return;
+      if (this.isStopped) return;
       const isLive = await isUnderWay(source, session.id);
-      if (isLive) this.#follow(session);
-      else if (this.#followed.has(session.id)) former += 1;
+      if (isLive) this.follow(session);
+      else if (this.followed.has(session.id)) former += 1;
       else continue;
       if (isLive || former <= MOST_FORMER) order.push(session.id);
     }
-    this.#order = order;
-    for (const id of this.#followed.keys()) if (!order.includes(id)) this.#leave(id);
+    this.order = order;
+    for (const id of this.followed.keys()) if (!order.includes(id)) this.leave(id);
   }
 
-  #follow(session: SessionMeta): void {
-    const known = this.#followed.get(session.id);
+  private follow(session: SessionMeta): void {
+    const known = this.followed.get(session.id);
     if (known !== undefined) {
       known.rename(session);
       return;
     }
-    const { perSecond, heard } = this.#options;
-    const follower = new SwarmFollower(this.#store, session, () => this.#tellSoon(), {
-      clock: this.#clock,
+    const { perSecond, heard } = this.options;
+    const follower = new SwarmFollower(this.store, session, () => this.tellSoon(), {
+      clock: this.clock,
       ...(perSecond !== undefined && { perSecond }),
       ...(heard !== undefined && { heard: (events) => heard(session.id, events) }),
     });
-    this.#followed.set(session.id, follower);
-    follower.done.catch((defect: unknown) => this.#fail(defect));
+    this.followed.set(session.id, follower);
+    follower.done.catch((defect: unknown) => this.fail(defect));
   }
 
-  #leave(id: string): void {
-    this.#followed.get(id)?.stop();
-    this.#followed.delete(id);
+  private leave(id: string): void {
+    this.followed.get(id)?.stop();
+    this.followed.delete(id);
   }
 
-  #tellSoon(): void {
-    if (this.#isStopped || this.#forgetWord !== undefined) return;
-    this.#forgetWord = this.#clock.wakeAt(this.#toldAt + this.#periodMs, () => this.#tell());
+  private tellSoon(): void {
+    if (this.isStopped || this.forgetWord !== undefined) return;
+    this.forgetWord = this.clock.wakeAt(this.toldAt + this.periodMs, () => this.tell());
   }
 
-  #tell(): void {
-    this.#forgetWord = undefined;
-    if (this.#isStopped) return;
-    const trouble = this.#trouble ?? this.#store.outages?.trouble ?? null;
+  private tell(): void {
+    this.forgetWord = undefined;
+    if (this.isStopped) return;
+    const trouble = this.trouble ?? this.store.outages?.trouble ?? null;
     // Swarms that run must not be taken for none; each that has been looked at brings us here again.
-    this.#hasSeenAll ||= this.#isListed && this.#order.every((id) => this.#isSeen(id));
-    if (!this.#hasSeenAll && trouble === null) return;
-    this.#toldAt = this.#clock.now();
-    const swarms = this.#order.flatMap((id) => this.#followed.get(id)?.latest ?? []);
+    this.hasSeenAll ||= this.isListed && this.order.every((id) => this.isSeen(id));
+    if (!this.hasSeenAll && trouble === null) return;
+    this.toldAt = this.clock.now();
+    const swarms = this.order.flatMap((id) => this.followed.get(id)?.latest ?? []);
     try {
-      this.#listener({ swarms, trouble });
+      this.listener({ swarms, trouble });
     } catch (defect) {
-      this.#fail(defect);
+      this.fail(defect);
     }
   }
 
   /** One that is left has nothing more to tell. */
-  #isSeen(id: string): boolean {
-    const follower = this.#followed.get(id);
+  private isSeen(id: string): boolean {
+    const follower = this.followed.get(id);
     return follower === undefined || follower.latest !== undefined;
   }
 
-  #sleepUntil(at: number): Promise<void> {
+  private sleepUntil(at: number): Promise<void> {
     return new Promise((resolve) => {
-      const forget = this.#clock.wakeAt(at, resolve);
-      this.#wake = () => {
+      const forget = this.clock.wakeAt(at, resolve);
+      this.wake = () => {
         forget();
         resolve();
       };

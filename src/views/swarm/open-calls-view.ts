@@ -51,10 +51,10 @@ export class OpenCallsView {
         this.running.set(call, seen);
         break;
       case 'tool.ended':
-        this.#end(call);
+        this.end(call);
         break;
       case 'agent.requested':
-        this.#ask(call, event.child);
+        this.ask(call, event.child);
         break;
       case 'request.queued':
         this.holds.set(call, { why: waitReasonOf(event.why), since: ts });
@@ -96,13 +96,13 @@ export class OpenCallsView {
     this.children.clear();
   }
 
-  #end(call: string): void {
+  private end(call: string): void {
     for (const calls of [this.running, this.questions, this.children, this.holds]) {
       calls.delete(call);
     }
   }
 
-  #ask(call: string, child: unknown): void {
+  private ask(call: string, child: unknown): void {
     if (typeof child !== 'string') return;
     const asked = this.children.get(call);
     if (asked === undefined) this.children.set(call, [child]);

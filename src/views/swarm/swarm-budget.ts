@@ -25,35 +25,35 @@ interface Drawing {
 const NOTHING: BudgetLeft = { usd: null, tokens: null };
 
 export class BudgetFold {
-  readonly #lead: string;
-  readonly #drawings = new Map<string, Drawing>();
-  #left: BudgetLeft = NOTHING;
+  private readonly lead: string;
+  private readonly drawings = new Map<string, Drawing>();
+  private ownLeft: BudgetLeft = NOTHING;
 
   constructor(lead: string) {
-    this.#lead = lead;
+    this.lead = lead;
   }
 
   get left(): BudgetLeft {
-    return this.#left;
+    return this.ownLeft;
   }
 
   take(event: SwarmEvent): void {
     switch (event.type) {
       case 'agent.spawned':
-        this.#join(event);
+        this.join(event);
         break;
       case 'epoch.began':
         // Another process may have other limits, and what was in flight is not any more.
-        if (event.agent === this.#lead) this.#left = NOTHING;
-        this.#forgetHeld(event.agent);
+        if (event.agent === this.lead) this.ownLeft = NOTHING;
+        this.forgetHeld(event.agent);
         break;
       case 'budget.reserved':
-        this.#reserve(event);
+        this.reserve(event);
         break;
       case 'turn.ended':
       case 'turn.failed':
       case 'consultation.ended':
-        this.#settle(event);
+        this.settle(event);
         break;
       default:
         break;
@@ -61,63 +61,63 @@ export class BudgetFold {
   }
 
   copy(): BudgetFold {
-    const twin = new BudgetFold(this.#lead);
-    twin.#left = this.#left;
-    for (const [agent, { draws, held }] of this.#drawings) {
-      twin.#drawings.set(agent, { draws, held: { ...held } });
+    const twin = new BudgetFold(this.lead);
+    twin.ownLeft = this.ownLeft;
+    for (const [agent, { draws, held }] of this.drawings) {
+      twin.drawings.set(agent, { draws, held: { ...held } });
     }
     return twin;
   }
 
-  #join({ agent, parent, origin }: SwarmEvent): void {
-    if (agent === this.#lead || typeof origin !== 'object' || origin === null) return;
+  private join({ agent, parent, origin }: SwarmEvent): void {
+    if (agent === this.lead || typeof origin !== 'object' || origin === null) return;
     const { maxBudgetUsd, maxBudgetTokens } = origin as Readonly<Record<string, unknown>>;
-    const above = this.#drawingOf(parent ?? this.#lead).draws;
+    const above = this.drawingOf(parent ?? this.lead).draws;
     const draws = {
       usd: above.usd && typeof maxBudgetUsd !== 'number',
       tokens: above.tokens && typeof maxBudgetTokens !== 'number',
     };
-    this.#drawings.set(agent, { draws, held: { ...NOTHING } });
+    this.drawings.set(agent, { draws, held: { ...NOTHING } });
   }
 
-  #reserve(event: SwarmEvent): void {
-    const { draws, held } = this.#drawingOf(event.agent);
-    const left = { ...this.#left };
+  private reserve(event: SwarmEvent): void {
+    const { draws, held } = this.drawingOf(event.agent);
+    const left = { ...this.ownLeft };
     for (const { currency, aside, rest } of KEYS) {
       const [amount, remaining] = [event[aside], event[rest]];
       if (!draws[currency] || !isAmount(amount) || !isAmount(remaining)) continue;
       held[currency] = amount;
       left[currency] = remaining;
     }
-    this.#left = left;
+    this.ownLeft = left;
   }
 
   /** A question beside the conversation is set aside too, but that is in no event. */
-  #settle(event: SwarmEvent): void {
+  private settle(event: SwarmEvent): void {
     const spent = spendingOf(event);
-    const { draws, held } = this.#drawingOf(event.agent);
+    const { draws, held } = this.drawingOf(event.agent);
     const used = { usd: spent?.cost ?? 0, tokens: spent ? windowTokens(spent.usage) : 0 };
-    const left = { ...this.#left };
+    const left = { ...this.ownLeft };
     for (const { currency } of KEYS) {
       const before = left[currency];
       if (!draws[currency] || before === null) continue;
       const back = event.type === 'consultation.ended' ? 0 : (held[currency] ?? 0);
       left[currency] = before + back - used[currency];
     }
-    if (event.type !== 'consultation.ended') this.#forgetHeld(event.agent);
-    this.#left = left;
+    if (event.type !== 'consultation.ended') this.forgetHeld(event.agent);
+    this.ownLeft = left;
   }
 
-  #drawingOf(agent: string): Drawing {
-    const known = this.#drawings.get(agent);
+  private drawingOf(agent: string): Drawing {
+    const known = this.drawings.get(agent);
     if (known !== undefined) return known;
     const fresh = { draws: { usd: true, tokens: true }, held: { ...NOTHING } };
-    this.#drawings.set(agent, fresh);
+    this.drawings.set(agent, fresh);
     return fresh;
   }
 
-  #forgetHeld(agent: string): void {
-    Object.assign(this.#drawingOf(agent).held, NOTHING);
+  private forgetHeld(agent: string): void {
+    Object.assign(this.drawingOf(agent).held, NOTHING);
   }
 }
 

@@ -25,14 +25,14 @@ interface Bucket {
 }
 
 export class Pace {
-  readonly #buckets = new Map<number, Bucket>();
-  #first: number | undefined;
+  private readonly buckets = new Map<number, Bucket>();
+  private first: number | undefined;
 
   take(event: SwarmEvent): void {
-    this.#first ??= event.ts;
+    this.first ??= event.ts;
     const spent = spendingOf(event);
     if (spent === undefined) return;
-    const bucket = this.#bucketAt(Math.floor(event.ts / 1_000));
+    const bucket = this.bucketAt(Math.floor(event.ts / 1_000));
     if (bucket === undefined) return;
     if (event.type === 'turn.ended') bucket.turns += 1;
     bucket.tokens += windowTokens(spent.usage);
@@ -42,8 +42,8 @@ export class Pace {
 
   copy(): Pace {
     const twin = new Pace();
-    twin.#first = this.#first;
-    for (const [place, bucket] of this.#buckets) twin.#buckets.set(place, { ...bucket });
+    twin.first = this.first;
+    for (const [place, bucket] of this.buckets) twin.buckets.set(place, { ...bucket });
     return twin;
   }
 
@@ -51,7 +51,7 @@ export class Pace {
   at(now: number): Rate {
     const end = Math.floor(now / 1_000);
     const sum = { turns: 0, tokens: 0, usd: 0, unpriced: 0 };
-    for (const { second, turns, tokens, usd, unpriced } of this.#buckets.values()) {
+    for (const { second, turns, tokens, usd, unpriced } of this.buckets.values()) {
       // The clocks of workers need not agree with this one.
       if (second <= end - SECONDS || second > end + SECONDS) continue;
       sum.turns += turns;
@@ -59,7 +59,7 @@ export class Pace {
       sum.usd += usd;
       sum.unpriced += unpriced;
     }
-    const life = (now - (this.#first ?? now)) / 1_000;
+    const life = (now - (this.first ?? now)) / 1_000;
     const perMinute = 60 / Math.min(SECONDS, Math.max(SHORTEST_SECONDS, life));
     return {
       turnsPerMinute: sum.turns * perMinute,
@@ -69,13 +69,13 @@ export class Pace {
   }
 
   /** One for all seconds that lie whole minutes apart: the newest has it. */
-  #bucketAt(second: number): Bucket | undefined {
+  private bucketAt(second: number): Bucket | undefined {
     const place = ((second % SECONDS) + SECONDS) % SECONDS;
-    const known = this.#buckets.get(place);
+    const known = this.buckets.get(place);
     if (known?.second === second) return known;
     if (known !== undefined && known.second > second) return undefined;
     const fresh = { second, turns: 0, tokens: 0, usd: 0, unpriced: 0 };
-    this.#buckets.set(place, fresh);
+    this.buckets.set(place, fresh);
     return fresh;
   }
 }

@@ -4,19 +4,19 @@ import { StreamedItems } from './streamed-items.js';
 
 export class LiveSpeech {
   /** Of those who speak: what is over is on record. */
-  readonly #agents = new Map<string, StreamedItems>();
+  private readonly agents = new Map<string, StreamedItems>();
 
   take(agent: string, item: FeedItem, now: number): void {
     if (item.type === 'stream.event') {
-      const said = this.#agents.get(agent) ?? new StreamedItems();
-      this.#agents.set(agent, said);
+      const said = this.agents.get(agent) ?? new StreamedItems();
+      this.agents.set(agent, said);
       said.take(item, now);
-    } else if (ENDS.has(item.type)) this.#agents.delete(agent);
+    } else if (ENDS.has(item.type)) this.agents.delete(agent);
   }
 
   /** For somebody who goes on with it. */
   of(agent: string): StreamedItems {
-    return this.#agents.get(agent)?.copy() ?? new StreamedItems();
+    return this.agents.get(agent)?.copy() ?? new StreamedItems();
   }
 }
 

@@ -18,14 +18,14 @@ interface OpenBlock {
 
 export class StreamedItems {
   /** By their place in the message. */
-  #blocks = new Map<number, OpenBlock>();
+  private blocks = new Map<number, OpenBlock>();
   /** The message that is over and not on record here yet, or the last one that is. */
-  #message: RawJson | undefined;
-  #settled: RawJson | undefined;
+  private message: RawJson | undefined;
+  private settled: RawJson | undefined;
 
   get items(): readonly TranscriptItem[] {
-    return [...this.#blocks.values()].flatMap((open) => {
-      open.item ??= itemOf(open, this.#message === undefined);
+    return [...this.blocks.values()].flatMap((open) => {
+      open.item ??= itemOf(open, this.message === undefined);
       return open.item ?? [];
     });
   }
@@ -33,7 +33,7 @@ export class StreamedItems {
   /** The same so far; each goes on by itself. */
   copy(): StreamedItems {
     const other = new StreamedItems();
-    for (const [index, open] of this.#blocks) other.#blocks.set(index, { ...open });
+    for (const [index, open] of this.blocks) other.blocks.set(index, { ...open });
     return other;
   }
 
@@ -42,13 +42,13 @@ export class StreamedItems {
     switch (item.type) {
       case 'request.started':
       case 'attempt.discarded':
-        return this.#forget();
+        return this.forget();
       case 'stream.event':
-        return this.#hear(item.event, now);
+        return this.hear(item.event, now);
       case 'assistant.message':
-        this.#message = item.content;
-        for (const open of this.#blocks.values()) open.item = undefined;
-        if (this.#settled === item.content) this.#forget();
+        this.message = item.content;
+        for (const open of this.blocks.values()) open.item = undefined;
+        if (this.settled === item.content) this.forget();
         return true;
       default:
         return false;
@@ -57,25 +57,25 @@ export class StreamedItems {
 
   /** The journal has the message: what was streamed of it is not shown twice. */
   settle(raw: RawJson): void {
-    this.#settled = raw;
-    if (this.#message === raw) this.#forget();
+    this.settled = raw;
+    if (this.message === raw) this.forget();
   }
 
-  #forget(): boolean {
-    const isNew = this.#blocks.size > 0;
-    this.#blocks = new Map();
-    this.#message = undefined;
+  private forget(): boolean {
+    const isNew = this.blocks.size > 0;
+    this.blocks = new Map();
+    this.message = undefined;
     return isNew;
   }
 
-  #hear(event: StreamEvent, now: number): boolean {
+  private hear(event: StreamEvent, now: number): boolean {
     if (typeof event.index !== 'number') return false;
     if (event.type === 'content_block_start') {
       const block = fieldsOf(event.content_block);
-      this.#blocks.set(event.index, { block, at: now, text: '', isOpen: true });
+      this.blocks.set(event.index, { block, at: now, text: '', isOpen: true });
       return true;
     }
-    const open = this.#blocks.get(event.index) ?? this.#joined(event, now);
+    const open = this.blocks.get(event.index) ?? this.joined(event, now);
     if (open === undefined) return false;
     if (event.type === 'content_block_stop') open.isOpen = false;
     else if (event.type === 'content_block_delta') open.text = grown(open.text, event.delta);
@@ -85,13 +85,13 @@ export class StreamedItems {
   }
 
   /** A block of words that had begun before. */
-  #joined({ type, index, delta }: StreamEvent, now: number): OpenBlock | undefined {
+  private joined({ type, index, delta }: StreamEvent, now: number): OpenBlock | undefined {
     const kind = (['text', 'thinking'] as const).find((key) => key in fieldsOf(delta));
     if (type !== 'content_block_delta' || typeof index !== 'number' || kind === undefined) {
       return undefined;
     }
     const open = { block: { type: kind, ...MISSED }, at: now, text: '', isOpen: true };
-    this.#blocks.set(index, open);
+    this.blocks.set(index, open);
     return open;
   }
 }

@@ -22,149 +22,149 @@ interface Draft {
 }
 
 export class TranscriptFold {
-  readonly #bounds: TranscriptBounds;
+  private readonly bounds: TranscriptBounds;
   /** Those from `#first` on are kept; those before it are gone with the next tidying up. */
-  #all: TranscriptItem[] = [];
-  #first = 0;
+  private all: TranscriptItem[] = [];
+  private first = 0;
   /** How many have gone from `#all`. */
-  #gone = 0;
-  #characters = 0;
-  #shown: readonly TranscriptItem[] | undefined;
+  private gone = 0;
+  private characters = 0;
+  private shown: readonly TranscriptItem[] | undefined;
   /** Where calls stand that have not ended, counted from the very first item. */
-  readonly #open = new Map<string, number>();
+  private readonly open = new Map<string, number>();
   /** What is known of calls that run already, though the message that asks for them has not ended. */
-  readonly #drafts = new Map<string, Draft>();
-  #isStreaming = false;
-  #epochs = 0;
+  private readonly drafts = new Map<string, Draft>();
+  private isStreaming = false;
+  private epochs = 0;
   /** The number of the newest entry; undefined before the first. */
-  #seq: number | undefined;
+  private seq: number | undefined;
 
   constructor(bounds: TranscriptBounds = { items: MOST_ITEMS, characters: MOST_CHARACTERS }) {
-    this.#bounds = bounds;
+    this.bounds = bounds;
   }
 
   /** The same array until something is new. */
   get items(): readonly TranscriptItem[] {
-    this.#shown ??= this.#all.slice(this.#first);
-    return this.#shown;
+    this.shown ??= this.all.slice(this.first);
+    return this.shown;
   }
 
   get left(): number {
-    return this.#gone + this.#first;
+    return this.gone + this.first;
   }
 
   take(record: JournalRecord): void {
-    this.#noteGap(record);
+    this.noteGap(record);
     switch (record.type) {
       case 'letter.received':
-        this.#add(promptOf(record));
+        this.add(promptOf(record));
         break;
       case 'turn.started':
-        this.#beginTurn(true);
+        this.beginTurn(true);
         break;
       case 'turn.failed':
-        this.#beginTurn(false);
-        this.#note(record);
+        this.beginTurn(false);
+        this.note(record);
         break;
       case 'epoch.began':
-        this.#beginTurn(false);
-        this.#epochs += 1;
-        if (this.#epochs > 1) this.#note(record);
+        this.beginTurn(false);
+        this.epochs += 1;
+        if (this.epochs > 1) this.note(record);
         break;
       case 'assistant.received':
-        this.#addMessage(record);
+        this.addMessage(record);
         break;
       case 'call.started':
-        this.#describe(record.call, shortened(record.description));
+        this.describe(record.call, shortened(record.description));
         break;
       case 'call.ended':
-        this.#endCall(record.call, resultOf(record));
+        this.endCall(record.call, resultOf(record));
         break;
       default:
-        this.#note(record);
+        this.note(record);
     }
   }
 
   /** Entries are numbered one by one: those that are missing were lines that nobody could read. */
-  #noteGap({ seq, ts }: JournalRecord): void {
-    const missing = seq - (this.#seq ?? seq) - 1;
-    this.#seq = seq;
+  private noteGap({ seq, ts }: JournalRecord): void {
+    const missing = seq - (this.seq ?? seq) - 1;
+    this.seq = seq;
     if (missing < 1) return;
     const text = `${missing} ${missing === 1 ? 'line' : 'lines'} of its journal could not be read`;
-    this.#add({ kind: 'note', at: ts, text, isTrouble: true });
+    this.add({ kind: 'note', at: ts, text, isTrouble: true });
   }
 
   /** Calls of an attempt that came to nothing are void with it. */
-  #beginTurn(isStreaming: boolean): void {
-    this.#isStreaming = isStreaming;
-    this.#drafts.clear();
+  private beginTurn(isStreaming: boolean): void {
+    this.isStreaming = isStreaming;
+    this.drafts.clear();
   }
 
-  #addMessage(record: JournalRecord & { readonly type: 'assistant.received' }): void {
+  private addMessage(record: JournalRecord & { readonly type: 'assistant.received' }): void {
     const results: TranscriptItem[] = [];
     for (const item of itemsOfMessage(record)) {
-      const { text = item.text, result } = this.#drafts.get(item.call ?? '') ?? {};
-      this.#add({ ...item, text });
+      const { text = item.text, result } = this.drafts.get(item.call ?? '') ?? {};
+      this.add({ ...item, text });
       if (result !== undefined) results.push(result);
     }
-    this.#beginTurn(false);
-    for (const result of results) this.#endCall(result.call ?? '', result);
+    this.beginTurn(false);
+    for (const result of results) this.endCall(result.call ?? '', result);
   }
 
   /** What a call does is known in words once it starts. */
-  #describe(call: string, text: string): void {
-    const place = (this.#open.get(call) ?? -1) - this.#gone;
-    const known = place < this.#first ? undefined : this.#all[place];
+  private describe(call: string, text: string): void {
+    const place = (this.open.get(call) ?? -1) - this.gone;
+    const known = place < this.first ? undefined : this.all[place];
     if (known !== undefined) {
-      this.#all[place] = { ...known, text };
-      this.#characters += text.length - known.text.length;
-      this.#shown = undefined;
-    } else if (this.#isStreaming) this.#drafts.set(call, { text });
+      this.all[place] = { ...known, text };
+      this.characters += text.length - known.text.length;
+      this.shown = undefined;
+    } else if (this.isStreaming) this.drafts.set(call, { text });
   }
 
-  #endCall(call: string, result: TranscriptItem): void {
-    if (this.#isStreaming && !this.#open.has(call)) {
-      this.#drafts.set(call, { ...this.#drafts.get(call), result });
+  private endCall(call: string, result: TranscriptItem): void {
+    if (this.isStreaming && !this.open.has(call)) {
+      this.drafts.set(call, { ...this.drafts.get(call), result });
       return;
     }
-    const place = (this.#open.get(call) ?? -1) - this.#gone;
-    const about = this.#all[place]?.text;
-    const isNext = place === this.#all.length - 1;
-    this.#open.delete(call);
-    this.#add(about === undefined || isNext ? result : { ...result, about });
+    const place = (this.open.get(call) ?? -1) - this.gone;
+    const about = this.all[place]?.text;
+    const isNext = place === this.all.length - 1;
+    this.open.delete(call);
+    this.add(about === undefined || isNext ? result : { ...result, about });
   }
 
-  #note(record: JournalRecord): void {
+  private note(record: JournalRecord): void {
     const note = noteOf(record);
-    if (note !== undefined) this.#add({ kind: 'note', at: record.ts, ...note });
+    if (note !== undefined) this.add({ kind: 'note', at: record.ts, ...note });
   }
 
-  #add(item: TranscriptItem): void {
+  private add(item: TranscriptItem): void {
     if (item.kind === 'call' && item.call !== undefined) {
-      this.#open.set(item.call, this.#gone + this.#all.length);
+      this.open.set(item.call, this.gone + this.all.length);
     }
-    this.#all.push(item);
-    this.#characters += sizeOf(item);
-    this.#shown = undefined;
-    while (this.#isOverfull()) this.#drop();
-    if (this.#first < this.#bounds.items) return;
-    this.#all = this.#all.slice(this.#first);
-    this.#gone += this.#first;
-    this.#first = 0;
+    this.all.push(item);
+    this.characters += sizeOf(item);
+    this.shown = undefined;
+    while (this.isOverfull()) this.drop();
+    if (this.first < this.bounds.items) return;
+    this.all = this.all.slice(this.first);
+    this.gone += this.first;
+    this.first = 0;
   }
 
-  #drop(): void {
-    const item = this.#all[this.#first];
-    this.#first += 1;
+  private drop(): void {
+    const item = this.all[this.first];
+    this.first += 1;
     if (item === undefined) return;
-    this.#characters -= sizeOf(item);
-    if (item.kind === 'call') this.#open.delete(item.call ?? '');
+    this.characters -= sizeOf(item);
+    if (item.kind === 'call') this.open.delete(item.call ?? '');
   }
 
-  #isOverfull(): boolean {
-    const many = this.#all.length - this.#first;
-    const { items, characters } = this.#bounds;
-    return many > items || (many > 1 && this.#characters > characters);
+  private isOverfull(): boolean {
+    const many = this.all.length - this.first;
+    const { items, characters } = this.bounds;
+    return many > items || (many > 1 && this.characters > characters);
   }
 }
 

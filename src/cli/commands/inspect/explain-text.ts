@@ -55,20 +55,20 @@ export const callsText = (calls: readonly ListedCall[], width: number): string =
 const MOST_CALLS = 200;
 
 class Paper {
-  readonly #lines: string[] = [];
-  readonly #width: number;
+  private readonly lines: string[] = [];
+  private readonly width: number;
 
   constructor(width: number) {
-    this.#width = width;
+    this.width = width;
   }
 
   line(text: string, indent = ''): void {
-    const pieces = folded(text, this.#width - indent.length);
-    this.#lines.push(...pieces.map((piece) => `${indent}${piece}`.trimEnd()));
+    const pieces = folded(text, this.width - indent.length);
+    this.lines.push(...pieces.map((piece) => `${indent}${piece}`.trimEnd()));
   }
 
   block(title: string): void {
-    this.#lines.push('');
+    this.lines.push('');
     this.line(title);
   }
 
@@ -78,7 +78,7 @@ class Paper {
   }
 
   toString(): string {
-    return `${this.#lines.join('\n')}\n`;
+    return `${this.lines.join('\n')}\n`;
   }
 }
 

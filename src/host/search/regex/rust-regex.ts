@@ -39,114 +39,113 @@ const leadingFlags = (pattern: string): { readonly flags: string; readonly rest:
 };
 
 class Translator {
-  readonly #text: string;
-  readonly #multiline: boolean;
-  readonly #dotAll: boolean;
-  #at = 0;
-  #depth = 0;
+  private readonly text: string;
+  private readonly multiline: boolean;
+  private readonly dotAll: boolean;
+  private at = 0;
+  private depth = 0;
 
   constructor(text: string, multiline: boolean, dotAll: boolean) {
-    this.#text = text;
-    this.#multiline = multiline;
-    this.#dotAll = dotAll;
+    this.text = text;
+    this.multiline = multiline;
+    this.dotAll = dotAll;
   }
 
   translate(): string {
-    const all = this.#alternatives();
-    if (this.#at < this.#text.length) throw badPattern('a group is closed that was never opened');
+    const all = this.alternatives();
+    if (this.at < this.text.length) throw badPattern('a group is closed that was never opened');
     return all;
   }
 
   /** Up to the end, or to the parenthesis that closes the group. */
-  #alternatives(): string {
+  private alternatives(): string {
     const done: string[] = [];
     let atoms: { source: string; isRepeated: boolean }[] = [];
     const finish = () => {
       done.push(atoms.map(({ source }) => source).join(''));
       atoms = [];
     };
-    while (this.#at < this.#text.length && this.#text[this.#at] !== ')') {
-      const repeat = this.#repetition();
+    while (this.at < this.text.length && this.text[this.at] !== ')') {
+      const repeat = this.repetition();
       const last = atoms.at(-1);
       if (repeat !== undefined) {
         if (last === undefined) throw badPattern('a repetition has nothing to repeat');
         // A repetition of a repetition is fine with ripgrep.
         last.source = (last.isRepeated ? `(?:${last.source})` : last.source) + repeat;
         last.isRepeated = true;
-      } else if (this.#take('|')) finish();
-      else atoms.push({ source: this.#atom(), isRepeated: false });
+      } else if (this.take('|')) finish();
+      else atoms.push({ source: this.atom(), isRepeated: false });
     }
     finish();
     return done.join('|');
   }
 
-  #repetition(): string | undefined {
-    const rest = this.#text.slice(this.#at, this.#at + 40);
+  private repetition(): string | undefined {
+    const rest = this.text.slice(this.at, this.at + 40);
     const found = /^(?:[*+?]|\{\s*(\d+)\s*(,?)\s*(\d*)\s*\})\??/.exec(rest);
     if (found === null) {
       if (rest.startsWith('{')) throw badPattern('"{" begins a repetition; write \\{ for a brace');
       return undefined;
     }
     const [all, least = '', comma = '', most = ''] = found;
-    this.#at += all.length;
+    this.at += all.length;
     if (!all.startsWith('{')) return all;
     return `{${least}${comma}${most}}${all.endsWith('?') ? '?' : ''}`;
   }
 
-  #atom(): string {
-    const character = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
+  private atom(): string {
+    const character = String.fromCodePoint(this.text.codePointAt(this.at) ?? 0);
     switch (character) {
       case '(':
-        return this.#group();
+        return this.group();
       case '[': {
-        const { source, end } = translateClass(this.#text, this.#at, this.#multiline);
-        this.#at = end;
+        const { source, end } = translateClass(this.text, this.at, this.multiline);
+        this.at = end;
         return source;
       }
       case '\\': {
-        const found = readEscape(this.#text, this.#at);
-        this.#at = found.end;
-        return this.#escaped(found);
+        const found = readEscape(this.text, this.at);
+        this.at = found.end;
+        return this.escaped(found);
       }
       case '\n':
-        if (!this.#multiline) throw badPattern(ONE_LINE_ONLY);
+        if (!this.multiline) throw badPattern(ONE_LINE_ONLY);
     }
-    this.#at += character.length;
-    return this.#plain(character);
+    this.at += character.length;
+    return this.plain(character);
   }
 
-  #plain(character: string): string {
-    if (character === '.') return this.#dotAll ? '[\\s\\S]' : '[^\\n\\r]';
-    if (character === '^') return this.#multiline ? '(?:(?<![^\\n]))' : '(?:^)';
-    if (character === '$') return this.#multiline ? '(?:(?=\\r?\\n|\\r?$))' : '(?:$)';
+  private plain(character: string): string {
+    if (character === '.') return this.dotAll ? '[\\s\\S]' : '[^\\n\\r]';
+    if (character === '^') return this.multiline ? '(?:(?<![^\\n]))' : '(?:^)';
+    if (character === '$') return this.multiline ? '(?:(?=\\r?\\n|\\r?$))' : '(?:$)';
     return /[\]}/]/.test(character) ? `\\${character}` : character;
   }
 
-  #escaped({ source, isLineBreak }: Escape): string {
-    if (isLineBreak && !this.#multiline) throw badPattern(ONE_LINE_ONLY);
+  private escaped({ source, isLineBreak }: Escape): string {
+    if (isLineBreak && !this.multiline) throw badPattern(ONE_LINE_ONLY);
     return source;
   }
 
-  #group(): string {
-    const opening =
-      /^\((\?(:|P?<[A-Za-z_][\w.[\]]*>))?/.exec(this.#text.slice(this.#at))?.[0] ?? '';
-    const flags = /^\(\?[=!<]/.test(this.#text.slice(this.#at, this.#at + 3));
+  private group(): string {
+    const opening = /^\((\?(:|P?<[A-Za-z_][\w.[\]]*>))?/.exec(this.text.slice(this.at))?.[0] ?? '';
+    const flags = /^\(\?[=!<]/.test(this.text.slice(this.at, this.at + 3));
     if (flags && opening === '(') throw badPattern(LOOK_AROUND);
-    if (this.#text.startsWith('(?', this.#at) && opening === '(') {
+    if (this.text.startsWith('(?', this.at) && opening === '(') {
       throw badPattern('flags can be given only at the beginning, such as (?i)');
     }
-    this.#at += opening.length;
-    this.#depth += 1;
-    if (this.#depth > DEEPEST_GROUP) throw badPattern('its groups are nested too deep');
-    const inner = this.#alternatives();
-    if (!this.#take(')')) throw badPattern('unclosed group');
-    this.#depth -= 1;
+    this.at += opening.length;
+    this.depth += 1;
+    if (this.depth > DEEPEST_GROUP) throw badPattern('its groups are nested too deep');
+    const inner = this.alternatives();
+    if (!this.take(')')) throw badPattern('unclosed group');
+    this.depth -= 1;
     return `(?:${inner})`;
   }
 
-  #take(character: string): boolean {
-    const isThere = this.#text[this.#at] === character;
-    if (isThere) this.#at += 1;
+  private take(character: string): boolean {
+    const isThere = this.text[this.at] === character;
+    if (isThere) this.at += 1;
     return isThere;
   }
 }
