@@ -8,7 +8,7 @@ import { mkdir, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { JournalRecord } from '../../src/protocol/session/journal.js';
+import type { JournalRecord } from '../../src/protocol/session/journal-record.js';
 import type { Script, ScriptInput } from '../../src/simulator/script.js';
 import { type Simulator, startSimulator } from '../../src/simulator/server.js';
 
@@ -82,14 +82,21 @@ export const setScene = async (rules?: Rules): Promise<Scene> => {
   return scene;
 };
 
-/** The same for several tests: whoever opens it closes it. */
+/** A scene whose caller closes it. */
+export interface OpenScene extends Scene {
+  /** Kills the processes of the scene and removes its root. */
+  close(): Promise<void>;
+}
+
+/** The same for several tests: whoever opens it closes it. `at`: an existing root. Default: a new folder. */
 export const openScene = async (
   rules: Rules = [{ reply: 'Done.' }],
-): Promise<Scene & { close(): Promise<void> }> => {
-  const root = await realpath(await mkdtemp(join(tmpdir(), 'scene-')));
+  at?: string,
+): Promise<OpenScene> => {
+  const root = await realpath(at ?? (await mkdtemp(join(tmpdir(), 'scene-'))));
   const place = (name: string) => join(root, name);
   const [home, workspace, tmp] = [place('home'), place('workspace'), place('tmp')];
-  for (const folder of [home, workspace, tmp]) await mkdir(folder);
+  for (const folder of [home, workspace, tmp]) await mkdir(folder, { recursive: true });
   const skeinHome = join(home, '.skein');
   const simulator = await startSimulator({ script: { rules } });
   const alive = new Set<ChildProcessWithoutNullStreams>();
